@@ -1,0 +1,215 @@
+//! What can go wrong below the engine. The variant says who must act.
+
+use std::io;
+use std::time::Duration;
+
+/// Result with [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of a protocol run. No variant carries an item, a key or a free-form text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The caller's parameters are unusable.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A check on what the peer sent failed. Never retried.
+    #[error("the peer broke the protocol: {0}")]
+    PeerMisbehaved(#[from] Misbehaviour),
+    /// The connection failed or was ended.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// A defect of Vesica.
+    #[error("internal error: {0}")]
+    Bug(&'static str),
+}
+
+/// Unusable parameters of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// The set given to a party has another size than its parameters say.
+    #[error("the set has {actual} items where the parameters say {expected}")]
+    SetLenMismatch {
+        /// Size in the parameters.
+        expected: u64,
+        /// Size of the set given.
+        actual: u64,
+    },
+    /// A set is larger than one run supports.
+    #[error("a set of {len} items is larger than the limit of {max}")]
+    SetTooLarge {
+        /// Size asked for.
+        len: u64,
+        /// Largest size supported.
+        max: u64,
+    },
+    /// The catalogue has no protocol of that name.
+    #[error("no such protocol in the catalogue")]
+    UnknownProtocol,
+    /// The protocol does not offer the operation.
+    #[error("the protocol does not offer the operation")]
+    UnsupportedOperation,
+}
+
+/// What a peer did that no honest peer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misbehaviour {
+    /// A message has another length than the parameters fix.
+    #[error("a message of {actual} bytes came where one of {expected} was due")]
+    WrongMessageLen {
+        /// Length the parameters fix.
+        expected: u64,
+        /// Length the peer announced.
+        actual: u64,
+    },
+    /// A group element did not decode, or was the identity.
+    #[error("element {index} is not a valid group element")]
+    InvalidPoint {
+        /// Position in the peer's list.
+        index: u64,
+    },
+    /// A message holds a value outside its range.
+    #[error("a message holds a value outside its range")]
+    InvalidValue,
+    /// An item known to both parties is missing from the result, or one known to neither is in it.
+    #[error("the result failed the self-check")]
+    SelfCheckFailed,
+    /// The peer announced a set size outside the agreed range.
+    #[error("the announced set size of {len} is outside the agreed {min} to {max}")]
+    SizeOutsideAgreement {
+        /// Size announced.
+        len: u64,
+        /// Smallest size agreed.
+        min: u64,
+        /// Largest size agreed.
+        max: u64,
+    },
+    /// The two parties count different results.
+    #[error("the two parties count different results")]
+    CountsDiffer,
+    /// The peer opened more streams, or sent more data ahead, than the protocol allows.
+    #[error("the peer sent more than the protocol allows")]
+    Flood,
+}
+
+/// Why a party ended a session early; told to the peer as one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The person at the other side interrupted it.
+    Cancelled,
+    /// The other side's data was refused by its own checks.
+    Input,
+    /// The other side's settings were refused.
+    Config,
+    /// The two sides' settings differ.
+    Incompatible,
+    /// The other side saw us break the protocol.
+    Misbehaviour,
+    /// The other side ran out of time.
+    Timeout,
+    /// The other side met a defect of its own.
+    Internal,
+}
+
+impl StopReason {
+    /// The byte on the wire.
+    pub const fn code(self) -> u8 {
+        match self {
+            StopReason::Cancelled => 1,
+            StopReason::Input => 2,
+            StopReason::Config => 3,
+            StopReason::Incompatible => 4,
+            StopReason::Misbehaviour => 5,
+            StopReason::Timeout => 6,
+            StopReason::Internal => 7,
+        }
+    }
+
+    /// The reason for a byte from the wire; unknown bytes read as [`StopReason::Internal`].
+    pub const fn from_code(code: u8) -> Self {
+        match code {
+            1 => StopReason::Cancelled,
+            2 => StopReason::Input,
+            3 => StopReason::Config,
+            4 => StopReason::Incompatible,
+            5 => StopReason::Misbehaviour,
+            6 => StopReason::Timeout,
+            _ => StopReason::Internal,
+        }
+    }
+}
+
+/// The connection failed or was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// The peer's side of the connection ended without a word.
+    #[error("the connection was closed before the end")]
+    Closed,
+    /// The peer ended the session and said why.
+    #[error("the peer ended the session ({0:?})")]
+    PeerStopped(StopReason),
+    /// This side ended the session on request.
+    #[error("the session was cancelled here")]
+    CancelledHere,
+    /// Nothing came from the peer for the idle limit.
+    #[error("nothing came from the peer for {0:?}")]
+    Idle(Duration),
+    /// The session reached its total time limit.
+    #[error("the session reached its time limit of {0:?}")]
+    Deadline(Duration),
+    /// The operating system reported an error on the connection.
+    #[error("the connection failed ({0})")]
+    Io(io::ErrorKind),
+    /// The TLS layer refused what came.
+    #[error("the secure channel failed")]
+    Tls,
+    /// The stream failed earlier; after an error a channel stays closed.
+    #[error("the channel is closed after an earlier error")]
+    Poisoned,
+}
+
+impl From<io::Error> for TransportError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted => TransportError::Closed,
+            kind => TransportError::Io(kind),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_reasons_survive_the_wire() {
+        let all = [
+            StopReason::Cancelled,
+            StopReason::Input,
+            StopReason::Config,
+            StopReason::Incompatible,
+            StopReason::Misbehaviour,
+            StopReason::Timeout,
+            StopReason::Internal,
+        ];
+        for reason in all {
+            assert_eq!(StopReason::from_code(reason.code()), reason);
+        }
+        assert_eq!(StopReason::from_code(0), StopReason::Internal);
+        assert_eq!(StopReason::from_code(255), StopReason::Internal);
+    }
+
+    #[test]
+    fn broken_connections_read_as_closed() {
+        for kind in [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset] {
+            assert_eq!(TransportError::from(io::Error::from(kind)), TransportError::Closed);
+        }
+    }
+}

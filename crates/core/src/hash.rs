@@ -1,0 +1,84 @@
+//! Labelled hashing: every digest and derived key in Vesica goes through this module.
+//!
+//! The label is a constant of the calling file and enters through BLAKE3's key-derivation mode,
+//! so two uses can never collide. Variable-length inputs are length-prefixed, so the encoding is
+//! injective.
+
+use crate::Item;
+
+/// Derives 32 bytes from `parts` under `label`.
+///
+/// `BLAKE3-derive-key(label, len(p_1) ‖ p_1 ‖ len(p_2) ‖ p_2 ‖ …)` with 64-bit little-endian
+/// lengths.
+pub fn derive(label: &'static str, parts: &[&[u8]]) -> [u8; 32] {
+    *absorb(label, parts).finalize().as_bytes()
+}
+
+/// Fills `out` from `parts` under `label`: [`derive`] with any output length.
+pub fn derive_into(label: &'static str, parts: &[&[u8]], out: &mut [u8]) {
+    absorb(label, parts).finalize_xof().fill(out);
+}
+
+fn absorb(label: &'static str, parts: &[&[u8]]) -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new_derive_key(label);
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher
+}
+
+/// A keyed hash to items: `BLAKE3-keyed(key, bytes)` truncated to 128 bits.
+///
+/// Cost: one compression (about 70 ns) for inputs up to 64 bytes.
+#[derive(Clone)]
+pub struct ItemHash {
+    key: [u8; 32],
+}
+
+impl ItemHash {
+    /// The hash under the key derived from `label` and `parts` as in [`derive`].
+    pub fn new(label: &'static str, parts: &[&[u8]]) -> Self {
+        Self { key: derive(label, parts) }
+    }
+
+    /// The item of an already injectively encoded key.
+    #[inline]
+    pub fn item(&self, encoded: &[u8]) -> Item {
+        let digest = blake3::keyed_hash(&self.key, encoded);
+        let mut bytes = [0; Item::LEN];
+        bytes.copy_from_slice(&digest.as_bytes()[..Item::LEN]);
+        Item::from_bytes(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_length_prefixed() {
+        assert_ne!(derive("t", &[b"ab", b"c"]), derive("t", &[b"a", b"bc"]));
+    }
+
+    #[test]
+    fn labels_separate() {
+        assert_ne!(derive("one", &[b"x"]), derive("two", &[b"x"]));
+    }
+
+    #[test]
+    fn derive_is_the_prefix_of_derive_into() {
+        let mut long = [0; 80];
+        derive_into("t", &[b"x"], &mut long);
+        assert_eq!(long[..32], derive("t", &[b"x"]));
+    }
+
+    #[test]
+    fn item_hash_depends_on_key_and_input() {
+        let one = ItemHash::new("t", &[b"1"]);
+        let two = ItemHash::new("t", &[b"2"]);
+        assert_eq!(one.item(b"x"), one.clone().item(b"x"));
+        assert_ne!(one.item(b"x"), two.item(b"x"));
+        assert_ne!(one.item(b"x"), one.item(b"y"));
+    }
+}

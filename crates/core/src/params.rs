@@ -1,0 +1,147 @@
+//! The public parameters of a run, parsed once into types that cannot be wrong.
+
+use crate::{ParameterError, Result};
+use std::fmt;
+
+/// Computational security κ, in bits.
+pub const COMPUTATIONAL_SECURITY_BITS: u32 = 128;
+
+/// Statistical security λ, in bits: a wrong result has probability at most 2^-λ.
+pub const STATISTICAL_SECURITY_BITS: u32 = 40;
+
+/// Largest set one party may bring to one run.
+pub const MAX_SET_LEN: u64 = 1 << 32;
+
+/// Names one session; both parties derive the same value, nobody else can choose it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SessionId([u8; 32]);
+
+impl SessionId {
+    /// A session from 32 bytes both parties hold.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionId(..)")
+    }
+}
+
+/// Who learns the result of a two-party run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Learns {
+    /// Only the receiver.
+    Receiver,
+    /// The receiver, and from it the sender.
+    Both,
+}
+
+/// Public parameters of one two-party set operation, the same at both parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PsiParams {
+    session: SessionId,
+    sender_len: u64,
+    receiver_len: u64,
+    learns: Learns,
+}
+
+impl PsiParams {
+    /// Parameters for a sender's set of `sender_len` (n_x) and a receiver's of `receiver_len`
+    /// (n_y) items.
+    ///
+    /// # Errors
+    /// [`ParameterError::SetTooLarge`] above [`MAX_SET_LEN`].
+    pub fn new(
+        session: SessionId,
+        sender_len: u64,
+        receiver_len: u64,
+        learns: Learns,
+    ) -> Result<Self> {
+        for len in [sender_len, receiver_len] {
+            if len > MAX_SET_LEN {
+                return Err(ParameterError::SetTooLarge { len, max: MAX_SET_LEN }.into());
+            }
+        }
+        Ok(Self { session, sender_len, receiver_len, learns })
+    }
+
+    /// The session that every label of the run is bound to.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// n_x, the size of the sender's set.
+    pub fn sender_len(&self) -> usize {
+        self.sender_len as usize
+    }
+
+    /// n_y, the size of the receiver's set.
+    pub fn receiver_len(&self) -> usize {
+        self.receiver_len as usize
+    }
+
+    /// Who learns the result.
+    pub fn learns(&self) -> Learns {
+        self.learns
+    }
+
+    /// Length in bytes of a shortened tag, see [`tag_len_bytes`].
+    pub fn tag_len_bytes(&self) -> usize {
+        tag_len_bytes(self.sender_len, self.receiver_len)
+    }
+}
+
+/// Length in whole bytes of a tag of λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits (Phasing §3.1, ℓ).
+///
+/// Two different items of the two sets then share a tag with probability at most 2^-λ over all
+/// n_x · n_y pairs.
+pub fn tag_len_bytes(sender_len: u64, receiver_len: u64) -> usize {
+    let bits = STATISTICAL_SECURITY_BITS + ceil_log2(sender_len) + ceil_log2(receiver_len);
+    bits.div_ceil(8) as usize
+}
+
+/// ⌈log2 n⌉, and 0 for n ≤ 1.
+pub fn ceil_log2(n: u64) -> u32 {
+    match n {
+        0 | 1 => 0,
+        _ => 64 - (n - 1).leading_zeros(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ceil_log2_at_the_edges() {
+        let expected = [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (1 << 20, 20)];
+        for (n, log) in expected {
+            assert_eq!(ceil_log2(n), log, "n = {n}");
+        }
+        assert_eq!(ceil_log2((1 << 20) + 1), 21);
+        assert_eq!(ceil_log2(u64::MAX), 64);
+    }
+
+    #[test]
+    fn tags_are_ten_bytes_at_two_to_the_twenty() {
+        assert_eq!(tag_len_bytes(1 << 20, 1 << 20), 10);
+        assert_eq!(tag_len_bytes(1, 1), 5);
+        assert_eq!(tag_len_bytes(0, 0), 5);
+        assert_eq!(tag_len_bytes(MAX_SET_LEN, MAX_SET_LEN), 13);
+    }
+
+    #[test]
+    fn sets_above_the_limit_are_refused() {
+        let session = SessionId::from_bytes([0; 32]);
+        assert!(PsiParams::new(session, MAX_SET_LEN, 0, Learns::Both).is_ok());
+        assert!(PsiParams::new(session, MAX_SET_LEN + 1, 0, Learns::Both).is_err());
+        assert!(PsiParams::new(session, 0, MAX_SET_LEN + 1, Learns::Both).is_err());
+    }
+}

@@ -1,0 +1,39 @@
+use std::fmt;
+use zeroize::Zeroize;
+
+/// A value that is wiped from memory when dropped and never printed.
+pub struct Secret<T: Zeroize>(T);
+
+impl<T: Zeroize> Secret<T> {
+    /// Takes `value` in charge.
+    pub fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    /// Reads the value. The name makes each reading visible in a review.
+    pub fn expose(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Zeroize> Drop for Secret<T> {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl<T: Zeroize> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_never_shows_the_value() {
+        assert_eq!(format!("{:?}", Secret::new([7u8; 4])), "Secret(..)");
+    }
+}

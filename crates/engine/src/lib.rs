@@ -1,0 +1,3 @@
+//! A job from table to result: agreement, run, report.
+
+#![forbid(unsafe_code)]

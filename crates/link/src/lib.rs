@@ -1,0 +1,3 @@
+//! Identities, TLS, one port, many streams.
+
+#![forbid(unsafe_code)]

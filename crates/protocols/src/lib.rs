@@ -1,0 +1,3 @@
+//! Protocols of the literature, the Party trait and the catalogue.
+
+#![forbid(unsafe_code)]

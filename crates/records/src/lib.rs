@@ -1,0 +1,3 @@
+//! Files and columns: CSV, Parquet, normalisers, key encoding.
+
+#![forbid(unsafe_code)]

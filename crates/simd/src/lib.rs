@@ -1,0 +1,1 @@
+//! Vector kernels behind run-time dispatch.

@@ -1,0 +1,3 @@
+//! Runners, laws and tampering channels for tests.
+
+#![forbid(unsafe_code)]
