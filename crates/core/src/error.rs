@@ -24,6 +24,21 @@ pub enum Error {
     Bug(&'static str),
 }
 
+impl Error {
+    /// What the peer is told when this error ends the session here.
+    pub fn stop_reason(&self) -> StopReason {
+        match self {
+            Error::Parameter(_) => StopReason::Config,
+            Error::PeerMisbehaved(_) => StopReason::Misbehaviour,
+            Error::Transport(TransportError::CancelledHere) => StopReason::Cancelled,
+            Error::Transport(TransportError::Idle(_) | TransportError::Deadline(_)) => {
+                StopReason::Timeout
+            }
+            Error::Transport(_) | Error::Bug(_) => StopReason::Internal,
+        }
+    }
+}
+
 /// Unusable parameters of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

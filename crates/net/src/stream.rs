@@ -1,7 +1,7 @@
 //! What a transport must offer: independent two-way byte streams, opened by name.
 
 use std::fmt;
-use vesica_core::TransportError;
+use vesica_core::{StopReason, TransportError};
 
 /// Names a stream. Both ends open the same name and are joined; no round trip is spent on it.
 ///
@@ -75,4 +75,9 @@ pub trait Streams: Send + Sync {
     /// # Errors
     /// Any [`TransportError`] when the connection is already gone.
     fn open(&self, id: StreamId) -> Result<StreamPair, TransportError>;
+
+    /// Ends the connection at once: tells the peer why, if that is still possible, and wakes
+    /// everybody who waits on a stream of it. Called when one of several parallel parts of a
+    /// protocol fails, so that the others do not wait for a peer that has nothing left to say.
+    fn abort(&self, reason: StopReason);
 }

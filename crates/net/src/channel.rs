@@ -1,0 +1,190 @@
+use crate::meter::Span;
+use crate::write_queue::WriteQueue;
+use crate::{StreamPair, StreamReader};
+use std::sync::Arc;
+use vesica_core::{Error, Misbehaviour, Result, TransportError};
+
+/// Bytes of the length that precedes each message on the wire. Not counted as payload.
+pub const MESSAGE_HEADER_LEN: usize = 4;
+
+/// Messages smaller than this are gathered before they are handed to the writer thread.
+const GATHER_BYTES: usize = 128 << 10;
+
+/// Hard limits of a channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Largest message either way, in bytes; below 2^32.
+    pub message_bytes: usize,
+    /// Most bytes that may wait unread by the peer.
+    pub queue_bytes: usize,
+}
+
+impl Default for Limits {
+    /// 64 MiB a message, 8 GiB in the queue.
+    fn default() -> Self {
+        Self { message_bytes: 64 << 20, queue_bytes: 8 << 30 }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Sending,
+    Receiving,
+}
+
+/// Messages of agreed lengths over one stream to one peer.
+///
+/// * Blocking. Sends are gathered and written by a thread of their own, so that two parties that
+///   both write never deadlock; a receive flushes first.
+/// * Every receive names the length it expects. Another length is
+///   [`Misbehaviour::WrongMessageLen`], found before anything is allocated.
+/// * Payload bytes, messages and flights are counted under the current label.
+/// * After an error the channel stays closed.
+pub struct Channel {
+    reader: Box<dyn StreamReader>,
+    queue: WriteQueue,
+    gathered: Vec<u8>,
+    limits: Limits,
+    span: Arc<Span>,
+    direction: Option<Direction>,
+    flights: u64,
+    poisoned: bool,
+}
+
+impl Channel {
+    pub(crate) fn new(stream: StreamPair, limits: Limits, span: Arc<Span>) -> Result<Self> {
+        let (reader, writer) = stream;
+        Ok(Self {
+            reader,
+            queue: WriteQueue::start(writer, limits.queue_bytes)?,
+            gathered: Vec::new(),
+            limits,
+            span,
+            direction: None,
+            flights: 0,
+            poisoned: false,
+        })
+    }
+
+    pub(crate) fn set_span(&mut self, span: Arc<Span>) -> Arc<Span> {
+        // A new label starts its own count of flights.
+        self.direction = None;
+        self.flights = 0;
+        std::mem::replace(&mut self.span, span)
+    }
+
+    /// Sends one message.
+    ///
+    /// # Errors
+    /// [`Error::Transport`]; [`Error::Bug`] above the limits.
+    pub fn send(&mut self, message: &[u8]) -> Result<()> {
+        self.guarded(|channel| channel.send_inner(message))
+    }
+
+    /// Receives one message of exactly `len` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Transport`]; [`Misbehaviour::WrongMessageLen`]; [`Error::Bug`] above the limits.
+    pub fn recv(&mut self, len: usize) -> Result<Vec<u8>> {
+        self.guarded(|channel| {
+            channel.expect_message(len)?;
+            let mut message = vec![0; len];
+            channel.reader.read_exact(&mut message)?;
+            Ok(message)
+        })
+    }
+
+    /// Receives one message that fills `message` exactly.
+    ///
+    /// # Errors
+    /// As [`recv`](Self::recv).
+    pub fn recv_into(&mut self, message: &mut [u8]) -> Result<()> {
+        self.guarded(|channel| {
+            channel.expect_message(message.len())?;
+            Ok(channel.reader.read_exact(message)?)
+        })
+    }
+
+    /// Hands everything sent so far to the writer thread. A receive does this by itself.
+    ///
+    /// # Errors
+    /// [`Error::Transport`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.guarded(Self::flush_inner)
+    }
+
+    /// Flushes and waits until all of it is on the transport.
+    ///
+    /// # Errors
+    /// [`Error::Transport`].
+    pub fn finish(&mut self) -> Result<()> {
+        self.guarded(|channel| {
+            channel.flush_inner()?;
+            channel.queue.drain()
+        })
+    }
+
+    fn guarded<R>(&mut self, step: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        if self.poisoned {
+            return Err(TransportError::Poisoned.into());
+        }
+        let result = step(self);
+        self.poisoned = result.is_err();
+        result
+    }
+
+    fn turn(&mut self, direction: Direction) {
+        if self.direction != Some(direction) {
+            self.direction = Some(direction);
+            self.flights += 1;
+            self.span.count_flights(self.flights);
+        }
+    }
+
+    fn send_inner(&mut self, message: &[u8]) -> Result<()> {
+        if message.len() > self.limits.message_bytes {
+            return Err(Error::Bug("a message is larger than the channel's limit"));
+        }
+        self.turn(Direction::Sending);
+        self.gathered.extend_from_slice(&(message.len() as u32).to_le_bytes());
+        self.gathered.extend_from_slice(message);
+        self.span.count_sent(message.len());
+        if self.gathered.len() >= GATHER_BYTES { self.flush_inner() } else { Ok(()) }
+    }
+
+    fn flush_inner(&mut self) -> Result<()> {
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        self.queue.push(std::mem::take(&mut self.gathered))
+    }
+
+    fn expect_message(&mut self, len: usize) -> Result<()> {
+        if len > self.limits.message_bytes {
+            return Err(Error::Bug("a message is larger than the channel's limit"));
+        }
+        self.flush_inner()?;
+        self.turn(Direction::Receiving);
+        let mut header = [0; MESSAGE_HEADER_LEN];
+        self.reader.read_exact(&mut header)?;
+        let actual = u32::from_le_bytes(header) as usize;
+        if actual != len {
+            return Err(Misbehaviour::WrongMessageLen {
+                expected: len as u64,
+                actual: actual as u64,
+            }
+            .into());
+        }
+        self.span.count_received(len);
+        Ok(())
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        // A party may end with a send; what it gathered must still leave.
+        if !self.poisoned {
+            let _ = self.flush_inner();
+        }
+    }
+}

@@ -1,0 +1,244 @@
+use crate::meter::Meter;
+use crate::{Channel, Limits, Pool, StreamId, Streams};
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use vesica_core::{Error, Result, Role};
+
+/// Receives how far a long step has come. Called from any thread, some tens of times a second.
+pub trait Progress: Send + Sync {
+    /// `done` of `total` items of the step named `label` are finished.
+    fn step(&self, label: &str, done: u64, total: u64);
+}
+
+struct Peer {
+    streams: Arc<dyn Streams>,
+    id: StreamId,
+    channel: Channel,
+}
+
+/// What a protocol runs in: its peers, its randomness, its CPU threads and its labels.
+///
+/// The only argument of a protocol besides its private input, at every level.
+pub struct Context {
+    peers: BTreeMap<Role, Peer>,
+    rng: ChaCha20Rng,
+    pool: Pool,
+    meter: Meter,
+    limits: Limits,
+    label: String,
+    progress: Option<Arc<dyn Progress>>,
+    forks: u64,
+}
+
+impl Context {
+    /// A context whose root stream to each peer is opened now.
+    ///
+    /// `seed` must be 32 fresh random bytes; only tests that compare with recorded vectors fix it.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] when a connection is already gone.
+    pub fn new(
+        peers: Vec<(Role, Arc<dyn Streams>)>,
+        seed: [u8; 32],
+        pool: Pool,
+        meter: Meter,
+    ) -> Result<Self> {
+        let limits = Limits::default();
+        let span = meter.span("");
+        let mut open = BTreeMap::new();
+        for (role, streams) in peers {
+            let id = StreamId::ROOT;
+            let channel = Channel::new(streams.open(id)?, limits, Arc::clone(&span))?;
+            open.insert(role, Peer { streams, id, channel });
+        }
+        Ok(Self {
+            peers: open,
+            rng: ChaCha20Rng::from_seed(seed),
+            pool,
+            meter,
+            limits,
+            label: String::new(),
+            progress: None,
+            forks: 0,
+        })
+    }
+
+    /// Reports progress to `progress` from now on.
+    pub fn set_progress(&mut self, progress: Arc<dyn Progress>) {
+        self.progress = Some(progress);
+    }
+
+    /// The channel to the other party of a two-party protocol.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] when there is not exactly one peer besides helpers.
+    pub fn peer(&mut self) -> Result<&mut Channel> {
+        let mut others = self.peers.iter_mut().filter(|(role, _)| **role != Role::Helper);
+        match (others.next(), others.next()) {
+            (Some((_, peer)), None) => Ok(&mut peer.channel),
+            _ => Err(Error::Bug("the protocol asked for its one peer and has not one")),
+        }
+    }
+
+    /// The channel to the party in `role`.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] when nobody has that role.
+    pub fn with(&mut self, role: Role) -> Result<&mut Channel> {
+        self.peers
+            .get_mut(&role)
+            .map(|peer| &mut peer.channel)
+            .ok_or(Error::Bug("the protocol asked for a role that nobody has"))
+    }
+
+    /// This party's secret randomness.
+    pub fn rng(&mut self) -> &mut ChaCha20Rng {
+        &mut self.rng
+    }
+
+    /// The CPU threads of this party.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// `f` of each chunk of at most `chunk_len` items on all CPU threads, in the order of the items.
+    pub fn map<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        chunk_len: NonZeroUsize,
+        f: impl Fn(&[T]) -> R + Sync + Send,
+    ) -> Vec<R> {
+        self.pool.map_chunks(items, chunk_len, f)
+    }
+
+    /// Says that `done` of `total` items of the current label are finished.
+    pub fn progress(&self, done: u64, total: u64) {
+        if let Some(progress) = &self.progress {
+            progress.step(&self.label, done, total);
+        }
+    }
+
+    /// Runs `step` under the label `label`, below the current one: its bytes, flights and time
+    /// are counted there.
+    pub fn child<R>(&mut self, label: &str, step: impl FnOnce(&mut Context) -> R) -> R {
+        let outer = std::mem::take(&mut self.label);
+        self.label = if outer.is_empty() { label.to_owned() } else { format!("{outer}/{label}") };
+        let span = self.meter.span(&self.label);
+        let mut outer_spans = Vec::new();
+        for peer in self.peers.values_mut() {
+            outer_spans.push(peer.channel.set_span(Arc::clone(&span)));
+        }
+        let start = Instant::now();
+        let result = step(self);
+        span.count_time(start.elapsed());
+        for (peer, outer_span) in self.peers.values_mut().zip(outer_spans) {
+            peer.channel.set_span(outer_span);
+        }
+        self.label = outer;
+        result
+    }
+
+    /// `count` contexts with streams of their own, for parallel work.
+    ///
+    /// The n-th fork here meets the n-th fork at the peer, so both must fork in the same order. No
+    /// round trip is spent.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] when the connection is gone.
+    pub fn fork(&mut self, count: usize) -> Result<Vec<Context>> {
+        (0..count).map(|_| self.fork_one()).collect()
+    }
+
+    fn fork_one(&mut self) -> Result<Context> {
+        let span = self.meter.span(&self.label);
+        let mut peers = BTreeMap::new();
+        for (role, peer) in &self.peers {
+            let id = peer.id.child(self.forks);
+            let stream = peer.streams.open(id)?;
+            let channel = Channel::new(stream, self.limits, Arc::clone(&span))?;
+            peers.insert(*role, Peer { streams: Arc::clone(&peer.streams), id, channel });
+        }
+        self.forks += 1;
+        Ok(Context {
+            peers,
+            rng: ChaCha20Rng::from_rng(&mut self.rng),
+            pool: self.pool.clone(),
+            meter: self.meter.clone(),
+            limits: self.limits,
+            label: self.label.clone(),
+            progress: self.progress.clone(),
+            forks: 0,
+        })
+    }
+
+    /// Runs two parts of a protocol side by side, each in a fork of this context under its label.
+    ///
+    /// The first part here meets the first part at the peer. When one part fails, the connection
+    /// is aborted so that the other ends too; the first error is returned.
+    ///
+    /// # Errors
+    /// That of the part that failed first.
+    pub fn join<A: Send, B: Send>(
+        &mut self,
+        (label_a, part_a): (&str, impl FnOnce(&mut Context) -> Result<A> + Send),
+        (label_b, part_b): (&str, impl FnOnce(&mut Context) -> Result<B> + Send),
+    ) -> Result<(A, B)> {
+        let mut context_a = self.fork_one()?;
+        let mut context_b = self.fork_one()?;
+        let first_error = Mutex::new(None);
+        let (a, b) = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let result = context_b.child(label_b, part_b);
+                context_b.settle(result, &first_error)
+            });
+            let result = context_a.child(label_a, part_a);
+            let a = context_a.settle(result, &first_error);
+            (a, thread.join())
+        });
+        let b = match b {
+            Ok(b) => b,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        match (a, b, first_error.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+            (Some(a), Some(b), None) => Ok((a, b)),
+            (_, _, Some(error)) => Err(error),
+            _ => Err(Error::Bug("a parallel part ended without a result")),
+        }
+    }
+
+    /// Ends a parallel part: all it sent is on the transport, or everything is aborted.
+    fn settle<R>(&mut self, result: Result<R>, first_error: &Mutex<Option<Error>>) -> Option<R> {
+        let result = result.and_then(|value| self.finish().map(|()| value));
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.is_none() {
+                    *first = Some(error.clone());
+                    drop(first);
+                    for peer in self.peers.values() {
+                        peer.streams.abort(error.stop_reason());
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// Flushes every channel and waits until all of it is on the transport.
+    ///
+    /// # Errors
+    /// [`Error::Transport`].
+    pub fn finish(&mut self) -> Result<()> {
+        self.peers.values_mut().try_for_each(|peer| peer.channel.finish())
+    }
+
+    /// Bytes, flights and time so far.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+}
