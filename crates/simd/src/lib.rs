@@ -1,1 +1,16 @@
 //! Vector kernels behind run-time dispatch.
+//!
+//! This crate holds the only `unsafe` mathematics of the project. Every kernel has a portable
+//! twin with the same results, bit for bit, and the same tests.
+//!
+//! | module | what it gives |
+//! |---|---|
+//! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |
+//!
+//! Which kernel runs is a [`Backend`]: the fastest one the processor offers, or the one given to
+//! [`force`].
+
+mod backend;
+pub mod ristretto;
+
+pub use backend::{Backend, BackendUnavailable, force};

@@ -1,0 +1,129 @@
+//! Batches of Ristretto255 group operations (RFC 9496) under one secret scalar.
+//!
+//! Both operations of a Diffie-Hellman set intersection, fused so that a batch never leaves its
+//! vector form between decoding, multiplication and encoding:
+//!
+//! | function | per element | RFC 9496 |
+//! |---|---|---|
+//! | [`hash_mul`] | map 64 uniform bytes to the group, times k, encode | 4.3.4, 4.3.2 |
+//! | [`decode_mul`] | decode 32 bytes, times k, encode | 4.3.1, 4.3.2 |
+//!
+//! # Timing
+//!
+//! The scalar is secret: no branch, no memory address and no instruction with data-dependent
+//! latency depends on it, in either backend. The same holds for the 64 uniform bytes of
+//! [`hash_mul`], which stand for a private item. Public are the number of elements, the backend,
+//! and for [`decode_mul`] which elements are invalid and which is the first: the peer knows the
+//! bytes it sent.
+
+use core::fmt;
+
+use curve25519_dalek::scalar::Scalar as FullScalar;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::Backend;
+
+mod portable;
+
+/// A secret, nonzero scalar modulo the group order ℓ = 2^252 + 27742317777372353535851937790883648493.
+///
+/// Wiped from memory on drop; its `Debug` output shows nothing of it.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Scalar {
+    /// k/2 mod ℓ: the encoders take a point P and encode 2P, which is far cheaper for a batch.
+    half: FullScalar,
+}
+
+impl Scalar {
+    /// The scalar `bytes` mod ℓ, the bytes read as a little-endian number (RFC 9496, 4.4).
+    ///
+    /// Uniform bytes give a scalar within 2^-252 of uniform. `None` if the scalar is zero, which
+    /// from a working generator never happens.
+    pub fn from_uniform_bytes(bytes: &[u8; 64]) -> Option<Scalar> {
+        let mut k = FullScalar::from_bytes_mod_order_wide(bytes);
+        if k == FullScalar::ZERO {
+            return None;
+        }
+        let scalar = Scalar { half: k.div_by_2() };
+        k.zeroize();
+        Some(scalar)
+    }
+}
+
+impl fmt::Debug for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scalar(..)")
+    }
+}
+
+/// An element given to [`decode_mul`] is not the encoding of a group element, or is the identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("element {index} is not an encoded group element other than the identity")]
+pub struct InvalidPoint {
+    /// Position of the first invalid element, from 0.
+    pub index: usize,
+}
+
+/// `out[i]` = encoding of k · MAP(`uniform[i]`), MAP being the one-way map of RFC 9496, 4.3.4.
+///
+/// Uses [`Backend::active`].
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn hash_mul(uniform: &[[u8; 64]], k: &Scalar, out: &mut [[u8; 32]]) {
+    hash_mul_with(Backend::active(), uniform, k, out);
+}
+
+/// `out[i]` = encoding of k · P with P the element that `points[i]` encodes (RFC 9496, 4.3.1).
+///
+/// Uses [`Backend::active`].
+///
+/// # Errors
+/// [`InvalidPoint`] with the first index whose bytes are not a canonical encoding or are the
+/// identity's. `out` is then all zero bytes.
+///
+/// # Panics
+/// If the two slices differ in length.
+pub fn decode_mul(
+    points: &[[u8; 32]],
+    k: &Scalar,
+    out: &mut [[u8; 32]],
+) -> Result<(), InvalidPoint> {
+    decode_mul_with(Backend::active(), points, k, out)
+}
+
+/// [`hash_mul`] on the given backend.
+///
+/// # Panics
+/// If the two slices differ in length, or the processor cannot run the backend.
+pub fn hash_mul_with(backend: Backend, uniform: &[[u8; 64]], k: &Scalar, out: &mut [[u8; 32]]) {
+    assert_eq!(uniform.len(), out.len(), "one output per input");
+    assert!(backend.is_available(), "the processor cannot run this backend");
+    match backend {
+        Backend::Portable | Backend::Avx512Ifma => portable::hash_mul(uniform, k, out),
+    }
+}
+
+/// [`decode_mul`] on the given backend.
+///
+/// # Errors
+/// As [`decode_mul`], the same index on every backend.
+///
+/// # Panics
+/// If the two slices differ in length, or the processor cannot run the backend.
+pub fn decode_mul_with(
+    backend: Backend,
+    points: &[[u8; 32]],
+    k: &Scalar,
+    out: &mut [[u8; 32]],
+) -> Result<(), InvalidPoint> {
+    assert_eq!(points.len(), out.len(), "one output per input");
+    assert!(backend.is_available(), "the processor cannot run this backend");
+    let result = match backend {
+        Backend::Portable | Backend::Avx512Ifma => portable::decode_mul(points, k, out),
+    };
+    if result.is_err() {
+        out.fill([0; 32]);
+    }
+    result
+}
