@@ -182,6 +182,15 @@ pub enum TransportError {
     /// The TLS layer refused what came.
     #[error("the secure channel failed")]
     Tls,
+    /// The peer sent frames that no honest peer sends: it misbehaves, or is another version.
+    #[error("the peer broke the framing of the session")]
+    PeerBrokeFraming,
+    /// The peer sent more than it was allowed, or opened more streams than a session has.
+    #[error("the peer sent more than the session allows")]
+    PeerFlood,
+    /// This side opened a stream twice.
+    #[error("the stream was opened before")]
+    AlreadyOpen,
     /// The stream failed earlier; after an error a channel stays closed.
     #[error("the channel is closed after an earlier error")]
     Poisoned,

@@ -2,8 +2,11 @@
 //!
 //! * [`Item`] — one element of a set, a 128-bit keyed digest.
 //! * [`hash`] — labelled hashing, the only way this project derives keys and digests.
+//! * [`hash_to_group`] — uniform bytes for a group's one-way map (RFC 9380).
+//! * [`tags`] — shortened tags and the search among them.
 //! * [`Role`] — who a party is inside one protocol.
 //! * [`PsiParams`] — the public parameters of one run, checked once.
+//! * [`Shuffled`] — items in random order, the only order that leaves a party.
 //! * [`Secret`] — a value that is wiped and never printed.
 //! * [`Error`] — what can go wrong below the engine; the variant says who must act.
 
@@ -11,13 +14,17 @@
 
 pub mod error;
 pub mod hash;
+pub mod hash_to_group;
 mod item;
 pub mod params;
 mod role;
 mod secret;
+mod shuffled;
+pub mod tags;
 
 pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, TransportError};
 pub use item::Item;
 pub use params::{Learns, PsiParams, SessionId};
 pub use role::Role;
 pub use secret::Secret;
+pub use shuffled::{Shuffled, bit, pack_bits};

@@ -14,6 +14,11 @@ impl<T: Zeroize> Secret<T> {
     pub fn expose(&self) -> &T {
         &self.0
     }
+
+    /// Fills the value in place, so that no copy of it stays behind.
+    pub fn expose_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
 }
 
 impl<T: Zeroize> Drop for Secret<T> {

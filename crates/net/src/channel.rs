@@ -48,6 +48,7 @@ pub struct Channel {
     span: Arc<Span>,
     direction: Option<Direction>,
     flights: u64,
+    flights_under_span: u64,
     poisoned: bool,
 }
 
@@ -62,14 +63,13 @@ impl Channel {
             span,
             direction: None,
             flights: 0,
+            flights_under_span: 0,
             poisoned: false,
         })
     }
 
     pub(crate) fn set_span(&mut self, span: Arc<Span>) -> Arc<Span> {
-        // A new label starts its own count of flights.
-        self.direction = None;
-        self.flights = 0;
+        self.flights_under_span = 0;
         std::mem::replace(&mut self.span, span)
     }
 
@@ -124,6 +124,11 @@ impl Channel {
         })
     }
 
+    /// Changes of direction so far, the first message included.
+    pub(crate) fn flights(&self) -> u64 {
+        self.flights
+    }
+
     fn guarded<R>(&mut self, step: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         if self.poisoned {
             return Err(TransportError::Poisoned.into());
@@ -137,7 +142,8 @@ impl Channel {
         if self.direction != Some(direction) {
             self.direction = Some(direction);
             self.flights += 1;
-            self.span.count_flights(self.flights);
+            self.flights_under_span += 1;
+            self.span.count_flights(self.flights_under_span);
         }
     }
 

@@ -32,6 +32,7 @@ pub struct Context {
     label: String,
     progress: Option<Arc<dyn Progress>>,
     forks: u64,
+    joined_flights: u64,
 }
 
 impl Context {
@@ -64,6 +65,7 @@ impl Context {
             label: String::new(),
             progress: None,
             forks: 0,
+            joined_flights: 0,
         })
     }
 
@@ -172,6 +174,7 @@ impl Context {
             label: self.label.clone(),
             progress: self.progress.clone(),
             forks: 0,
+            joined_flights: 0,
         })
     }
 
@@ -190,19 +193,20 @@ impl Context {
         let mut context_a = self.fork_one()?;
         let mut context_b = self.fork_one()?;
         let first_error = Mutex::new(None);
-        let (a, b) = std::thread::scope(|scope| {
+        let joined = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let result = context_b.child(label_b, part_b);
                 context_b.settle(result, &first_error)
             });
             let result = context_a.child(label_a, part_a);
             let a = context_a.settle(result, &first_error);
-            (a, thread.join())
+            thread.join().map(|b| (a, b))
         });
-        let b = match b {
-            Ok(b) => b,
+        let (a, b) = match joined {
+            Ok(results) => results,
             Err(panic) => std::panic::resume_unwind(panic),
         };
+        self.joined_flights += context_a.flights().max(context_b.flights());
         match (a, b, first_error.into_inner().unwrap_or_else(PoisonError::into_inner)) {
             (Some(a), Some(b), None) => Ok((a, b)),
             (_, _, Some(error)) => Err(error),
@@ -235,6 +239,13 @@ impl Context {
     /// [`Error::Transport`].
     pub fn finish(&mut self) -> Result<()> {
         self.peers.values_mut().try_for_each(|peer| peer.channel.finish())
+    }
+
+    /// Flights so far: changes of direction one after the other, the first message included.
+    /// Parts that [`join`](Self::join) ran side by side count as the longest of them.
+    pub fn flights(&self) -> u64 {
+        let own = self.peers.values().map(|peer| peer.channel.flights()).max();
+        own.unwrap_or(0) + self.joined_flights
     }
 
     /// Bytes, flights and time so far.

@@ -48,7 +48,7 @@ pub struct SpanReport {
     pub messages_sent: u64,
     /// Messages received.
     pub messages_received: u64,
-    /// Changes of direction on the busiest stream, the first message included.
+    /// Changes of direction that fell under this label, on its busiest stream.
     pub flights: u64,
     /// Wall time inside the label, labels below it included. Labels that run side by side overlap.
     pub wall: Duration,

@@ -1,3 +1,19 @@
-//! Protocols of the literature, the Party trait and the catalogue.
+//! One module per protocol of the literature, the trait they share, and the list of them.
+//!
+//! * [`Party`] — one party of one protocol run; [`Output`] — what it learned.
+//! * [`catalogue`] — every protocol: who learns what, under which assumption, how many bytes.
+//!
+//! | module | protocol | security |
+//! |---|---|---|
+//! | [`dh`] | Diffie–Hellman PSI (Meadows 1986) | semi-honest |
+//! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
+
+pub mod catalogue;
+pub mod dh;
+pub mod naive_hash;
+mod party;
+
+pub use catalogue::{Operation, Protocol, Security, Traffic, catalogue, find};
+pub use party::{Output, Party};

@@ -1,0 +1,138 @@
+//! The one list of protocols. The command line's help, the planner, the documents, the tests and
+//! the benchmarks all read it.
+
+use crate::{Party, dh, naive_hash};
+use std::fmt;
+use vesica_core::{Item, ParameterError, PsiParams, Result};
+
+/// What two parties can compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Which of its own items the other party has too.
+    Intersection,
+}
+
+impl Operation {
+    /// All operations.
+    pub const ALL: &[Operation] = &[Operation::Intersection];
+
+    /// The name in an agreement.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operation::Intersection => "intersection",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Against whom a protocol protects. Ordered: more is stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Security {
+    /// Against nobody who tries: the other party can test guesses.
+    Insecure,
+    /// Against parties that follow the protocol and study what they saw.
+    SemiHonest,
+    /// Against parties that deviate in any way.
+    Malicious,
+}
+
+impl Security {
+    /// The name in an agreement.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Security::Insecure => "insecure",
+            Security::SemiHonest => "semi-honest",
+            Security::Malicious => "malicious",
+        }
+    }
+}
+
+impl fmt::Display for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Payload bytes of a run, each way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// From the sender to the receiver.
+    pub sender_to_receiver: u64,
+    /// From the receiver to the sender.
+    pub receiver_to_sender: u64,
+}
+
+impl Traffic {
+    /// Both ways together.
+    pub const fn total(self) -> u64 {
+        self.sender_to_receiver + self.receiver_to_sender
+    }
+}
+
+/// A parameter of a protocol and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// What it is, in words.
+    pub name: &'static str,
+    /// Its value, with unit.
+    pub value: &'static str,
+    /// Paper, standard or section it is taken from.
+    pub source: &'static str,
+}
+
+/// Makes one party of a protocol from its private set.
+pub type MakeParty = fn(PsiParams, Vec<Item>) -> Result<Box<dyn Party>>;
+
+/// One row of the catalogue.
+#[derive(Debug)]
+pub struct Protocol {
+    /// The name in an agreement and on the command line, as the literature names it.
+    pub id: &'static str,
+    /// A name for people.
+    pub name: &'static str,
+    /// Where it was published, and the section or figure implemented.
+    pub source: &'static str,
+    /// Against whom it protects.
+    pub security: Security,
+    /// What is believed to be hard, and in which model.
+    pub assumption: &'static str,
+    /// What it can compute.
+    pub operations: &'static [Operation],
+    /// What the sender learns when only the receiver gets the result.
+    pub sender_learns: &'static str,
+    /// What the receiver learns.
+    pub receiver_learns: &'static str,
+    /// Messages in a row that wait for each other, when only the receiver gets the result.
+    pub flights: u64,
+    /// `bytes` in words, n_x and n_y being the sender's and the receiver's set size.
+    pub bytes_formula: &'static str,
+    /// Exact payload bytes of a run.
+    pub bytes: fn(&PsiParams) -> Traffic,
+    /// The parameters a reviewer asks for.
+    pub parameters: &'static [Parameter],
+    /// Makes the sender.
+    pub sender: MakeParty,
+    /// Makes the receiver.
+    pub receiver: MakeParty,
+}
+
+static CATALOGUE: &[Protocol] = &[dh::ROW, naive_hash::ROW];
+
+/// Every protocol, the strongest and fastest first.
+pub fn catalogue() -> &'static [Protocol] {
+    CATALOGUE
+}
+
+/// The protocol named `id`.
+///
+/// # Errors
+/// [`ParameterError::UnknownProtocol`].
+pub fn find(id: &str) -> Result<&'static Protocol> {
+    catalogue().iter().find(|row| row.id == id).ok_or(ParameterError::UnknownProtocol.into())
+}

@@ -1,0 +1,325 @@
+//! # DH-PSI
+//!
+//! C. Meadows, "A more efficient cryptographic matchmaking protocol for use in the absence of a
+//! continuously available third party", IEEE S&P 1986; the form described by Pinkas, Schneider,
+//! Segev and Zohner, "Phasing", USENIX Security 2015, §3.3.
+//!
+//! | | |
+//! |---|---|
+//! | security | semi-honest; DDH in Ristretto255, random oracle |
+//! | receiver learns | which of its items the sender has; n_x |
+//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
+//! | flights | 2; with [`Learns::Both`] 3 |
+//! | payload bytes | sender → receiver 32·n_x + ℓ·n_y; receiver → sender 32·n_y, and ⌈n_x/8⌉ with [`Learns::Both`] |
+//! | ℓ | ⌈(λ + ⌈log n_x⌉ + ⌈log n_y⌉) / 8⌉ bytes |
+//! | cost | two scalar multiplications an item and party |
+//!
+//! ```text
+//!   sender P_1: X, α ←$ Z_q                       receiver P_2: Y, β ←$ Z_q
+//!
+//!        H(x)^α for x ∈ X, shuffled   ────────▶   t = tag((H(x)^α)^β)
+//!        e = (H(y)^β)^α               ◀────────   H(y)^β for y ∈ Y, shuffled
+//!        tag(e), in the order received ───────▶   y is common iff tag(e) is among the t
+//!  [both] x is common iff its bit is 1 ◀────────  [both] one bit per x, in the order received
+//! ```
+//!
+//! The two directions run side by side on streams of their own, each in blocks of
+//! [`POINTS_PER_MESSAGE`], so that computation and transfer overlap.
+//!
+//! **Where we differ from the paper.** H is the RFC 9380 hash to Ristretto255 and binds the
+//! session, so that nothing can be prepared for it or carried over from another run. Points that
+//! do not decode, and the identity, are refused as [`Misbehaviour::InvalidPoint`]. Tags are
+//! keyed by the session as well. With [`Learns::Both`] the receiver returns one bit per item
+//! rather than its own tags: the same trust, fewer bytes.
+//!
+//! A party that deviates can do two things beyond lying about its input: make the result wrong,
+//! and, as the receiver in [`Learns::Both`], choose what the sender is told. It learns nothing
+//! more about the other's set than its own set entitles it to under the one-more gap
+//! Diffie–Hellman assumption, but that is not a proof of malicious security and not claimed.
+
+use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::party::check_set_len;
+use crate::{Output, Party};
+use rand::Rng;
+use std::num::NonZeroUsize;
+use vesica_core::hash_to_group::ExpandMessage;
+use vesica_core::tags::{Tag, TagHash, TagSet, decode_tags, encode_tags};
+use vesica_core::{
+    Item, Learns, Misbehaviour, PsiParams, Result, Secret, SessionId, Shuffled, bit, pack_bits,
+};
+use vesica_net::Context;
+use vesica_simd::ristretto::{self, Scalar};
+
+const HASH_TO_GROUP_DST: &[u8] = b"vesica1-ristretto255_XMD:SHA-512_R255MAP_RO_";
+const TAG_LABEL: &str = "vesica v1 dh tag";
+
+/// Length of an encoded point in bytes.
+const POINT_LEN: usize = 32;
+
+/// Points in one message: 128 KiB, large enough for the transport to run at full rate.
+pub const POINTS_PER_MESSAGE: usize = 4096;
+
+/// Points one CPU thread works on at a time.
+const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(512).unwrap();
+
+/// Messages of points the receiver sends before it waits for the first tags: 8 MiB under way,
+/// more than the bandwidth–delay product of any link we know.
+const WINDOW_MESSAGES: usize = 64;
+
+pub(crate) const ROW: Protocol = Protocol {
+    id: "dh",
+    name: "Diffie–Hellman PSI",
+    source: "Meadows, IEEE S&P 1986; as in Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §3.3",
+    security: Security::SemiHonest,
+    assumption: "decisional Diffie–Hellman in Ristretto255; random oracle",
+    operations: &[Operation::Intersection],
+    sender_learns: "the size of the receiver's set",
+    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    flights: 2,
+    bytes_formula: "32·n_x + 32·n_y + ℓ·n_y, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
+    bytes,
+    parameters: &[
+        Parameter {
+            name: "group",
+            value: "Ristretto255 (order about 2^252, 126-bit security)",
+            source: "RFC 9496",
+        },
+        Parameter {
+            name: "hash to group",
+            value: "ristretto255_XMD:SHA-512_R255MAP_RO_",
+            source: "RFC 9380, Appendix B",
+        },
+        Parameter {
+            name: "tag length",
+            value: "λ + log n_x + log n_y bits, λ = 40, rounded up to bytes",
+            source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
+        },
+    ],
+    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
+    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+};
+
+/// Exact payload bytes of a run.
+pub fn bytes(params: &PsiParams) -> Traffic {
+    let (n_x, n_y) = (params.sender_len() as u64, params.receiver_len() as u64);
+    let answer = match params.learns() {
+        Learns::Receiver => 0,
+        Learns::Both => n_x.div_ceil(8),
+    };
+    Traffic {
+        sender_to_receiver: POINT_LEN as u64 * n_x + params.tag_len_bytes() as u64 * n_y,
+        receiver_to_sender: POINT_LEN as u64 * n_y + answer,
+    }
+}
+
+/// P_1: learns n_y, or with [`Learns::Both`] which of its items the receiver has.
+pub struct Sender {
+    params: PsiParams,
+    x: Vec<Item>,
+}
+
+impl Sender {
+    /// The sender of the set `x`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetLenMismatch`].
+    pub fn new(params: PsiParams, x: Vec<Item>) -> Result<Self> {
+        check_set_len(params.sender_len(), x.len())?;
+        Ok(Self { params, x })
+    }
+}
+
+impl Party for Sender {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Sender { params, x } = *self;
+        let alpha = random_scalar(ctx);
+        let x = Shuffled::new(x, ctx.rng());
+
+        ctx.join(
+            ("points", |ctx: &mut Context| send_points(ctx, &params, x.items(), &alpha)),
+            ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
+        )?;
+
+        match params.learns() {
+            Learns::Receiver => Ok(Output::Nothing),
+            Learns::Both => {
+                let len = params.sender_len().div_ceil(8);
+                let bits = ctx.child("answer", |ctx| ctx.peer()?.recv(len))?;
+                Ok(Output::Positions(x.own_positions(|j| bit(&bits, j))))
+            }
+        }
+    }
+}
+
+/// P_2: learns which of its items the sender has.
+pub struct Receiver {
+    params: PsiParams,
+    y: Vec<Item>,
+}
+
+impl Receiver {
+    /// The receiver of the set `y`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetLenMismatch`].
+    pub fn new(params: PsiParams, y: Vec<Item>) -> Result<Self> {
+        check_set_len(params.receiver_len(), y.len())?;
+        Ok(Self { params, y })
+    }
+}
+
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { params, y } = *self;
+        let beta = random_scalar(ctx);
+        let y = Shuffled::new(y, ctx.rng());
+
+        let (tags_of_x, tags_of_y) = ctx.join(
+            ("points", |ctx: &mut Context| tag_peer_points(ctx, &params, &beta)),
+            ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, y.items(), &beta)),
+        )?;
+
+        let len = params.tag_len_bytes();
+        if params.learns() == Learns::Both {
+            let of_y = ctx.pool().run(|| TagSet::new(tags_of_y.clone(), len));
+            let bits = pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag)));
+            ctx.child("answer", |ctx| ctx.peer()?.send(&bits))?;
+            ctx.finish()?;
+        }
+        let of_x = ctx.pool().run(|| TagSet::new(tags_of_x, len));
+        Ok(Output::Positions(y.own_positions(|i| of_x.contains(tags_of_y[i]))))
+    }
+}
+
+/// Sends H(v)^k for every v, in the order given.
+fn send_points(ctx: &mut Context, params: &PsiParams, v: &[Item], k: &Scalar) -> Result<()> {
+    let hash = GroupHash::new(params.session());
+    for (c, items) in v.chunks(POINTS_PER_MESSAGE).enumerate() {
+        let points = hash_and_multiply(ctx, &hash, items, k);
+        ctx.peer()?.send(&points)?;
+        ctx.progress((c * POINTS_PER_MESSAGE + items.len()) as u64, v.len() as u64);
+    }
+    Ok(())
+}
+
+/// Receives H(y)^β and returns tag((H(y)^β)^α), in the order received.
+fn return_tags(ctx: &mut Context, params: &PsiParams, alpha: &Scalar) -> Result<()> {
+    let hash = TagHash::new(TAG_LABEL, params);
+    let n_y = params.receiver_len();
+    let mut bytes = Vec::new();
+    for (first, count) in blocks(n_y) {
+        let tags = receive_points_and_tag(ctx, &hash, first, count, alpha)?;
+        bytes.clear();
+        encode_tags(&tags, hash.len_bytes(), &mut bytes);
+        ctx.peer()?.send(&bytes)?;
+        ctx.progress((first + count) as u64, n_y as u64);
+    }
+    Ok(())
+}
+
+/// Receives H(x)^α and keeps tag((H(x)^α)^β), in the order received.
+fn tag_peer_points(ctx: &mut Context, params: &PsiParams, beta: &Scalar) -> Result<Vec<Tag>> {
+    let hash = TagHash::new(TAG_LABEL, params);
+    let n_x = params.sender_len();
+    let mut tags = Vec::with_capacity(n_x);
+    for (first, count) in blocks(n_x) {
+        tags.extend(receive_points_and_tag(ctx, &hash, first, count, beta)?);
+        ctx.progress((first + count) as u64, n_x as u64);
+    }
+    Ok(tags)
+}
+
+/// Sends H(y)^β and receives tag((H(y)^β)^α), the tags a window of messages behind the points.
+fn exchange_points_for_tags(
+    ctx: &mut Context,
+    params: &PsiParams,
+    y: &[Item],
+    beta: &Scalar,
+) -> Result<Vec<Tag>> {
+    let hash = GroupHash::new(params.session());
+    let len = params.tag_len_bytes();
+    let mut tags = Vec::with_capacity(y.len());
+    let mut due = blocks(y.len());
+    for (c, (first, count)) in blocks(y.len()).enumerate() {
+        let points = hash_and_multiply(ctx, &hash, &y[first..first + count], beta);
+        ctx.peer()?.send(&points)?;
+        ctx.progress((first + count) as u64, y.len() as u64);
+        if c >= WINDOW_MESSAGES
+            && let Some((_, count)) = due.next()
+        {
+            decode_tags(&ctx.peer()?.recv(len * count)?, len, &mut tags);
+        }
+    }
+    for (_, count) in due {
+        decode_tags(&ctx.peer()?.recv(len * count)?, len, &mut tags);
+    }
+    Ok(tags)
+}
+
+/// (first item, item count) of each message for a list of `n`.
+fn blocks(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).step_by(POINTS_PER_MESSAGE).map(move |first| (first, POINTS_PER_MESSAGE.min(n - first)))
+}
+
+fn hash_and_multiply(ctx: &Context, hash: &GroupHash, items: &[Item], k: &Scalar) -> Vec<u8> {
+    let tasks = ctx.map(items, POINTS_PER_TASK, |items| {
+        let uniform: Vec<_> = items.iter().map(|item| hash.uniform(item)).collect();
+        let mut points = vec![[0; POINT_LEN]; items.len()];
+        ristretto::hash_mul(&uniform, k, &mut points);
+        points
+    });
+    tasks.into_iter().flatten().flatten().collect()
+}
+
+fn receive_points_and_tag(
+    ctx: &mut Context,
+    hash: &TagHash,
+    first: usize,
+    count: usize,
+    k: &Scalar,
+) -> Result<Vec<Tag>> {
+    let message = ctx.peer()?.recv(POINT_LEN * count)?;
+    let (points, _) = message.as_chunks::<POINT_LEN>();
+    let tasks = ctx.map(points, POINTS_PER_TASK, |points| {
+        let mut shared = vec![[0; POINT_LEN]; points.len()];
+        ristretto::decode_mul(points, k, &mut shared)?;
+        Ok(shared.iter().map(|point| hash.tag(point)).collect::<Vec<Tag>>())
+    });
+    let mut tags = Vec::with_capacity(count);
+    for (task, result) in tasks.into_iter().enumerate() {
+        match result {
+            Ok(of_task) => tags.extend(of_task),
+            Err(ristretto::InvalidPoint { index }) => {
+                let index = (first + task * POINTS_PER_TASK.get() + index) as u64;
+                return Err(Misbehaviour::InvalidPoint { index }.into());
+            }
+        }
+    }
+    Ok(tags)
+}
+
+/// H: items to the group, bound to the session.
+struct GroupHash {
+    expand: ExpandMessage,
+    session: SessionId,
+}
+
+impl GroupHash {
+    fn new(session: &SessionId) -> Self {
+        Self { expand: ExpandMessage::new(HASH_TO_GROUP_DST), session: *session }
+    }
+
+    fn uniform(&self, item: &Item) -> [u8; ExpandMessage::LEN] {
+        self.expand.expand(&[self.session.as_bytes(), item.as_bytes()])
+    }
+}
+
+fn random_scalar(ctx: &mut Context) -> Scalar {
+    loop {
+        let mut bytes = Secret::new([0; 64]);
+        ctx.rng().fill_bytes(bytes.expose_mut());
+        if let Some(scalar) = Scalar::from_uniform_bytes(bytes.expose()) {
+            return scalar;
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What every protocol of an operation must satisfy, whatever it is made of.
+
+use crate::sets::{items, overlapping, plain_intersection};
+use crate::tamper::{Change, Tampering};
+use crate::{Run, Runner};
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
+use vesica_protocols::{Output, Protocol};
+
+/// Runs `protocol` on `x` and `y`.
+pub fn run_psi(
+    protocol: &Protocol,
+    runner: &Runner,
+    learns: Learns,
+    x: &[Item],
+    y: &[Item],
+) -> Run {
+    let session = SessionId::from_bytes([runner.seed; 32]);
+    let params = PsiParams::new(session, x.len() as u64, y.len() as u64, learns)
+        .expect("test sets are small");
+    let sender = (protocol.sender)(params, x.to_vec()).expect("the sizes agree");
+    let receiver = (protocol.receiver)(params, y.to_vec()).expect("the sizes agree");
+    runner.run(sender, receiver)
+}
+
+/// (sender's size, receiver's size, common): empty, one, disjoint, equal, one against many, and
+/// sizes around the block edge `block`.
+pub fn sizes(block: u64) -> Vec<(u64, u64, u64)> {
+    let mut sizes = vec![
+        (0, 0, 0),
+        (0, 1, 0),
+        (1, 0, 0),
+        (1, 1, 0),
+        (1, 1, 1),
+        (0, 50, 0),
+        (50, 0, 0),
+        (40, 60, 0),
+        (64, 64, 64),
+        (1, 300, 1),
+        (300, 1, 0),
+        (300, 1, 1),
+        (7, 300, 5),
+    ];
+    for n in [block - 1, block, block + 1, 2 * block + 1] {
+        sizes.push((n, 3, 2));
+        sizes.push((3, n, 2));
+    }
+    sizes.push((block + 1, block + 1, block / 2));
+    sizes
+}
+
+/// The PSI law: the receiver gets exactly the positions of its common items; the sender gets
+/// nothing, or with [`Learns::Both`] the same for its own list; and the payload bytes each way
+/// are those of the catalogue's formula.
+pub fn psi(protocol: &Protocol, block: u64) {
+    for learns in [Learns::Receiver, Learns::Both] {
+        for (n_x, n_y, common) in sizes(block) {
+            let (x, y) = overlapping(n_x, n_y, common);
+            let run = run_psi(protocol, &Runner::default(), learns, &x, &y);
+            let case = format!("{} n_x={n_x} n_y={n_y} common={common} {learns:?}", protocol.id);
+
+            let expected = Output::Positions(plain_intersection(&y, &x));
+            assert_eq!(run.receiver.output, Ok(expected), "receiver, {case}");
+            let expected = match learns {
+                Learns::Receiver => Output::Nothing,
+                Learns::Both => Output::Positions(plain_intersection(&x, &y)),
+            };
+            assert_eq!(run.sender.output, Ok(expected), "sender, {case}");
+
+            let session = SessionId::from_bytes([0; 32]);
+            let params = PsiParams::new(session, n_x, n_y, learns).expect("test sets are small");
+            let formula = (protocol.bytes)(&params);
+            assert_eq!(run.sender_bytes(), formula.sender_to_receiver, "sender bytes, {case}");
+            assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "receiver bytes, {case}");
+            if n_x > 0 && n_y > 0 {
+                let answer = u64::from(learns == Learns::Both);
+                assert_eq!(run.flights(), protocol.flights + answer, "flights, {case}");
+            }
+        }
+    }
+}
+
+/// More CPU threads and another network change nothing about the result.
+pub fn psi_is_the_same_everywhere(protocol: &Protocol) {
+    let (x, y) = overlapping(5000, 3000, 1234);
+    let expected = Output::Positions(plain_intersection(&y, &x));
+    for threads in [1, 3] {
+        for shape in [vesica_net::Shape::LAN, vesica_net::Shape::GIGABIT, vesica_net::Shape::WAN] {
+            let threads = NonZeroUsize::new(threads).expect("not zero");
+            let runner = Runner { threads, shape, ..Runner::default() };
+            let run = run_psi(protocol, &runner, Learns::Receiver, &x, &y);
+            assert_eq!(run.receiver.output, Ok(expected.clone()), "{threads} threads, {shape:?}");
+        }
+    }
+}
+
+/// Bytes, messages and flights depend on the public sizes alone: other data and other overlaps of
+/// the same sizes look the same on the wire.
+pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
+    for learns in [Learns::Receiver, Learns::Both] {
+        let shape_of = |x: &[Item], y: &[Item], seed| {
+            let runner = Runner { seed, ..Runner::default() };
+            let run = run_psi(protocol, &runner, learns, x, y);
+            assert!(run.receiver.output.is_ok());
+            let rows = run.sender.meter.report();
+            rows.into_iter()
+                .map(|row| (row.label, row.bytes_sent, row.bytes_received, row.messages_sent))
+                .collect::<Vec<_>>()
+        };
+        let (x, y) = overlapping(700, 900, 0);
+        let disjoint = shape_of(&x, &y, 1);
+        let (x, y) = overlapping(700, 900, 700);
+        assert_eq!(shape_of(&x, &y, 2), disjoint);
+        assert_eq!(shape_of(&items(5000..5700), &items(5350..6250), 3), disjoint);
+    }
+}
+
+/// Whatever one message is changed into, both parties end soon, with a result or a typed error;
+/// no panic, no hang, no large allocation. A changed length is always an error at the party that
+/// reads it.
+pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
+    let (x, y) = overlapping(90, 70, 20);
+    for learns in [Learns::Receiver, Learns::Both] {
+        for from in [Role::Sender, Role::Receiver] {
+            for change in Change::ALL {
+                let mut message = 0;
+                loop {
+                    let tampering = Tampering::new(from, message, *change);
+                    let idle = Duration::from_millis(500);
+                    let runner =
+                        Runner { tampering: Some(tampering.clone()), idle, ..Runner::default() };
+                    let start = Instant::now();
+                    let run = run_psi(protocol, &runner, learns, &x, &y);
+                    let case = format!("{} {from} message {message} {change:?}", protocol.id);
+                    assert!(start.elapsed() < Duration::from_secs(10), "slow end: {case}");
+                    if !tampering.happened() {
+                        break;
+                    }
+                    let reader = match from {
+                        Role::Sender => &run.receiver.output,
+                        _ => &run.sender.output,
+                    };
+                    if matches!(
+                        change,
+                        Change::Truncate | Change::Grow | Change::Announce | Change::Drop
+                    ) {
+                        assert!(reader.is_err(), "not noticed: {case}");
+                    }
+                    message += 1;
+                }
+                assert!(message > 0, "{} sends nothing as {from}", protocol.id);
+            }
+        }
+    }
+}

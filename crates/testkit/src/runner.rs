@@ -1,0 +1,129 @@
+use crate::tamper::Tampering;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use vesica_core::{Result, Role};
+use vesica_net::{Context, Meter, Pool, Shape, Streams, memory};
+use vesica_protocols::{Output, Party};
+
+/// What one party of a run ended with.
+#[derive(Debug)]
+pub struct PartyRun {
+    /// Its output, or why it failed.
+    pub output: Result<Output>,
+    /// Its bytes and time.
+    pub meter: Meter,
+    /// Its flights.
+    pub flights: u64,
+}
+
+/// What both parties of a run ended with.
+#[derive(Debug)]
+pub struct Run {
+    /// The sender's side.
+    pub sender: PartyRun,
+    /// The receiver's side.
+    pub receiver: PartyRun,
+}
+
+impl Run {
+    /// Payload bytes the sender sent.
+    pub fn sender_bytes(&self) -> u64 {
+        self.sender.meter.bytes_under("").0
+    }
+
+    /// Payload bytes the receiver sent.
+    pub fn receiver_bytes(&self) -> u64 {
+        self.receiver.meter.bytes_under("").0
+    }
+
+    /// Flights of the run. A party that answers a stream block by block changes direction more
+    /// often than anybody waits, so the lower of the two counts is the one that waiting follows.
+    pub fn flights(&self) -> u64 {
+        self.receiver.flights.min(self.sender.flights)
+    }
+}
+
+/// Runs `sender` and `receiver` in one process over an unshaped in-memory connection.
+pub fn run(sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Run {
+    Runner::default().run(sender, receiver)
+}
+
+/// How to run two parties in one process.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    /// The emulated network.
+    pub shape: Shape,
+    /// CPU threads of each party.
+    pub threads: NonZeroUsize,
+    /// How long a party waits for the other before it gives up.
+    pub idle: Duration,
+    /// What to do to which message of which party.
+    pub tampering: Option<Tampering>,
+    /// Makes both parties' randomness.
+    pub seed: u8,
+}
+
+impl Default for Runner {
+    fn default() -> Self {
+        Self {
+            shape: Shape::LOOPBACK,
+            threads: NonZeroUsize::MIN,
+            idle: memory::DEFAULT_IDLE,
+            tampering: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Runner {
+    /// Runs `sender` and `receiver`, each on a thread of its own.
+    ///
+    /// # Panics
+    /// When a party panics: that is what the test is for.
+    pub fn run(&self, sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Run {
+        let (sender_end, receiver_end) = memory::pair_with(self.shape, self.idle);
+        let (sender_end, receiver_end): (Arc<dyn Streams>, Arc<dyn Streams>) = match &self.tampering
+        {
+            Some(tampering) => tampering.wrap(sender_end, receiver_end),
+            None => (sender_end, receiver_end),
+        };
+        thread::scope(|scope| {
+            let sending =
+                scope.spawn(|| self.run_party(sender, Role::Receiver, sender_end, self.seed));
+            let receiving = self.run_party(receiver, Role::Sender, receiver_end, !self.seed);
+            let sending = match sending.join() {
+                Ok(run) => run,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Run { sender: sending, receiver: receiving }
+        })
+    }
+
+    fn run_party(
+        &self,
+        party: Box<dyn Party>,
+        peer: Role,
+        streams: Arc<dyn Streams>,
+        seed: u8,
+    ) -> PartyRun {
+        let meter = Meter::new();
+        let mut flights = 0;
+        let output = Pool::new(self.threads)
+            .and_then(|pool| {
+                let peers = vec![(peer, Arc::clone(&streams))];
+                Context::new(peers, [seed; 32], pool, meter.clone())
+            })
+            .and_then(|mut ctx| {
+                let output = party.run(&mut ctx)?;
+                ctx.finish()?;
+                flights = ctx.flights();
+                Ok(output)
+            });
+        if let Err(error) = &output {
+            streams.abort(error.stop_reason());
+        }
+        PartyRun { output, meter, flights }
+    }
+}
