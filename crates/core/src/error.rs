@@ -29,7 +29,10 @@ impl Error {
     pub fn stop_reason(&self) -> StopReason {
         match self {
             Error::Parameter(_) => StopReason::Config,
-            Error::PeerMisbehaved(_) => StopReason::Misbehaviour,
+            Error::PeerMisbehaved(_)
+            | Error::Transport(TransportError::PeerBrokeFraming | TransportError::PeerFlood) => {
+                StopReason::Misbehaviour
+            }
             Error::Transport(TransportError::CancelledHere) => StopReason::Cancelled,
             Error::Transport(TransportError::Idle(_) | TransportError::Deadline(_)) => {
                 StopReason::Timeout

@@ -3,6 +3,7 @@
 
 use crate::{Party, dh, naive_hash};
 use std::fmt;
+use std::sync::Arc;
 use vesica_core::{Item, ParameterError, PsiParams, Result};
 
 /// What two parties can compute.
@@ -87,7 +88,7 @@ pub struct Parameter {
 }
 
 /// Makes one party of a protocol from its private set.
-pub type MakeParty = fn(PsiParams, Vec<Item>) -> Result<Box<dyn Party>>;
+pub type MakeParty = fn(PsiParams, Arc<Vec<Item>>) -> Result<Box<dyn Party>>;
 
 /// One row of the catalogue.
 #[derive(Debug)]

@@ -42,6 +42,7 @@ use crate::party::check_set_len;
 use crate::{Output, Party};
 use rand::Rng;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use vesica_core::hash_to_group::ExpandMessage;
 use vesica_core::tags::{Tag, TagHash, TagSet, decode_tags, encode_tags};
 use vesica_core::{
@@ -115,7 +116,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 /// P_1: learns n_y, or with [`Learns::Both`] which of its items the receiver has.
 pub struct Sender {
     params: PsiParams,
-    x: Vec<Item>,
+    x: Arc<Vec<Item>>,
 }
 
 impl Sender {
@@ -123,7 +124,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, x: Vec<Item>) -> Result<Self> {
+    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
         check_set_len(params.sender_len(), x.len())?;
         Ok(Self { params, x })
     }
@@ -136,7 +137,7 @@ impl Party for Sender {
         let x = Shuffled::new(x, ctx.rng());
 
         ctx.join(
-            ("points", |ctx: &mut Context| send_points(ctx, &params, x.items(), &alpha)),
+            ("points", |ctx: &mut Context| send_points(ctx, &params, &x, &alpha)),
             ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
         )?;
 
@@ -154,7 +155,7 @@ impl Party for Sender {
 /// P_2: learns which of its items the sender has.
 pub struct Receiver {
     params: PsiParams,
-    y: Vec<Item>,
+    y: Arc<Vec<Item>>,
 }
 
 impl Receiver {
@@ -162,7 +163,7 @@ impl Receiver {
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, y: Vec<Item>) -> Result<Self> {
+    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
         check_set_len(params.receiver_len(), y.len())?;
         Ok(Self { params, y })
     }
@@ -176,7 +177,7 @@ impl Party for Receiver {
 
         let (tags_of_x, tags_of_y) = ctx.join(
             ("points", |ctx: &mut Context| tag_peer_points(ctx, &params, &beta)),
-            ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, y.items(), &beta)),
+            ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, &y, &beta)),
         )?;
 
         let len = params.tag_len_bytes();
@@ -192,12 +193,12 @@ impl Party for Receiver {
 }
 
 /// Sends H(v)^k for every v, in the order given.
-fn send_points(ctx: &mut Context, params: &PsiParams, v: &[Item], k: &Scalar) -> Result<()> {
+fn send_points(ctx: &mut Context, params: &PsiParams, v: &Shuffled, k: &Scalar) -> Result<()> {
     let hash = GroupHash::new(params.session());
-    for (c, items) in v.chunks(POINTS_PER_MESSAGE).enumerate() {
-        let points = hash_and_multiply(ctx, &hash, items, k);
+    for (first, items) in v.blocks(POINTS_PER_MESSAGE) {
+        let points = hash_and_multiply(ctx, &hash, &items, k);
         ctx.peer()?.send(&points)?;
-        ctx.progress((c * POINTS_PER_MESSAGE + items.len()) as u64, v.len() as u64);
+        ctx.progress((first + items.len()) as u64, v.len() as u64);
     }
     Ok(())
 }
@@ -233,17 +234,17 @@ fn tag_peer_points(ctx: &mut Context, params: &PsiParams, beta: &Scalar) -> Resu
 fn exchange_points_for_tags(
     ctx: &mut Context,
     params: &PsiParams,
-    y: &[Item],
+    y: &Shuffled,
     beta: &Scalar,
 ) -> Result<Vec<Tag>> {
     let hash = GroupHash::new(params.session());
     let len = params.tag_len_bytes();
     let mut tags = Vec::with_capacity(y.len());
     let mut due = blocks(y.len());
-    for (c, (first, count)) in blocks(y.len()).enumerate() {
-        let points = hash_and_multiply(ctx, &hash, &y[first..first + count], beta);
+    for (c, (first, items)) in y.blocks(POINTS_PER_MESSAGE).enumerate() {
+        let points = hash_and_multiply(ctx, &hash, &items, beta);
         ctx.peer()?.send(&points)?;
-        ctx.progress((first + count) as u64, y.len() as u64);
+        ctx.progress((first + items.len()) as u64, y.len() as u64);
         if c >= WINDOW_MESSAGES
             && let Some((_, count)) = due.next()
         {

@@ -27,6 +27,7 @@ use crate::party::check_set_len;
 use crate::{Output, Party};
 use rand::Rng;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use vesica_core::tags::{Tag, TagHash, TagSet, decode_tags, encode_tags};
 use vesica_core::{Item, Learns, PsiParams, Result, Shuffled, bit, hash, pack_bits};
 use vesica_net::Context;
@@ -87,7 +88,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 /// P_1: learns n_y, or with [`Learns::Both`] which of its items the receiver has.
 pub struct Sender {
     params: PsiParams,
-    x: Vec<Item>,
+    x: Arc<Vec<Item>>,
 }
 
 impl Sender {
@@ -95,7 +96,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, x: Vec<Item>) -> Result<Self> {
+    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
         check_set_len(params.sender_len(), x.len())?;
         Ok(Self { params, x })
     }
@@ -111,10 +112,11 @@ impl Party for Sender {
         ctx.child("tags", |ctx| {
             let hash = salted(&params, &salt);
             let mut bytes = Vec::new();
-            for block in x.items().chunks(TAGS_PER_MESSAGE) {
+            for (first, block) in x.blocks(TAGS_PER_MESSAGE) {
                 bytes.clear();
-                encode_tags(&tags(ctx, &hash, block), hash.len_bytes(), &mut bytes);
+                encode_tags(&tags(ctx, &hash, &block), hash.len_bytes(), &mut bytes);
                 ctx.peer()?.send(&bytes)?;
+                ctx.progress((first + block.len()) as u64, x.len() as u64);
             }
             ctx.finish()
         })?;
@@ -133,7 +135,7 @@ impl Party for Sender {
 /// P_2: learns every item of the sender it can guess.
 pub struct Receiver {
     params: PsiParams,
-    y: Vec<Item>,
+    y: Arc<Vec<Item>>,
 }
 
 impl Receiver {
@@ -141,7 +143,7 @@ impl Receiver {
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, y: Vec<Item>) -> Result<Self> {
+    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
         check_set_len(params.receiver_len(), y.len())?;
         Ok(Self { params, y })
     }

@@ -4,6 +4,7 @@ use crate::sets::{items, overlapping, plain_intersection};
 use crate::tamper::{Change, Tampering};
 use crate::{Run, Runner};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
 use vesica_protocols::{Output, Protocol};
@@ -19,8 +20,8 @@ pub fn run_psi(
     let session = SessionId::from_bytes([runner.seed; 32]);
     let params = PsiParams::new(session, x.len() as u64, y.len() as u64, learns)
         .expect("test sets are small");
-    let sender = (protocol.sender)(params, x.to_vec()).expect("the sizes agree");
-    let receiver = (protocol.receiver)(params, y.to_vec()).expect("the sizes agree");
+    let sender = (protocol.sender)(params, Arc::new(x.to_vec())).expect("the sizes agree");
+    let receiver = (protocol.receiver)(params, Arc::new(y.to_vec())).expect("the sizes agree");
     runner.run(sender, receiver)
 }
 
