@@ -23,6 +23,9 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::Backend;
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod digits;
 mod portable;
 
 /// A secret, nonzero scalar modulo the group order ℓ = 2^252 + 27742317777372353535851937790883648493.
@@ -32,6 +35,8 @@ mod portable;
 pub struct Scalar {
     /// k/2 mod ℓ: the encoders take a point P and encode 2P, which is far cheaper for a batch.
     half: FullScalar,
+    /// The same in the form that the vector backend reads.
+    half_digits: digits::Digits,
 }
 
 impl Scalar {
@@ -44,7 +49,8 @@ impl Scalar {
         if k == FullScalar::ZERO {
             return None;
         }
-        let scalar = Scalar { half: k.div_by_2() };
+        let half = k.div_by_2();
+        let scalar = Scalar { half, half_digits: digits::recode(&half) };
         k.zeroize();
         Some(scalar)
     }
@@ -100,7 +106,11 @@ pub fn hash_mul_with(backend: Backend, uniform: &[[u8; 64]], k: &Scalar, out: &m
     assert_eq!(uniform.len(), out.len(), "one output per input");
     assert!(backend.is_available(), "the processor cannot run this backend");
     match backend {
-        Backend::Portable | Backend::Avx512Ifma => portable::hash_mul(uniform, k, out),
+        Backend::Portable => portable::hash_mul(uniform, k, out),
+        #[cfg(target_arch = "x86_64")]
+        Backend::Avx512Ifma => avx512::hash_mul(uniform, k, out),
+        #[cfg(not(target_arch = "x86_64"))]
+        Backend::Avx512Ifma => unreachable!("not available, as asserted"),
     }
 }
 
@@ -120,7 +130,11 @@ pub fn decode_mul_with(
     assert_eq!(points.len(), out.len(), "one output per input");
     assert!(backend.is_available(), "the processor cannot run this backend");
     let result = match backend {
-        Backend::Portable | Backend::Avx512Ifma => portable::decode_mul(points, k, out),
+        Backend::Portable => portable::decode_mul(points, k, out),
+        #[cfg(target_arch = "x86_64")]
+        Backend::Avx512Ifma => avx512::decode_mul(points, k, out),
+        #[cfg(not(target_arch = "x86_64"))]
+        Backend::Avx512Ifma => unreachable!("not available, as asserted"),
     };
     if result.is_err() {
         out.fill([0; 32]);

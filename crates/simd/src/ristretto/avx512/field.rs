@@ -1,0 +1,425 @@
+//! Arithmetic modulo p = 2^255 - 19 on eight field elements at once.
+//!
+//! An element is five limbs of radix 2^51; limb i of all eight elements is one vector of eight
+//! 64-bit lanes. Lanes never mix. The IFMA instructions multiply the low 52 bits of two limbs
+//! and add the low or the high 52 bits of the 104-bit product to a 64-bit lane; bits 52 and up of
+//! a factor would be dropped in silence, so the two types keep them apart:
+//!
+//! | type | each limb is | made by |
+//! |---|---|---|
+//! | [`Fe`] | below 2^51 + 2^18, so fit to be a factor | [`Sum::carry`], loads, constants |
+//! | [`Sum`] | below 2^64, without wrap-around | sums, differences and products of the above |
+//!
+//! The bounds, for factors below 2^51 + 2^18:
+//!
+//! * One product: a low half is below 2^52, a high half below 2^50 + 2^18. Column k of the product
+//!   gets n(k) low halves and 2 n(k-1) high halves (a high half weighs 2^52 = 2 · 2^51), with
+//!   n = 1, 2, 3, 4, 5, 4, 3, 2, 1; and 19 times column k + 5, as 2^255 = 19 mod p. The largest is
+//!   limb 0: below (1 + 19 · 6.5) · 2^52 + 2^24 < 2^59. So **a product's limbs are below 2^59**.
+//! * `a - b` adds a multiple of p whose limbs are at least those of b: 2p (limbs at least
+//!   2^52 - 38) when b is an `Fe`; 2^9 p (limbs at least 2^60 - 19 · 2^9) when b is a product or the
+//!   sum of a product and an `Fe`. Debug builds check it.
+//! * Carrying takes any limbs: the carries are below 2^13, limb 0 receives 19 times one of
+//!   them, so all limbs end below 2^51 + 19 · 2^13 < 2^51 + 2^18.
+//!
+//! Nothing here branches on, or addresses memory by, the value of an element.
+
+use core::arch::x86_64::*;
+
+const MASK51: u64 = (1 << 51) - 1;
+
+/// Eight field elements, limbs below 2^51 + 2^18.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Fe([__m512i; 5]);
+
+/// Eight field elements, limbs below 2^64.
+#[derive(Clone, Copy)]
+pub(super) struct Sum([__m512i; 5]);
+
+/// One bit for each of the eight elements.
+pub(super) type Mask = __mmask8;
+
+/// Eight elements of four little-endian 64-bit words each: word i of all elements, then i + 1.
+pub(super) type Words = [[u64; 8]; 4];
+
+/// The limbs of one constant, to be given to all lanes.
+pub(super) type Limbs = [u64; 5];
+
+pub(super) const ZERO: Limbs = [0; 5];
+pub(super) const ONE: Limbs = [1, 0, 0, 0, 0];
+pub(super) const TWO: Limbs = [2, 0, 0, 0, 0];
+
+/// 2p and 2^9 p in limbs that no subtrahend exceeds.
+const TWO_P: Limbs = multiple_of_p(2);
+const MANY_P: Limbs = multiple_of_p(1 << 9);
+
+const fn multiple_of_p(n: u64) -> Limbs {
+    [(MASK51 - 18) * n, MASK51 * n, MASK51 * n, MASK51 * n, MASK51 * n]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+fn splat(limb: u64) -> __m512i {
+    _mm512_set1_epi64(limb.cast_signed())
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+fn load(lanes: &[u64; 8]) -> __m512i {
+    // SAFETY: the reference is to 64 readable bytes, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+fn store(lanes: &mut [u64; 8], v: __m512i) {
+    // SAFETY: the reference is to 64 writable bytes, and the store needs no alignment.
+    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), v) }
+}
+
+/// 19 v, for v < 2^59.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+fn times19(v: __m512i) -> __m512i {
+    _mm512_mullo_epi64(v, splat(19))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+fn twice(v: __m512i) -> __m512i {
+    _mm512_add_epi64(v, v)
+}
+
+/// The product from its ten columns.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+fn fold(c: [__m512i; 10]) -> Sum {
+    Sum([
+        _mm512_add_epi64(c[0], times19(c[5])),
+        _mm512_add_epi64(c[1], times19(c[6])),
+        _mm512_add_epi64(c[2], times19(c[7])),
+        _mm512_add_epi64(c[3], times19(c[8])),
+        _mm512_add_epi64(c[4], times19(c[9])),
+    ])
+}
+
+impl Fe {
+    /// The same element in all lanes.
+    ///
+    /// Limbs below 2^51.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn splat(limbs: &Limbs) -> Fe {
+        Fe(limbs.map(|limb| splat(limb)))
+    }
+
+    /// The low 255 bits of each element's words, not reduced modulo p.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn from_words(words: &Words) -> Fe {
+        let w = [load(&words[0]), load(&words[1]), load(&words[2]), load(&words[3])];
+        let mask = splat(MASK51);
+        let cut = |low: __m512i, high: __m512i| _mm512_and_epi64(_mm512_or_epi64(low, high), mask);
+        Fe([
+            _mm512_and_epi64(w[0], mask),
+            cut(_mm512_srli_epi64::<51>(w[0]), _mm512_slli_epi64::<13>(w[1])),
+            cut(_mm512_srli_epi64::<38>(w[1]), _mm512_slli_epi64::<26>(w[2])),
+            cut(_mm512_srli_epi64::<25>(w[2]), _mm512_slli_epi64::<39>(w[3])),
+            _mm512_and_epi64(_mm512_srli_epi64::<12>(w[3]), mask),
+        ])
+    }
+
+    /// The canonical words of each element: its value in 0..p.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn to_words(self) -> Words {
+        let l = self.canonical().0;
+        let join = |low, high| _mm512_or_epi64(low, high);
+        let mut words = [[0; 8]; 4];
+        store(&mut words[0], join(l[0], _mm512_slli_epi64::<51>(l[1])));
+        store(&mut words[1], join(_mm512_srli_epi64::<13>(l[1]), _mm512_slli_epi64::<38>(l[2])));
+        store(&mut words[2], join(_mm512_srli_epi64::<26>(l[2]), _mm512_slli_epi64::<25>(l[3])));
+        store(&mut words[3], join(_mm512_srli_epi64::<39>(l[3]), _mm512_slli_epi64::<12>(l[4])));
+        words
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn mul(self, rhs: Fe) -> Sum {
+        self.check_is_factor();
+        rhs.check_is_factor();
+        let (a, b) = (self.0, rhs.0);
+        // The high halves first: they count twice, and so one doubling serves them all.
+        let mut c = [_mm512_setzero_si512(); 10];
+        for i in 0..5 {
+            for j in 0..5 {
+                c[i + j + 1] = _mm512_madd52hi_epu64(c[i + j + 1], a[i], b[j]);
+            }
+        }
+        for column in &mut c[1..] {
+            *column = twice(*column);
+        }
+        for i in 0..5 {
+            for j in 0..5 {
+                c[i + j] = _mm512_madd52lo_epu64(c[i + j], a[i], b[j]);
+            }
+        }
+        fold(c)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn square(self) -> Sum {
+        self.check_is_factor();
+        let a = self.0;
+        // Column = 2 (2 high mixed + high squares + low mixed) + low squares.
+        let mut c = [_mm512_setzero_si512(); 10];
+        for i in 0..5 {
+            for j in i + 1..5 {
+                c[i + j + 1] = _mm512_madd52hi_epu64(c[i + j + 1], a[i], a[j]);
+            }
+        }
+        for column in &mut c[2..9] {
+            *column = twice(*column);
+        }
+        for i in 0..5 {
+            c[2 * i + 1] = _mm512_madd52hi_epu64(c[2 * i + 1], a[i], a[i]);
+            for j in i + 1..5 {
+                c[i + j] = _mm512_madd52lo_epu64(c[i + j], a[i], a[j]);
+            }
+        }
+        for column in &mut c[1..] {
+            *column = twice(*column);
+        }
+        for i in 0..5 {
+            c[2 * i] = _mm512_madd52lo_epu64(c[2 * i], a[i], a[i]);
+        }
+        fold(c)
+    }
+
+    /// The element squared `n` times, for all elements of `x` in step: their chains are
+    /// independent, which hides the latency of each.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn square_times<const N: usize>(mut x: [Fe; N], n: usize) -> [Fe; N] {
+        for _ in 0..n {
+            x = x.map(|x| x.square().carry());
+        }
+        x
+    }
+
+    /// (x^(2^250 - 1), x^11), the common part of the two powers below.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn power_2_250_minus_1<const N: usize>(x: [Fe; N]) -> ([Fe; N], [Fe; N]) {
+        let times = |a: [Fe; N], b: [Fe; N]| -> [Fe; N] {
+            core::array::from_fn(|i| a[i].mul(b[i]).carry())
+        };
+        let x2 = Fe::square_times(x, 1);
+        let x9 = times(x, Fe::square_times(x2, 2));
+        let x11 = times(x2, x9);
+        // e(n) stands for x^(2^n - 1).
+        let e5 = times(x9, Fe::square_times(x11, 1));
+        let e10 = times(Fe::square_times(e5, 5), e5);
+        let e20 = times(Fe::square_times(e10, 10), e10);
+        let e40 = times(Fe::square_times(e20, 20), e20);
+        let e50 = times(Fe::square_times(e40, 10), e10);
+        let e100 = times(Fe::square_times(e50, 50), e50);
+        let e200 = times(Fe::square_times(e100, 100), e100);
+        (times(Fe::square_times(e200, 50), e50), x11)
+    }
+
+    /// x^((p - 5) / 8) = x^(2^252 - 3).
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn power_p58<const N: usize>(x: [Fe; N]) -> [Fe; N] {
+        let (e250, _) = Fe::power_2_250_minus_1(x);
+        let shifted = Fe::square_times(e250, 2);
+        core::array::from_fn(|i| shifted[i].mul(x[i]).carry())
+    }
+
+    /// 1/x = x^(p - 2), and 0 for 0.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn invert(self) -> Fe {
+        let ([e250], [x11]) = Fe::power_2_250_minus_1([self]);
+        let [shifted] = Fe::square_times([e250], 5);
+        shifted.mul(x11).carry()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn add(self, rhs: Fe) -> Sum {
+        Sum(self.0).add(Sum(rhs.0))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn sub(self, rhs: Fe) -> Sum {
+        Sum(self.0).sub_with(Sum(rhs.0), &TWO_P)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn neg(self) -> Fe {
+        Fe::splat(&ZERO).sub(self).carry()
+    }
+
+    /// -x in the lanes of `mask`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn negate_where(self, mask: Mask) -> Fe {
+        self.select(self.neg(), mask)
+    }
+
+    /// `other` in the lanes of `mask`, `self` elsewhere.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn select(self, other: Fe, mask: Mask) -> Fe {
+        let limb = |i: usize| _mm512_mask_blend_epi64(mask, self.0[i], other.0[i]);
+        Fe([limb(0), limb(1), limb(2), limb(3), limb(4)])
+    }
+
+    /// The lanes where the canonical value is odd ("negative" in RFC 9496).
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn is_negative(self) -> Mask {
+        _mm512_test_epi64_mask(self.canonical().0[0], splat(1))
+    }
+
+    /// The lanes where the element is zero modulo p.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn is_zero(self) -> Mask {
+        let l = self.canonical().0;
+        let any = _mm512_or_epi64(_mm512_or_epi64(l[0], l[1]), _mm512_or_epi64(l[2], l[3]));
+        !_mm512_test_epi64_mask(_mm512_or_epi64(any, l[4]), splat(u64::MAX))
+    }
+
+    /// The lanes where the limbs, which must be below 2^51, are those of a value in 0..p.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn is_canonical(self) -> Mask {
+        let canonical = self.canonical().0;
+        let mut equal = Mask::MAX;
+        for i in 0..5 {
+            equal &= _mm512_cmpeq_epi64_mask(self.0[i], canonical[i]);
+        }
+        equal
+    }
+
+    /// The nonnegative one of x and -x.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn abs(self) -> Fe {
+        self.negate_where(self.is_negative())
+    }
+
+    /// The limbs of the value in 0..p, each below 2^51.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn canonical(self) -> Fe {
+        let mut l = self.0;
+        // The value is below 2p, so it contains p at most once: exactly if value + 19 reaches 2^255.
+        let mut carry = splat(19);
+        for limb in l {
+            carry = _mm512_srli_epi64::<51>(_mm512_add_epi64(limb, carry));
+        }
+        carry = times19(carry);
+        for limb in &mut l {
+            let sum = _mm512_add_epi64(*limb, carry);
+            *limb = _mm512_and_epi64(sum, splat(MASK51));
+            carry = _mm512_srli_epi64::<51>(sum);
+        }
+        // The last carry is the 2^255 of value + 19 - 2^255 = value - p: dropped.
+        Fe(l)
+    }
+
+    /// Whether all limbs are within the type's bound; debug builds only.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn check_is_factor(self) {
+        if cfg!(debug_assertions) {
+            for limb in self.0 {
+                let within = _mm512_cmplt_epu64_mask(limb, splat((1 << 51) + (1 << 18)));
+                assert_eq!(within, Mask::MAX, "a factor's limb is out of bounds");
+            }
+        }
+    }
+
+    /// Overwrites the element with zeros that the compiler must write.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn wipe(&mut self) {
+        // SAFETY: the reference is to a valid, aligned element.
+        unsafe { core::ptr::write_volatile(self, Fe::splat(&ZERO)) }
+    }
+}
+
+impl Sum {
+    /// The sum; limbs of both together below 2^64.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn add(self, rhs: Sum) -> Sum {
+        let limb = |i: usize| {
+            if cfg!(debug_assertions) {
+                let sum = _mm512_add_epi64(self.0[i], rhs.0[i]);
+                let whole = _mm512_cmpge_epu64_mask(sum, rhs.0[i]);
+                assert_eq!(whole, Mask::MAX, "a sum's limb wraps around");
+            }
+            _mm512_add_epi64(self.0[i], rhs.0[i])
+        };
+        Sum([limb(0), limb(1), limb(2), limb(3), limb(4)])
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn add_fe(self, rhs: Fe) -> Sum {
+        self.add(Sum(rhs.0))
+    }
+
+    /// The difference; limbs of `self` below 2^63, of `rhs` at most 2^59 + 2^52.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn sub(self, rhs: Sum) -> Sum {
+        self.sub_with(rhs, &MANY_P)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn sub_with(self, rhs: Sum, multiple_of_p: &Limbs) -> Sum {
+        let limb = |i: usize| {
+            let offset = splat(multiple_of_p[i]);
+            if cfg!(debug_assertions) {
+                let within = _mm512_cmple_epu64_mask(rhs.0[i], offset);
+                assert_eq!(within, Mask::MAX, "a subtrahend's limb is out of bounds");
+            }
+            _mm512_add_epi64(self.0[i], _mm512_sub_epi64(offset, rhs.0[i]))
+        };
+        Sum([limb(0), limb(1), limb(2), limb(3), limb(4)])
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn double(self) -> Sum {
+        self.add(self)
+    }
+
+    /// The same elements with limbs fit to be factors.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn carry(self) -> Fe {
+        let v = self.0;
+        let mask = splat(MASK51);
+        let low = |i: usize| _mm512_and_epi64(v[i], mask);
+        let high = |i: usize| _mm512_srli_epi64::<51>(v[i]);
+        Fe([
+            _mm512_madd52lo_epu64(low(0), high(4), splat(19)),
+            _mm512_add_epi64(low(1), high(0)),
+            _mm512_add_epi64(low(2), high(1)),
+            _mm512_add_epi64(low(3), high(2)),
+            _mm512_add_epi64(low(4), high(3)),
+        ])
+    }
+}
