@@ -1,3 +1,29 @@
-//! Identities, TLS, one port, many streams.
+//! How two parties reach each other: identities, TLS, one port, many streams.
+//!
+//! * [`Identity`], [`PublicIdentity`] — an Ed25519 key file and its printable public half.
+//! * [`establish`] — listens or connects until the one expected peer is there.
+//! * [`Session`] — one TLS 1.3 connection that carries any number of streams.
+//! * [`CancelToken`] — ends a wait from another thread.
+//! * [`LinkError`], [`LinkEvent`] — what went wrong, and what is going on.
+//! * [`ShapedRelay`] — an emulated network between two processes on one machine.
 
 #![forbid(unsafe_code)]
+
+mod cancel;
+mod error;
+mod establish;
+mod frame;
+mod identity;
+mod key_file;
+mod relay;
+mod session;
+mod sync;
+mod tls;
+
+pub use cancel::CancelToken;
+pub use error::LinkError;
+pub use establish::{Endpoint, LinkEvent, LinkOptions, establish};
+pub use identity::{ParseIdentityError, PublicIdentity};
+pub use key_file::{Identity, IdentityError};
+pub use relay::ShapedRelay;
+pub use session::Session;

@@ -1,0 +1,113 @@
+//! Why two parties could not be brought together.
+
+use crate::PublicIdentity;
+use std::io;
+use std::time::Duration;
+
+/// Why there is no session. The variant says who must act; none carries free text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The address is not `host:port`.
+    #[error("the address is not of the form host:port")]
+    BadAddress,
+    /// The host's name has no address.
+    #[error("the host's name has no address")]
+    UnknownHost,
+    /// Another program listens on the port.
+    #[error("the port is in use by another program")]
+    PortInUse,
+    /// The operating system does not let us listen on the port; those below 1024 are reserved.
+    #[error("the operating system does not allow listening on this port")]
+    PortForbidden,
+    /// The address to listen on belongs to another machine.
+    #[error("the address to listen on is not one of this machine")]
+    NotOurAddress,
+    /// Listening failed for another reason.
+    #[error("listening failed ({0})")]
+    ListenFailed(io::ErrorKind),
+    /// The connection could not be made.
+    #[error("the connection could not be made ({0})")]
+    ConnectFailed(io::ErrorKind),
+    /// No peer was named that could be let in.
+    #[error("no peer's identity was given")]
+    NoPeerGiven,
+    /// The time to wait is over. `last` is the most telling thing that happened meanwhile: with
+    /// `None` nobody came, with [`LinkError::ConnectFailed`] nobody listened.
+    #[error("no peer after {waited:?}{}", last.as_ref().map_or(String::new(), |e| format!(": {e}")))]
+    NoPeer {
+        /// How long was waited.
+        waited: Duration,
+        /// The most telling failure meanwhile.
+        last: Option<Box<LinkError>>,
+    },
+    /// The other side proved, or claimed, to be somebody who is not expected.
+    #[error("the other side is {presented}, which is not the expected identity")]
+    WrongIdentity {
+        /// Who the other side says it is.
+        presented: PublicIdentity,
+    },
+    /// The other side holds our own secret key: both sides chose the same party.
+    #[error("the other side uses our own identity: both sides chose the same party")]
+    OwnIdentity,
+    /// The other side does not expect our identity.
+    #[error("the other side does not accept our identity")]
+    RefusedByPeer,
+    /// The other side speaks another version of the session protocol.
+    #[error("the other side speaks another version of Vesica's session protocol")]
+    OtherVersion,
+    /// The other side is something else: no TLS 1.3, or TLS with other habits than ours.
+    #[error("the other side does not speak Vesica's session protocol")]
+    OtherProtocol,
+    /// The other side accepted the connection and then said too little for too long.
+    #[error("the other side did not answer within {0:?}")]
+    Silent(Duration),
+    /// The other side ended the connection before the session stood.
+    #[error("the other side closed the connection before the session stood")]
+    HungUp,
+    /// The connection gave way to others: too many strangers at once.
+    #[error("the connection was dropped in favour of others")]
+    Crowded,
+    /// The wait was ended by the [`CancelToken`](crate::CancelToken).
+    #[error("the wait was cancelled")]
+    Cancelled,
+    /// The machine gave no thread for the session.
+    #[error("the machine has no resources for a session ({0})")]
+    NoResources(io::ErrorKind),
+}
+
+impl LinkError {
+    /// What a failure to listen means.
+    pub(crate) fn listening(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::AddrInUse => LinkError::PortInUse,
+            io::ErrorKind::PermissionDenied => LinkError::PortForbidden,
+            io::ErrorKind::AddrNotAvailable => LinkError::NotOurAddress,
+            kind => LinkError::ListenFailed(kind),
+        }
+    }
+
+    /// Whether a connecting side need not try again: the same peer would answer the same.
+    pub(crate) fn is_final(&self) -> bool {
+        !matches!(
+            self,
+            LinkError::UnknownHost
+                | LinkError::ConnectFailed(_)
+                | LinkError::Silent(_)
+                | LinkError::HungUp
+                | LinkError::Crowded
+        )
+    }
+
+    /// How much the failure tells about why the true peer did not come; higher tells more.
+    pub(crate) fn weight(&self) -> u8 {
+        match self {
+            LinkError::WrongIdentity { .. } | LinkError::RefusedByPeer => 5,
+            LinkError::OtherVersion => 4,
+            LinkError::OtherProtocol => 3,
+            LinkError::Silent(_) => 2,
+            LinkError::HungUp => 1,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The connecting side: tries again until the peer is there.
+
+use super::handshake::Handshake;
+use super::poll::wait_ready;
+use super::{Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, LinkEvent, WAITING_EVENT_EVERY, split_address};
+use crate::sync::Deadline;
+use crate::{LinkError, Session};
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// First and longest pause between two tries.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Session, LinkError> {
+    let (host, port) = split_address(address)?;
+    let mut waiting = Waiting::new(attempt);
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let error = match try_once(attempt, &mut waiting, host, port) {
+            Ok(session) => return Ok(session),
+            Err(error) if error.is_final() => return Err(error),
+            Err(error) => error,
+        };
+        tracing::debug!(%error, "a try to connect failed");
+        waiting.note(error);
+        let again_at = Deadline::after(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+        while !again_at.is_over() {
+            waiting.tick()?;
+            attempt.cancel.wait(waiting.at_most(again_at.remaining()));
+        }
+    }
+}
+
+/// The time left to wait for the peer, and what to say about it.
+struct Waiting<'a, 'b> {
+    attempt: &'a Attempt<'b>,
+    deadline: Deadline,
+    told_at: Option<Instant>,
+    last: Option<LinkError>,
+}
+
+impl<'a, 'b> Waiting<'a, 'b> {
+    fn new(attempt: &'a Attempt<'b>) -> Self {
+        let deadline = Deadline::after(attempt.options.wait);
+        Self { attempt, deadline, told_at: None, last: None }
+    }
+
+    fn note(&mut self, error: LinkError) {
+        self.last = Some(error);
+    }
+
+    fn at_most(&self, time: Duration) -> Duration {
+        time.min(CANCEL_TICK).min(self.deadline.remaining())
+    }
+
+    /// Ends the wait when it is cancelled or over; tells about it once a second.
+    fn tick(&mut self) -> Result<(), LinkError> {
+        self.attempt.check_cancel()?;
+        if self.deadline.is_over() {
+            return Err(LinkError::NoPeer {
+                waited: self.attempt.options.wait,
+                last: self.last.clone().map(Box::new),
+            });
+        }
+        if self.told_at.is_none_or(|at| at.elapsed() >= WAITING_EVENT_EVERY) {
+            // The first try, when it succeeds at once, is no wait worth telling.
+            if self.told_at.is_some() || self.last.is_some() {
+                let (remaining, last) = (self.deadline.remaining(), self.last.clone());
+                (self.attempt.on_event)(LinkEvent::Waiting { remaining, last });
+            }
+            self.told_at = Some(Instant::now());
+        }
+        Ok(())
+    }
+}
+
+fn try_once(
+    attempt: &Attempt<'_>,
+    waiting: &mut Waiting<'_, '_>,
+    host: &str,
+    port: u16,
+) -> Result<Session, LinkError> {
+    let (socket, address) = open_socket(waiting, host, port)?;
+    let tls = attempt.tls.connecting(host)?;
+    let mut handshake = Handshake::new(socket, address, tls, attempt.options.idle)
+        .map_err(|error| LinkError::ConnectFailed(error.kind()))?;
+    loop {
+        match handshake.advance(&attempt.tls) {
+            Ok(true) => return attempt.start(handshake.into_introduced()?),
+            Ok(false) if handshake.is_overdue() => return Err(LinkError::Silent(HANDSHAKE_LIMIT)),
+            Ok(false) => {}
+            Err(error) => {
+                handshake.into_leaving().finish();
+                return Err(error);
+            }
+        }
+        if waiting.deadline.is_over() {
+            waiting.note(LinkError::Silent(attempt.options.wait.min(HANDSHAKE_LIMIT)));
+        }
+        waiting.tick()?;
+        wait_ready(&[handshake.interest()], waiting.at_most(CANCEL_TICK));
+    }
+}
+
+/// A TCP connection to the first address of `host` that answers.
+///
+/// Name resolution and connecting block for as long as the system likes, so they run on a thread
+/// that is left behind when the wait ends first; its own time limit ends it soon after.
+fn open_socket(
+    waiting: &mut Waiting<'_, '_>,
+    host: &str,
+    port: u16,
+) -> Result<(TcpStream, SocketAddr), LinkError> {
+    let (sender, receiver) = mpsc::channel();
+    let target = (host.to_owned(), port);
+    std::thread::Builder::new()
+        .name("vesica-connect".into())
+        .spawn(move || {
+            // Nobody receives when the wait has ended.
+            let _ = sender.send(open_blocking(&target));
+        })
+        .map_err(|error| LinkError::NoResources(error.kind()))?;
+    loop {
+        match receiver.recv_timeout(waiting.at_most(CANCEL_TICK)) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => waiting.tick()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(LinkError::ConnectFailed(io::ErrorKind::Other));
+            }
+        }
+    }
+}
+
+fn open_blocking(target: &(String, u16)) -> Result<(TcpStream, SocketAddr), LinkError> {
+    let addresses = target.to_socket_addrs().map_err(|_| LinkError::UnknownHost)?;
+    let mut last = LinkError::UnknownHost;
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, HANDSHAKE_LIMIT) {
+            // A port that nobody listens on can meet itself when the system picks it as the
+            // source port, too; that is nobody.
+            Ok(socket) if socket.local_addr().is_ok_and(|own| own == address) => {
+                last = LinkError::ConnectFailed(io::ErrorKind::ConnectionRefused);
+            }
+            Ok(socket) => return Ok((socket, address)),
+            Err(error) => last = LinkError::ConnectFailed(error.kind()),
+        }
+    }
+    Err(last)
+}

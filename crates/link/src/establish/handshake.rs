@@ -1,0 +1,216 @@
+//! One connection on its way to a session, without ever blocking.
+
+use super::HANDSHAKE_LIMIT;
+use super::poll::{Interest, wait_ready};
+use crate::sync::Deadline;
+use crate::tls::{self, Tls};
+use crate::{LinkError, PublicIdentity};
+use rustls::Connection;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// First bytes inside TLS, from each side: a magic and the idle limit in milliseconds. A side that
+/// has received it knows that the other accepted its identity.
+const MAGIC: [u8; 8] = *b"vesica/1";
+const GREETING_LEN: usize = 12;
+
+/// A side that refuses keeps reading this long, so that its alert is not lost to a reset.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// A handshake in progress on a non-blocking socket.
+pub(super) struct Handshake {
+    socket: TcpStream,
+    address: SocketAddr,
+    tls: Connection,
+    initiator: bool,
+    idle: Duration,
+    deadline: Deadline,
+    peer: Option<PublicIdentity>,
+    greeting: [u8; GREETING_LEN],
+    greeting_len: usize,
+    sent_bytes: u64,
+    received_bytes: u64,
+}
+
+/// A connection whose both ends know each other.
+pub(crate) struct Introduced {
+    pub(crate) socket: TcpStream,
+    pub(crate) address: SocketAddr,
+    pub(crate) tls: Connection,
+    pub(crate) initiator: bool,
+    pub(crate) peer: PublicIdentity,
+    /// The peer's idle limit.
+    pub(crate) peer_idle: Duration,
+    pub(crate) sent_bytes: u64,
+    pub(crate) received_bytes: u64,
+}
+
+impl Handshake {
+    pub(super) fn new(
+        socket: TcpStream,
+        address: SocketAddr,
+        tls: Connection,
+        idle: Duration,
+    ) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        Ok(Self {
+            socket,
+            address,
+            initiator: matches!(tls, Connection::Client(_)),
+            tls,
+            idle,
+            deadline: Deadline::after(HANDSHAKE_LIMIT),
+            peer: None,
+            greeting: [0; GREETING_LEN],
+            greeting_len: 0,
+            sent_bytes: 0,
+            received_bytes: 0,
+        })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn interest(&self) -> Interest<'_> {
+        Interest { fd: self.socket.as_fd(), write: self.tls.wants_write() }
+    }
+
+    /// Whether the other side has said anything yet.
+    pub(super) fn is_silent(&self) -> bool {
+        self.received_bytes == 0
+    }
+
+    pub(super) fn is_overdue(&self) -> bool {
+        self.deadline.is_over()
+    }
+
+    /// Goes as far as the socket allows; `Ok(true)` when the session can start.
+    ///
+    /// # Errors
+    /// Any [`LinkError`] about the other side; the connection is of no use afterwards.
+    pub(super) fn advance(&mut self, settings: &Tls) -> Result<bool, LinkError> {
+        loop {
+            self.write()?;
+            if self.peer.is_none() && !self.tls.is_handshaking() {
+                // Only after our last flight is out, so that the other side can judge too.
+                if self.tls.wants_write() {
+                    return Ok(false);
+                }
+                self.peer = Some(settings.peer_of(&self.tls)?);
+                self.greet()?;
+                continue;
+            }
+            if self.peer.is_some() && self.hear()? {
+                self.write()?;
+                return Ok(!self.tls.wants_write());
+            }
+            match self.tls.read_tls(&mut self.socket) {
+                Ok(0) => return Err(LinkError::HungUp),
+                Ok(len) => self.received_bytes += len as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => return Err(LinkError::HungUp),
+            }
+            if let Err(error) = self.tls.process_new_packets() {
+                // The alert tells the other side why; whether it gets through changes nothing.
+                let _ = self.write();
+                return Err(tls::classify(&error));
+            }
+        }
+    }
+
+    pub(super) fn into_introduced(self) -> Result<Introduced, LinkError> {
+        let peer = self.peer.ok_or(LinkError::OtherProtocol)?;
+        let [.., a, b, c, d] = self.greeting;
+        Ok(Introduced {
+            socket: self.socket,
+            address: self.address,
+            tls: self.tls,
+            initiator: self.initiator,
+            peer,
+            peer_idle: Duration::from_millis(u32::from_le_bytes([a, b, c, d]).into()),
+            sent_bytes: self.sent_bytes,
+            received_bytes: self.received_bytes,
+        })
+    }
+
+    /// The rest of a refused connection, kept until the other side has taken our alert.
+    pub(super) fn into_leaving(self) -> Leaving {
+        let _ = self.socket.shutdown(Shutdown::Write);
+        Leaving { socket: self.socket, deadline: Deadline::after(LINGER) }
+    }
+
+    fn write(&mut self) -> Result<(), LinkError> {
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut self.socket) {
+                Ok(len) => self.sent_bytes += len as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(LinkError::HungUp),
+            }
+        }
+        Ok(())
+    }
+
+    fn greet(&mut self) -> Result<(), LinkError> {
+        let idle_ms = u32::try_from(self.idle.as_millis()).unwrap_or(u32::MAX);
+        let mut greeting = [0; GREETING_LEN];
+        greeting[..8].copy_from_slice(&MAGIC);
+        greeting[8..].copy_from_slice(&idle_ms.to_le_bytes());
+        self.tls.writer().write_all(&greeting).map_err(|_| LinkError::HungUp)
+    }
+
+    /// Takes the other side's greeting as far as it is there; says whether it is complete. What
+    /// follows it stays inside the TLS connection.
+    fn hear(&mut self) -> Result<bool, LinkError> {
+        while self.greeting_len < GREETING_LEN {
+            match self.tls.reader().read(&mut self.greeting[self.greeting_len..]) {
+                Ok(0) => return Err(LinkError::HungUp),
+                Ok(len) => self.greeting_len += len,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(_) => return Err(LinkError::HungUp),
+            }
+        }
+        if self.greeting.starts_with(&MAGIC) { Ok(true) } else { Err(LinkError::OtherVersion) }
+    }
+}
+
+/// A refused connection that is still read from, so that closing it does not reset it.
+pub(super) struct Leaving {
+    socket: TcpStream,
+    deadline: Deadline,
+}
+
+impl Leaving {
+    pub(super) fn interest(&self) -> Interest<'_> {
+        Interest { fd: self.socket.as_fd(), write: false }
+    }
+
+    /// Throws away what came; says whether the connection can be dropped now.
+    pub(super) fn is_over(&mut self) -> bool {
+        let mut rubbish = [0; 4096];
+        loop {
+            if self.deadline.is_over() {
+                return true;
+            }
+            match self.socket.read(&mut rubbish) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Waits until the other side has gone, or the time for it is over.
+    pub(super) fn finish(mut self) {
+        while !self.is_over() {
+            wait_ready(&[self.interest()], self.deadline.remaining());
+        }
+    }
+}

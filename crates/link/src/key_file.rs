@@ -1,0 +1,239 @@
+//! The secret half of an identity and the file it lives in.
+
+use crate::identity::{self, PublicIdentity, SECRET_HRP};
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
+use bech32::Bech32m;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vesica_core::Secret;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Largest key file that is read. Ours have about 300 bytes.
+const MAX_FILE_BYTES: u64 = 4096;
+
+/// Permission bits that let anyone but the owner in.
+const OTHERS: u32 = 0o077;
+
+/// An Ed25519 secret key (RFC 8032): whoever holds it can act as this party.
+///
+/// Never printed; the seed is wiped when the last clone goes.
+#[derive(Clone)]
+pub struct Identity {
+    seed: Arc<Secret<[u8; 32]>>,
+    pair: Arc<Ed25519KeyPair>,
+    public: PublicIdentity,
+}
+
+/// A key file that cannot be used or written. Holds paths, never key material.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// There is no such file.
+    #[error("there is no key file {}", path.display())]
+    Missing {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The operating system did not let us read the file.
+    #[error("the key file {} cannot be read ({kind})", path.display())]
+    Unreadable {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the operating system said.
+        kind: io::ErrorKind,
+    },
+    /// The file holds something else.
+    #[error("{} is not a key file", path.display())]
+    NotAKeyFile {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The key in the file is damaged or cut off.
+    #[error("the key in {} is damaged or cut off: its checksum is wrong", path.display())]
+    BadChecksum {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The file holds a public identity where a secret key is due.
+    #[error("{} holds a public identity, not a secret key", path.display())]
+    IsPublic {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// Other users of the machine may read or write the file.
+    #[error("other users can get at the key file {} (mode {mode:03o})", path.display())]
+    TooOpen {
+        /// The file asked for.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A file of that name exists; key files are never overwritten.
+    #[error("{} exists already", path.display())]
+    Exists {
+        /// The file to be written.
+        path: PathBuf,
+    },
+    /// The operating system did not let us write the file.
+    #[error("the key file {} cannot be written ({kind})", path.display())]
+    Unwritable {
+        /// The file to be written.
+        path: PathBuf,
+        /// What the operating system said.
+        kind: io::ErrorKind,
+    },
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no randomness for a key")]
+    NoRandomness,
+}
+
+impl Identity {
+    /// A fresh identity from the operating system's randomness.
+    ///
+    /// # Errors
+    /// [`IdentityError::NoRandomness`].
+    pub fn generate() -> Result<Self, IdentityError> {
+        let mut seed = [0; 32];
+        aws_lc_rs::rand::fill(&mut seed).map_err(|_| IdentityError::NoRandomness)?;
+        Ok(Self::from_seed(seed))
+    }
+
+    fn from_seed(mut bytes: [u8; 32]) -> Self {
+        let pair = Ed25519KeyPair::from_seed_unchecked(&bytes)
+            .expect("every 32 bytes are an Ed25519 seed");
+        let mut public = [0; PublicIdentity::LEN];
+        public.copy_from_slice(pair.public_key().as_ref());
+        let seed = Arc::new(Secret::new(bytes));
+        bytes.zeroize();
+        Self { seed, pair: Arc::new(pair), public: PublicIdentity::from_bytes(public) }
+    }
+
+    /// The identity to give to the other party.
+    pub fn public(&self) -> PublicIdentity {
+        self.public
+    }
+
+    pub(crate) fn key_pair(&self) -> &Arc<Ed25519KeyPair> {
+        &self.pair
+    }
+
+    /// Reads a key file.
+    ///
+    /// # Errors
+    /// Any [`IdentityError`] about reading; [`IdentityError::TooOpen`] when the file's mode lets
+    /// the group or others in.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
+        let path = path.as_ref();
+        let own_path = || path.to_path_buf();
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => IdentityError::Missing { path: own_path() },
+            kind => IdentityError::Unreadable { path: own_path(), kind },
+        };
+        // Looked at before it is opened: opening a named pipe would block.
+        if !fs::metadata(path).map_err(unreadable)?.is_file() {
+            return Err(IdentityError::NotAKeyFile { path: own_path() });
+        }
+        let file = File::open(path).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if metadata.len() > MAX_FILE_BYTES {
+            return Err(IdentityError::NotAKeyFile { path: own_path() });
+        }
+        let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE_BYTES as usize));
+        file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
+        let identity = parse(&bytes).map_err(|fault| fault.at(path))?;
+        // Judged after the content, so that a public identity is called one whatever its mode.
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & OTHERS != 0 {
+            return Err(IdentityError::TooOpen { path: own_path(), mode });
+        }
+        Ok(identity)
+    }
+
+    /// Writes a key file with mode 0600. Never overwrites.
+    ///
+    /// # Errors
+    /// [`IdentityError::Exists`], [`IdentityError::Unwritable`]; no partial file is left.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), IdentityError> {
+        let path = path.as_ref();
+        let unwritable = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => IdentityError::Exists { path: path.to_path_buf() },
+            kind => IdentityError::Unwritable { path: path.to_path_buf(), kind },
+        };
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(unwritable)?;
+        let written = file.write_all(self.to_text().as_bytes()).and_then(|()| file.sync_all());
+        if let Err(error) = written {
+            let _ = fs::remove_file(path);
+            return Err(unwritable(error));
+        }
+        Ok(())
+    }
+
+    fn to_text(&self) -> Zeroizing<String> {
+        let secret = bech32::encode::<Bech32m>(SECRET_HRP, self.seed.expose())
+            .map(Zeroizing::new)
+            .expect("32 bytes fit the code");
+        // Room for all of it, so that no growing leaves a copy of the key behind.
+        let mut text = Zeroizing::new(String::with_capacity(1024));
+        text.push_str("# Vesica secret key. Whoever has this file can act as you: share it with\n");
+        text.push_str("# nobody. The public identity, for the other party, is:\n# ");
+        text.push_str(&self.public.to_string());
+        text.push('\n');
+        text.push_str(&secret);
+        text.push('\n');
+        text
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").field("public", &self.public).finish_non_exhaustive()
+    }
+}
+
+enum Fault {
+    NotAKeyFile,
+    BadChecksum,
+    IsPublic,
+}
+
+impl Fault {
+    fn at(self, path: &Path) -> IdentityError {
+        let path = path.to_path_buf();
+        match self {
+            Fault::NotAKeyFile => IdentityError::NotAKeyFile { path },
+            Fault::BadChecksum => IdentityError::BadChecksum { path },
+            Fault::IsPublic => IdentityError::IsPublic { path },
+        }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Identity, Fault> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Fault::NotAKeyFile)?;
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut keys = lines.by_ref().filter(|line| !line.starts_with('#'));
+    let Some(key) = keys.next() else {
+        // A file cut off before its last line still begins as ours do.
+        let ours = text.starts_with("# Vesica secret key");
+        return Err(if ours { Fault::BadChecksum } else { Fault::NotAKeyFile });
+    };
+    if keys.next().is_some() {
+        return Err(Fault::NotAKeyFile);
+    }
+    if key.parse::<PublicIdentity>().is_ok() {
+        return Err(Fault::IsPublic);
+    }
+    if !identity::has_prefix(key, SECRET_HRP) {
+        let ours = text.starts_with("# Vesica secret key");
+        return Err(if ours { Fault::BadChecksum } else { Fault::NotAKeyFile });
+    }
+    identity::decode(key).map(Identity::from_seed).ok_or(Fault::BadChecksum)
+}

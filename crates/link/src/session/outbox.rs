@@ -1,0 +1,235 @@
+//! What is to be sent, and how much of it may be.
+
+use super::{FIRST_WINDOW, MAX_UNOPENED};
+use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Condvar};
+use vesica_core::{StopReason, TransportError};
+use vesica_net::StreamId;
+
+/// Bytes a stream may have waiting here before its writer waits.
+const MAX_QUEUED_BYTES: usize = 512 << 10;
+
+/// Bytes handed to TLS at once: large writes cost half the processor time of small ones.
+const BATCH_BYTES: usize = 256 << 10;
+
+/// More credit than any honest peer gives to one stream.
+const MAX_CREDIT: usize = 1 << 40;
+
+/// The sending halves of all streams, and the state of the session's end.
+#[derive(Default)]
+pub(super) struct Outbox {
+    streams: HashMap<StreamId, Outgoing>,
+    /// Streams that have something to send and may, in turn.
+    ready: VecDeque<StreamId>,
+    /// Credit to give to the peer.
+    grants: VecDeque<(StreamId, u32)>,
+    finished: HashSet<StreamId>,
+    unopened: usize,
+    queued_bytes: usize,
+    /// TLS itself has something to send.
+    pub(super) tls_output: bool,
+    pub(super) writer_asleep: bool,
+    /// This side asked for the end in good order.
+    pub(super) closing: bool,
+    /// Our goodbye is on its way, after which no data may follow.
+    goodbye_queued: bool,
+    pub(super) goodbye_sent: bool,
+    pub(super) goodbye_received: bool,
+    /// Both sides said goodbye: close the connection.
+    pub(super) hang_up: bool,
+    /// What to tell the peer about an early end.
+    pub(super) farewell: Option<StopReason>,
+    pub(super) reader_done: bool,
+}
+
+struct Outgoing {
+    blocks: VecDeque<Vec<u8>>,
+    queued_bytes: usize,
+    credit: usize,
+    opened: bool,
+    /// The writer is gone; after the last block the stream's end is told.
+    finishing: bool,
+    in_turn: bool,
+    waiting: bool,
+    room: Arc<Condvar>,
+}
+
+/// A frame and its payload, if any.
+pub(super) type Packet = ([u8; HEADER_LEN], Vec<u8>);
+
+impl Outbox {
+    /// Opens the stream here; the condition tells of room.
+    pub(super) fn open(&mut self, id: StreamId) -> Result<Arc<Condvar>, TransportError> {
+        if self.finished.contains(&id) {
+            return Err(TransportError::AlreadyOpen);
+        }
+        let known = self.streams.contains_key(&id);
+        let stream = self.streams.entry(id).or_insert_with(Outgoing::new);
+        if stream.opened {
+            return Err(TransportError::AlreadyOpen);
+        }
+        if known {
+            self.unopened -= 1;
+        }
+        stream.opened = true;
+        Ok(Arc::clone(&stream.room))
+    }
+
+    /// Whether data can still be sent.
+    pub(super) fn is_shut(&self) -> bool {
+        self.goodbye_queued
+    }
+
+    /// Whether the goodbye is on its way, but not wholly sent.
+    pub(super) fn is_saying_goodbye(&self) -> bool {
+        self.goodbye_queued && !self.goodbye_sent
+    }
+
+    /// Whether to say goodbye now: everything else is out and we were asked to. Once.
+    pub(super) fn goodbye_is_due(&mut self) -> bool {
+        let due = self.closing && !self.goodbye_queued && self.is_empty();
+        self.goodbye_queued |= due;
+        due
+    }
+
+    /// Whether a block can be queued on the stream now. If not, its writer is noted as waiting.
+    pub(super) fn has_room(&mut self, id: StreamId) -> bool {
+        let Some(stream) = self.streams.get_mut(&id) else { return true };
+        stream.waiting = stream.queued_bytes >= MAX_QUEUED_BYTES;
+        !stream.waiting
+    }
+
+    /// Queues a block, at most as long as a frame's payload.
+    pub(super) fn push(&mut self, id: StreamId, block: Vec<u8>) {
+        if self.goodbye_queued {
+            return;
+        }
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        stream.queued_bytes += block.len();
+        self.queued_bytes += block.len();
+        stream.blocks.push_back(block);
+        self.take_turn(id);
+    }
+
+    /// The stream ends after what is queued.
+    pub(super) fn finish(&mut self, id: StreamId) {
+        if self.goodbye_queued {
+            return;
+        }
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        stream.finishing = true;
+        self.take_turn(id);
+    }
+
+    /// Gives the peer credit on a stream.
+    pub(super) fn grant(&mut self, id: StreamId, bytes: usize) {
+        if bytes > 0 {
+            self.grants.push_back((id, u32::try_from(bytes).unwrap_or(u32::MAX)));
+        }
+    }
+
+    /// The peer gives credit on a stream.
+    pub(super) fn credit(&mut self, id: StreamId, bytes: u32) -> Result<(), TransportError> {
+        if self.finished.contains(&id) {
+            // Crossed with our end of the stream.
+            return Ok(());
+        }
+        if !self.streams.contains_key(&id) {
+            if self.unopened >= MAX_UNOPENED {
+                return Err(TransportError::PeerFlood);
+            }
+            self.unopened += 1;
+        }
+        let stream = self.streams.entry(id).or_insert_with(Outgoing::new);
+        stream.credit += bytes as usize;
+        if stream.credit > MAX_CREDIT {
+            return Err(TransportError::PeerFlood);
+        }
+        self.take_turn(id);
+        Ok(())
+    }
+
+    pub(super) fn wake_all(&mut self) {
+        for stream in self.streams.values_mut() {
+            stream.waiting = false;
+            stream.room.notify_all();
+        }
+    }
+
+    /// Whether everything that streams handed over has been taken out.
+    fn is_empty(&self) -> bool {
+        self.queued_bytes == 0 && self.ready.is_empty() && self.grants.is_empty()
+    }
+
+    /// Takes out what to send next: all credit, then data of the ready streams in turn.
+    pub(super) fn next_batch(&mut self, batch: &mut Vec<Packet>) {
+        for (stream, bytes) in self.grants.drain(..) {
+            batch.push((Frame::Credit { stream, bytes }.encode(), Vec::new()));
+        }
+        let mut batch_bytes = 0;
+        while batch_bytes < BATCH_BYTES {
+            let Some(id) = self.ready.pop_front() else { break };
+            let Some(stream) = self.streams.get_mut(&id) else { continue };
+            stream.in_turn = false;
+            if let Some(block) = stream.next_block() {
+                self.queued_bytes -= block.len();
+                batch_bytes += block.len();
+                batch.push((Frame::Data { stream: id, len: block.len() }.encode(), block));
+            }
+            if stream.finishing && stream.blocks.is_empty() {
+                batch.push((Frame::Finish { stream: id }.encode(), Vec::new()));
+                self.streams.remove(&id);
+                self.finished.insert(id);
+            } else {
+                self.take_turn(id);
+            }
+        }
+    }
+
+    /// Puts a stream in turn when it has something to send and may.
+    fn take_turn(&mut self, id: StreamId) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let may_send = stream.credit > 0 && !stream.blocks.is_empty();
+        let may_finish = stream.finishing && stream.blocks.is_empty();
+        if (may_send || may_finish) && !stream.in_turn {
+            stream.in_turn = true;
+            self.ready.push_back(id);
+        }
+    }
+}
+
+impl Outgoing {
+    fn new() -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            queued_bytes: 0,
+            credit: FIRST_WINDOW,
+            opened: false,
+            finishing: false,
+            in_turn: false,
+            waiting: false,
+            room: Arc::new(Condvar::new()),
+        }
+    }
+
+    /// The next block, cut to what the peer allows.
+    fn next_block(&mut self) -> Option<Vec<u8>> {
+        if self.credit == 0 {
+            return None;
+        }
+        let mut block = self.blocks.pop_front()?;
+        debug_assert!(block.len() <= MAX_DATA_LEN);
+        if block.len() > self.credit {
+            let rest = block.split_off(self.credit);
+            self.blocks.push_front(rest);
+        }
+        self.credit -= block.len();
+        self.queued_bytes -= block.len();
+        if self.waiting && self.queued_bytes < MAX_QUEUED_BYTES {
+            self.waiting = false;
+            self.room.notify_all();
+        }
+        Some(block)
+    }
+}

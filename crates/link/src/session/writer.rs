@@ -1,0 +1,180 @@
+//! The thread that sends.
+
+use super::outbox::Packet;
+use super::{Core, FAREWELL_LIMIT, Silence, TICK};
+use crate::frame::Frame;
+use crate::sync::{Deadline, lock, wait_timeout};
+use std::io::{self, IoSlice, Write};
+use std::net::Shutdown;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use vesica_core::{StopReason, TransportError};
+
+/// How long the receiving thread may look for the peer's own words when sending fails.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
+pub(super) fn run(core: &Core) {
+    let _done = Done(core);
+    let mut sender =
+        Sender { core, packets: Vec::new(), records: Vec::new(), sent: 0, sent_at: Instant::now() };
+    if let Err(error) = sender.run() {
+        // A peer that ends the session says why and closes; our next write may fail before its
+        // words are read, and they tell more.
+        core.wait_until(LAST_WORDS, |_| core.ended.get().is_some());
+        core.end(error, None);
+    }
+}
+
+/// What to do next.
+enum Task {
+    Send { goodbye: bool },
+    HangUp,
+    Farewell(StopReason),
+    End,
+}
+
+struct Sender<'a> {
+    core: &'a Core,
+    packets: Vec<Packet>,
+    /// Sealed records, and how many of their bytes the socket has taken.
+    records: Vec<u8>,
+    sent: usize,
+    sent_at: Instant,
+}
+
+impl Sender<'_> {
+    fn run(&mut self) -> Result<(), TransportError> {
+        loop {
+            match self.next_task() {
+                Task::Send { goodbye } => {
+                    self.seal()?;
+                    if self.send(None)? && goodbye {
+                        lock(&self.core.outbox).goodbye_sent = true;
+                        self.core.progress.notify_all();
+                    }
+                }
+                Task::HangUp => return self.hang_up(None),
+                Task::Farewell(reason) => {
+                    // After what is half sent: a TLS record cannot be taken back.
+                    let limit = Deadline::after(FAREWELL_LIMIT);
+                    if self.send(Some(limit))? {
+                        self.packets.push((Frame::Stop(reason).encode(), Vec::new()));
+                        self.seal()?;
+                        self.hang_up(Some(limit))?;
+                    }
+                    return Ok(());
+                }
+                Task::End => return Ok(()),
+            }
+        }
+    }
+
+    /// Waits for something to do.
+    fn next_task(&mut self) -> Task {
+        let core = self.core;
+        let mut outbox = lock(&core.outbox);
+        loop {
+            if core.ended.get().is_some() {
+                return outbox.farewell.map_or(Task::End, Task::Farewell);
+            }
+            outbox.next_batch(&mut self.packets);
+            let goodbye = outbox.goodbye_is_due();
+            if goodbye {
+                self.packets.push((Frame::Goodbye.encode(), Vec::new()));
+            }
+            if std::mem::take(&mut outbox.tls_output) || !self.packets.is_empty() {
+                return Task::Send { goodbye };
+            }
+            if outbox.hang_up {
+                return Task::HangUp;
+            }
+            let quiet = core.keepalive.saturating_sub(self.sent_at.elapsed());
+            if quiet.is_zero() {
+                self.packets.push((Frame::KeepAlive.encode(), Vec::new()));
+                return Task::Send { goodbye: false };
+            }
+            outbox.writer_asleep = true;
+            outbox = wait_timeout(&core.work, outbox, quiet);
+            outbox.writer_asleep = false;
+        }
+    }
+
+    /// Encrypts the packets, and whatever TLS has to say itself, into `records`.
+    fn seal(&mut self) -> Result<(), TransportError> {
+        let slices: Vec<IoSlice<'_>> = self
+            .packets
+            .iter()
+            .flat_map(|(header, payload)| [IoSlice::new(header), IoSlice::new(payload)])
+            .collect();
+        let len: usize = slices.iter().map(|slice| slice.len()).sum();
+        let mut tls = lock(&self.core.tls);
+        let taken = tls.writer().write_vectored(&slices).map_err(|_| TransportError::Tls)?;
+        if taken != len {
+            return Err(TransportError::Tls);
+        }
+        while tls.wants_write() {
+            tls.write_tls(&mut self.records).map_err(|_| TransportError::Tls)?;
+        }
+        drop(tls);
+        self.packets.clear();
+        Ok(())
+    }
+
+    /// Writes the records to the socket; says whether all of them went. Without a limit it stops
+    /// when the session ends, and fails when the peer takes nothing for the idle limit.
+    fn send(&mut self, limit: Option<Deadline>) -> Result<bool, TransportError> {
+        let mut silence = Silence::new(self.core.idle, TICK);
+        while self.sent < self.records.len() {
+            let stop = match limit {
+                Some(limit) => limit.is_over(),
+                None => self.core.ended.get().is_some(),
+            };
+            if stop {
+                return Ok(false);
+            }
+            match (&self.core.socket).write(&self.records[self.sent..]) {
+                Ok(len) => {
+                    self.sent += len;
+                    self.core.sent_bytes.fetch_add(len as u64, Ordering::Relaxed);
+                    silence.broken();
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                        if limit.is_none() && silence.is_over() {
+                            return Err(TransportError::Idle(self.core.idle));
+                        }
+                    }
+                    io::ErrorKind::Interrupted => {}
+                    _ => return Err(error.into()),
+                },
+            }
+        }
+        self.records.clear();
+        self.sent = 0;
+        self.sent_at = Instant::now();
+        Ok(true)
+    }
+
+    /// Ends our direction of the connection in good order.
+    fn hang_up(&mut self, limit: Option<Deadline>) -> Result<(), TransportError> {
+        lock(&self.core.tls).send_close_notify();
+        self.seal()?;
+        self.send(limit)?;
+        let _ = self.core.socket.shutdown(Shutdown::Write);
+        Ok(())
+    }
+}
+
+/// However the thread ends, nobody may wait for it any longer.
+struct Done<'a>(&'a Core);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        let outbox = lock(&self.0.outbox);
+        let orderly = outbox.hang_up;
+        drop(outbox);
+        if !orderly {
+            self.0.end(TransportError::Closed, None);
+        }
+    }
+}
