@@ -48,8 +48,7 @@ impl Backend {
             Backend::Portable => true,
             #[cfg(target_arch = "x86_64")]
             Backend::Avx512Ifma => {
-                false
-                    && is_x86_feature_detected!("avx512f")
+                is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512ifma")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512dq")

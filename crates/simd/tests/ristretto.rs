@@ -68,6 +68,14 @@ fn encodings(n: usize, seed: u64) -> Vec<[u8; 32]> {
         .collect()
 }
 
+/// Compares, and on failure names the first difference instead of printing thousands of elements.
+fn assert_same(backend: Backend, actual: &[[u8; 32]], expected: &[[u8; 32]]) {
+    assert_eq!(actual.len(), expected.len());
+    if let Some(i) = (0..actual.len()).find(|&i| actual[i] != expected[i]) {
+        panic!("{}, element {i}: {:x?}, not {:x?}", backend.name(), actual[i], expected[i]);
+    }
+}
+
 fn hash_mul(backend: Backend, uniform: &[[u8; 64]], k: &Scalar) -> Vec<[u8; 32]> {
     let mut out = vec![[0xa5; 32]; uniform.len()];
     hash_mul_with(backend, uniform, k, &mut out);
@@ -188,10 +196,15 @@ fn every_scalar_agrees_with_dalek() {
     for backend in Backend::available() {
         for bytes in scalars() {
             let (k, reference) = scalar(&bytes);
-            assert_eq!(hash_mul(backend, &uniform, &k), dalek_hash_mul(&uniform, &reference));
-            assert_eq!(
-                decode_mul(backend, &points, &k).unwrap(),
-                dalek_decode_mul(&points, &reference)
+            assert_same(
+                backend,
+                &hash_mul(backend, &uniform, &k),
+                &dalek_hash_mul(&uniform, &reference),
+            );
+            assert_same(
+                backend,
+                &decode_mul(backend, &points, &k).unwrap(),
+                &dalek_decode_mul(&points, &reference),
             );
         }
     }
@@ -205,8 +218,8 @@ fn thousands_of_random_elements_agree_with_dalek() {
     let (k2, reference2) = scalar(&uniform_inputs(1, 10)[0]);
     let expected2 = dalek_decode_mul(&expected, &reference2);
     for backend in Backend::available() {
-        assert_eq!(hash_mul(backend, &uniform, &k), expected);
-        assert_eq!(decode_mul(backend, &expected, &k2).unwrap(), expected2);
+        assert_same(backend, &hash_mul(backend, &uniform, &k), &expected);
+        assert_same(backend, &decode_mul(backend, &expected, &k2).unwrap(), &expected2);
     }
 }
 
@@ -219,8 +232,8 @@ fn every_length_around_the_batch_edges_gives_the_same_elements() {
     let decoded = dalek_decode_mul(&points, &reference);
     for backend in Backend::available() {
         for n in (0..40).chain([63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 530]) {
-            assert_eq!(hash_mul(backend, &uniform[..n], &k), hashed[..n]);
-            assert_eq!(decode_mul(backend, &points[..n], &k).unwrap(), decoded[..n]);
+            assert_same(backend, &hash_mul(backend, &uniform[..n], &k), &hashed[..n]);
+            assert_same(backend, &decode_mul(backend, &points[..n], &k).unwrap(), &decoded[..n]);
         }
     }
 }
@@ -275,7 +288,7 @@ fn exceptional_inputs_of_the_map_agree_with_dalek() {
         let (k, reference) = scalar(&bytes);
         let expected = dalek_hash_mul(&uniform, &reference);
         for backend in Backend::available() {
-            assert_eq!(hash_mul(backend, &uniform, &k), expected);
+            assert_same(backend, &hash_mul(backend, &uniform, &k), &expected);
         }
     }
 }
@@ -290,7 +303,7 @@ fn identity_in_one_lane_does_not_disturb_the_others() {
         let expected = dalek_hash_mul(&uniform, &reference);
         assert_eq!(expected[lane], [0; 32]);
         for backend in Backend::available() {
-            assert_eq!(hash_mul(backend, &uniform, &k), expected);
+            assert_same(backend, &hash_mul(backend, &uniform, &k), &expected);
         }
     }
 }
@@ -302,7 +315,7 @@ fn keys_commute() {
     for backend in Backend::available() {
         let ab = decode_mul(backend, &hash_mul(backend, &uniform, &a), &b).unwrap();
         let ba = decode_mul(backend, &hash_mul(backend, &uniform, &b), &a).unwrap();
-        assert_eq!(ab, ba);
+        assert_same(backend, &ab, &ba);
     }
 }
 
@@ -318,6 +331,17 @@ fn zero_scalar_is_refused() {
 #[test]
 fn scalar_shows_nothing_of_itself() {
     assert_eq!(format!("{:?}", one()), "Scalar(..)");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vector_backend_is_offered_wherever_the_processor_has_its_instructions() {
+    // Otherwise the tests above could pass without having run it.
+    let able = is_x86_feature_detected!("avx512ifma")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq");
+    assert_eq!(Backend::available().contains(&Backend::Avx512Ifma), able);
+    assert_eq!(Backend::detect() == Backend::Avx512Ifma, able);
 }
 
 #[test]

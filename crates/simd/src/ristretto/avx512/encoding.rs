@@ -89,7 +89,7 @@ pub(super) fn map(elements: &[Words; 2]) -> [Point; 2] {
         let ss = s.square().carry();
         let w2 = one.sub(ss).carry();
         let w3 = one.add(ss).carry();
-        CompletedPoint { e: w0, f: w1, g: w2, h: w3 }.to_extended()
+        CompletedPoint { e: w0, f: w3, g: w1, h: w2 }.to_extended()
     })
 }
 
