@@ -1,3 +1,43 @@
 //! Files and columns: CSV, Parquet, normalisers, key encoding.
+//!
+//! * [`Source`] — a file of rows, opened and checked once, read as often as needed.
+//! * [`Profile`] — a named, versioned rule that makes equal what two organisations write differently.
+//! * [`KeyColumn`] — which column is matched, and under which profile.
+//! * [`encoding`] — the injective encoding of a composite key.
+//! * [`read_keys`] — first pass: rows to a sorted set of distinct items.
+//! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
+//! * [`shapes`] — what the values of a key column look like, without showing one.
+//! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
+//!
+//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key plus fixed
+//! buffers, whatever the size of the file.
 
 #![forbid(unsafe_code)]
+
+mod columnar;
+pub mod encoding;
+mod error;
+mod format;
+mod key;
+mod keys;
+mod matches;
+mod output;
+mod profile;
+mod progress;
+mod rows;
+mod shapes;
+mod sink;
+mod sort;
+mod source;
+mod text;
+
+pub use error::{EncodingGuess, FileKind, InputError, OutputError, Place, Stray, WriteError};
+pub use format::{Codec, Content, Format};
+pub use key::KeyColumn;
+pub use keys::{Fingerprint, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys};
+pub use matches::{Written, write_matches};
+pub use output::{OutputOptions, check_output};
+pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
+pub use progress::Progress;
+pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
+pub use source::{ReadOptions, Source};

@@ -1,0 +1,162 @@
+//! Key cells and whole rows, a batch at a time.
+
+use super::cells::{NoText, TextColumn};
+use super::table::{Table, parquet_error};
+use crate::error::{EncodingGuess, InputError, Place};
+use crate::rows::Row;
+use crate::source::Source;
+use arrow::array::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
+};
+use std::path::PathBuf;
+
+const BATCH_ROWS: usize = 4096;
+
+/// The key columns of a table in text form.
+pub(crate) struct KeyBatches {
+    reader: ParquetRecordBatchReader,
+    /// For each position in the key: the column of the batch, and its name.
+    columns: Vec<(usize, String)>,
+    next_row: u64,
+    path: PathBuf,
+}
+
+/// Some rows' key cells.
+pub(crate) struct KeyBatch {
+    columns: Vec<TextColumn>,
+    first_row: u64,
+    len: usize,
+}
+
+/// One row of a batch.
+pub(crate) struct KeyRow<'a> {
+    batch: &'a KeyBatch,
+    row: usize,
+}
+
+impl KeyBatches {
+    /// The rows of one row group, given with the number of its first row, or of all.
+    pub(crate) fn open(
+        source: &Source,
+        table: &Table,
+        indices: &[usize],
+        group: Option<(usize, u64)>,
+    ) -> Result<Self, InputError> {
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            source.reopen()?,
+            table.keys().clone(),
+        );
+        let mask = ProjectionMask::roots(builder.parquet_schema(), indices.iter().copied());
+        let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
+        if let Some((group, _)) = group {
+            builder = builder.with_row_groups(vec![group]);
+        }
+        // A projected batch has its columns in the file's order, each once.
+        let mut projected = indices.to_vec();
+        projected.sort_unstable();
+        projected.dedup();
+        let columns = indices
+            .iter()
+            .map(|index| {
+                let at = projected.partition_point(|known| known < index);
+                (at, table.schema().field(*index).name().clone())
+            })
+            .collect();
+        Ok(Self {
+            reader: builder.build().map_err(|error| parquet_error(source, &error))?,
+            columns,
+            next_row: group.map_or(0, |(_, first_row)| first_row) + 1,
+            path: source.path().to_path_buf(),
+        })
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<KeyBatch>, InputError> {
+        let damaged = || InputError::DamagedParquet { path: self.path.clone() };
+        let Some(batch) = self.reader.next() else { return Ok(None) };
+        let batch = batch.map_err(|_| damaged())?;
+        let first_row = self.next_row;
+        self.next_row += batch.num_rows() as u64;
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (at, name) in &self.columns {
+            let array = batch.columns().get(*at).ok_or_else(damaged)?;
+            columns.push(
+                TextColumn::new(array)
+                    .map_err(|reason| no_text(&reason, &self.path, first_row, name))?,
+            );
+        }
+        Ok(Some(KeyBatch { columns, first_row, len: batch.num_rows() }))
+    }
+}
+
+/// The error of a column without a text form.
+pub(crate) fn no_text(
+    reason: &NoText,
+    path: &std::path::Path,
+    first_row: u64,
+    column: &str,
+) -> InputError {
+    let path = path.to_path_buf();
+    match *reason {
+        NoText::NotUtf8 { row, byte } => InputError::InvalidUtf8 {
+            path,
+            place: Place::Row(first_row + row as u64),
+            byte: byte as u64 + 1,
+            column: Some(column.to_string()),
+            guess: EncodingGuess::Unknown,
+        },
+        NoText::Damaged => InputError::DamagedParquet { path },
+    }
+}
+
+impl KeyBatch {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = KeyRow<'_>> {
+        (0..self.len).map(|row| KeyRow { batch: self, row })
+    }
+}
+
+impl Row for KeyRow<'_> {
+    #[inline]
+    fn cell<'a>(&'a self, key: usize, _: &'a mut Vec<u8>) -> &'a [u8] {
+        self.batch.columns[key].cell(self.row)
+    }
+
+    fn place(&self) -> Place {
+        Place::Row(self.batch.first_row + self.row as u64)
+    }
+}
+
+/// Whole rows of one row group.
+pub(crate) struct RowBatches {
+    reader: ParquetRecordBatchReader,
+    path: PathBuf,
+}
+
+impl RowBatches {
+    /// The selected rows of a row group, with all columns.
+    pub(crate) fn open(
+        source: &Source,
+        table: &Table,
+        group: usize,
+        selection: RowSelection,
+    ) -> Result<Self, InputError> {
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            source.reopen()?,
+            table.whole().clone(),
+        )
+        .with_row_groups(vec![group])
+        .with_row_selection(selection)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(|error| parquet_error(source, &error))?;
+        Ok(Self { reader, path: source.path().to_path_buf() })
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>, InputError> {
+        self.reader
+            .next()
+            .transpose()
+            .map_err(|_| InputError::DamagedParquet { path: self.path.clone() })
+    }
+}

@@ -1,0 +1,12 @@
+//! Parquet: a table of typed columns, read column-wise, compared by its text forms.
+//!
+//! * [`table`] — the file's columns and types.
+//! * [`cells`] — the text form of every type.
+//! * [`batches`] — key cells and whole rows, a batch at a time.
+
+mod batches;
+pub(crate) mod cells;
+mod table;
+
+pub(crate) use batches::{KeyBatches, RowBatches, no_text};
+pub(crate) use table::Table;

@@ -1,0 +1,107 @@
+//! The columns and types of a Parquet file.
+
+use super::cells::{can_be_key, has_text_form};
+use crate::error::InputError;
+use crate::source::Source;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+use std::io;
+use std::sync::Arc;
+
+/// A Parquet file's metadata, read once.
+pub(crate) struct Table {
+    /// With the types the writer gave.
+    whole: ArrowReaderMetadata,
+    /// With strings as views: no copy of each string.
+    keys: ArrowReaderMetadata,
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").field("rows", &self.rows()).finish_non_exhaustive()
+    }
+}
+
+impl Table {
+    pub(crate) fn open(source: &Source) -> Result<Self, InputError> {
+        let file = source.reopen()?;
+        let failed = |error| parquet_error(source, &error);
+        let whole =
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(failed)?;
+        let views = ArrowReaderOptions::default().with_schema(with_views(whole.schema()));
+        // Where strings cannot be read as views they are read as they are.
+        let keys = ArrowReaderMetadata::try_new(Arc::clone(whole.metadata()), views)
+            .unwrap_or_else(|_| whole.clone());
+        Ok(Self { whole, keys })
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.whole.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        u64::try_from(self.file().file_metadata().num_rows()).unwrap_or_default()
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.whole.schema()
+    }
+
+    pub(crate) fn file(&self) -> &Arc<ParquetMetaData> {
+        self.whole.metadata()
+    }
+
+    pub(crate) fn whole(&self) -> &ArrowReaderMetadata {
+        &self.whole
+    }
+
+    pub(crate) fn keys(&self) -> &ArrowReaderMetadata {
+        &self.keys
+    }
+
+    /// The type's name, if the column cannot be a key.
+    pub(crate) fn unsupported_as_key(&self, column: usize) -> Option<String> {
+        let data_type = self.schema().field(column).data_type();
+        (!can_be_key(data_type)).then(|| data_type.to_string())
+    }
+
+    /// The first column that cannot be written as text, and its type's name.
+    pub(crate) fn unsupported_as_text(&self) -> Option<(String, String)> {
+        let field =
+            self.schema().fields().iter().find(|field| !has_text_form(field.data_type()))?;
+        Some((field.name().clone(), field.data_type().to_string()))
+    }
+}
+
+fn with_views(schema: &Schema) -> SchemaRef {
+    let is_text = |data_type: &DataType| {
+        matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    };
+    let view = |field: &Field| match field.data_type() {
+        DataType::Dictionary(_, values) if is_text(values) => true,
+        data_type => is_text(data_type),
+    };
+    let fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| match view(field) {
+            true => field.as_ref().clone().with_data_type(DataType::Utf8View),
+            false => field.as_ref().clone(),
+        })
+        .collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// An error of the Parquet decoder: the system's, or the file's.
+pub(crate) fn parquet_error(source: &Source, error: &ParquetError) -> InputError {
+    let path = source.path().to_path_buf();
+    if let ParquetError::External(inner) = error
+        && let Some(io) = inner.downcast_ref::<io::Error>()
+        && io.kind() != io::ErrorKind::UnexpectedEof
+    {
+        return InputError::io(&path, io);
+    }
+    InputError::DamagedParquet { path }
+}

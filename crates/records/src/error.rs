@@ -1,0 +1,390 @@
+//! What is wrong with a file, and where. No variant holds a value of the file.
+
+use crate::format::{Codec, Content, Format};
+use crate::profile::Refusal;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where in a file something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// Physical line of a text file, from 1; the line on which the record starts.
+    Line(u64),
+    /// Row of a columnar file, from 1.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(n) => write!(f, "line {n}"),
+            Place::Row(n) => write!(f, "row {n}"),
+        }
+    }
+}
+
+/// What a path names that is not a regular file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// A directory.
+    Directory,
+    /// A named pipe or an inherited pipe.
+    Pipe,
+    /// A device or a terminal.
+    Device,
+    /// A socket.
+    Socket,
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileKind::Directory => "a directory",
+            FileKind::Pipe => "a pipe",
+            FileKind::Device => "a device",
+            FileKind::Socket => "a socket",
+        })
+    }
+}
+
+/// What text that is not UTF-8 looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EncodingGuess {
+    /// One byte a character: Latin-1, Windows-1252 and their relatives.
+    SingleByte,
+    /// UTF-16, either byte order.
+    Utf16,
+    /// None of these.
+    Unknown,
+}
+
+/// A byte that has no business where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stray {
+    /// A NUL byte: the file is damaged, binary, or UTF-16.
+    Nul,
+    /// Text between a closing quote and the next delimiter, as `"a"b` or `"a\"b"`.
+    AfterQuote,
+}
+
+impl fmt::Display for Stray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stray::Nul => "a NUL byte",
+            Stray::AfterQuote => "text after a closing quote",
+        })
+    }
+}
+
+/// The data cannot be used as it is; the owner of the file must act.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// No file has that name.
+    #[error("{} does not exist", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Only regular files can be read twice.
+    #[error("{} is {kind}, not a regular file", path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// The system refused to open or read the file.
+    #[error("{} cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        reason: io::ErrorKind,
+    },
+    /// The name's extension tells no format, and none was given.
+    #[error("the format of {} is not known from its name", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The delimiter is a quote, a line end or not ASCII.
+    #[error("byte {delimiter:#04x} cannot be a delimiter")]
+    BadDelimiter {
+        /// The byte asked for.
+        delimiter: u8,
+    },
+    /// The first bytes are those of another format than the name says.
+    #[error("{} was to be {expected} but holds {found}", path.display())]
+    WrongContent {
+        /// The file.
+        path: PathBuf,
+        /// The format by name or option.
+        expected: Format,
+        /// What the first bytes say.
+        found: Content,
+    },
+    /// The file has no byte, or nothing but blank lines.
+    #[error("{} is empty", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has columns but no row.
+    #[error("{} has no data rows", path.display())]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has no column of that name.
+    #[error("{} has no column {column:?}", path.display())]
+    ColumnMissing {
+        /// The file.
+        path: PathBuf,
+        /// The column asked for.
+        column: String,
+        /// Names in the file that are like it, nearest first; at most three.
+        nearest: Vec<String>,
+    },
+    /// Two columns have the same name.
+    #[error("{} has the column {column:?} twice, as number {first} and {second}", path.display())]
+    DuplicateColumn {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        column: String,
+        /// Its first position, from 1.
+        first: usize,
+        /// Its second position, from 1.
+        second: usize,
+    },
+    /// A row has more or fewer fields than the first one.
+    #[error("{}, line {line}: {found} fields where {expected} were expected", path.display())]
+    Ragged {
+        /// The file.
+        path: PathBuf,
+        /// Line on which the row starts.
+        line: u64,
+        /// Fields of the header, or of the first row.
+        expected: usize,
+        /// Fields of this row.
+        found: usize,
+    },
+    /// A byte sequence is not UTF-8.
+    #[error("{}, {place}: not valid UTF-8", path.display())]
+    InvalidUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// The physical line or row with the first bad byte.
+        place: Place,
+        /// Position of the first bad byte in that line or cell, in bytes from 1.
+        byte: u64,
+        /// The column, where known.
+        column: Option<String>,
+        /// What the text looks like instead.
+        guess: EncodingGuess,
+    },
+    /// A byte that cannot stand where it does.
+    #[error("{}, line {line}, byte {byte}: {stray}", path.display())]
+    Stray {
+        /// The file.
+        path: PathBuf,
+        /// The physical line.
+        line: u64,
+        /// Position in the line, in bytes from 1.
+        byte: u64,
+        /// What it is.
+        stray: Stray,
+    },
+    /// A quoted cell does not end before the file does.
+    #[error("{}, line {line}: the quote opened here is never closed", path.display())]
+    UnterminatedQuote {
+        /// The file.
+        path: PathBuf,
+        /// The line with the opening quote.
+        line: u64,
+    },
+    /// One record is larger than the limit; most often a quote is missing.
+    #[error("{}, line {line}: the record is longer than {limit_bytes} bytes", path.display())]
+    RecordTooLong {
+        /// The file.
+        path: PathBuf,
+        /// Line on which the record starts.
+        line: u64,
+        /// The limit.
+        limit_bytes: u64,
+    },
+    /// The compressed data is cut off or broken.
+    #[error("{}: the {codec} data is damaged or cut off", path.display())]
+    DamagedCompression {
+        /// The file.
+        path: PathBuf,
+        /// The compression.
+        codec: Codec,
+    },
+    /// The Parquet structure is broken or uses a feature that is not supported.
+    #[error("{}: the Parquet data is damaged or not supported", path.display())]
+    DamagedParquet {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A key column has a type without a text form.
+    #[error("{}: column {column:?} of type {type_name} cannot be a key", path.display())]
+    UnsupportedKeyType {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Arrow's name of the type.
+        type_name: String,
+    },
+    /// A value was refused by its profile, and strict reading was asked for.
+    #[error("{}, {place}: column {column:?} {reason}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: Place,
+        /// Column in the file.
+        column: String,
+        /// Why.
+        reason: Refusal,
+    },
+    /// No row gives a key.
+    #[error("{}: none of the {rows} rows has a usable key", path.display())]
+    NoKeys {
+        /// The file.
+        path: PathBuf,
+        /// Rows read.
+        rows: u64,
+        /// Rows with an empty key column.
+        empty: u64,
+        /// Rows with a refused key column.
+        refused: u64,
+    },
+    /// The file has more rows than agreed.
+    #[error("{} has more than {limit} rows", path.display())]
+    TooManyRows {
+        /// The file.
+        path: PathBuf,
+        /// The limit.
+        limit: u64,
+    },
+    /// The file is not the one that was read before.
+    #[error("{} changed while it was being used", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl InputError {
+    /// The error of opening or reading `path`.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        let path = path.to_path_buf();
+        match error.kind() {
+            io::ErrorKind::NotFound => InputError::Missing { path },
+            reason => InputError::Unreadable { path, reason },
+        }
+    }
+}
+
+/// The result cannot be written; nothing is left at the target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// The name's extension tells no format.
+    #[error("the format of {} is not known from its name", path.display())]
+    UnknownFormat {
+        /// The output.
+        path: PathBuf,
+    },
+    /// Something already has that name.
+    #[error("{} already exists", path.display())]
+    Exists {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The name is that of a directory, a pipe or a device.
+    #[error("{} is {kind}, not a regular file", path.display())]
+    NotAFile {
+        /// The output.
+        path: PathBuf,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// The output is the input, perhaps through a link or another spelling.
+    #[error("{} is the input file itself", path.display())]
+    SameAsInput {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The directory of the output does not exist.
+    #[error("the directory {} does not exist", directory.display())]
+    NoDirectory {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The disk, or the user's share of it, is full.
+    #[error("no space left to write {}", path.display())]
+    DiskFull {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The system refused to write.
+    #[error("{} cannot be written: {reason}", path.display())]
+    Unwritable {
+        /// The output.
+        path: PathBuf,
+        /// The system's reason.
+        reason: io::ErrorKind,
+    },
+    /// A column has a type that a text file cannot hold.
+    #[error("column {column:?} of type {type_name} cannot be written as text")]
+    UnsupportedTextType {
+        /// The column.
+        column: String,
+        /// Arrow's name of the type.
+        type_name: String,
+    },
+    /// A column has a type that cannot be written back to Parquet.
+    #[error("column {column:?} of type {type_name} cannot be written as Parquet")]
+    UnsupportedParquetType {
+        /// The column.
+        column: String,
+        /// Arrow's name of the type.
+        type_name: String,
+    },
+}
+
+impl OutputError {
+    /// The error of creating or writing `path`.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        let path = path.to_path_buf();
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                OutputError::DiskFull { path }
+            }
+            io::ErrorKind::AlreadyExists => OutputError::Exists { path },
+            reason => OutputError::Unwritable { path, reason },
+        }
+    }
+}
+
+/// Writing the matching rows failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The input can no longer be read, or changed.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}

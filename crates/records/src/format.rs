@@ -1,0 +1,121 @@
+//! Formats by the name's extension, and what a file's first bytes give away.
+
+use std::fmt;
+use std::path::Path;
+
+/// How rows are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Comma-separated values, RFC 4180, with the delimiters found in practice.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Csv => "CSV",
+            Format::Tsv => "TSV",
+            Format::Parquet => "Parquet",
+        })
+    }
+}
+
+/// How a text file is compressed as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Codec {
+    /// Not compressed.
+    Plain,
+    /// gzip, RFC 1952, one or more members.
+    Gzip,
+    /// Zstandard, RFC 8878, one or more frames.
+    Zstd,
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Codec::Plain => "plain",
+            Codec::Gzip => "gzip",
+            Codec::Zstd => "zstd",
+        })
+    }
+}
+
+/// What the first bytes of a file say it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Content {
+    /// Parquet (`PAR1`).
+    Parquet,
+    /// gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+    /// A ZIP archive; most often an Excel workbook.
+    Zip,
+    /// Nothing known; where Parquet was expected, most often text.
+    Other,
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Content::Parquet => "Parquet data",
+            Content::Gzip => "gzip data",
+            Content::Zstd => "zstd data",
+            Content::Zip => "a ZIP archive (an Excel workbook is one)",
+            Content::Other => "something else",
+        })
+    }
+}
+
+/// Format and compression together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileFormat {
+    pub(crate) format: Format,
+    pub(crate) codec: Codec,
+}
+
+impl FileFormat {
+    /// From the name, unless `format` overrides it; `None` if neither tells.
+    pub(crate) fn of(path: &Path, format: Option<Format>) -> Option<Self> {
+        let name = path.file_name()?.to_str().unwrap_or_default().to_ascii_lowercase();
+        let (stem, codec) = if let Some(stem) = name.strip_suffix(".gz") {
+            (stem, Codec::Gzip)
+        } else if let Some(stem) = name.strip_suffix(".zst") {
+            (stem, Codec::Zstd)
+        } else {
+            (name.as_str(), Codec::Plain)
+        };
+        let by_name = match stem.rsplit_once('.').map(|(_, extension)| extension) {
+            Some("csv" | "txt") => Some(Format::Csv),
+            Some("tsv") => Some(Format::Tsv),
+            Some("parquet" | "pq") => Some(Format::Parquet),
+            _ => None,
+        };
+        let format = format.or(by_name)?;
+        if format == Format::Parquet && codec != Codec::Plain {
+            return None;
+        }
+        Some(Self { format, codec })
+    }
+}
+
+/// What `head`, the first bytes of a file, says.
+pub(crate) fn sniff(head: &[u8]) -> Content {
+    if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
+        Content::Parquet
+    } else if head.starts_with(&[0x1f, 0x8b]) {
+        Content::Gzip
+    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        Content::Zstd
+    } else if head.starts_with(b"PK\x03\x04") {
+        Content::Zip
+    } else {
+        Content::Other
+    }
+}

@@ -1,0 +1,146 @@
+//! Where a result goes: whole or not at all.
+
+use crate::columnar::Table;
+use crate::error::OutputError;
+use crate::format::{FileFormat, Format};
+use crate::source::{Layout, Source, kind_of};
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Bytes of the output's name kept in the name of the temporary file: names end at 255.
+const NAME_KEPT_BYTES: usize = 200;
+
+/// Where the matching rows go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// The file; its extension tells the format, as for inputs.
+    pub path: PathBuf,
+    /// Whether a file of that name may be replaced.
+    pub force: bool,
+}
+
+/// Checks, before any data moves, that [`crate::write_matches`] can write there.
+///
+/// # Errors
+/// The format is unknown or cannot hold a column, the name is taken or is the input itself, or
+/// the directory is missing or not writable.
+pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), OutputError> {
+    TempOutput::create(source, options).map(drop)
+}
+
+/// A file beside the target, removed unless it is committed.
+pub(crate) struct TempOutput {
+    file: NamedTempFile,
+    path: PathBuf,
+    directory: PathBuf,
+    force: bool,
+    format: FileFormat,
+}
+
+impl TempOutput {
+    /// Checks the target and creates the temporary file, no wider open than the input.
+    pub(crate) fn create(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
+        let path = options.path.clone();
+        let format = FileFormat::of(&path, None)
+            .ok_or_else(|| OutputError::UnknownFormat { path: path.clone() })?;
+        if let Layout::Parquet(table) = source.layout() {
+            check_types(table, format.format)?;
+        }
+        check_target(source, options)?;
+        let directory = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        if !directory.is_dir() {
+            return Err(OutputError::NoDirectory { directory });
+        }
+        let failed = |error| OutputError::io(&path, &error);
+        let mode = std::fs::metadata(source.path()).map_err(failed)?.permissions().mode();
+        let file = tempfile::Builder::new()
+            .prefix(&format!(".{}.", short_name(&path)))
+            .suffix(".partial")
+            // The owner must be able to write; the umask narrows the rest further.
+            .permissions(Permissions::from_mode(mode & 0o666 | 0o600))
+            .tempfile_in(&directory)
+            .map_err(failed)?;
+        Ok(Self { file, path, directory, force: options.force, format })
+    }
+
+    pub(crate) fn format(&self) -> FileFormat {
+        self.format
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A handle to write with.
+    pub(crate) fn writer(&self) -> Result<File, OutputError> {
+        self.file.as_file().try_clone().map_err(|error| OutputError::io(&self.path, &error))
+    }
+
+    /// Makes the file durable and gives it its name.
+    pub(crate) fn commit(self) -> Result<(), OutputError> {
+        let Self { file, path, directory, force, .. } = self;
+        let failed = |error: &io::Error| OutputError::io(&path, error);
+        file.as_file().sync_all().map_err(|error| failed(&error))?;
+        if force {
+            file.persist(&path).map_err(|error| failed(&error.error))?;
+        } else {
+            file.persist_noclobber(&path).map_err(|error| failed(&error.error))?;
+        }
+        // The name itself is durable once the directory is; some file systems cannot do that.
+        if let Ok(directory) = File::open(directory) {
+            let _ = directory.sync_all();
+        }
+        Ok(())
+    }
+}
+
+fn short_name(path: &Path) -> String {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let mut end = name.len().min(NAME_KEPT_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name[..end].to_string()
+}
+
+fn check_types(table: &Table, format: Format) -> Result<(), OutputError> {
+    if format == Format::Parquet {
+        return Ok(());
+    }
+    match table.unsupported_as_text() {
+        Some((column, type_name)) => Err(OutputError::UnsupportedTextType { column, type_name }),
+        None => Ok(()),
+    }
+}
+
+fn check_target(source: &Source, options: &OutputOptions) -> Result<(), OutputError> {
+    let path = options.path.clone();
+    match std::fs::metadata(&path) {
+        Ok(metadata) if source.is_same_file(&metadata) => Err(OutputError::SameAsInput { path }),
+        Ok(metadata) => match kind_of(metadata.file_type()) {
+            Some(kind) => Err(OutputError::NotAFile { path, kind }),
+            None if options.force => Ok(()),
+            None => Err(OutputError::Exists { path }),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A link to nothing also takes the name.
+            match std::fs::symlink_metadata(&path) {
+                Ok(_) if !options.force => Err(OutputError::Exists { path }),
+                _ => Ok(()),
+            }
+        }
+        // A part of the path is a file.
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
+            Err(OutputError::NoDirectory { directory })
+        }
+        Err(error) => Err(OutputError::io(&path, &error)),
+    }
+}

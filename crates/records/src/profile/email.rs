@@ -1,0 +1,170 @@
+//! `email` and `email:google`.
+//!
+//! `local@domain` with one `@`. The local part (1 to 64 bytes) is lower-cased in full Unicode;
+//! blanks, control characters and the characters that only a quoted local part may hold
+//! (RFC 5321) are refused. The domain becomes ASCII by UTS 46 (non-transitional, STD3 rules, DNS
+//! lengths), a trailing dot is dropped, and it must have at least two labels. `email:google`
+//! then folds `gmail.com` and `googlemail.com`, and no other domain.
+
+use super::Refusal;
+use super::text::{lower_case, trimmed_ascii};
+use idna::AsciiDenyList;
+use idna::uts46::{DnsLength, Hyphens, Uts46};
+use memchr::memchr;
+
+const LOCAL_MAX_BYTES: usize = 64;
+const DOMAIN_MAX_BYTES: usize = 253;
+const LABEL_MAX_BYTES: usize = 63;
+
+/// The lower case of a byte that an unquoted local part may hold, or 0.
+const LOCAL: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0x21;
+    while byte < 0x7f {
+        if !matches!(
+            byte,
+            b'"' | b'(' | b')' | b',' | b':' | b';' | b'<' | b'>' | b'@' | b'[' | b'\\' | b']'
+        ) {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// The lower case of a byte that a label of a domain may hold, or 0.
+const LABEL: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 0x80u8 {
+        if byte.is_ascii_alphanumeric() || byte == b'-' {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+pub(super) fn email(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    match trimmed_ascii(cell) {
+        Some([]) => Ok(()),
+        Some(ascii) => normalise_ascii(ascii, out),
+        None => {
+            let text = lower_case(cell);
+            if text.is_empty() { Ok(()) } else { normalise_unicode(&text, out) }
+        }
+    }
+}
+
+pub(super) fn google(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let start = out.len();
+    email(cell, out)?;
+    let Some(at) = memchr(b'@', &out[start..]) else { return Ok(()) };
+    if !matches!(&out[start + at + 1..], b"gmail.com" | b"googlemail.com") {
+        return Ok(());
+    }
+    let mut keep = start;
+    for i in start..start + at {
+        match out[i] {
+            b'+' => break,
+            b'.' => {}
+            byte => {
+                out[keep] = byte;
+                keep += 1;
+            }
+        }
+    }
+    if keep == start {
+        return Err(Refusal::NotAnEmail);
+    }
+    out.truncate(keep);
+    out.extend_from_slice(b"@gmail.com");
+    Ok(())
+}
+
+fn normalise_ascii(ascii: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let at = memchr(b'@', ascii).ok_or(Refusal::NotAnEmail)?;
+    let (local, domain) = (&ascii[..at], &ascii[at + 1..]);
+    if local.is_empty() || local.len() > LOCAL_MAX_BYTES {
+        return Err(Refusal::NotAnEmail);
+    }
+    let mut bad = false;
+    out.extend(local.iter().map(|byte| {
+        let lower = LOCAL[*byte as usize];
+        bad |= lower == 0;
+        lower
+    }));
+    if bad || memchr(b'@', domain).is_some() {
+        return Err(Refusal::NotAnEmail);
+    }
+    out.push(b'@');
+    ascii_domain(domain.strip_suffix(b".").unwrap_or(domain), out)
+}
+
+/// What UTS 46 does to a domain of ASCII letters, digits, hyphens and dots: lower case, and the
+/// checks. Labels with an ACE prefix go the long way, because their contents are checked too.
+fn ascii_domain(domain: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let start = out.len();
+    let mut label = start;
+    let mut labels = 1;
+    for byte in domain {
+        if *byte == b'.' {
+            check_label(&out[label..])?;
+            out.push(b'.');
+            label = out.len();
+            labels += 1;
+        } else {
+            match LABEL[*byte as usize] {
+                0 => return Err(Refusal::EmailDomain),
+                lower => out.push(lower),
+            }
+        }
+    }
+    check_label(&out[label..])?;
+    if labels < 2 || domain.len() > DOMAIN_MAX_BYTES {
+        return Err(Refusal::EmailDomain);
+    }
+    if out[start..].split(|byte| *byte == b'.').any(|label| label.starts_with(b"xn--")) {
+        out.truncate(start);
+        return unicode_domain(domain, out);
+    }
+    Ok(())
+}
+
+fn check_label(label: &[u8]) -> Result<(), Refusal> {
+    match label {
+        [] | [b'-', ..] | [.., b'-'] => Err(Refusal::EmailDomain),
+        _ if label.len() > LABEL_MAX_BYTES => Err(Refusal::EmailDomain),
+        _ => Ok(()),
+    }
+}
+
+fn normalise_unicode(text: &str, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let (local, domain) = text.split_once('@').ok_or(Refusal::NotAnEmail)?;
+    let refused = |c: char| match u8::try_from(c) {
+        Ok(byte) if byte < 0x80 => LOCAL[byte as usize] == 0,
+        _ => c.is_control() || c.is_whitespace(),
+    };
+    if local.is_empty()
+        || local.len() > LOCAL_MAX_BYTES
+        || local.contains(refused)
+        || domain.contains('@')
+    {
+        return Err(Refusal::NotAnEmail);
+    }
+    out.extend_from_slice(local.as_bytes());
+    out.push(b'@');
+    let domain = domain.strip_suffix(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).unwrap_or(domain);
+    unicode_domain(domain.as_bytes(), out)
+}
+
+fn unicode_domain(domain: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let ascii = Uts46::new()
+        .to_ascii(domain, AsciiDenyList::STD3, Hyphens::CheckFirstLast, DnsLength::Verify)
+        .map_err(|_| Refusal::EmailDomain)?;
+    if !ascii.contains('.') {
+        return Err(Refusal::EmailDomain);
+    }
+    out.extend_from_slice(ascii.as_bytes());
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! Normaliser profiles: named, versioned rules that make equal what people write differently.
+//!
+//! A profile never guesses: a value it cannot read with certainty is *refused* and counted, not
+//! passed on as it is. What a profile gives is fixed by its version and by golden vectors in
+//! `vectors/profiles.json`; any change of an outcome raises the version.
+//!
+//! Text rules shared by all profiles but `exact`:
+//!
+//! * blanks are the characters with Unicode's `White_Space` property, U+200B (zero-width space)
+//!   and U+FEFF (byte order mark); they are removed at both ends;
+//! * text is brought to Unicode normalisation form C, so that `é` as one character equals `e`
+//!   with a combining accent;
+//! * a value that is empty after that is *empty*: the row has no key.
+
+mod code;
+mod date;
+mod email;
+mod phone;
+mod text;
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A rule that turns a cell into the value that is compared.
+///
+/// Written as a name with at most one parameter: `trim`, `phone:GB`, `hex:sha256`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Profile {
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Exact,
+    Trim,
+    Lower,
+    Email,
+    EmailGoogle,
+    Phone(phone::Region),
+    Date(Option<date::Order>),
+    Digits,
+    Hex(Option<code::Digest>),
+}
+
+/// What a profile made of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Normalised {
+    /// The value that is compared was appended to the buffer; it is not empty.
+    Value,
+    /// There is no value; the row has no key.
+    Empty,
+}
+
+/// Why a profile refused a value. Completes the sentence "the column …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Not of the form `local@domain`.
+    #[error("holds no e-mail address")]
+    NotAnEmail,
+    /// The part after the `@` is no domain name.
+    #[error("holds an e-mail address with an impossible domain")]
+    EmailDomain,
+    /// No telephone number.
+    #[error("holds no telephone number")]
+    NotAPhone,
+    /// A number that no subscriber can have: too short, too long, or an unknown country code.
+    #[error("holds an impossible telephone number")]
+    ImpossiblePhone,
+    /// A number with an extension, which E.164 cannot hold.
+    #[error("holds a telephone number with an extension")]
+    PhoneExtension,
+    /// No date, or a day that does not exist.
+    #[error("holds no date")]
+    NotADate,
+    /// Day and month could be swapped.
+    #[error("holds a date whose day and month could be swapped")]
+    AmbiguousDate,
+    /// A year of two digits.
+    #[error("holds a date with a two-digit year")]
+    ShortYear,
+    /// A date with a time other than midnight, which belongs to different days elsewhere.
+    #[error("holds a date with a time of day")]
+    TimeOfDay,
+    /// A character other than digits and separators.
+    #[error("holds characters other than digits")]
+    NotDigits,
+    /// A number with decimals, as `12.50` or `12345.0`.
+    #[error("holds a decimal number")]
+    DecimalNumber,
+    /// A character other than hexadecimal digits.
+    #[error("holds characters other than hexadecimal digits")]
+    NotHex,
+    /// Hexadecimal digits of another length than the profile asks for.
+    #[error("holds a hexadecimal value of another length")]
+    HexLen,
+    /// A cell longer than [`Profile::MAX_LEN`].
+    #[error("holds a value longer than 64 MiB")]
+    TooLong,
+}
+
+/// A name that is no profile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// No profile has that name.
+    #[error("there is no profile {name:?}")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The nearest known one, if any is near.
+        nearest: Option<&'static str>,
+    },
+    /// The profile needs a parameter, as `phone:GB`.
+    #[error("the profile {name:?} needs a parameter")]
+    MissingParameter {
+        /// The name asked for.
+        name: &'static str,
+    },
+    /// The profile does not know the parameter.
+    #[error("the profile {name:?} has no parameter {parameter:?}")]
+    UnknownParameter {
+        /// The name asked for.
+        name: &'static str,
+        /// The parameter asked for.
+        parameter: String,
+    },
+}
+
+/// One profile, for documents and listings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CatalogueRow {
+    /// How it is written; a parameter in angle brackets stands for its values.
+    pub name: &'static str,
+    /// Version of its outcomes.
+    pub version: u32,
+    /// What it does, in one line.
+    pub description: &'static str,
+}
+
+const fn row(name: &'static str, version: u32, description: &'static str) -> CatalogueRow {
+    CatalogueRow { name, version, description }
+}
+
+const EXACT: CatalogueRow =
+    row("exact", 1, "the bytes as they are; only a zero-length value is empty");
+const TRIM: CatalogueRow = row("trim", 1, "blanks at both ends removed, Unicode form C");
+const LOWER: CatalogueRow = row("lower", 1, "as trim, then Unicode lower case");
+const EMAIL: CatalogueRow =
+    row("email", 1, "trimmed, lower case, domain in IDNA ASCII form; nothing provider-specific");
+const EMAIL_GOOGLE: CatalogueRow = row(
+    "email:google",
+    1,
+    "as email; for gmail.com and googlemail.com also dots and +tags removed, domain gmail.com",
+);
+const PHONE: CatalogueRow = row(
+    "phone:<REGION>",
+    1,
+    "E.164; numbers without country code belong to the region, as phone:GB",
+);
+const DATE: CatalogueRow =
+    row("date", 1, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
+const DATE_DMY: CatalogueRow = row("date:dmy", 1, "as date; where ambiguous the day comes first");
+const DATE_MDY: CatalogueRow = row("date:mdy", 1, "as date; where ambiguous the month comes first");
+const DIGITS: CatalogueRow =
+    row("digits", 1, "digits only; separators removed, leading zeros kept, anything else refused");
+const HEX: CatalogueRow =
+    row("hex", 1, "hexadecimal, lower case, without 0x; an even number of digits");
+const HEX_DIGEST: CatalogueRow = row(
+    "hex:<DIGEST>",
+    1,
+    "as hex, of the digest's length: md5, sha1, sha224, sha256, sha384, sha512",
+);
+
+impl Profile {
+    /// Longest value a profile takes, in bytes.
+    pub const MAX_LEN: usize = 64 << 20;
+
+    /// The bytes as they are.
+    pub const EXACT: Profile = Profile { kind: Kind::Exact };
+    /// Blanks at both ends removed.
+    pub const TRIM: Profile = Profile { kind: Kind::Trim };
+    /// Trimmed and in lower case.
+    pub const LOWER: Profile = Profile { kind: Kind::Lower };
+    /// An e-mail address.
+    pub const EMAIL: Profile = Profile { kind: Kind::Email };
+
+    /// Every profile there is.
+    pub fn catalogue() -> &'static [CatalogueRow] {
+        const ROWS: &[CatalogueRow] = &[
+            EXACT,
+            TRIM,
+            LOWER,
+            EMAIL,
+            EMAIL_GOOGLE,
+            PHONE,
+            DATE,
+            DATE_DMY,
+            DATE_MDY,
+            DIGITS,
+            HEX,
+            HEX_DIGEST,
+        ];
+        ROWS
+    }
+
+    fn row(self) -> &'static CatalogueRow {
+        match self.kind {
+            Kind::Exact => &EXACT,
+            Kind::Trim => &TRIM,
+            Kind::Lower => &LOWER,
+            Kind::Email => &EMAIL,
+            Kind::EmailGoogle => &EMAIL_GOOGLE,
+            Kind::Phone(_) => &PHONE,
+            Kind::Date(None) => &DATE,
+            Kind::Date(Some(date::Order::DayFirst)) => &DATE_DMY,
+            Kind::Date(Some(date::Order::MonthFirst)) => &DATE_MDY,
+            Kind::Digits => &DIGITS,
+            Kind::Hex(None) => &HEX,
+            Kind::Hex(Some(_)) => &HEX_DIGEST,
+        }
+    }
+
+    /// Its name as written in an agreement, with the parameter.
+    pub fn name(self) -> String {
+        self.to_string()
+    }
+
+    /// Version of its outcomes: two parties must use the same.
+    pub fn version(self) -> u32 {
+        self.row().version
+    }
+
+    /// What it does, in one line.
+    pub fn description(self) -> &'static str {
+        self.row().description
+    }
+
+    /// The type tag of its values in the key encoding.
+    pub(crate) fn tag(self) -> u8 {
+        match self.kind {
+            Kind::Exact | Kind::Trim | Kind::Lower => 1,
+            Kind::Email | Kind::EmailGoogle => 2,
+            Kind::Phone(_) => 3,
+            Kind::Date(_) => 4,
+            Kind::Digits => 5,
+            Kind::Hex(_) => 6,
+        }
+    }
+
+    /// Appends the normal form of `value` to `out`.
+    ///
+    /// Unless the result is [`Normalised::Value`], `out` is left as it was.
+    ///
+    /// # Errors
+    /// The reason, if the value is not of the profile's kind.
+    pub fn normalise(self, value: &str, out: &mut Vec<u8>) -> Result<Normalised, Refusal> {
+        self.normalise_cell(value.as_bytes(), out)
+    }
+
+    /// [`Profile::normalise`] for bytes known to be UTF-8.
+    #[inline]
+    pub(crate) fn normalise_cell(
+        self,
+        cell: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Normalised, Refusal> {
+        if cell.len() > Self::MAX_LEN {
+            return Err(Refusal::TooLong);
+        }
+        let start = out.len();
+        let done = match self.kind {
+            Kind::Exact => {
+                out.extend_from_slice(cell);
+                Ok(())
+            }
+            Kind::Trim => text::trim(cell, out),
+            Kind::Lower => text::lower(cell, out),
+            Kind::Email => email::email(cell, out),
+            Kind::EmailGoogle => email::google(cell, out),
+            Kind::Phone(region) => phone::e164(cell, region, out),
+            Kind::Date(order) => date::iso(cell, order, out),
+            Kind::Digits => code::digits(cell, out),
+            Kind::Hex(digest) => code::hex(cell, digest, out),
+        };
+        if let Err(reason) = done {
+            out.truncate(start);
+            return Err(reason);
+        }
+        Ok(if out.len() == start { Normalised::Empty } else { Normalised::Value })
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::Phone(region) => write!(f, "phone:{region}"),
+            Kind::Hex(Some(digest)) => write!(f, "hex:{digest}"),
+            _ => f.write_str(self.row().name),
+        }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = ProfileError;
+
+    fn from_str(text: &str) -> Result<Self, ProfileError> {
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text, None),
+        };
+        let unknown_parameter = |name| ProfileError::UnknownParameter {
+            name,
+            parameter: parameter.unwrap_or_default().to_string(),
+        };
+        let kind = match (name, parameter) {
+            ("exact", None) => Kind::Exact,
+            ("trim", None) => Kind::Trim,
+            ("lower", None) => Kind::Lower,
+            ("email", None) => Kind::Email,
+            ("email", Some("google")) => Kind::EmailGoogle,
+            ("phone", None) => return Err(ProfileError::MissingParameter { name: "phone" }),
+            ("phone", Some(region)) => {
+                Kind::Phone(phone::Region::new(region).ok_or_else(|| unknown_parameter("phone"))?)
+            }
+            ("date", None) => Kind::Date(None),
+            ("date", Some("dmy")) => Kind::Date(Some(date::Order::DayFirst)),
+            ("date", Some("mdy")) => Kind::Date(Some(date::Order::MonthFirst)),
+            ("digits", None) => Kind::Digits,
+            ("hex", None) => Kind::Hex(None),
+            ("hex", Some(digest)) => {
+                Kind::Hex(Some(code::Digest::new(digest).ok_or_else(|| unknown_parameter("hex"))?))
+            }
+            _ => {
+                const NAMES: [&str; 8] =
+                    ["exact", "trim", "lower", "email", "phone", "date", "digits", "hex"];
+                if let Some(name) = NAMES.into_iter().find(|known| *known == name) {
+                    return Err(unknown_parameter(name));
+                }
+                let likeness = |known: &&str| (strsim::jaro_winkler(known, name) * 1000.0) as u32;
+                let nearest = NAMES.into_iter().max_by_key(likeness);
+                return Err(ProfileError::Unknown {
+                    name: text.to_string(),
+                    nearest: nearest.filter(|known| likeness(known) > 700),
+                });
+            }
+        };
+        Ok(Self { kind })
+    }
+}

@@ -1,0 +1,57 @@
+//! How far a pass is, told at most some tens of times a second.
+
+use crate::InputError;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+const INTERVAL: Duration = Duration::from_millis(40);
+
+/// How far a pass over a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of the file consumed (compressed bytes where it is compressed).
+    pub bytes_done: u64,
+    /// Length of the file in bytes.
+    pub bytes_total: u64,
+    /// Rows read.
+    pub rows: u64,
+}
+
+/// Calls the caller's closure now and then, and turns its wish to stop into an error.
+pub(crate) struct Meter<'a> {
+    report: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    last: Instant,
+    bytes_total: u64,
+}
+
+impl<'a> Meter<'a> {
+    pub(crate) fn new(
+        bytes_total: u64,
+        report: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Self {
+        Self { report, last: Instant::now(), bytes_total }
+    }
+
+    /// Reports if enough time has passed.
+    pub(crate) fn tick(&mut self, bytes_done: u64, rows: u64) -> Result<(), InputError> {
+        if self.last.elapsed() < INTERVAL {
+            return Ok(());
+        }
+        self.report(bytes_done, rows)?;
+        self.last = Instant::now();
+        Ok(())
+    }
+
+    /// Reports the end of the pass.
+    pub(crate) fn finish(&mut self, rows: u64) -> Result<(), InputError> {
+        self.report(self.bytes_total, rows)
+    }
+
+    fn report(&mut self, bytes_done: u64, rows: u64) -> Result<(), InputError> {
+        let bytes_done = bytes_done.min(self.bytes_total);
+        match (self.report)(Progress { bytes_done, bytes_total: self.bytes_total, rows }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(InputError::Interrupted),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A pass over the key columns of a file, whatever its format.
+
+use crate::columnar;
+use crate::error::{InputError, Place};
+use crate::progress::Meter;
+use crate::source::{Layout, Source};
+use crate::text::reader::Record;
+use std::ops::ControlFlow;
+
+/// A pass looks at the clock once in so many rows.
+pub(crate) const ROWS_PER_TICK: u64 = 256;
+
+/// The key cells of one row.
+pub(crate) trait Row {
+    /// The text of the key column at position `key` of the key; empty for a null.
+    fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8];
+
+    /// Where the row is.
+    fn place(&self) -> Place;
+}
+
+/// What is done with each row.
+pub(crate) trait Visit {
+    /// Takes a row; `Break` ends the pass early.
+    fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError>;
+}
+
+/// A record of a text file, seen through its key columns.
+pub(crate) struct TextRow<'a> {
+    pub(crate) record: Record<'a>,
+    /// Column in the file for each position in the key.
+    pub(crate) columns: &'a [usize],
+}
+
+impl Row for TextRow<'_> {
+    #[inline]
+    fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        self.record.cell(self.columns[key], scratch)
+    }
+
+    fn place(&self) -> Place {
+        Place::Line(self.record.line)
+    }
+}
+
+/// Shows every row of `source` to `visitor`; gives the number of rows shown.
+pub(crate) fn visit(
+    source: &Source,
+    columns: &[usize],
+    meter: &mut Meter<'_>,
+    visitor: &mut impl Visit,
+) -> Result<u64, InputError> {
+    let mut rows = 0;
+    match source.layout() {
+        Layout::Text(_) => {
+            let (mut reader, _) = source.records()?;
+            while let Some(record) = reader.next()? {
+                rows += 1;
+                if visitor.row(&TextRow { record, columns })?.is_break() {
+                    return Ok(rows);
+                }
+                if rows.is_multiple_of(ROWS_PER_TICK) {
+                    meter.tick(reader.bytes_done(), rows)?;
+                }
+            }
+        }
+        Layout::Parquet(table) => {
+            let mut batches = columnar::KeyBatches::open(source, table, columns, None)?;
+            while let Some(batch) = batches.next()? {
+                for row in batch.rows() {
+                    rows += 1;
+                    if visitor.row(&row)?.is_break() {
+                        return Ok(rows);
+                    }
+                    if rows.is_multiple_of(ROWS_PER_TICK) {
+                        meter.tick(source.bytes_at_row(rows, table), rows)?;
+                    }
+                }
+            }
+        }
+    }
+    meter.finish(rows)?;
+    Ok(rows)
+}

@@ -1,0 +1,202 @@
+//! What the values of a key column look like, without showing one.
+
+use crate::error::InputError;
+use crate::key::KeyColumn;
+use crate::profile::{Normalised, Refusal};
+use crate::progress::Meter;
+use crate::rows::{Row, Visit, visit};
+use crate::source::Source;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// Longest shape, in characters; a longer one ends with `…`.
+pub const SHAPE_MAX_CHARS: usize = 40;
+
+/// Different shapes told apart in one column; the rest is counted together.
+const SHAPES_TOLD_APART: usize = 10_000;
+
+/// Shapes given for one column.
+const SHAPES_GIVEN: usize = 10;
+
+/// The pattern of a value: `a` and `A` for letters, `9` for digits, `u` for anything beyond
+/// ASCII, other characters as they are; `+` after a character stands for its repetition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The pattern; empty for an empty cell.
+    pub pattern: String,
+    /// Rows with it.
+    pub count: u64,
+}
+
+/// What one key column looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnShapes {
+    /// The column in the file.
+    pub column: String,
+    /// The commonest shapes of its raw values, commonest first, at most ten.
+    pub shapes: Vec<Shape>,
+    /// Rows with another shape.
+    pub other: u64,
+    /// Values the profile took.
+    pub normalised: u64,
+    /// Empty values.
+    pub empty: u64,
+    /// Values the profile refused, by reason.
+    pub refused: Vec<(Refusal, u64)>,
+}
+
+struct Tally {
+    counts: HashMap<String, u64>,
+    other: u64,
+    normalised: u64,
+    empty: u64,
+    refused: Vec<(Refusal, u64)>,
+}
+
+struct Shaper<'a> {
+    columns: &'a [KeyColumn],
+    tallies: Vec<Tally>,
+    left: u64,
+    scratch: Vec<u8>,
+    value: Vec<u8>,
+    pattern: String,
+}
+
+impl Visit for Shaper<'_> {
+    fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
+        if self.left == 0 {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.left -= 1;
+        for (key, (column, tally)) in self.columns.iter().zip(&mut self.tallies).enumerate() {
+            let cell = row.cell(key, &mut self.scratch);
+            self.value.clear();
+            match column.profile.normalise_cell(cell, &mut self.value) {
+                Ok(Normalised::Value) => tally.normalised += 1,
+                Ok(Normalised::Empty) => tally.empty += 1,
+                Err(reason) => match tally.refused.iter_mut().find(|(known, _)| *known == reason) {
+                    Some((_, count)) => *count += 1,
+                    None => tally.refused.push((reason, 1)),
+                },
+            }
+            draw(cell, &mut self.pattern);
+            let told_apart = tally.counts.len();
+            match tally.counts.get_mut(self.pattern.as_str()) {
+                Some(count) => *count += 1,
+                None if told_apart < SHAPES_TOLD_APART => {
+                    tally.counts.insert(self.pattern.clone(), 1);
+                }
+                None => tally.other += 1,
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// The shapes of the key columns in the first `rows` rows.
+///
+/// Letters and digits never leave the machine's memory; punctuation does, as part of a pattern.
+///
+/// # Errors
+/// Anything wrong with the file in these rows, or no row at all.
+pub fn shapes(
+    source: &Source,
+    columns: &[KeyColumn],
+    rows: u64,
+) -> Result<Vec<ColumnShapes>, InputError> {
+    let indices = source.key_indices(columns)?;
+    let tally =
+        || Tally { counts: HashMap::new(), other: 0, normalised: 0, empty: 0, refused: Vec::new() };
+    let mut shaper = Shaper {
+        columns,
+        tallies: columns.iter().map(|_| tally()).collect(),
+        left: rows,
+        scratch: Vec::new(),
+        value: Vec::new(),
+        pattern: String::new(),
+    };
+    let mut never_stop = |_| ControlFlow::Continue(());
+    let mut meter = Meter::new(source.len_bytes(), &mut never_stop);
+    if visit(source, &indices, &mut meter, &mut shaper)? == 0 {
+        return Err(InputError::NoRows { path: source.path().to_path_buf() });
+    }
+    Ok(columns.iter().zip(shaper.tallies).map(|(column, tally)| tally.finish(column)).collect())
+}
+
+impl Tally {
+    fn finish(self, column: &KeyColumn) -> ColumnShapes {
+        let mut shapes: Vec<Shape> =
+            self.counts.into_iter().map(|(pattern, count)| Shape { pattern, count }).collect();
+        shapes.sort_by(|one, two| {
+            two.count.cmp(&one.count).then_with(|| one.pattern.cmp(&two.pattern))
+        });
+        let rest = shapes.split_off(shapes.len().min(SHAPES_GIVEN));
+        ColumnShapes {
+            column: column.column.clone(),
+            shapes,
+            other: self.other + rest.iter().map(|shape| shape.count).sum::<u64>(),
+            normalised: self.normalised,
+            empty: self.empty,
+            refused: self.refused,
+        }
+    }
+}
+
+/// Draws the pattern of a cell.
+fn draw(cell: &[u8], pattern: &mut String) {
+    pattern.clear();
+    let mut last = None;
+    let mut repeated = false;
+    let mut chars = 0;
+    for c in String::from_utf8_lossy(cell).chars() {
+        let class = match c {
+            'a'..='z' => 'a',
+            'A'..='Z' => 'A',
+            '0'..='9' => '9',
+            '\t' => '→',
+            '\n' | '\r' => '¶',
+            ' '..='~' => c,
+            _ if c.is_ascii() => '?',
+            _ => 'u',
+        };
+        if last == Some(class) {
+            if !repeated {
+                pattern.push('+');
+                chars += 1;
+            }
+            repeated = true;
+            continue;
+        }
+        if chars >= SHAPE_MAX_CHARS {
+            pattern.push('…');
+            return;
+        }
+        pattern.push(class);
+        chars += 1;
+        (last, repeated) = (Some(class), false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(cell: &str) -> String {
+        let mut pattern = String::new();
+        draw(cell.as_bytes(), &mut pattern);
+        pattern
+    }
+
+    #[test]
+    fn patterns_hide_letters_and_digits() {
+        assert_eq!(drawn("Anna.Meier@example.org"), "Aa+.Aa+@a+.a+");
+        assert_eq!(drawn("+44 20 7946"), "+9+ 9+ 9+");
+        assert_eq!(drawn("Käthe\n"), "Aua+¶");
+        assert_eq!(drawn(""), "");
+    }
+
+    #[test]
+    fn long_patterns_are_cut() {
+        assert_eq!(drawn(&"a.".repeat(1000)).chars().count(), SHAPE_MAX_CHARS + 1);
+    }
+}

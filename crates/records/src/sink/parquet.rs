@@ -1,0 +1,161 @@
+//! Parquet, from text cells or from whole batches.
+
+use crate::columnar::Table;
+use crate::error::OutputError;
+use arrow::array::{ArrayRef, RecordBatch, StringBuilder};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter};
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Text gathered before it becomes a batch.
+const BATCH_BYTES: usize = 4 << 20;
+const BATCH_ROWS: usize = 8192;
+
+/// Encoded bytes held before they are written as a row group.
+const ROW_GROUP_BYTES: usize = 64 << 20;
+
+/// A Parquet file being written.
+pub(crate) struct ParquetSink<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    path: PathBuf,
+}
+
+impl<W: Write + Send> ParquetSink<W> {
+    fn new(
+        out: W,
+        schema: SchemaRef,
+        properties: WriterProperties,
+        path: &Path,
+    ) -> Result<Self, OutputError> {
+        let writer = ArrowWriter::try_new(out, schema, Some(properties))
+            .map_err(|error| failure(path, &error))?;
+        Ok(Self { writer, path: path.to_path_buf() })
+    }
+
+    /// A file like the one `table` was read from: same types, same metadata, and the compression
+    /// of its first column.
+    pub(crate) fn like(out: W, table: &Table, path: &Path) -> Result<Self, OutputError> {
+        let file = table.file();
+        let compression = file
+            .row_groups()
+            .first()
+            .and_then(|group| group.columns().first())
+            .map_or(Compression::SNAPPY, |column| column.compression());
+        // The writer adds the Arrow schema itself.
+        let metadata = file.file_metadata().key_value_metadata().map(|pairs| {
+            pairs.iter().filter(|pair| pair.key != ARROW_SCHEMA_META_KEY).cloned().collect()
+        });
+        let properties = WriterProperties::builder()
+            .set_compression(compression)
+            .set_key_value_metadata(metadata)
+            .build();
+        Self::new(out, Arc::clone(table.schema()), properties, path)
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), OutputError> {
+        self.writer.write(batch).map_err(|error| failure(&self.path, &error))?;
+        if self.writer.in_progress_size() > ROW_GROUP_BYTES {
+            self.writer.flush().map_err(|error| failure(&self.path, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is gathered and the footer.
+    pub(crate) fn finish(self) -> Result<(), OutputError> {
+        let path = self.path;
+        let mut out = self.writer.into_inner().map_err(|error| failure(&path, &error))?;
+        out.flush().map_err(|error| OutputError::io(&path, &error))
+    }
+}
+
+fn failure(path: &Path, error: &ParquetError) -> OutputError {
+    if let ParquetError::External(inner) = error
+        && let Some(io) = inner.downcast_ref::<io::Error>()
+    {
+        return OutputError::io(path, io);
+    }
+    OutputError::Unwritable { path: path.to_path_buf(), reason: io::ErrorKind::Other }
+}
+
+/// Text cells to a Parquet file of string columns.
+pub(crate) struct TextTable<W: Write + Send> {
+    sink: ParquetSink<W>,
+    schema: SchemaRef,
+    columns: Vec<StringBuilder>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<W: Write + Send> TextTable<W> {
+    pub(crate) fn new(out: W, names: &[String], path: &Path) -> Result<Self, OutputError> {
+        let fields: Vec<Field> = distinct_names(names)
+            .into_iter()
+            .map(|name| Field::new(name, DataType::Utf8, false))
+            .collect();
+        let columns = fields.iter().map(|_| StringBuilder::new()).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let sink = ParquetSink::new(out, Arc::clone(&schema), properties, path)?;
+        Ok(Self { sink, schema, columns, rows: 0, bytes: 0 })
+    }
+
+    /// Adds the cell of a column to the current row; every column must get one.
+    pub(crate) fn cell(&mut self, column: usize, cell: &[u8]) {
+        // Readers hand out valid UTF-8 only.
+        self.columns[column].append_value(String::from_utf8_lossy(cell));
+        self.bytes += cell.len();
+    }
+
+    /// Ends the current row.
+    pub(crate) fn end_row(&mut self) -> Result<(), OutputError> {
+        self.rows += 1;
+        if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), OutputError> {
+        let arrays =
+            self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef).collect();
+        (self.rows, self.bytes) = (0, 0);
+        match RecordBatch::try_new(Arc::clone(&self.schema), arrays) {
+            Ok(batch) => self.sink.write(&batch),
+            // Equal lengths and types by construction.
+            Err(_) => Err(OutputError::Unwritable {
+                path: self.sink.path.clone(),
+                reason: io::ErrorKind::InvalidData,
+            }),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), OutputError> {
+        if self.rows > 0 {
+            self.flush()?;
+        }
+        self.sink.finish()
+    }
+}
+
+/// Columns of a Parquet file must have names; unnamed ones get `column_<position>`.
+fn distinct_names(names: &[String]) -> Vec<String> {
+    let taken: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let mut named = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let mut name = name.clone();
+        if name.is_empty() {
+            name = format!("column_{}", index + 1);
+            while taken.contains(name.as_str()) {
+                name.push('_');
+            }
+        }
+        named.push(name);
+    }
+    named
+}

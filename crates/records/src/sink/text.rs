@@ -1,0 +1,115 @@
+//! Delimited text, plain or compressed.
+
+use crate::error::OutputError;
+use crate::format::Codec;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Compression level of zstd outputs: its default.
+const ZSTD_LEVEL: i32 = 3;
+
+enum Encoder<W: Write> {
+    Plain(BufWriter<W>),
+    Gzip(BufWriter<GzEncoder<W>>),
+    Zstd(BufWriter<zstd::stream::write::Encoder<'static, W>>),
+}
+
+/// A text file being written.
+pub(crate) struct TextSink<W: Write> {
+    encoder: Encoder<W>,
+    path: PathBuf,
+}
+
+impl<W: Write> TextSink<W> {
+    pub(crate) fn new(out: W, codec: Codec, path: &Path) -> Result<Self, OutputError> {
+        let encoder = match codec {
+            Codec::Plain => Encoder::Plain(BufWriter::with_capacity(BUFFER_BYTES, out)),
+            Codec::Gzip => Encoder::Gzip(BufWriter::with_capacity(
+                BUFFER_BYTES,
+                GzEncoder::new(out, Compression::default()),
+            )),
+            Codec::Zstd => Encoder::Zstd(BufWriter::with_capacity(
+                BUFFER_BYTES,
+                zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)
+                    .map_err(|error| OutputError::io(path, &error))?,
+            )),
+        };
+        Ok(Self { encoder, path: path.to_path_buf() })
+    }
+
+    #[inline]
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        let done = match &mut self.encoder {
+            Encoder::Plain(out) => out.write_all(bytes),
+            Encoder::Gzip(out) => out.write_all(bytes),
+            Encoder::Zstd(out) => out.write_all(bytes),
+        };
+        done.map_err(|error| OutputError::io(&self.path, &error))
+    }
+
+    /// Writes what is buffered and the compression's end.
+    pub(crate) fn finish(self) -> Result<(), OutputError> {
+        let done = match self.encoder {
+            Encoder::Plain(mut out) => out.flush(),
+            Encoder::Gzip(out) => into_inner(out).and_then(|gzip| gzip.finish().map(drop)),
+            Encoder::Zstd(out) => into_inner(out).and_then(|zstd| zstd.finish().map(drop)),
+        };
+        done.map_err(|error| OutputError::io(&self.path, &error))
+    }
+}
+
+fn into_inner<W: Write>(out: BufWriter<W>) -> io::Result<W> {
+    out.into_inner().map_err(|error| error.into_error())
+}
+
+/// Builds records with quotes where they are needed.
+pub(crate) struct RecordWriter {
+    delimiter: u8,
+    record: Vec<u8>,
+    cells: usize,
+}
+
+impl RecordWriter {
+    pub(crate) fn new(delimiter: u8) -> Self {
+        Self { delimiter, record: Vec::new(), cells: 0 }
+    }
+
+    pub(crate) fn push(&mut self, cell: &[u8]) {
+        if self.cells > 0 {
+            self.record.push(self.delimiter);
+        }
+        self.cells += 1;
+        let delimiter = self.delimiter;
+        let special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+        // A BOM at the beginning of a file would be taken for the file's own.
+        if !cell.iter().any(special) && !cell.starts_with(b"\xef\xbb\xbf") {
+            self.record.extend_from_slice(cell);
+            return;
+        }
+        self.record.push(b'"');
+        for byte in cell {
+            if *byte == b'"' {
+                self.record.push(b'"');
+            }
+            self.record.push(*byte);
+        }
+        self.record.push(b'"');
+    }
+
+    /// Ends the record and gives its bytes to `sink`.
+    pub(crate) fn finish<W: Write>(&mut self, sink: &mut TextSink<W>) -> Result<(), OutputError> {
+        // A record of one empty cell would be a blank line, which readers skip.
+        if self.record.is_empty() {
+            self.record.extend_from_slice(b"\"\"");
+        }
+        self.record.push(b'\n');
+        sink.write(&self.record)?;
+        self.record.clear();
+        self.cells = 0;
+        Ok(())
+    }
+}

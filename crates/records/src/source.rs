@@ -1,0 +1,350 @@
+//! A file of rows: opened and checked once, read as often as needed.
+
+use crate::columnar::Table;
+use crate::error::{EncodingGuess, FileKind, InputError, Place};
+use crate::format::{Codec, Content, FileFormat, Format, sniff};
+use crate::key::KeyColumn;
+use crate::text::dialect;
+use crate::text::reader::{RecordReader, looks_like_utf16};
+use crate::text::stream::ByteStream;
+use std::collections::HashMap;
+use std::fs::{File, FileType, Metadata};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Decompressed bytes looked at to find the delimiter.
+const HEAD_BYTES: usize = 1 << 16;
+
+/// How a file is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The delimiter of a text file; `None` detects one of `,` `;` tab `|` (a tab for TSV).
+    pub delimiter: Option<u8>,
+    /// Whether the first record of a text file holds the column names. Without it the columns
+    /// are named `1`, `2`, … Parquet always has names.
+    pub header: bool,
+    /// The format; `None` takes it from the name's extension.
+    pub format: Option<Format>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { delimiter: None, header: true, format: None }
+    }
+}
+
+/// What tells whether a path still names the same file with the same contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    len_bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            len_bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+        }
+    }
+}
+
+/// How a text file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextLayout {
+    pub(crate) delimiter: u8,
+    pub(crate) header: bool,
+}
+
+/// What is known of a file's inside.
+#[derive(Debug)]
+pub(crate) enum Layout {
+    Text(TextLayout),
+    Parquet(Table),
+}
+
+/// A regular file of rows with named columns.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    format: FileFormat,
+    columns: Vec<String>,
+    identity: Identity,
+    layout: Layout,
+}
+
+impl Source {
+    /// Opens a file and reads its column names.
+    ///
+    /// # Errors
+    /// The file is missing, unreadable, no regular file, empty, of an unknown or another format,
+    /// not UTF-8, damaged, or names a column twice.
+    pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, InputError> {
+        let path = path.as_ref().to_path_buf();
+        if let Some(delimiter) = options.delimiter
+            && (!delimiter.is_ascii() || matches!(delimiter, 0 | b'"' | b'\n' | b'\r'))
+        {
+            return Err(InputError::BadDelimiter { delimiter });
+        }
+        // Opening a pipe would wait for its other end, so the kind is looked at first.
+        let metadata = std::fs::metadata(&path).map_err(|error| InputError::io(&path, &error))?;
+        if let Some(kind) = kind_of(metadata.file_type()) {
+            return Err(InputError::NotAFile { path, kind });
+        }
+        let format = FileFormat::of(&path, options.format)
+            .ok_or_else(|| InputError::UnknownFormat { path: path.clone() })?;
+        let identity = Identity::of(&metadata);
+        if identity.len_bytes == 0 {
+            return Err(InputError::Empty { path });
+        }
+        let layout = Layout::Text(TextLayout { delimiter: b',', header: options.header });
+        let mut source = Self { path, format, columns: Vec::new(), identity, layout };
+        source.check_content()?;
+        if format.format == Format::Parquet {
+            let table = Table::open(&source)?;
+            source.columns = table.names();
+            source.layout = Layout::Parquet(table);
+        } else {
+            source.open_text(options)?;
+        }
+        source.check_names()?;
+        Ok(source)
+    }
+
+    /// The path as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names of the columns, in the file's order.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The format, by the name or the options.
+    pub fn format(&self) -> Format {
+        self.format.format
+    }
+
+    /// The compression of the file as a whole.
+    pub fn codec(&self) -> Codec {
+        self.format.codec
+    }
+
+    /// The delimiter of a text file.
+    pub fn delimiter(&self) -> Option<u8> {
+        match &self.layout {
+            Layout::Text(text) => Some(text.delimiter),
+            Layout::Parquet(_) => None,
+        }
+    }
+
+    /// Length of the file in bytes, as it lies on disk.
+    pub fn len_bytes(&self) -> u64 {
+        self.identity.len_bytes
+    }
+
+    /// Number of rows where the file itself says it (Parquet).
+    pub fn rows(&self) -> Option<u64> {
+        match &self.layout {
+            Layout::Text(_) => None,
+            Layout::Parquet(table) => Some(table.rows()),
+        }
+    }
+
+    /// Position of a column, from 0.
+    ///
+    /// # Errors
+    /// [`InputError::ColumnMissing`] with the nearest names.
+    pub fn column_index(&self, name: &str) -> Result<usize, InputError> {
+        self.columns.iter().position(|column| column == name).ok_or_else(|| {
+            InputError::ColumnMissing {
+                path: self.path.clone(),
+                column: name.to_string(),
+                nearest: nearest(name, &self.columns),
+            }
+        })
+    }
+
+    /// Positions of the key columns; checks that each can be a key.
+    pub(crate) fn key_indices(&self, columns: &[KeyColumn]) -> Result<Vec<usize>, InputError> {
+        let mut indices = Vec::with_capacity(columns.len());
+        for column in columns {
+            let index = self.column_index(&column.column)?;
+            if let Layout::Parquet(table) = &self.layout
+                && let Some(type_name) = table.unsupported_as_key(index)
+            {
+                return Err(InputError::UnsupportedKeyType {
+                    path: self.path.clone(),
+                    column: column.column.clone(),
+                    type_name,
+                });
+            }
+            indices.push(index);
+        }
+        Ok(indices)
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Whether `metadata` is that of this file, by device and inode.
+    pub(crate) fn is_same_file(&self, metadata: &Metadata) -> bool {
+        (metadata.dev(), metadata.ino()) == (self.identity.device, self.identity.inode)
+    }
+
+    /// Opens the file again, if it is still the same.
+    pub(crate) fn reopen(&self) -> Result<File, InputError> {
+        let failed = |error| InputError::io(&self.path, &error);
+        let file = File::open(&self.path).map_err(failed)?;
+        if Identity::of(&file.metadata().map_err(failed)?) != self.identity {
+            return Err(InputError::Changed { path: self.path.clone() });
+        }
+        Ok(file)
+    }
+
+    /// The records after the header, and the header as it is in the file.
+    pub(crate) fn records(&self) -> Result<(RecordReader, Header), InputError> {
+        let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
+        let layout = match &self.layout {
+            Layout::Text(text) => *text,
+            // Only the text passes ask for records.
+            Layout::Parquet(_) => TextLayout { delimiter: b',', header: true },
+        };
+        let mut reader = RecordReader::new(stream, layout.delimiter)?;
+        let mut header = Header { had_bom: reader.had_bom(), raw: Vec::new(), body_len: 0 };
+        if layout.header
+            && let Some(record) = reader.next()?
+        {
+            let (body, whole) = record.raw();
+            header.raw.extend_from_slice(whole);
+            header.body_len = body.len();
+        }
+        reader.expect(&self.columns);
+        Ok((reader, header))
+    }
+
+    /// How far in the file a row of a Parquet file is, about.
+    pub(crate) fn bytes_at_row(&self, row: u64, table: &Table) -> u64 {
+        let part = row as f64 / table.rows().max(1) as f64;
+        (part * self.identity.len_bytes as f64) as u64
+    }
+
+    /// Compares the first bytes with the name.
+    fn check_content(&self) -> Result<(), InputError> {
+        let mut head = [0; 8];
+        let mut plain = ByteStream::new(self.reopen()?, Codec::Plain, &self.path)?;
+        let len = plain.fill(&mut head)?;
+        let found = sniff(&head[..len]);
+        let expected = match (self.format.format, self.format.codec) {
+            (Format::Parquet, _) => Content::Parquet,
+            (_, Codec::Gzip) => Content::Gzip,
+            (_, Codec::Zstd) => Content::Zstd,
+            (_, Codec::Plain) => Content::Other,
+        };
+        // A zstd file may begin with a skippable frame, which has no fixed first byte.
+        if found == expected || (expected == Content::Zstd && found == Content::Other) {
+            return Ok(());
+        }
+        let expected = self.format.format;
+        Err(InputError::WrongContent { path: self.path.clone(), expected, found })
+    }
+
+    fn open_text(&mut self, options: &ReadOptions) -> Result<(), InputError> {
+        let mut head = vec![0; HEAD_BYTES];
+        let mut stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
+        let len = stream.fill(&mut head)?;
+        head.truncate(len);
+        if looks_like_utf16(&head) {
+            return Err(InputError::InvalidUtf8 {
+                path: self.path.clone(),
+                place: Place::Line(1),
+                byte: 1,
+                column: None,
+                guess: EncodingGuess::Utf16,
+            });
+        }
+        let delimiter = match (options.delimiter, self.format.format) {
+            (Some(delimiter), _) => delimiter,
+            (None, Format::Tsv) => b'\t',
+            (None, _) => {
+                let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+                dialect::detect(text, len < HEAD_BYTES)
+            }
+        };
+        self.layout = Layout::Text(TextLayout { delimiter, header: options.header });
+        let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
+        let mut reader = RecordReader::new(stream, delimiter)?;
+        let Some(record) = reader.next()? else {
+            return Err(InputError::Empty { path: self.path.clone() });
+        };
+        let mut scratch = Vec::new();
+        self.columns = (0..record.len())
+            .map(|index| match options.header {
+                true => String::from_utf8_lossy(record.cell(index, &mut scratch)).into_owned(),
+                false => (index + 1).to_string(),
+            })
+            .collect();
+        Ok(())
+    }
+
+    /// No name twice. Spreadsheets export unused columns with an empty name; those may repeat.
+    fn check_names(&self) -> Result<(), InputError> {
+        let mut seen = HashMap::new();
+        for (index, name) in self.columns.iter().enumerate() {
+            if let Some(first) = seen.insert(name, index)
+                && !(name.is_empty() && matches!(self.layout, Layout::Text(_)))
+            {
+                return Err(InputError::DuplicateColumn {
+                    path: self.path.clone(),
+                    column: name.clone(),
+                    first: first + 1,
+                    second: index + 1,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The header of a text file as it stands there.
+pub(crate) struct Header {
+    pub(crate) had_bom: bool,
+    /// The record with its line end; empty if the file has no header.
+    pub(crate) raw: Vec<u8>,
+    /// Its length without the line end.
+    pub(crate) body_len: usize,
+}
+
+/// What a file is, if not a regular one.
+pub(crate) fn kind_of(file_type: FileType) -> Option<FileKind> {
+    if file_type.is_file() {
+        None
+    } else if file_type.is_dir() {
+        Some(FileKind::Directory)
+    } else if file_type.is_fifo() {
+        Some(FileKind::Pipe)
+    } else if file_type.is_socket() {
+        Some(FileKind::Socket)
+    } else {
+        Some(FileKind::Device)
+    }
+}
+
+/// At most three of `names` that are like `name`, nearest first.
+fn nearest(name: &str, names: &[String]) -> Vec<String> {
+    let wanted = name.trim().to_lowercase();
+    let mut near: Vec<(f64, &String)> = names
+        .iter()
+        .map(|known| (strsim::jaro_winkler(&wanted, &known.trim().to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .collect();
+    near.sort_by(|(one, _), (two, _)| two.total_cmp(one));
+    near.into_iter().take(3).map(|(_, known)| known.clone()).collect()
+}

@@ -1,0 +1,46 @@
+//! Which delimiter a file uses.
+
+use super::scan::{Scan, scan};
+
+/// Delimiters that are tried, the likelier first.
+const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// Records looked at.
+const SAMPLE_RECORDS: usize = 64;
+
+/// The delimiter under which most records of `head` have as many cells as the first one, and
+/// more than one; a comma if there is none (a file with one column).
+///
+/// `head` is the beginning of the file, `at_end` says that it is all of it.
+pub(crate) fn detect(head: &[u8], at_end: bool) -> u8 {
+    let mut best = (0, 0, b',');
+    for delimiter in CANDIDATES {
+        let (agreeing, cells) = score(head, at_end, delimiter);
+        if cells > 1 && (agreeing, cells) > (best.0, best.1) {
+            best = (agreeing, cells, delimiter);
+        }
+    }
+    best.2
+}
+
+/// How many records have as many cells as the first, and how many that is.
+fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
+    let mut spans = Vec::new();
+    let mut rest = head;
+    let mut first = None;
+    let mut agreeing = 0;
+    for _ in 0..SAMPLE_RECORDS {
+        while let [b'\n' | b'\r', tail @ ..] = rest {
+            rest = tail;
+        }
+        if rest.is_empty() {
+            break;
+        }
+        let Scan::Record { len, .. } = scan(rest, at_end, delimiter, &mut spans) else { break };
+        let cells = *first.get_or_insert(spans.len());
+        agreeing += usize::from(spans.len() == cells);
+        rest = &rest[len..];
+    }
+    // A head shorter than one record still has a beginning to judge by.
+    (agreeing, first.unwrap_or(spans.len()))
+}

@@ -1,0 +1,314 @@
+//! The records of a text file: streamed, checked, and numbered by physical line.
+
+use super::scan::{Scan, Span, line_ends, scan, unescape};
+use super::stream::ByteStream;
+use crate::error::{EncodingGuess, InputError, Place, Stray};
+use memchr::memchr;
+
+/// Buffer of a reader; it grows only for a record that does not fit.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Largest record: a missing quote must not swallow the memory of the machine.
+pub(crate) const RECORD_LIMIT_BYTES: usize = 64 << 20;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// One record of a text file.
+#[derive(Clone, Copy)]
+pub(crate) struct Record<'a> {
+    data: &'a [u8],
+    spans: &'a [Span],
+    body: usize,
+    /// Physical line on which the record starts, from 1.
+    pub(crate) line: u64,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The bytes as they are in the file, without and with the line end.
+    pub(crate) fn raw(&self) -> (&'a [u8], &'a [u8]) {
+        (&self.data[..self.body], self.data)
+    }
+
+    /// The text of a cell; `scratch` holds it where quotes had to be undoubled.
+    #[inline]
+    pub(crate) fn cell<'b>(&'b self, index: usize, scratch: &'b mut Vec<u8>) -> &'b [u8] {
+        let span = self.spans[index];
+        let cell = &self.data[span.start as usize..span.end as usize];
+        if !span.escaped {
+            return cell;
+        }
+        scratch.clear();
+        unescape(cell, scratch);
+        scratch
+    }
+}
+
+/// The first bad byte of the buffer.
+#[derive(Clone, Copy)]
+struct Flaw {
+    at: usize,
+    kind: FlawKind,
+}
+
+#[derive(Clone, Copy)]
+enum FlawKind {
+    Nul,
+    NotUtf8,
+}
+
+/// Reads records one after the other.
+///
+/// Every byte of the file is checked to be UTF-8 without NUL, a buffer at a time; a cell handed
+/// out is therefore always valid UTF-8.
+pub(crate) struct RecordReader {
+    stream: ByteStream,
+    buf: Vec<u8>,
+    pos: usize,
+    end: usize,
+    checked: usize,
+    at_end: bool,
+    flaw: Option<Flaw>,
+    spans: Vec<Span>,
+    delimiter: u8,
+    line: u64,
+    names: Vec<String>,
+    had_bom: bool,
+}
+
+impl RecordReader {
+    pub(crate) fn new(stream: ByteStream, delimiter: u8) -> Result<Self, InputError> {
+        let mut reader = Self {
+            stream,
+            buf: vec![0; BUFFER_BYTES],
+            pos: 0,
+            end: 0,
+            checked: 0,
+            at_end: false,
+            flaw: None,
+            spans: Vec::new(),
+            delimiter,
+            line: 1,
+            names: Vec::new(),
+            had_bom: false,
+        };
+        reader.refill()?;
+        if reader.buf[..reader.end].starts_with(BOM) {
+            reader.pos = BOM.len();
+            reader.had_bom = true;
+        }
+        Ok(reader)
+    }
+
+    /// From now on every record must have as many cells as there are `names`.
+    pub(crate) fn expect(&mut self, names: &[String]) {
+        self.names = names.to_vec();
+    }
+
+    pub(crate) fn had_bom(&self) -> bool {
+        self.had_bom
+    }
+
+    pub(crate) fn bytes_done(&self) -> u64 {
+        self.stream.bytes_done()
+    }
+
+    /// The next record that is not a blank line.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, InputError> {
+        loop {
+            if matches!(self.buf[self.pos..self.end].first(), Some(b'\n' | b'\r') | None)
+                && !self.skip_blank_lines()?
+            {
+                return Ok(None);
+            }
+            let data = &self.buf[self.pos..self.end];
+            match scan(data, self.at_end, self.delimiter, &mut self.spans) {
+                Scan::Record { body, len, lines } => {
+                    if let Some(flaw) = self.flaw
+                        && flaw.at < self.pos + len
+                    {
+                        return Err(self.flawed(flaw));
+                    }
+                    if !self.names.is_empty() && self.spans.len() != self.names.len() {
+                        return Err(InputError::Ragged {
+                            path: self.stream.path().to_path_buf(),
+                            line: self.line,
+                            expected: self.names.len(),
+                            found: self.spans.len(),
+                        });
+                    }
+                    let line = self.line;
+                    self.line += lines;
+                    let start = self.pos;
+                    self.pos += len;
+                    return Ok(Some(Record {
+                        data: &self.buf[start..start + len],
+                        spans: &self.spans,
+                        body,
+                        line,
+                    }));
+                }
+                Scan::Incomplete => self.make_room()?,
+                Scan::Unterminated(at) => {
+                    if let Some(flaw) = self.flaw {
+                        return Err(self.flawed(flaw));
+                    }
+                    let (line, _) = self.locate(self.pos + at);
+                    let path = self.stream.path().to_path_buf();
+                    return Err(InputError::UnterminatedQuote { path, line });
+                }
+                Scan::AfterQuote(at) => {
+                    let at = self.pos + at;
+                    if let Some(flaw) = self.flaw
+                        && flaw.at <= at
+                    {
+                        return Err(self.flawed(flaw));
+                    }
+                    return Err(self.stray(at, Stray::AfterQuote));
+                }
+            }
+        }
+    }
+
+    /// False at the end of the file.
+    #[cold]
+    fn skip_blank_lines(&mut self) -> Result<bool, InputError> {
+        loop {
+            match self.buf[self.pos..self.end] {
+                [b'\r', b'\n', ..] => self.pos += 2,
+                [b'\r'] if !self.at_end => {
+                    self.make_room()?;
+                    continue;
+                }
+                [b'\n' | b'\r', ..] => self.pos += 1,
+                [_, ..] => return Ok(true),
+                [] if self.at_end => return Ok(false),
+                [] => {
+                    self.refill()?;
+                    continue;
+                }
+            }
+            self.line += 1;
+        }
+    }
+
+    /// Reads on, after the buffer did not hold a whole record.
+    #[cold]
+    fn make_room(&mut self) -> Result<(), InputError> {
+        if let Some(flaw) = self.flaw {
+            return Err(self.flawed(flaw));
+        }
+        if self.pos == 0 && self.end == self.buf.len() {
+            if self.buf.len() >= RECORD_LIMIT_BYTES {
+                return Err(InputError::RecordTooLong {
+                    path: self.stream.path().to_path_buf(),
+                    line: self.line,
+                    limit_bytes: RECORD_LIMIT_BYTES as u64,
+                });
+            }
+            self.buf.resize((self.buf.len() * 2).min(RECORD_LIMIT_BYTES), 0);
+        }
+        self.refill()
+    }
+
+    fn refill(&mut self) -> Result<(), InputError> {
+        self.buf.copy_within(self.pos..self.end, 0);
+        self.end -= self.pos;
+        self.checked = self.checked.saturating_sub(self.pos);
+        if let Some(flaw) = &mut self.flaw {
+            flaw.at = flaw.at.saturating_sub(self.pos);
+        }
+        self.pos = 0;
+        let room = self.buf.len() - self.end;
+        let filled = self.stream.fill(&mut self.buf[self.end..])?;
+        self.end += filled;
+        self.at_end = filled < room;
+        self.check();
+        Ok(())
+    }
+
+    /// Looks for the first byte that cannot be text among the bytes not looked at yet.
+    fn check(&mut self) {
+        if self.flaw.is_some() {
+            return;
+        }
+        let new = &self.buf[self.checked..self.end];
+        let (valid, whole) = match std::str::from_utf8(new) {
+            Ok(_) => (new.len(), true),
+            // A character cut by the end of the buffer is looked at again with the next bytes.
+            Err(error) => (error.valid_up_to(), error.error_len().is_none() && !self.at_end),
+        };
+        self.flaw = if let Some(at) = memchr(0, &new[..valid]) {
+            Some(Flaw { at: self.checked + at, kind: FlawKind::Nul })
+        } else if !whole {
+            Some(Flaw { at: self.checked + valid, kind: FlawKind::NotUtf8 })
+        } else {
+            None
+        };
+        self.checked += valid;
+    }
+
+    /// Physical line of a byte of the current record, and its position in that line from 1.
+    fn locate(&self, at: usize) -> (u64, u64) {
+        let before = &self.buf[self.pos..at.max(self.pos)];
+        let line_start =
+            before.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+        (self.line + line_ends(before), (before.len() - line_start) as u64 + 1)
+    }
+
+    fn stray(&self, at: usize, stray: Stray) -> InputError {
+        let (line, byte) = self.locate(at);
+        InputError::Stray { path: self.stream.path().to_path_buf(), line, byte, stray }
+    }
+
+    #[cold]
+    fn flawed(&self, flaw: Flaw) -> InputError {
+        let FlawKind::NotUtf8 = flaw.kind else {
+            return self.stray(flaw.at, Stray::Nul);
+        };
+        let (line, byte) = self.locate(flaw.at);
+        let offset = flaw.at.saturating_sub(self.pos);
+        let index = self
+            .spans
+            .iter()
+            .position(|span| offset <= span.end as usize)
+            .unwrap_or(self.spans.len());
+        InputError::InvalidUtf8 {
+            path: self.stream.path().to_path_buf(),
+            place: Place::Line(line),
+            byte,
+            column: self.names.get(index).cloned(),
+            guess: guess_encoding(&self.buf[..self.end], flaw.at),
+        }
+    }
+}
+
+/// What text whose byte `at` is not UTF-8 may be instead.
+pub(crate) fn guess_encoding(data: &[u8], at: usize) -> EncodingGuess {
+    if looks_like_utf16(data) {
+        return EncodingGuess::Utf16;
+    }
+    let continues = |byte: &u8| (0x80..0xc0).contains(byte);
+    match data.get(at) {
+        Some(0xff | 0xfe) if at == 0 => EncodingGuess::Utf16,
+        Some(0xa0..) if !data.get(at + 1).is_some_and(continues) => EncodingGuess::SingleByte,
+        // Quotation marks, dashes and the euro sign of Windows-1252.
+        Some(0x80..=0x9f) if at > 0 && data[at - 1].is_ascii() => EncodingGuess::SingleByte,
+        _ => EncodingGuess::Unknown,
+    }
+}
+
+/// A byte order mark, or Latin text with every other byte zero.
+pub(crate) fn looks_like_utf16(data: &[u8]) -> bool {
+    if data.starts_with(&[0xff, 0xfe]) || data.starts_with(&[0xfe, 0xff]) {
+        return true;
+    }
+    let head = &data[..data.len().min(1024) & !1];
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
+    let half = head.len() / 2;
+    half >= 2 && (zeros(0) > half / 2) != (zeros(1) > half / 2)
+}

@@ -1,0 +1,148 @@
+//! One record out of a buffer: RFC 4180, and what people really have.
+//!
+//! A record ends at LF, CRLF or a lone CR outside quotes. A cell that starts with a quote ends at
+//! the next quote that is not doubled, and must be followed by a delimiter or a line end. A quote
+//! elsewhere in a cell is an ordinary character.
+
+use memchr::{memchr, memchr2};
+
+/// Where a cell lies in its record, without its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// The cell holds doubled quotes.
+    pub(crate) escaped: bool,
+}
+
+/// What [`scan`] found at the start of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scan {
+    /// A record of `body` bytes, `len` with its line end, on `lines` physical lines.
+    Record { body: usize, len: usize, lines: u64 },
+    /// The record does not end in the buffer.
+    Incomplete,
+    /// The quote at this offset is not closed before the end of the file.
+    Unterminated(usize),
+    /// The byte at this offset follows a closing quote and is no delimiter.
+    AfterQuote(usize),
+}
+
+/// Finds the first record of `data` and its cells. `at_end` says that no byte follows `data`.
+///
+/// `data` must be shorter than 4 GiB.
+#[inline]
+pub(crate) fn scan(data: &[u8], at_end: bool, delimiter: u8, spans: &mut Vec<Span>) -> Scan {
+    spans.clear();
+    let mut lines = 1;
+    let mut at = 0;
+    loop {
+        let end;
+        if data.get(at) == Some(&b'"') {
+            let (close, escaped) = match closing_quote(data, at + 1, at_end) {
+                Quote::Closed { at, escaped } => (at, escaped),
+                Quote::Incomplete => return Scan::Incomplete,
+                Quote::Open => return Scan::Unterminated(at),
+            };
+            lines += line_ends(&data[at + 1..close]);
+            spans.push(Span { start: at as u32 + 1, end: close as u32, escaped });
+            end = close + 1;
+            match data.get(end) {
+                None | Some(b'\n' | b'\r') => {}
+                Some(&byte) if byte == delimiter => {}
+                Some(_) => return Scan::AfterQuote(end),
+            }
+        } else {
+            end = cell_end(data, at, delimiter);
+            spans.push(Span { start: at as u32, end: end as u32, escaped: false });
+        }
+        match data.get(end) {
+            Some(&byte) if byte == delimiter => at = end + 1,
+            Some(b'\n') => return Scan::Record { body: end, len: end + 1, lines },
+            Some(_) => match data.get(end + 1) {
+                Some(b'\n') => return Scan::Record { body: end, len: end + 2, lines },
+                None if !at_end => return Scan::Incomplete,
+                _ => return Scan::Record { body: end, len: end + 1, lines },
+            },
+            None if at_end => return Scan::Record { body: end, len: end, lines },
+            None => return Scan::Incomplete,
+        }
+    }
+}
+
+enum Quote {
+    Closed { at: usize, escaped: bool },
+    Incomplete,
+    Open,
+}
+
+fn closing_quote(data: &[u8], from: usize, at_end: bool) -> Quote {
+    let mut at = from;
+    let mut escaped = false;
+    loop {
+        match memchr(b'"', &data[at..]) {
+            None if at_end => return Quote::Open,
+            None => return Quote::Incomplete,
+            Some(offset) => at += offset,
+        }
+        match data.get(at + 1) {
+            Some(b'"') => {
+                escaped = true;
+                at += 2;
+            }
+            // The quote may be the first half of a doubled one.
+            None if !at_end => return Quote::Incomplete,
+            _ => return Quote::Closed { at, escaped },
+        }
+    }
+}
+
+/// Line ends in `data`: LF, CRLF and lone CR count one each.
+pub(crate) fn line_ends(data: &[u8]) -> u64 {
+    let mut count = 0;
+    let mut rest = data;
+    while let Some(at) = memchr2(b'\n', b'\r', rest) {
+        count += 1;
+        let pair = rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n');
+        rest = &rest[at + 1 + usize::from(pair)..];
+    }
+    count
+}
+
+const ONES: u64 = u64::MAX / 255;
+const HIGHS: u64 = ONES << 7;
+
+/// The offset of the first delimiter, LF or CR at or after `from`, or the length of `data`.
+///
+/// Eight bytes at a time: `(v - 0x01…) & !v & 0x80…` marks the zero bytes of `v`, exactly up to
+/// the lowest marked one (Lamport 1975; Hacker's Delight 6-1), which is the only one looked at.
+#[inline]
+fn cell_end(data: &[u8], from: usize, delimiter: u8) -> usize {
+    let zeros = |v: u64| v.wrapping_sub(ONES) & !v & HIGHS;
+    let delimiters = ONES * u64::from(delimiter);
+    let mut at = from;
+    let mut rest = &data[from.min(data.len())..];
+    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        let marks = zeros(word ^ delimiters)
+            | zeros(word ^ (ONES * u64::from(b'\n')))
+            | zeros(word ^ (ONES * u64::from(b'\r')));
+        if marks != 0 {
+            return at + (marks.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+        rest = tail;
+    }
+    let is_end = |byte: &u8| *byte == delimiter || matches!(byte, b'\n' | b'\r');
+    at + rest.iter().position(is_end).unwrap_or(rest.len())
+}
+
+/// Appends the cell to `out` with doubled quotes made single.
+pub(crate) fn unescape(cell: &[u8], out: &mut Vec<u8>) {
+    let mut rest = cell;
+    while let Some(at) = memchr(b'"', rest) {
+        out.extend_from_slice(&rest[..=at]);
+        rest = rest.get(at + 2..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}

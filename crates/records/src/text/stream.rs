@@ -1,0 +1,94 @@
+//! The bytes of a file, decompressed, with a count of what was consumed.
+
+use crate::InputError;
+use crate::format::Codec;
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;
+
+/// A file that counts the bytes read from it.
+struct Counted {
+    file: File,
+    done: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buf)?;
+        self.done.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// Decompressed bytes of a file.
+pub(crate) struct ByteStream {
+    inner: Box<dyn Read>,
+    done: Arc<AtomicU64>,
+    codec: Codec,
+    path: PathBuf,
+}
+
+impl ByteStream {
+    /// Reads `file` from where it stands, undoing `codec`.
+    pub(crate) fn new(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
+        let done = Arc::new(AtomicU64::new(0));
+        let counted = Counted { file, done: Arc::clone(&done) };
+        let buffered = |counted| BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, counted);
+        let inner: Box<dyn Read> = match codec {
+            Codec::Plain => Box::new(counted),
+            Codec::Gzip => Box::new(MultiGzDecoder::new(buffered(counted))),
+            Codec::Zstd => Box::new(
+                zstd::stream::read::Decoder::with_buffer(buffered(counted))
+                    .map_err(|error| InputError::io(path, &error))?,
+            ),
+        };
+        Ok(Self { inner, done, codec, path: path.to_path_buf() })
+    }
+
+    /// A stream over bytes in memory.
+    pub(crate) fn from_memory(bytes: Vec<u8>) -> Self {
+        Self {
+            inner: Box::new(io::Cursor::new(bytes)),
+            done: Arc::default(),
+            codec: Codec::Plain,
+            path: PathBuf::from("memory"),
+        }
+    }
+
+    /// Fills as much of `buf` as the file allows; less than all of it means the end.
+    pub(crate) fn fill(&mut self, buf: &mut [u8]) -> Result<usize, InputError> {
+        let mut filled = 0;
+        while filled < buf.len() {
+            match self.inner.read(&mut buf[filled..]) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failure(&error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// The system's own errors carry its number, the decoders' do not.
+    fn failure(&self, error: &io::Error) -> InputError {
+        if self.codec == Codec::Plain || error.raw_os_error().is_some() {
+            InputError::io(&self.path, error)
+        } else {
+            InputError::DamagedCompression { path: self.path.clone(), codec: self.codec }
+        }
+    }
+
+    /// Bytes consumed of the file as it lies on disk.
+    pub(crate) fn bytes_done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
