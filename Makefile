@@ -1,0 +1,56 @@
+# Everything a newcomer needs is one target away. Needs: Rust 1.95 or newer (rustup), make and a C
+# compiler. What else a target needs it fetches itself, with cargo or apt.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo build test test-slow bench check fmt clippy layering docs deny clean
+
+CARGO ?= cargo
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+VESICA := $(TARGET_DIR)/release/vesica
+DEMO_DIR ?= demo
+
+help: ## Show what there is to make.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## Match two made-up customer files, two processes over TLS, and check the result.
+	@$(VESICA) demo --dir $(DEMO_DIR)
+
+build: ## Build the optimised `vesica` command.
+	$(CARGO) build --release --locked --package vesica-cli
+
+test: ## Run all tests but the slow ones.
+	VESICA_WORD_LISTS="$$(scripts/word-lists)" $(CARGO) test --workspace --locked
+
+test-slow: ## Run the slow tests: large files, long waits, many seeds.
+	VESICA_WORD_LISTS="$$(scripts/word-lists)" $(CARGO) test --release --workspace --locked -- --ignored
+
+bench: build ## Measure and print the tables; raw figures go to target/bench.
+	@scripts/need python3
+	$(CARGO) build --release --locked --package vesica-records --examples
+	@bench/run
+
+check: fmt clippy layering docs deny ## Formatting, lints, layering, documents, dependencies.
+	@echo "all checks passed"
+
+fmt: ## Check the formatting.
+	@scripts/need cargo-fmt
+	$(CARGO) fmt --all --check
+
+clippy: ## Check the lints; a warning is an error.
+	@scripts/need cargo-clippy
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+layering: ## Check who depends on whom against ARCHITECTURE.md.
+	$(CARGO) test --locked --package vesica-testkit --test layering
+
+docs: ## Check that every public item is documented and every link in the documents leads somewhere.
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+deny: ## Check licences, sources and advisories of the dependencies.
+	@scripts/deny
+
+clean: ## Remove what was built, and the demo's files.
+	$(CARGO) clean
+	rm -rf $(DEMO_DIR)

@@ -1,0 +1,276 @@
+//! The workspace is built the way `ARCHITECTURE.md` says.
+//!
+//! The table under "Who may depend on whom" is read by this test: the crates, their order, every
+//! edge between them, and what of the world outside each may touch.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const HEADING: &str = "## Who may depend on whom";
+const COLUMNS: [&str; 4] = ["crate", "depends on", "in tests also on", "touches"];
+
+/// The only crate that may hold unsafe code.
+const UNSAFE_ROOM: &str = "simd";
+
+/// Longest source file, in lines, tests aside. About 400 is the aim; this is the end.
+const FILE_MAX_LINES: usize = 600;
+
+/// Longest `lib.rs`: a table of contents.
+const CONTENTS_MAX_LINES: usize = 80;
+
+/// What a crate may touch of the world outside, and the text in a source file that gives it away.
+/// The command itself may touch `everything`.
+const WORLD: [(&str, &[&str]); 5] = [
+    ("files", &["std::fs"]),
+    ("sockets", &["std::net"]),
+    ("environment", &["std::env"]),
+    ("processes", &["std::process"]),
+    ("clock", &["Instant::now", "SystemTime::now", "Timestamp::now"]),
+];
+
+/// One crate, from the document or from cargo.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Room {
+    name: String,
+    depends: BTreeSet<String>,
+    in_tests: BTreeSet<String>,
+    touches: BTreeSet<String>,
+    directory: PathBuf,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace root")
+}
+
+/// The rows of the document's table.
+fn documented() -> Vec<Room> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let (_, section) = text.split_once(HEADING).expect("the heading of the table");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let mut lines = section.lines().filter(|line| line.starts_with('|')).map(cells);
+    assert_eq!(lines.next().expect("a table"), COLUMNS, "the table's columns");
+    assert!(lines.next().expect("a rule")[0].starts_with("---"));
+    let set = |cell: &str| {
+        let words = cell.split(',').map(|word| word.trim().trim_matches('`'));
+        words.filter(|word| !word.is_empty() && *word != "–").map(String::from).collect()
+    };
+    lines
+        .map(|cells| Room {
+            name: cells[0].trim_matches('`').to_owned(),
+            depends: set(&cells[1]),
+            in_tests: set(&cells[2]),
+            touches: set(&cells[3]),
+            directory: PathBuf::new(),
+        })
+        .collect()
+}
+
+fn cells(line: &str) -> Vec<String> {
+    line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// The crates as cargo sees them.
+fn built() -> Vec<Room> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    packages.iter().map(room).collect()
+}
+
+fn room(package: &Value) -> Room {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let name = text(&package["name"]);
+    let name = name.strip_prefix("vesica-").expect("crates are named vesica-…").to_owned();
+    let manifest = PathBuf::from(text(&package["manifest_path"]));
+    let mut room = Room {
+        name,
+        directory: manifest.parent().expect("a manifest has a directory").to_path_buf(),
+        ..Room::default()
+    };
+    for dependency in package["dependencies"].as_array().expect("a list of dependencies") {
+        let dependency_name = text(&dependency["name"]);
+        let Some(to) = dependency_name.strip_prefix("vesica-") else { continue };
+        let only_tests = dependency["kind"].as_str() == Some("dev");
+        let edges = if only_tests { &mut room.in_tests } else { &mut room.depends };
+        edges.insert(to.to_owned());
+    }
+    room
+}
+
+/// The source files of a crate with their text.
+fn sources(room: &Room) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    walk(&room.directory.join("src"), &mut files);
+    assert!(!files.is_empty(), "{} has no source", room.name);
+    files
+}
+
+fn walk(directory: &Path, files: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(directory).expect("a source directory") {
+        let path = entry.expect("a directory entry").path();
+        if path.is_dir() {
+            walk(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).expect("a source file");
+            files.push((path, text));
+        }
+    }
+}
+
+/// The text without its comments and without the unit tests at its end.
+fn code(text: &str) -> String {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_test_file(path: &Path) -> bool {
+    path.file_stem().is_some_and(|stem| stem == "tests")
+        || path.components().any(|part| part.as_os_str() == "tests")
+}
+
+#[test]
+fn every_edge_between_crates_is_in_the_table_and_no_other() {
+    let documented = documented();
+    let mut built = built();
+    for room in &documented {
+        let position = built.iter().position(|other| other.name == room.name);
+        let Some(position) = position else { panic!("the table's {} is no crate", room.name) };
+        let real = built.swap_remove(position);
+        assert_eq!(real.depends, room.depends, "{}: what it depends on", room.name);
+        assert_eq!(real.in_tests, room.in_tests, "{}: what its tests depend on", room.name);
+    }
+    let missing: Vec<_> = built.iter().map(|room| &room.name).collect();
+    assert!(missing.is_empty(), "crates that are not in the table: {missing:?}");
+}
+
+#[test]
+fn dependencies_point_downward_only() {
+    let rooms = documented();
+    for (level, room) in rooms.iter().enumerate() {
+        let below: BTreeSet<_> = rooms[..level].iter().map(|room| room.name.clone()).collect();
+        let upward: Vec<_> = room.depends.difference(&below).collect();
+        assert!(upward.is_empty(), "{} depends on {upward:?}, which stands above it", room.name);
+        let known = |name: &String| rooms.iter().any(|other| other.name == *name);
+        assert!(room.in_tests.iter().all(known), "{}: {:?}", room.name, room.in_tests);
+    }
+}
+
+#[test]
+fn a_crate_touches_only_what_the_table_allows() {
+    let documented = documented();
+    for built in built() {
+        let allowed =
+            &documented.iter().find(|room| room.name == built.name).expect("a row").touches;
+        if allowed.contains("everything") {
+            continue;
+        }
+        let mut touched = BTreeSet::new();
+        for (path, text) in sources(&built) {
+            if is_test_file(&path) {
+                continue;
+            }
+            let code = code(&text);
+            for (word, signs) in WORLD {
+                if signs.iter().any(|sign| code.contains(sign)) {
+                    touched.insert(word.to_owned());
+                    assert!(allowed.contains(word), "{} touches {word}", path.display());
+                }
+            }
+        }
+        assert_eq!(
+            touched, *allowed,
+            "{}: the table allows what the crate does not do",
+            built.name
+        );
+    }
+}
+
+#[test]
+fn modules_of_protocols_never_import_each_other() {
+    let built = built();
+    let room = built.iter().find(|room| room.name == "protocols").expect("the crate");
+    let shared = ["lib", "catalogue", "party"];
+    let files = sources(room);
+    let module_of = |path: &Path| {
+        let below = path.strip_prefix(room.directory.join("src")).expect("a source file");
+        let first = below.components().next().expect("a name");
+        Path::new(first.as_os_str()).file_stem().expect("a name").to_string_lossy().into_owned()
+    };
+    let protocols: BTreeSet<String> = files
+        .iter()
+        .map(|(path, _)| module_of(path))
+        .filter(|module| !shared.contains(&&**module))
+        .collect();
+    assert!(protocols.len() > 1, "{protocols:?}");
+    for (path, text) in &files {
+        let own = module_of(path);
+        if shared.contains(&&*own) {
+            continue;
+        }
+        let code = code(text);
+        for other in protocols.iter().filter(|other| **other != own) {
+            let imports = [format!("crate::{other}"), format!("super::{other}")];
+            let found = imports.iter().any(|import| code.contains(import));
+            assert!(!found, "{} imports {other}", path.display());
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_forbidden_in_every_room_but_one() {
+    for room in built() {
+        let roots = ["src/lib.rs", "src/main.rs"].map(|root| room.directory.join(root));
+        let roots: Vec<_> = roots.iter().filter(|root| root.is_file()).collect();
+        assert!(!roots.is_empty(), "{} has no crate root", room.name);
+        for root in roots {
+            let text = fs::read_to_string(root).expect("a crate root");
+            let forbidden = text.contains("#![forbid(unsafe_code)]");
+            assert_eq!(forbidden, room.name != UNSAFE_ROOM, "{}", root.display());
+        }
+    }
+}
+
+#[test]
+fn every_library_says_what_is_in_it() {
+    for room in built() {
+        let path = room.directory.join("src/lib.rs");
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        assert!(text.starts_with("//! "), "{} has no head", path.display());
+        let head: Vec<_> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let head = head.join("\n");
+        for module in text.lines().filter_map(|line| line.strip_prefix("pub mod ")) {
+            // A module whose words are re-exported is named by any of them.
+            let module = module.trim_end_matches(';');
+            let exports = text.split(&format!("pub use {module}::")).nth(1).unwrap_or_default();
+            let exports = exports.split(';').next().unwrap_or_default();
+            let words = exports.split(|c: char| !c.is_alphanumeric()).chain([module]);
+            let named = words
+                .filter(|word| !word.is_empty())
+                .any(|word| head.contains(&format!("[`{word}`]")));
+            assert!(named, "the head of {} does not name {module}", path.display());
+        }
+        let lines = text.lines().count();
+        assert!(lines <= CONTENTS_MAX_LINES, "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn every_file_can_be_read_in_one_sitting() {
+    for room in built() {
+        for (path, text) in sources(&room) {
+            let lines = text.lines().count();
+            let fits = lines <= FILE_MAX_LINES || is_test_file(&path);
+            assert!(fits, "{} has {lines} lines", path.display());
+        }
+    }
+}
