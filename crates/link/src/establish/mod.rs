@@ -142,8 +142,34 @@ fn split_address(address: &str) -> Result<(&str, u16), LinkError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::tls::Tls;
+    use std::net::{TcpListener, TcpStream};
+
+    /// Two ends that have just met: the connecting one, then the listening one.
+    pub(crate) fn introduced() -> (Introduced, Introduced) {
+        let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        let settings = [Tls::new(&one, &[two.public()]), Tls::new(&two, &[one.public()])];
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let sockets = [TcpStream::connect(address).unwrap(), listener.accept().unwrap().0];
+        let tls = [settings[0].connecting("localhost").unwrap(), settings[1].listening().unwrap()];
+        let mut ends = sockets.into_iter().zip(tls).map(|(socket, tls)| {
+            handshake::Handshake::new(socket, address, tls, Duration::from_secs(20)).unwrap()
+        });
+        let mut ends = [ends.next().unwrap(), ends.next().unwrap()];
+        let mut done = [false; 2];
+        while done != [true; 2] {
+            for index in 0..2 {
+                if !done[index] {
+                    done[index] = ends[index].advance(&settings[index]).unwrap();
+                }
+            }
+        }
+        let [a, b] = ends.map(|end| end.into_introduced().unwrap());
+        (a, b)
+    }
 
     #[test]
     fn addresses_are_split_at_the_port() {

@@ -1,7 +1,7 @@
 //! Cuts the decrypted bytes into frames and acts on them.
 
 use super::Core;
-use crate::frame::{Frame, HEADER_LEN};
+use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
 use crate::sync::lock;
 use vesica_core::TransportError;
 use vesica_net::StreamId;
@@ -68,7 +68,13 @@ impl Core {
             Frame::KeepAlive => {}
             // Bounded by the frame decoder.
             Frame::Data { stream, len } => {
-                let block = Vec::with_capacity(len);
+                let mut block = Vec::new();
+                if len > MAX_DATA_LEN / 2 {
+                    block = lock(&self.inbox).spare.take();
+                    block.reserve_exact(MAX_DATA_LEN);
+                } else {
+                    block.reserve_exact(len);
+                }
                 return Ok(Some(Payload { stream, block, missing: len }));
             }
             Frame::Credit { stream, bytes } => {

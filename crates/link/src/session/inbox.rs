@@ -1,5 +1,6 @@
 //! What has arrived and not been read yet.
 
+use super::spare::Spare;
 use super::{FIRST_WINDOW, MAX_UNOPENED, WINDOW};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar};
@@ -21,6 +22,9 @@ pub(super) struct Inbox {
     unopened: usize,
     /// The peer will send nothing more on any stream.
     goodbye: bool,
+    /// Readers to wake once all that came together is filed.
+    to_wake: Vec<Arc<Condvar>>,
+    pub(super) spare: Spare,
 }
 
 struct Incoming {
@@ -83,17 +87,18 @@ impl Inbox {
             return Ok(stream.give_back(block.len()));
         }
         match stream.blocks.back_mut() {
+            _ if block.len() >= GATHER_BYTES => stream.blocks.push_back(block),
             Some(last) if last.capacity() - last.len() >= block.len() => {
                 last.extend_from_slice(&block);
             }
-            _ if block.len() < GATHER_BYTES => {
+            _ => {
                 let mut gathered = Vec::with_capacity(GATHER_BYTES);
                 gathered.extend_from_slice(&block);
                 stream.blocks.push_back(gathered);
             }
-            _ => stream.blocks.push_back(block),
         }
-        stream.wake();
+        let served = std::mem::take(&mut stream.waiting).then(|| Arc::clone(&stream.arrived));
+        self.to_wake.extend(served);
         Ok(0)
     }
 
@@ -141,10 +146,30 @@ impl Inbox {
         credit
     }
 
+    /// Wakes those for whom something was delivered.
+    pub(super) fn wake_served(&mut self) {
+        for arrived in self.to_wake.drain(..) {
+            arrived.notify_all();
+        }
+    }
+
     pub(super) fn wake_all(&mut self) {
+        self.wake_served();
         for stream in self.streams.values_mut() {
             stream.wake();
         }
+    }
+
+    /// Bytes that wait to be read.
+    #[cfg(test)]
+    pub(super) fn held_bytes(&self) -> usize {
+        self.streams.values().flat_map(|stream| &stream.blocks).map(Vec::len).sum()
+    }
+
+    /// Memory behind the bytes that wait to be read.
+    #[cfg(test)]
+    pub(super) fn held_capacity(&self) -> usize {
+        self.streams.values().flat_map(|stream| &stream.blocks).map(Vec::capacity).sum()
     }
 
     fn incoming(&mut self, id: StreamId) -> Result<&mut Incoming, TransportError> {

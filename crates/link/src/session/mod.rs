@@ -19,9 +19,12 @@
 //! Locks are taken in the order TLS, then inbox or outbox, never both of the latter.
 
 mod demux;
+#[cfg(test)]
+mod hostile_tests;
 mod inbox;
 mod outbox;
 mod reader;
+mod spare;
 mod stream;
 mod writer;
 
@@ -205,6 +208,7 @@ impl Session {
         {
             let mut outbox = lock(&core.outbox);
             outbox.closing = true;
+            outbox.hurry();
             core.wake_writer(&mut outbox);
         }
         let both = core.wait_until(limit, |outbox| {

@@ -1,5 +1,6 @@
 //! What is to be sent, and how much of it may be.
 
+use super::spare::Spare;
 use super::{FIRST_WINDOW, MAX_UNOPENED};
 use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -7,8 +8,10 @@ use std::sync::{Arc, Condvar};
 use vesica_core::{StopReason, TransportError};
 use vesica_net::StreamId;
 
-/// Bytes a stream may have waiting here before its writer waits.
+/// Bytes a stream may have waiting here before its writer waits, and how few before it goes on:
+/// far apart, so that the threads do not wake each other for every block.
 const MAX_QUEUED_BYTES: usize = 512 << 10;
+const ROOM_AGAIN_BYTES: usize = 256 << 10;
 
 /// Bytes handed to TLS at once: large writes cost half the processor time of small ones.
 const BATCH_BYTES: usize = 256 << 10;
@@ -27,6 +30,8 @@ pub(super) struct Outbox {
     finished: HashSet<StreamId>,
     unopened: usize,
     queued_bytes: usize,
+    /// What is queued must go now, even if it is little.
+    urgent: bool,
     /// TLS itself has something to send.
     pub(super) tls_output: bool,
     pub(super) writer_asleep: bool,
@@ -41,6 +46,7 @@ pub(super) struct Outbox {
     /// What to tell the peer about an early end.
     pub(super) farewell: Option<StopReason>,
     pub(super) reader_done: bool,
+    pub(super) spare: Spare,
 }
 
 struct Outgoing {
@@ -100,6 +106,16 @@ impl Outbox {
         !stream.waiting
     }
 
+    /// What is queued goes now; otherwise it goes when there is enough for one large write.
+    pub(super) fn hurry(&mut self) {
+        self.urgent = true;
+    }
+
+    /// Whether data should be sent now.
+    pub(super) fn data_is_due(&self) -> bool {
+        self.urgent || self.queued_bytes >= BATCH_BYTES
+    }
+
     /// Queues a block, at most as long as a frame's payload.
     pub(super) fn push(&mut self, id: StreamId, block: Vec<u8>) {
         if self.goodbye_queued {
@@ -119,6 +135,7 @@ impl Outbox {
         }
         let Some(stream) = self.streams.get_mut(&id) else { return };
         stream.finishing = true;
+        self.urgent = true;
         self.take_turn(id);
     }
 
@@ -146,6 +163,8 @@ impl Outbox {
         if stream.credit > MAX_CREDIT {
             return Err(TransportError::PeerFlood);
         }
+        // What waited for credit may have been flushed long ago.
+        self.urgent |= !stream.blocks.is_empty();
         self.take_turn(id);
         Ok(())
     }
@@ -167,6 +186,9 @@ impl Outbox {
         for (stream, bytes) in self.grants.drain(..) {
             batch.push((Frame::Credit { stream, bytes }.encode(), Vec::new()));
         }
+        if !self.data_is_due() {
+            return;
+        }
         let mut batch_bytes = 0;
         while batch_bytes < BATCH_BYTES {
             let Some(id) = self.ready.pop_front() else { break };
@@ -185,6 +207,7 @@ impl Outbox {
                 self.take_turn(id);
             }
         }
+        self.urgent &= !self.ready.is_empty();
     }
 
     /// Puts a stream in turn when it has something to send and may.
@@ -226,7 +249,7 @@ impl Outgoing {
         }
         self.credit -= block.len();
         self.queued_bytes -= block.len();
-        if self.waiting && self.queued_bytes < MAX_QUEUED_BYTES {
+        if self.waiting && self.queued_bytes <= ROOM_AGAIN_BYTES {
             self.waiting = false;
             self.room.notify_all();
         }

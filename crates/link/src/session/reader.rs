@@ -35,7 +35,9 @@ fn receive(core: &Core) -> (TransportError, Option<StopReason>) {
     let deadline = core.total.map(Deadline::after);
 
     // What came along with the end of the handshake.
-    if let Err(error) = core.open_records(&mut demux, &[]) {
+    let opened = core.open_records(&mut demux, &[]);
+    lock(&core.inbox).wake_served();
+    if let Err(error) = opened {
         return error;
     }
     loop {
@@ -50,7 +52,9 @@ fn receive(core: &Core) -> (TransportError, Option<StopReason>) {
         match read(core, &mut buf) {
             Ok(Got::Bytes(len)) => {
                 silence.broken();
-                if let Err(error) = core.open_records(&mut demux, &buf[..len]) {
+                let opened = core.open_records(&mut demux, &buf[..len]);
+                lock(&core.inbox).wake_served();
+                if let Err(error) = opened {
                     return error;
                 }
             }

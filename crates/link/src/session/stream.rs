@@ -34,6 +34,7 @@ impl Reader {
             }
             match inbox.take(self.id) {
                 Take::Block(block, credit) => {
+                    inbox.spare.put(std::mem::take(&mut self.block));
                     drop(inbox);
                     self.core.give_back(self.id, credit);
                     self.block = block;
@@ -84,7 +85,10 @@ impl Writer {
         Self { core, id, room, gathered: Vec::new() }
     }
 
-    fn hand_over(&mut self, block: Vec<u8>) -> Result<(), TransportError> {
+    /// Queues what was gathered. Unless it is `urgent`, it goes when there is enough for one large
+    /// write.
+    fn hand_over(&mut self, urgent: bool) -> Result<(), TransportError> {
+        let block = std::mem::take(&mut self.gathered);
         let mut outbox = lock(&self.core.outbox);
         loop {
             if let Some(error) = self.core.ended.get() {
@@ -94,8 +98,15 @@ impl Writer {
                 return Err(TransportError::Closed);
             }
             if outbox.has_room(self.id) {
-                outbox.push(self.id, block);
-                self.core.wake_writer(&mut outbox);
+                if !block.is_empty() {
+                    outbox.push(self.id, block);
+                }
+                if urgent {
+                    outbox.hurry();
+                }
+                if outbox.data_is_due() {
+                    self.core.wake_writer(&mut outbox);
+                }
                 return Ok(());
             }
             outbox = wait(&self.room, outbox);
@@ -106,23 +117,22 @@ impl Writer {
 impl StreamWriter for Writer {
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), TransportError> {
         while !bytes.is_empty() {
+            if bytes.len() >= MAX_DATA_LEN / 2 && self.gathered.capacity() == 0 {
+                self.gathered = lock(&self.core.outbox).spare.take();
+                self.gathered.reserve_exact(MAX_DATA_LEN);
+            }
             let (now, later) = bytes.split_at(bytes.len().min(MAX_DATA_LEN - self.gathered.len()));
             self.gathered.extend_from_slice(now);
             bytes = later;
             if self.gathered.len() == MAX_DATA_LEN {
-                self.flush()?;
+                self.hand_over(false)?;
             }
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), TransportError> {
-        if self.gathered.is_empty() {
-            // A writer that only flushes still learns that the session is over.
-            return self.core.ended.get().map_or(Ok(()), |error| Err(*error));
-        }
-        let block = std::mem::take(&mut self.gathered);
-        self.hand_over(block)
+        self.hand_over(true)
     }
 }
 

@@ -15,8 +15,14 @@ const LAST_WORDS: Duration = Duration::from_millis(250);
 
 pub(super) fn run(core: &Core) {
     let _done = Done(core);
-    let mut sender =
-        Sender { core, packets: Vec::new(), records: Vec::new(), sent: 0, sent_at: Instant::now() };
+    let mut sender = Sender {
+        core,
+        packets: Vec::new(),
+        used: Vec::new(),
+        records: Vec::new(),
+        sent: 0,
+        sent_at: Instant::now(),
+    };
     if let Err(error) = sender.run() {
         // A peer that ends the session says why and closes; our next write may fail before its
         // words are read, and they tell more.
@@ -36,6 +42,8 @@ enum Task {
 struct Sender<'a> {
     core: &'a Core,
     packets: Vec<Packet>,
+    /// Blocks that were sealed, to be filled again.
+    used: Vec<Vec<u8>>,
     /// Sealed records, and how many of their bytes the socket has taken.
     records: Vec<u8>,
     sent: usize,
@@ -77,6 +85,9 @@ impl Sender<'_> {
             if core.ended.get().is_some() {
                 return outbox.farewell.map_or(Task::End, Task::Farewell);
             }
+            for block in self.used.drain(..) {
+                outbox.spare.put(block);
+            }
             outbox.next_batch(&mut self.packets);
             let goodbye = outbox.goodbye_is_due();
             if goodbye {
@@ -116,7 +127,7 @@ impl Sender<'_> {
             tls.write_tls(&mut self.records).map_err(|_| TransportError::Tls)?;
         }
         drop(tls);
-        self.packets.clear();
+        self.used.extend(self.packets.drain(..).map(|(_, payload)| payload));
         Ok(())
     }
 

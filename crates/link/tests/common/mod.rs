@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -80,33 +80,8 @@ pub fn pair_with(change: impl Fn(&mut LinkOptions)) -> (Session, Session) {
     (listener.result().unwrap(), connected)
 }
 
-/// As [`pair_with`], through a relay on plain TCP whose two ends the test holds: the returned
-/// sockets face the listening end and the connecting end.
-pub fn pair_through(
-    change: impl Fn(&mut LinkOptions),
-) -> ((Session, Session), (TcpStream, TcpStream)) {
-    let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
-    let mut listening = options(listen_anywhere());
-    change(&mut listening);
-    let listener = listen(&one, &[two.public()], listening);
-    let middle = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut connecting = options(connect_to(middle.local_addr().unwrap()));
-    change(&mut connecting);
-    let target = listener.address;
-    let relay = std::thread::spawn(move || {
-        let (near, _) = middle.accept().unwrap();
-        let far = TcpStream::connect(target).unwrap();
-        for (from, to) in [(&near, &far), (&far, &near)] {
-            let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-            std::thread::spawn(move || {
-                let _ = std::io::copy(&mut from, &mut to);
-                let _ = to.shutdown(std::net::Shutdown::Write);
-            });
-        }
-        (far, near)
-    });
-    let connected = connect(&two, &[one.public()], &connecting).unwrap();
-    ((listener.result().unwrap(), connected), relay.join().unwrap())
+pub fn open(session: &Session, id: StreamId) -> StreamPair {
+    session.open(id).unwrap()
 }
 
 pub fn root(session: &Session) -> StreamPair {
