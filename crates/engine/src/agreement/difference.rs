@@ -1,0 +1,101 @@
+//! Where two agreements differ, field by field.
+
+use super::Agreement;
+use super::parse::{MAX_FILE_BYTES, is_treacherous};
+use std::collections::{BTreeMap, BTreeSet};
+use toml::Value;
+
+/// Longest value shown of a peer's agreement, in characters.
+const SHOWN_MAX_CHARS: usize = 200;
+
+/// One field in which two agreements differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The field's path, as `party.shop.max_rows` or `key.email.profile`.
+    pub field: String,
+    /// Its value on this side; `None` when it is missing.
+    pub here: Option<String>,
+    /// Its value on the other side; `None` when it is missing.
+    pub there: Option<String>,
+}
+
+/// A peer's text that is no canonical agreement of any version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the peer's text is no canonical agreement")]
+pub struct DifferenceError;
+
+impl Agreement {
+    /// The fields in which `other` says something else, sorted by name. Empty exactly when the
+    /// two are equal.
+    pub fn differences(&self, other: &Agreement) -> Vec<Difference> {
+        self.differences_from(&other.canonical()).expect("a canonical form is valid")
+    }
+
+    /// The same for a peer's canonical form, which may be of another version of Vesica and name
+    /// fields, profiles or protocols that this one does not know.
+    ///
+    /// The text is untrusted: values are shortened and freed of control characters.
+    ///
+    /// # Errors
+    /// [`DifferenceError`] when it is not TOML, or too long.
+    pub fn differences_from(&self, canonical: &str) -> Result<Vec<Difference>, DifferenceError> {
+        let here = flatten(&self.canonical())?;
+        let there = flatten(canonical)?;
+        let fields: BTreeSet<&String> = here.keys().chain(there.keys()).collect();
+        Ok(fields
+            .into_iter()
+            .filter(|field| here.get(*field) != there.get(*field))
+            .map(|field| Difference {
+                field: shown(field),
+                here: here.get(field).map(|value| shown(value)),
+                there: there.get(field).map(|value| shown(value)),
+            })
+            .collect())
+    }
+}
+
+/// The values of a text by their paths; keys by their names.
+fn flatten(text: &str) -> Result<BTreeMap<String, String>, DifferenceError> {
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(DifferenceError);
+    }
+    let table: toml::Table = text.parse().map_err(|_| DifferenceError)?;
+    let mut fields = BTreeMap::new();
+    walk(String::new(), &Value::Table(table), &mut fields);
+    Ok(fields)
+}
+
+fn walk(path: String, value: &Value, fields: &mut BTreeMap<String, String>) {
+    let below = |name: &str| match path.as_str() {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    match value {
+        Value::Table(table) => {
+            for (name, value) in table {
+                walk(below(name), value, fields);
+            }
+        }
+        Value::Array(list) => {
+            for (i, value) in list.iter().enumerate() {
+                let name = value.get("name").and_then(Value::as_str);
+                walk(below(name.unwrap_or(&(i + 1).to_string())), value, fields);
+            }
+        }
+        Value::String(text) => {
+            fields.insert(path, text.clone());
+        }
+        value => {
+            fields.insert(path, value.to_string());
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    let clean = |c| if is_treacherous(c) { '\u{fffd}' } else { c };
+    let mut shown: String = text.chars().take(SHOWN_MAX_CHARS).map(clean).collect();
+    if text.chars().nth(SHOWN_MAX_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,280 @@
+//! What is wrong with an agreement file, and where.
+
+use super::FORMAT_VERSION;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use vesica_link::ParseIdentityError;
+use vesica_protocols::{Operation, Security};
+use vesica_records::ProfileError;
+
+/// A line and column of a text, both from 1. Columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// The character in the line.
+    pub column: u32,
+}
+
+impl Position {
+    /// The position of the byte `offset` of `text`.
+    pub(super) fn of(text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self {
+            line: number(before.matches('\n').count() + 1),
+            column: number(before[line_start..].chars().count() + 1),
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// An agreement that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgreementError {
+    /// The file, when it was read from one.
+    pub path: Option<PathBuf>,
+    /// Where in the text, when known.
+    pub at: Option<Position>,
+    /// What is wrong.
+    pub fault: Box<AgreementFault>,
+}
+
+impl fmt::Display for AgreementError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "{}", path.display())?,
+            None => f.write_str("agreement")?,
+        }
+        if let Some(at) = self.at {
+            write!(f, ", {at}")?;
+        }
+        write!(f, ": {}", self.fault)
+    }
+}
+
+impl std::error::Error for AgreementError {}
+
+/// What is wrong with an agreement. Holds words of the file, which is no secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgreementFault {
+    /// The file could not be read.
+    #[error(transparent)]
+    File(#[from] FileFault),
+    /// The text is not TOML.
+    #[error("not valid TOML: {}", .0.message())]
+    Syntax(toml::de::Error),
+    /// A field that agreements do not have.
+    #[error("unknown field {field:?}")]
+    UnknownField {
+        /// The field's path.
+        field: String,
+        /// The field it resembles.
+        nearest: Option<&'static str>,
+        /// The fields there are in its place.
+        known: &'static [&'static str],
+    },
+    /// A field without which there is no agreement.
+    #[error("the field {field:?} is missing")]
+    MissingField {
+        /// The field's path.
+        field: String,
+        /// What it says.
+        meaning: &'static str,
+    },
+    /// A value of another type than the field has.
+    #[error("{field:?} is {found}, not {expected}")]
+    WrongType {
+        /// The field's path.
+        field: String,
+        /// The type it has, with article.
+        expected: &'static str,
+        /// The type of the value, with article.
+        found: &'static str,
+    },
+    /// An agreement of a later format.
+    #[error("format version {found} where this software knows {FORMAT_VERSION}")]
+    UnknownVersion {
+        /// Its version.
+        found: u64,
+    },
+    /// A word that the field does not know.
+    #[error("{field:?} is {found:?}")]
+    UnknownWord {
+        /// The field's path.
+        field: String,
+        /// The word.
+        found: String,
+        /// The word it resembles.
+        nearest: Option<String>,
+        /// The words there are.
+        known: Vec<String>,
+    },
+    /// A text that cannot stand where it does.
+    #[error("{field:?} {fault}")]
+    Text {
+        /// The field's path.
+        field: String,
+        /// What is wrong with it.
+        fault: TextFault,
+    },
+    /// A number outside its range.
+    #[error("{field:?} is {found}, outside {min} to {max}")]
+    OutOfRange {
+        /// The field's path.
+        field: String,
+        /// The number.
+        found: i64,
+        /// Least.
+        min: u64,
+        /// Most.
+        max: u64,
+    },
+    /// `expires` is no day.
+    #[error("\"expires\" is neither a date nor \"never\"")]
+    BadDate,
+    /// A party's name with other characters than a name has.
+    #[error("the party name {name:?} is not of a-z, 0-9, - and _, at most 32")]
+    PartyName {
+        /// The name.
+        name: String,
+    },
+    /// Another number of parties than two.
+    #[error("{found} parties where there must be two")]
+    PartyCount {
+        /// How many there are.
+        found: usize,
+    },
+    /// A party's identity is none.
+    #[error("{field:?}: {cause}")]
+    BadIdentity {
+        /// The field's path.
+        field: String,
+        /// What it is instead.
+        cause: ParseIdentityError,
+    },
+    /// Both parties have the same identity.
+    #[error("both parties have the same identity")]
+    SameIdentity,
+    /// No key, or too many of them.
+    #[error("{found} keys where there must be 1 to {max}")]
+    KeyCount {
+        /// How many there are.
+        found: usize,
+        /// Most.
+        max: usize,
+    },
+    /// Two keys have the same name.
+    #[error("the key {name:?} is there twice")]
+    DuplicateKey {
+        /// The name.
+        name: String,
+    },
+    /// A key's profile is none.
+    #[error("{field:?}: {cause}")]
+    BadProfile {
+        /// The field's path.
+        field: String,
+        /// Why not.
+        cause: ProfileError,
+    },
+    /// The agreement was made with other outcomes of a profile than this software has.
+    #[error("version {asked} of the profile {profile} where this software has {here}")]
+    ProfileVersion {
+        /// The profile.
+        profile: String,
+        /// The version in the agreement.
+        asked: u64,
+        /// The version of this software.
+        here: u32,
+    },
+    /// `min_rows` is above `max_rows`.
+    #[error("the party {party:?} has min_rows {min} above max_rows {max}")]
+    RowsReversed {
+        /// The party.
+        party: String,
+        /// `min_rows`.
+        min: u64,
+        /// `max_rows`.
+        max: u64,
+    },
+    /// No protocol of the catalogue will do.
+    #[error("no protocol offers {operation} with {security} security yet")]
+    NoProtocol {
+        /// The operation.
+        operation: Operation,
+        /// The security asked for.
+        security: Security,
+        /// The strongest security there is for the operation.
+        strongest: Option<Security>,
+    },
+    /// The named protocol does not compute the operation.
+    #[error("the protocol {protocol:?} does not offer {operation}")]
+    NotOffered {
+        /// The protocol.
+        protocol: &'static str,
+        /// The operation.
+        operation: Operation,
+    },
+    /// The named protocol is weaker than asked for.
+    #[error("the protocol {protocol:?} is {offers}; the agreement asks for {asked}")]
+    TooWeak {
+        /// The protocol.
+        protocol: &'static str,
+        /// Its security.
+        offers: Security,
+        /// The security asked for.
+        asked: Security,
+    },
+}
+
+/// Why an agreement file could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileFault {
+    /// There is no such file.
+    #[error("there is no such file")]
+    Missing,
+    /// A directory, a device or a pipe.
+    #[error("not a regular file")]
+    NotAFile,
+    /// The operating system did not let us read it.
+    #[error("cannot be read ({0})")]
+    Unreadable(io::ErrorKind),
+    /// Far longer than an agreement.
+    #[error("longer than {max_bytes} bytes")]
+    TooLong {
+        /// Most bytes of an agreement.
+        max_bytes: u64,
+    },
+    /// The bytes are not UTF-8.
+    #[error("not UTF-8 text")]
+    NotUtf8,
+}
+
+/// Why a text cannot stand in a field. Completes the sentence "the field …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextFault {
+    /// Nothing in it.
+    #[error("is empty")]
+    Empty,
+    /// Too long.
+    #[error("has more than {max_chars} characters")]
+    TooLong {
+        /// Most characters.
+        max_chars: usize,
+    },
+    /// A character that changes the line, the direction or the terminal.
+    #[error("has a control character")]
+    ControlCharacter,
+}

@@ -1,0 +1,250 @@
+//! What two organisations agreed on: who computes what, and who learns it.
+//!
+//! * [`Agreement`] — a checked agreement; [`Terms`] — its fields.
+//! * [`AgreementError`] — what is wrong with an agreement file, and where.
+//! * [`AgreementHash`] — names one agreement; bound into every session and result.
+//! * [`Difference`] — one field in which two agreements differ.
+//!
+//! An agreement is a small TOML file, the same on both sides. Comments, the order of the fields,
+//! the order of the keys, and whether a default is written out do not change what was agreed: the
+//! [canonical form](Agreement::canonical) and its hash are the same.
+
+mod canonical;
+mod difference;
+mod error;
+mod parse;
+mod table;
+
+pub use canonical::AgreementHash;
+pub use difference::{Difference, DifferenceError};
+pub use error::{AgreementError, AgreementFault, FileFault, Position, TextFault};
+pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
+
+use jiff::civil::Date;
+use std::fmt;
+use std::ops::Deref;
+use vesica_core::params::MAX_SET_LEN;
+use vesica_core::{Learns, Role};
+use vesica_link::PublicIdentity;
+use vesica_protocols::{Operation, Protocol, Security};
+use vesica_records::Profile;
+
+/// Version of the agreement format.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// Most rows an agreement can allow one party: the largest set of a run, less room for the
+/// self-check.
+pub const MAX_ROWS: u64 = MAX_SET_LEN - 2 * SELF_CHECK_MAX as u64 - 2048;
+
+/// Fewest self-check items of each kind.
+pub const SELF_CHECK_MIN: u32 = 8;
+/// Most self-check items of each kind.
+pub const SELF_CHECK_MAX: u32 = 1024;
+/// Self-check items of each kind where the agreement does not say.
+pub const SELF_CHECK_DEFAULT: u32 = 16;
+/// Fewest different keys a party must bring where the agreement does not say.
+pub const MIN_ROWS_DEFAULT: u64 = 1;
+
+/// A checked agreement.
+///
+/// Made from text only, by [`Agreement::parse`] or [`Agreement::load`], and never changed, so
+/// that one in hand is one that can run. Its fields are read through [`Terms`].
+#[derive(Clone, Debug)]
+pub struct Agreement {
+    terms: Terms,
+    choice: Choice,
+}
+
+/// The fields of an agreement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Terms {
+    /// A name for people; one line.
+    pub title: String,
+    /// What is computed.
+    pub operation: Operation,
+    /// Who receives the result.
+    pub receives: Receives,
+    /// The least security accepted.
+    pub security: Security,
+    /// The last day on which it may run, to the end of that day in UTC.
+    pub expires: Option<Date>,
+    /// How many self-check items of each kind (shared, and own) a side adds to its set.
+    pub self_check: u32,
+    /// Whether each side pads its set with random items to its `max_rows`.
+    pub hide_sizes: bool,
+    /// The columns that make up the key, sorted by name. At least one.
+    pub keys: Vec<Key>,
+    /// The two parties, sorted by name.
+    pub parties: [PartyTerms; 2],
+}
+
+/// Who receives the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receives {
+    /// The party of that name.
+    One(String),
+    /// Both parties.
+    Both,
+}
+
+impl fmt::Display for Receives {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Receives::One(name) => name,
+            Receives::Both => parse::BOTH,
+        })
+    }
+}
+
+/// One column of the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The column's name in both files, unless a side maps it to another one.
+    pub name: String,
+    /// The rule that makes equal what the two sides write differently.
+    pub profile: Profile,
+}
+
+/// What was agreed about one party.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartyTerms {
+    /// Its name in the agreement.
+    pub name: String,
+    /// Its public identity.
+    pub identity: PublicIdentity,
+    /// Most rows its file may have.
+    pub max_rows: u64,
+    /// Fewest different keys it must bring.
+    pub min_rows: u64,
+}
+
+/// The protocol of an agreement, and why this one.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// Its row in the catalogue.
+    pub row: &'static Protocol,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a protocol was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The agreement names it.
+    Named,
+    /// The agreement leaves the choice open, and it is the first of `candidates` rows of the
+    /// catalogue that offer the operation with the security asked for.
+    First {
+        /// How many rows do.
+        candidates: usize,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Named => f.write_str("named in the agreement"),
+            Reason::First { candidates: 1 } => {
+                f.write_str("the only one that offers the operation with the security asked for")
+            }
+            Reason::First { candidates } => write!(
+                f,
+                "the first of {candidates} that offer the operation with the security asked for"
+            ),
+        }
+    }
+}
+
+impl Deref for Agreement {
+    type Target = Terms;
+
+    fn deref(&self) -> &Terms {
+        &self.terms
+    }
+}
+
+/// Two agreements are equal when their canonical forms are; who named the protocol is no part of
+/// what was agreed.
+impl PartialEq for Agreement {
+    fn eq(&self, other: &Self) -> bool {
+        self.terms == other.terms && self.choice.row.id == other.choice.row.id
+    }
+}
+
+impl Eq for Agreement {}
+
+impl Agreement {
+    /// The name of the party with this identity.
+    pub fn party_of(&self, identity: &PublicIdentity) -> Option<&str> {
+        self.parties.iter().find(|party| party.identity == *identity).map(|party| &*party.name)
+    }
+
+    /// What was agreed about the party named `party`.
+    ///
+    /// # Panics
+    /// When there is no such party; names come from [`Agreement::party_of`] or
+    /// [`Terms::parties`].
+    pub fn terms_of(&self, party: &str) -> &PartyTerms {
+        &self.parties[self.position(party)]
+    }
+
+    /// What was agreed about the other party than `party`.
+    ///
+    /// # Panics
+    /// As [`Agreement::terms_of`].
+    pub fn peer_of(&self, party: &str) -> &PartyTerms {
+        &self.parties[1 - self.position(party)]
+    }
+
+    fn position(&self, party: &str) -> usize {
+        self.parties
+            .iter()
+            .position(|terms| terms.name == party)
+            .expect("the name comes from this agreement")
+    }
+
+    /// The role of `party` in the protocol: the one who receives the result is the receiver. When
+    /// both do, it is the one whose name sorts first; it makes no difference to who learns what.
+    pub fn role_of(&self, party: &str) -> Role {
+        let receiver = match &self.receives {
+            Receives::One(name) => name,
+            Receives::Both => &self.parties[0].name,
+        };
+        if receiver == party { Role::Receiver } else { Role::Sender }
+    }
+
+    /// The party with that role.
+    pub(crate) fn party_with(&self, role: Role) -> &PartyTerms {
+        let first = &self.parties[0];
+        if self.role_of(&first.name) == role { first } else { &self.parties[1] }
+    }
+
+    /// Who learns the result, in the protocol's words.
+    pub fn learns(&self) -> Learns {
+        match self.receives {
+            Receives::One(_) => Learns::Receiver,
+            Receives::Both => Learns::Both,
+        }
+    }
+
+    /// Whether `party` receives the result.
+    pub fn is_receiver_of_result(&self, party: &str) -> bool {
+        match &self.receives {
+            Receives::One(name) => name == party,
+            Receives::Both => true,
+        }
+    }
+
+    /// The protocol, and why this one.
+    pub fn protocol(&self) -> Choice {
+        self.choice
+    }
+
+    /// Whether the last day is over, in UTC, at `now`.
+    pub fn is_expired(&self, now: jiff::Timestamp) -> bool {
+        let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+        self.expires.is_some_and(|last| today > last)
+    }
+}

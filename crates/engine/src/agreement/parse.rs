@@ -1,0 +1,360 @@
+//! From text to a checked agreement.
+
+use super::error::{AgreementError, AgreementFault, FileFault, TextFault};
+use super::table::{At, Field, Table, located, nearest};
+use super::{
+    Agreement, Choice, FORMAT_VERSION, Key, MAX_ROWS, MIN_ROWS_DEFAULT, PartyTerms, Reason,
+    Receives, SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN, Terms,
+};
+use jiff::civil::Date;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+use vesica_link::PublicIdentity;
+use vesica_protocols::{Operation, Security, catalogue};
+use vesica_records::Profile;
+
+/// Longest agreement file, in bytes.
+pub const MAX_FILE_BYTES: u64 = 64 << 10;
+/// Longest title, in characters.
+pub const MAX_TITLE_CHARS: usize = 200;
+/// Longest column name, in characters.
+pub const MAX_NAME_CHARS: usize = 200;
+/// Most columns in a key.
+pub const MAX_KEYS: usize = 16;
+
+pub(super) const BOTH: &str = "both";
+pub(super) const AUTO: &str = "auto";
+pub(super) const NEVER: &str = "never";
+
+const MAX_PARTY_NAME_LEN: usize = 32;
+
+const FIELDS: &[Field] = &[
+    Field { name: "version", meaning: "the version of the agreement's format; now 1" },
+    Field { name: "title", meaning: "a name for the people who read it" },
+    Field { name: "operation", meaning: "what is computed" },
+    Field { name: "receives", meaning: "who receives the result" },
+    Field { name: "security", meaning: "the least security both sides accept" },
+    Field { name: "key", meaning: "the columns whose values are compared" },
+    Field { name: "party", meaning: "the two organisations" },
+];
+const FIELD_NAMES: &[&str] = &[
+    "version",
+    "title",
+    "operation",
+    "receives",
+    "security",
+    "protocol",
+    "expires",
+    "self_check",
+    "hide_sizes",
+    "key",
+    "party",
+];
+const KEY_FIELDS: &[Field] = &[
+    Field { name: "name", meaning: "the column's name in both files" },
+    Field { name: "profile", meaning: "how its values are made comparable" },
+];
+const KEY_FIELD_NAMES: &[&str] = &["name", "profile", "profile_version"];
+const PARTY_FIELDS: &[Field] = &[
+    Field { name: "identity", meaning: "the party's public identity" },
+    Field { name: "max_rows", meaning: "the most rows the party may bring" },
+];
+const PARTY_FIELD_NAMES: &[&str] = &["identity", "max_rows", "min_rows"];
+
+impl Agreement {
+    /// Reads the agreement in the file `path`.
+    ///
+    /// # Errors
+    /// Any [`AgreementError`], with the path.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, AgreementError> {
+        let path = path.as_ref();
+        let name = |mut error: AgreementError| {
+            error.path = Some(path.to_path_buf());
+            error
+        };
+        let text = read(path).map_err(|fault| {
+            name(AgreementError { path: None, at: None, fault: Box::new(fault.into()) })
+        })?;
+        Self::parse(&text).map_err(name)
+    }
+
+    /// Reads the agreement in `text`.
+    ///
+    /// # Errors
+    /// Any [`AgreementError`], with the place where one is known.
+    pub fn parse(text: &str) -> Result<Self, AgreementError> {
+        let document = DeTable::parse(text).map_err(|mut cause| {
+            cause.set_input(None);
+            let span = cause.span().unwrap_or_default();
+            located(text, span, AgreementFault::Syntax(cause))
+        })?;
+        let table = Table::new(text, String::new(), document.get_ref(), document.span(), FIELDS);
+        // First, so that a later format is called one, whatever its fields.
+        let version = table.required("version", |t, name| t.number(name, (0, u64::MAX)))?;
+        if version.value != FORMAT_VERSION {
+            let fault = AgreementFault::UnknownVersion { found: version.value };
+            return Err(table.error(version.span, fault));
+        }
+        table.refuse_unknown(FIELD_NAMES)?;
+
+        let title = table.required("title", Table::text)?;
+        check_text(&table, &title, MAX_TITLE_CHARS)?;
+        let operation = operation(&table)?;
+        let security = security(&table)?;
+        let parties = parties(text, &table)?;
+        let receives = receives(&table, &parties)?;
+        let keys = keys(&table)?;
+        let self_check_range = (SELF_CHECK_MIN.into(), SELF_CHECK_MAX.into());
+        let self_check = table.number("self_check", self_check_range)?;
+        let terms = Terms {
+            title: title.value.to_owned(),
+            operation,
+            receives,
+            security,
+            expires: expires(&table)?,
+            self_check: self_check.map_or(SELF_CHECK_DEFAULT, |number| number.value as u32),
+            hide_sizes: table.flag("hide_sizes")?.is_some_and(|flag| flag.value),
+            keys,
+            parties,
+        };
+        let choice = choose(&table, operation, security)?;
+        Ok(Self { terms, choice })
+    }
+}
+
+fn read(path: &Path) -> Result<String, FileFault> {
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => FileFault::Missing,
+        kind => FileFault::Unreadable(kind),
+    };
+    // Looked at before it is opened: opening a named pipe would block.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(FileFault::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(FileFault::TooLong { max_bytes: MAX_FILE_BYTES });
+    }
+    String::from_utf8(bytes).map_err(|_| FileFault::NotUtf8)
+}
+
+/// Whether a terminal would show `c` as something else than one character in its place.
+pub(super) fn is_treacherous(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn check_text(table: &Table<'_>, text: &At<&str>, max_chars: usize) -> Result<(), AgreementError> {
+    let fault = if text.value.trim().is_empty() {
+        TextFault::Empty
+    } else if text.value.chars().count() > max_chars {
+        TextFault::TooLong { max_chars }
+    } else if text.value.chars().any(is_treacherous) {
+        TextFault::ControlCharacter
+    } else {
+        return Ok(());
+    };
+    let field = text.field.clone();
+    Err(table.error(text.span.clone(), AgreementFault::Text { field, fault }))
+}
+
+fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementError {
+    let fault = AgreementFault::UnknownWord {
+        nearest: nearest(word.value, known.iter().copied()).map(str::to_owned),
+        found: word.value.to_owned(),
+        field: word.field,
+        known: known.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    table.error(word.span, fault)
+}
+
+fn operation(table: &Table<'_>) -> Result<Operation, AgreementError> {
+    let word = table.required("operation", Table::text)?;
+    let known: Vec<&str> = Operation::ALL.iter().map(|operation| operation.name()).collect();
+    match Operation::ALL.iter().find(|operation| operation.name() == word.value) {
+        Some(operation) => Ok(*operation),
+        None => Err(unknown_word(table, word, &known)),
+    }
+}
+
+fn security(table: &Table<'_>) -> Result<Security, AgreementError> {
+    const ALL: [Security; 3] = [Security::SemiHonest, Security::Malicious, Security::Insecure];
+    let word = table.required("security", Table::text)?;
+    match ALL.into_iter().find(|security| security.name() == word.value) {
+        Some(security) => Ok(security),
+        None => Err(unknown_word(table, word, &ALL.map(Security::name))),
+    }
+}
+
+fn parties(text: &str, table: &Table<'_>) -> Result<[PartyTerms; 2], AgreementError> {
+    let list = table.required("party", Table::table)?;
+    let mut parties = Vec::new();
+    for (name, value) in list.value {
+        let known_characters = name.get_ref().bytes().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
+        });
+        let name_text = name.get_ref().as_ref();
+        // "both" says in `receives` that both parties receive the result.
+        if !known_characters
+            || !(1..=MAX_PARTY_NAME_LEN).contains(&name_text.len())
+            || name_text == BOTH
+        {
+            let fault = AgreementFault::PartyName { name: name_text.to_owned() };
+            return Err(table.error(name.span(), fault));
+        }
+        let Some(fields) = value.get_ref().as_table() else {
+            // `[party]` with the fields of one party straight below it.
+            let fault = AgreementFault::WrongType {
+                field: format!("party.{name_text}"),
+                expected: "a table [party.NAME]",
+                found: "a single value",
+            };
+            return Err(table.error(name.span(), fault));
+        };
+        let prefix = format!("party.{name_text}.");
+        let fields = Table::new(text, prefix, fields, name.span(), PARTY_FIELDS);
+        fields.refuse_unknown(PARTY_FIELD_NAMES)?;
+        parties.push(party(name_text, &fields)?);
+    }
+    let parties: [PartyTerms; 2] = parties.try_into().map_err(|parties: Vec<_>| {
+        table.error(list.span.clone(), AgreementFault::PartyCount { found: parties.len() })
+    })?;
+    let [first, second] = &parties;
+    if first.identity == second.identity {
+        return Err(table.error(list.span, AgreementFault::SameIdentity));
+    }
+    let mut parties = parties;
+    parties.sort_by(|one, two| one.name.cmp(&two.name));
+    Ok(parties)
+}
+
+fn party(name: &str, table: &Table<'_>) -> Result<PartyTerms, AgreementError> {
+    let identity = table.required("identity", Table::text)?;
+    let identity: PublicIdentity = identity.value.parse().map_err(|cause| {
+        let fault = AgreementFault::BadIdentity { field: identity.field.clone(), cause };
+        table.error(identity.span.clone(), fault)
+    })?;
+    let max_rows = table.required("max_rows", |t, name| t.number(name, (1, MAX_ROWS)))?.value;
+    let min_rows = table.number("min_rows", (1, MAX_ROWS))?;
+    if let Some(At { value: min, span, .. }) = &min_rows
+        && *min > max_rows
+    {
+        let fault =
+            AgreementFault::RowsReversed { party: name.to_owned(), min: *min, max: max_rows };
+        return Err(table.error(span.clone(), fault));
+    }
+    let min_rows = min_rows.map_or(MIN_ROWS_DEFAULT, |number| number.value);
+    Ok(PartyTerms { name: name.to_owned(), identity, max_rows, min_rows })
+}
+
+fn receives(table: &Table<'_>, parties: &[PartyTerms; 2]) -> Result<Receives, AgreementError> {
+    let word = table.required("receives", Table::text)?;
+    if word.value == BOTH {
+        return Ok(Receives::Both);
+    }
+    match parties.iter().find(|party| party.name == word.value) {
+        Some(party) => Ok(Receives::One(party.name.clone())),
+        None => {
+            let [first, second] = parties;
+            Err(unknown_word(table, word, &[&first.name, &second.name, BOTH]))
+        }
+    }
+}
+
+fn keys(table: &Table<'_>) -> Result<Vec<Key>, AgreementError> {
+    let list = table.required("key", |t, name| t.tables(name, KEY_FIELDS))?;
+    let found = list.value.len();
+    if !(1..=MAX_KEYS).contains(&found) {
+        let fault = AgreementFault::KeyCount { found, max: MAX_KEYS };
+        return Err(table.error(list.span, fault));
+    }
+    let mut keys: Vec<Key> = Vec::with_capacity(found);
+    for fields in &list.value {
+        fields.refuse_unknown(KEY_FIELD_NAMES)?;
+        let name = fields.required("name", Table::text)?;
+        check_text(fields, &name, MAX_NAME_CHARS)?;
+        if keys.iter().any(|key| key.name == name.value) {
+            let fault = AgreementFault::DuplicateKey { name: name.value.to_owned() };
+            return Err(fields.error(name.span, fault));
+        }
+        keys.push(Key { name: name.value.to_owned(), profile: profile(fields)? });
+    }
+    keys.sort_by(|one, two| one.name.cmp(&two.name));
+    Ok(keys)
+}
+
+fn profile(table: &Table<'_>) -> Result<Profile, AgreementError> {
+    let word = table.required("profile", Table::text)?;
+    let profile: Profile = word.value.parse().map_err(|cause| {
+        let fault = AgreementFault::BadProfile { field: word.field.clone(), cause };
+        table.error(word.span.clone(), fault)
+    })?;
+    if let Some(asked) = table.number("profile_version", (1, u64::MAX))?
+        && asked.value != u64::from(profile.version())
+    {
+        let fault = AgreementFault::ProfileVersion {
+            profile: profile.name(),
+            asked: asked.value,
+            here: profile.version(),
+        };
+        return Err(table.error(asked.span, fault));
+    }
+    Ok(profile)
+}
+
+fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
+    let Some(At { value, span, .. }) = table.any("expires")? else { return Ok(None) };
+    let date = match value {
+        DeValue::String(word) if word == NEVER => return Ok(None),
+        DeValue::Datetime(datetime) if datetime.time.is_none() => {
+            // The TOML reader knows which days a month has; the calendar knows the years.
+            datetime.date.and_then(|date| {
+                let number = |n: u8| i8::try_from(n).ok();
+                let year = i16::try_from(date.year).ok()?;
+                Date::new(year, number(date.month)?, number(date.day)?).ok()
+            })
+        }
+        _ => None,
+    };
+    match date {
+        Some(date) => Ok(Some(date)),
+        None => Err(table.error(span, AgreementFault::BadDate)),
+    }
+}
+
+fn choose(
+    table: &Table<'_>,
+    operation: Operation,
+    asked: Security,
+) -> Result<Choice, AgreementError> {
+    let offering = || catalogue().iter().filter(|row| row.operations.contains(&operation));
+    let word = table.text("protocol")?;
+    let Some(word) = word.filter(|word| word.value != AUTO) else {
+        // An insecure protocol runs only when it is named.
+        let least = asked.max(Security::SemiHonest);
+        let mut candidates = offering().filter(|row| row.security >= least);
+        let Some(row) = candidates.next() else {
+            let strongest = offering().map(|row| row.security).max();
+            let fault = AgreementFault::NoProtocol { operation, security: asked, strongest };
+            return Err(table.error_here(fault));
+        };
+        return Ok(Choice { row, reason: Reason::First { candidates: 1 + candidates.count() } });
+    };
+    let Some(row) = catalogue().iter().find(|row| row.id == word.value) else {
+        let known: Vec<&str> = [AUTO].into_iter().chain(catalogue().iter().map(|r| r.id)).collect();
+        return Err(unknown_word(table, word, &known));
+    };
+    if !row.operations.contains(&operation) {
+        let fault = AgreementFault::NotOffered { protocol: row.id, operation };
+        return Err(table.error(word.span, fault));
+    }
+    if row.security < asked {
+        let fault = AgreementFault::TooWeak { protocol: row.id, offers: row.security, asked };
+        return Err(table.error(word.span, fault));
+    }
+    Ok(Choice { row, reason: Reason::Named })
+}
