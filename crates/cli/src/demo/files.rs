@@ -1,0 +1,169 @@
+//! The two customer files, and what must come out of matching them.
+
+use super::people::{Day, Hand, Person};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Data rows of each file.
+pub(super) const ROWS: usize = 200_000;
+/// People both sides know.
+pub(super) const COMMON: usize = 60_000;
+/// Of the people in common, how many the grocer has twice, under two customer numbers.
+pub(super) const COMMON_TWICE: usize = 40;
+
+const GROCER_TWICE: usize = 200;
+const AIRLINE_TWICE: usize = 150;
+/// Rows of the airline with the address of one of the grocer's customers and another birthday:
+/// families who share a mailbox.
+const SHARED_MAILBOXES: usize = 500;
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+const GROCER_HEADER: &str =
+    "customer_no;first_name;last_name;email;phone;date_of_birth;city;points;newsletter\r\n";
+const AIRLINE_HEADER: &str = "member,name,E-Mail,Mobile,Birth date,tier,miles\n";
+
+/// What is wrong with a row.
+#[derive(Clone, Copy)]
+enum Fault {
+    NoEmail,
+    NotAnEmail,
+    NoBirthday,
+    ImpossibleBirthday,
+    ShortYear,
+}
+
+const GROCER_FAULTS: [(Fault, usize); 4] = [
+    (Fault::NoEmail, 8),
+    (Fault::NotAnEmail, 5),
+    (Fault::ImpossibleBirthday, 6),
+    (Fault::ShortYear, 6),
+];
+const AIRLINE_FAULTS: [(Fault, usize); 3] =
+    [(Fault::NoBirthday, 6), (Fault::NotAnEmail, 6), (Fault::ImpossibleBirthday, 6)];
+
+/// A row to be written.
+struct Entry {
+    person: Person,
+    common: bool,
+    fault: Option<Fault>,
+}
+
+/// What was put into the files.
+pub(super) struct Made {
+    /// The result file, byte for byte.
+    pub(super) expected: Vec<u8>,
+    /// Its rows.
+    pub(super) expected_rows: usize,
+}
+
+/// Writes both files.
+pub(super) fn write(grocer: &Path, airline: &Path) -> io::Result<Made> {
+    let faults = |faults: &[(Fault, usize)]| faults.iter().map(|(_, n)| n).sum::<usize>();
+    let grocer_people = ROWS - GROCER_TWICE - faults(&GROCER_FAULTS);
+    let airline_people = ROWS - AIRLINE_TWICE - faults(&AIRLINE_FAULTS);
+    // The grocer knows the people 0 to G, the airline the last of these and more.
+    let first_of_airline = grocer_people - COMMON;
+
+    let mut entries: Vec<Entry> =
+        (0..grocer_people).map(|id| known(id, id >= first_of_airline)).collect();
+    let twice = GROCER_TWICE - COMMON_TWICE;
+    entries.extend((0..twice).map(|id| known(id, false)));
+    entries.extend((first_of_airline..).take(COMMON_TWICE).map(|id| known(id, true)));
+    add_faults(&mut entries, &GROCER_FAULTS, 1_000_000);
+    let made = write_grocer(grocer, entries)?;
+
+    let mut entries: Vec<Entry> =
+        (first_of_airline..).take(airline_people).map(|id| known(id, id < grocer_people)).collect();
+    for i in 0..SHARED_MAILBOXES {
+        let child = &mut entries[airline_people - 1 - i].person;
+        let parent = Person::number(i as u64);
+        child.email = parent.email;
+        child.born.year = parent.born.year + 1;
+    }
+    entries.extend((first_of_airline..).take(AIRLINE_TWICE).map(|id| known(id, true)));
+    add_faults(&mut entries, &AIRLINE_FAULTS, 2_000_000);
+    write_airline(airline, entries)?;
+    Ok(made)
+}
+
+fn known(id: usize, common: bool) -> Entry {
+    Entry { person: Person::number(id as u64), common, fault: None }
+}
+
+fn add_faults(entries: &mut Vec<Entry>, faults: &[(Fault, usize)], first_id: u64) {
+    let kinds = faults.iter().flat_map(|(fault, n)| std::iter::repeat_n(*fault, *n));
+    entries.extend(kinds.zip(first_id..).map(|(fault, id)| Entry {
+        person: Person::number(id),
+        common: false,
+        fault: Some(fault),
+    }));
+}
+
+/// As a spreadsheet saves it: byte order mark, semicolons, CRLF.
+fn write_grocer(path: &Path, mut entries: Vec<Entry>) -> io::Result<Made> {
+    let mut hand = Hand::new(0x67726f636572);
+    hand.dice().shuffle(&mut entries);
+    let mut file = format!("{BYTE_ORDER_MARK}{GROCER_HEADER}");
+    let mut expected = file.clone();
+    for (i, Entry { person, common, fault }) in entries.iter().enumerate() {
+        let (email, born) = key_cells(&mut hand, person, *fault, Hand::day_first_or_iso);
+        let phone = hand.phone(person);
+        let dice = hand.dice();
+        let (points, newsletter) = (dice.below(5000), ["yes", "no"][dice.below(2) as usize]);
+        let row = format!(
+            "C{:06};{};{};{email};{phone};{born};{};{points};{newsletter}\r\n",
+            i + 1,
+            person.first,
+            person.last,
+            person.city
+        );
+        file.push_str(&row);
+        if *common {
+            expected.push_str(&row);
+        }
+    }
+    fs::write(path, file)?;
+    let expected_rows = entries.iter().filter(|entry| entry.common).count();
+    Ok(Made { expected: expected.into_bytes(), expected_rows })
+}
+
+/// As a database exports it: commas, quotes, other names for the columns.
+fn write_airline(path: &Path, mut entries: Vec<Entry>) -> io::Result<()> {
+    let mut hand = Hand::new(0x6169726c696e65);
+    hand.dice().shuffle(&mut entries);
+    let mut file = AIRLINE_HEADER.to_owned();
+    for (i, Entry { person, fault, .. }) in entries.iter().enumerate() {
+        let (email, born) = key_cells(&mut hand, person, *fault, Hand::iso_or_words);
+        let phone = hand.phone(person);
+        let dice = hand.dice();
+        let tier = ["blue", "silver", "gold"][dice.below(3) as usize];
+        let miles = dice.below(200_000);
+        let Person { first, last, .. } = person;
+        file.push_str(&format!(
+            "M{:07},\"{last}, {first}\",\"{email}\",{phone},{born},{tier},{miles}\n",
+            i + 1
+        ));
+    }
+    fs::write(path, file)
+}
+
+fn key_cells(
+    hand: &mut Hand,
+    person: &Person,
+    fault: Option<Fault>,
+    write_day: fn(&mut Hand, Day) -> String,
+) -> (String, String) {
+    let email = hand.email(&person.email);
+    let born = write_day(hand, person.born);
+    match fault {
+        None => (email, born),
+        Some(Fault::NoEmail) => (" ".to_owned(), born),
+        Some(Fault::NotAnEmail) => (email.replace('@', " at "), born),
+        Some(Fault::NoBirthday) => (email, String::new()),
+        Some(Fault::ImpossibleBirthday) => {
+            (email, write_day(hand, Day { month: 2, day: 30, ..person.born }))
+        }
+        Some(Fault::ShortYear) => (email, format!("03.04.{:02}", person.born.year % 100)),
+    }
+}
