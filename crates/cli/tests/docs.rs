@@ -1,0 +1,335 @@
+//! The documents are true: command lines parse, links lead somewhere, and every protocol, profile,
+//! field of the agreement and field of the report has its place.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use vesica_engine::agreement::Agreement;
+use vesica_link::Identity;
+use vesica_protocols::catalogue;
+use vesica_records::{Normalised, Profile};
+
+const VESICA: &str = env!("CARGO_BIN_EXE_vesica");
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// All documents, by their path from the root.
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    for directory in ["", "docs", "docs/protocols"] {
+        for entry in fs::read_dir(root().join(directory)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                let text = fs::read_to_string(&path).unwrap();
+                files.push((path, text));
+            }
+        }
+    }
+    assert!(files.len() >= 11, "{} documents", files.len());
+    files
+}
+
+/// The contents of the fenced blocks of `text` in the language `language`.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    let bodies = text.split(&fence).skip(1);
+    bodies.map(|body| body.split("\n```").next().unwrap()).collect()
+}
+
+/// The words of a command line; quotes hold words together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    for c in line.chars() {
+        match (c, quote) {
+            ('"' | '\'', None) => quote = Some(c),
+            (_, Some(open)) if c == open => quote = None,
+            (' ', None) => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            _ => word.push(c),
+        }
+    }
+    assert!(quote.is_none(), "an open quote in {line}");
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+fn vesica(arguments: &[&str], directory: &Path) -> Output {
+    Command::new(VESICA)
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn every_command_line_in_the_documents_parses() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for (path, text) in documents() {
+        for block in blocks(&text, "console") {
+            for line in block.lines().filter_map(|line| line.strip_prefix("$ vesica ")) {
+                let mut words = words(line);
+                // Whatever stands before it is parsed; nothing is run.
+                words.push("--help".to_owned());
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let output = vesica(&words, directory.path());
+                let complaint = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{}: {line}\n{complaint}", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 15, "{seen} command lines");
+    assert!(fs::read_dir(directory.path()).unwrap().next().is_none(), "a command was run");
+}
+
+#[test]
+fn a_wrong_command_line_would_be_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    for line in ["run a.toml --no-such-option --help", "no-such-command --help"] {
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert!(!vesica(&words, directory.path()).status.success(), "{line}");
+    }
+}
+
+#[test]
+fn every_target_in_the_documents_is_in_the_makefile() {
+    let makefile = page("Makefile");
+    for (path, text) in documents() {
+        for block in blocks(&text, "console") {
+            for target in block.lines().filter_map(|line| line.strip_prefix("$ make ")) {
+                let known = makefile.contains(&format!("\n{target}:"));
+                assert!(known, "{}: make {target}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_link_in_the_documents_leads_somewhere() {
+    for (path, text) in documents() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            if target.is_empty() || target.starts_with("https://") {
+                continue;
+            }
+            let target = path.parent().unwrap().join(target);
+            assert!(target.exists(), "{} links to {link}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_profile_has_its_section() {
+    let text = page("docs/profiles.md");
+    for row in Profile::catalogue() {
+        assert!(text.contains(&format!("\n## `{}`\n", row.name)), "{}", row.name);
+    }
+    let sections = text.lines().filter(|line| line.starts_with("## `")).count();
+    assert_eq!(sections, Profile::catalogue().len(), "a section without a profile");
+}
+
+#[test]
+fn what_the_page_says_of_profiles_is_so() {
+    let text = page("docs/profiles.md");
+    let cases = [
+        ("lower", "STRASSE", Some("strasse")),
+        ("email", "ann@München.example", Some("ann@xn--mnchen-3ya.example")),
+        ("email", "a.b+tag@gmail.com", Some("a.b+tag@gmail.com")),
+        ("email", "Ann Lee <ann@example.org>", None),
+        ("email:google", "A.B+tag@googlemail.com", Some("ab@gmail.com")),
+        ("date", "2024/2/1", Some("2024-02-01")),
+        ("date", "20240201", Some("2024-02-01")),
+        ("date", "1 Feb 2024", Some("2024-02-01")),
+        ("date", "Feb 1, 2024", Some("2024-02-01")),
+        ("date", "13/02/2024", Some("2024-02-13")),
+        ("date", "5.5.2024", Some("2024-05-05")),
+        ("date", "03/04/2024", None),
+        ("date:dmy", "03/04/2024", Some("2024-04-03")),
+        ("date:mdy", "03/04/2024", Some("2024-03-04")),
+        ("digits", "12.5", None),
+        ("digits", "12345.0", None),
+    ];
+    for (profile, value, expected) in cases {
+        assert!(text.contains(value), "the page does not speak of {value}");
+        assert_eq!(normalise(profile, value).as_deref(), expected, "{profile} {value}");
+    }
+    let numbers = ["020 7946 0018", "+44 20 7946 0018", "0044 (20) 7946-0018"];
+    for number in numbers {
+        assert!(text.contains(number), "the page does not speak of {number}");
+        assert_eq!(normalise("phone:GB", number).as_deref(), Some("+442079460018"), "{number}");
+    }
+}
+
+fn normalise(profile: &str, value: &str) -> Option<String> {
+    let profile: Profile = profile.parse().unwrap();
+    let mut out = Vec::new();
+    let taken = matches!(profile.normalise(value, &mut out), Ok(Normalised::Value));
+    taken.then(|| String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn every_protocol_has_its_page() {
+    let (security, wire) = (page("SECURITY.md"), page("docs/wire.md"));
+    for row in catalogue() {
+        let text = page(&format!("docs/protocols/{}.md", row.id));
+        assert!(text.starts_with(&format!("# `{}`", row.id)), "{}: its heading", row.id);
+        let bytes = row.bytes_formula.split("; ").next().unwrap();
+        for words in [bytes, row.security.name(), row.sender_learns] {
+            assert!(text.contains(words), "the page of {} does not say: {words}", row.id);
+        }
+        for (name, text) in [("SECURITY.md", &security), ("docs/wire.md", &wire)] {
+            assert!(text.contains(&format!("[`{}`]", row.id)), "{name} lacks {}", row.id);
+        }
+    }
+}
+
+#[test]
+fn every_agreement_in_the_documents_is_one() {
+    let mut seen = 0;
+    for (path, text) in documents() {
+        for block in blocks(&text, "toml") {
+            let mut block = block.to_owned();
+            while block.contains("vesica1…") {
+                block = block.replacen("vesica1…", &new_identity(), 1);
+            }
+            let parsed = Agreement::parse(&block);
+            assert!(parsed.is_ok(), "{}: {:?}", path.display(), parsed.err());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 1);
+}
+
+#[test]
+fn every_field_of_the_agreement_is_documented() {
+    let text = page("docs/guide.md");
+    let agreement = Agreement::parse(&agreement(&new_identity(), &new_identity())).unwrap();
+    let canonical = agreement.canonical();
+    let fields: BTreeSet<&str> =
+        canonical.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
+    assert!(fields.len() >= 14, "{fields:?}");
+    for field in fields {
+        assert!(text.contains(&format!("\n| `{field}` |")), "the guide lacks the field {field}");
+    }
+}
+
+fn new_identity() -> String {
+    Identity::generate().unwrap().public().to_string()
+}
+
+fn agreement(grocer: &str, airline: &str) -> String {
+    format!(
+        r#"version = 1
+title = "Test of the documents"
+operation = "intersection"
+receives = "grocer"
+security = "semi-honest"
+
+[[key]]
+name = "email"
+profile = "email"
+
+[party.grocer]
+identity = "{grocer}"
+max_rows = 10
+
+[party.airline]
+identity = "{airline}"
+max_rows = 10
+"#
+    )
+}
+
+#[test]
+fn every_field_of_the_report_is_documented_and_no_other() {
+    let mut real = BTreeSet::new();
+    for report in reports() {
+        collect("", &report, &mut real);
+    }
+    assert!(real.len() > 30, "{real:?}");
+
+    let text = page("docs/report.md");
+    let cells = text.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+    let documented: BTreeSet<String> = cells
+        .flat_map(|cell| cell.split(", "))
+        .map(|name| name.trim_matches('`').to_owned())
+        .collect();
+    let missing: Vec<_> = real.difference(&documented).collect();
+    assert!(missing.is_empty(), "docs/report.md lacks {missing:?}");
+    let stale: Vec<_> = documented.difference(&real).collect();
+    assert!(stale.is_empty(), "no report has {stale:?}");
+}
+
+/// The paths of all values; the elements of a list share theirs.
+fn collect(path: &str, value: &Value, paths: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let dot = if path.is_empty() { "" } else { "." };
+                collect(&format!("{path}{dot}{name}"), value, paths);
+            }
+        }
+        Value::Array(list) if list.is_empty() => {}
+        Value::Array(list) => list.iter().for_each(|value| collect(path, value, paths)),
+        _ => {
+            paths.insert(path.to_owned());
+        }
+    }
+}
+
+/// The reports of both sides of a run.
+fn reports() -> [Value; 2] {
+    let directory = tempfile::tempdir().unwrap();
+    let identity = |name: &str| {
+        let identity = Identity::generate().unwrap();
+        identity.save(directory.path().join(name)).unwrap();
+        identity.public().to_string()
+    };
+    let text = agreement(&identity("grocer.key"), &identity("airline.key"));
+    fs::write(directory.path().join("agreement.toml"), text).unwrap();
+    fs::write(directory.path().join("c.csv"), "email\na@b.example\nnot an address\n").unwrap();
+    fs::write(directory.path().join("m.csv"), "email\nA@B.example\n\nb@b.example\n").unwrap();
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let run = |name: &str, arguments: &[&str]| {
+        Command::new(VESICA)
+            .args(["run", "agreement.toml", "--wait", "30s", "--quiet"])
+            .args(["--key", &format!("{name}.key"), "--report", &format!("{name}.json")])
+            .args(arguments)
+            .current_dir(directory.path())
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let grocer = run("grocer", &["--input", "c.csv", "--output", "out.csv", "--listen", &address]);
+    let airline = run("airline", &["--input", "m.csv", "--connect", &address]);
+    for child in [grocer, airline] {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let result = fs::read_to_string(directory.path().join("out.csv")).unwrap();
+    assert_eq!(result, "email\na@b.example\n");
+    ["grocer", "airline"].map(|name| {
+        let bytes = fs::read(directory.path().join(format!("{name}.json"))).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    })
+}
