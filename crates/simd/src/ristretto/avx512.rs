@@ -19,7 +19,7 @@ mod tests;
 
 use super::{InvalidPoint, Scalar};
 use crate::Backend;
-use edwards::{CompletedPoint, Table};
+use edwards::{CompletedPoint, Multiplier, Table};
 use encoding::{decode, encode_doubles, map};
 use field::{Mask, Words};
 
@@ -47,13 +47,15 @@ pub(super) fn decode_mul(
 
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn hash_mul_vectors(uniform: &[[u8; 64]], k: &Scalar, out: &mut [[u8; 32]]) {
+    let multiplier = Multiplier::new(&k.half_digits);
     let mut table = Table::empty();
     let mut batch = Vec::with_capacity(BATCH);
     for (uniform, out) in uniform.chunks(BATCH * LANES).zip(out.chunks_mut(BATCH * LANES)) {
         batch.clear();
         for vector in uniform.chunks(LANES) {
-            let [p, q] = map(&[gather(vector, 0), gather(vector, 32)]);
-            batch.push(table.mul(&p.add(&q), &k.half_digits).double_unified());
+            let [mut p, q] = map(&[gather(vector, 0), gather(vector, 32)]);
+            p.add(&q);
+            batch.push(table.mul(&p, &multiplier).double_unified());
         }
         scatter(&batch, out);
     }
@@ -66,6 +68,7 @@ fn decode_mul_vectors(
     k: &Scalar,
     out: &mut [[u8; 32]],
 ) -> Result<(), InvalidPoint> {
+    let multiplier = Multiplier::new(&k.half_digits);
     let mut table = Table::empty();
     let mut batch = Vec::with_capacity(BATCH);
     let mut done = 0;
@@ -80,7 +83,7 @@ fn decode_mul_vectors(
                     return Err(InvalidPoint { index: done + invalid.trailing_zeros() as usize });
                 }
                 if !vector.is_empty() {
-                    batch.push(table.mul(&p, &k.half_digits).double_unified());
+                    batch.push(table.mul(&p, &multiplier).double_unified());
                 }
                 done += vector.len();
             }

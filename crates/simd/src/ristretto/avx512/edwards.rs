@@ -5,14 +5,23 @@
 //!
 //! The scalar is the same for all points of a batch and is secret; its digits choose table
 //! entries by reading the whole table, and signs by masks.
+//!
+//! Points are changed in place, and a doubling or an addition is one function with everything
+//! inlined: passing half a point through memory costs a tenth of the time.
 
 use core::arch::x86_64::*;
+use core::hint::black_box;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::constants::{D, D2};
 use super::field::{Fe, Limbs, Mask, ONE, TWO, ZERO};
 use crate::ristretto::digits::{DIGITS, Digits, LARGEST_DIGIT};
 
 /// Points (X : Y : Z : T), x = X/Z, y = Y/Z, xy = T/Z.
+///
+/// Doubling does not read T, so operations before a doubling do not compute it: `WITH_T` says
+/// whether they do.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub(super) x: Fe,
@@ -21,15 +30,7 @@ pub(super) struct Point {
     pub(super) t: Fe,
 }
 
-/// Points (X : Y : Z): enough to be doubled.
-#[derive(Clone, Copy)]
-struct ProjectivePoint {
-    x: Fe,
-    y: Fe,
-    z: Fe,
-}
-
-/// A sum before its last multiplications: x = E/F, y = G/H.
+/// A point before its last multiplications: x = E/F, y = G/H.
 #[derive(Clone, Copy)]
 pub(super) struct CompletedPoint {
     pub(super) e: Fe,
@@ -38,51 +39,20 @@ pub(super) struct CompletedPoint {
     pub(super) h: Fe,
 }
 
-/// A summand prepared for many additions.
+/// A summand prepared for many additions: Y + X, Y - X, 2 Z, 2 d T.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct CachedPoint {
-    y_plus_x: Fe,
-    y_minus_x: Fe,
-    z2: Fe,
-    td2: Fe,
-}
+struct CachedPoint([Fe; 4]);
 
 impl CompletedPoint {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn to_projective(self) -> ProjectivePoint {
-        ProjectivePoint {
-            x: self.e.mul(self.f).carry(),
-            y: self.g.mul(self.h).carry(),
-            z: self.f.mul(self.g).carry(),
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn to_extended(self) -> Point {
-        let ProjectivePoint { x, y, z } = self.to_projective();
-        Point { x, y, z, t: self.e.mul(self.h).carry() }
-    }
-}
-
-impl ProjectivePoint {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn double(self) -> CompletedPoint {
-        let xx = self.x.square();
-        let yy = self.y.square();
-        let zz = self.z.square();
-        let s = self.x.add(self.y).carry().square();
-        // All four with the opposite sign of the paper's, which gives the same point.
-        let h = xx.add(yy);
-        let g = xx.sub(yy);
-        CompletedPoint {
-            e: h.sub(s).carry(),
-            f: zz.double().add(g).carry(),
-            g: g.carry(),
-            h: h.carry(),
+    pub(super) fn write<const WITH_T: bool>(&self, p: &mut Point) {
+        p.x = self.e.mul(self.f).carry();
+        p.y = self.g.mul(self.h).carry();
+        p.z = self.f.mul(self.g).carry();
+        if WITH_T {
+            p.t = self.e.mul(self.h).carry();
         }
     }
 }
@@ -90,62 +60,117 @@ impl ProjectivePoint {
 impl Point {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn to_projective(self) -> ProjectivePoint {
-        ProjectivePoint { x: self.x, y: self.y, z: self.z }
+    pub(super) fn identity() -> Point {
+        let (zero, one) = (Fe::splat(&ZERO), Fe::splat(&ONE));
+        Point { x: zero, y: one, z: one, t: zero }
     }
 
-    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn double<const WITH_T: bool>(&mut self) {
+        let xx = self.x.square_raised();
+        let yy = self.y.square();
+        let zz = self.z.square();
+        let s = self.x.add(self.y).carry().square();
+        // All four with the opposite sign of the paper's, which gives the same point.
+        let h = xx.add(yy);
+        let g = xx.sub_lesser(yy);
+        let completed = CompletedPoint {
+            e: h.sub_lesser(s).carry(),
+            f: zz.double().add(g).carry(),
+            g: g.carry(),
+            h: h.carry(),
+        };
+        completed.write::<WITH_T>(self);
+    }
+
+    /// Adds q, or in the lanes of `minus` subtracts it.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn add_cached<const WITH_T: bool>(&mut self, q: &CachedPoint, minus: Mask) {
+        let [y_plus_x, y_minus_x, z2, td2] = &q.0;
+        // -Q has Y + X and Y - X swapped and T negated; the latter swaps F and G.
+        let plus = y_plus_x.select(*y_minus_x, minus);
+        let diff = y_minus_x.select(*y_plus_x, minus);
+        let a = self.y.sub(self.x).carry().mul(diff);
+        let b = self.y.add(self.x).carry().mul_raised(plus);
+        let e = b.sub_lesser(a).carry();
+        let h = b.add(a).carry();
+        let c = self.t.mul(*td2);
+        let d = self.z.mul_raised(*z2);
+        let f = d.sub_lesser(c).carry();
+        let g = d.add(c).carry();
+        let completed = CompletedPoint { e, f: f.select(g, minus), g: g.select(f, minus), h };
+        completed.write::<WITH_T>(self);
+    }
+
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn to_cached(self) -> CachedPoint {
-        CachedPoint {
-            y_plus_x: self.y.add(self.x).carry(),
-            y_minus_x: self.y.sub(self.x).carry(),
-            z2: self.z.add(self.z).carry(),
-            td2: self.t.mul(Fe::splat(&D2)).carry(),
-        }
+        CachedPoint([
+            self.y.add(self.x).carry(),
+            self.y.sub(self.x).carry(),
+            self.z.add(self.z).carry(),
+            self.t.mul(Fe::splat(&D2)).carry(),
+        ])
     }
 
-    /// The sum, or with the lanes of `minus` the difference.
-    #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn add_cached(&self, q: &CachedPoint, minus: Mask) -> CompletedPoint {
-        // -Q has y + x and y - x swapped and t negated; the latter swaps F and G.
-        let plus = q.y_plus_x.select(q.y_minus_x, minus);
-        let diff = q.y_minus_x.select(q.y_plus_x, minus);
-        let a = self.y.sub(self.x).carry().mul(diff);
-        let b = self.y.add(self.x).carry().mul(plus);
-        let c = self.t.mul(q.td2);
-        let d = self.z.mul(q.z2);
-        let f = d.sub(c).carry();
-        let g = d.add(c).carry();
-        CompletedPoint {
-            e: b.sub(a).carry(),
-            f: f.select(g, minus),
-            g: g.select(f, minus),
-            h: b.add(a).carry(),
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn add(&self, other: &Point) -> Point {
-        self.add_cached(&other.to_cached(), 0).to_extended()
+    pub(super) fn add(&mut self, other: &Point) {
+        self.add_cached::<true>(&other.to_cached(), 0);
     }
 
     /// 2P, before the multiplications that the encoding does not need (see there).
     ///
     /// Of the unified addition law: x = 2XY / (Z² + d T²), y = (Y² + X²) / (Z² - d T²).
-    #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn double_unified(&self) -> CompletedPoint {
-        let zz = self.z.square();
+        let zz = self.z.square_raised();
         let dtt = self.t.square().carry().mul(Fe::splat(&D));
         CompletedPoint {
             e: self.x.mul(self.y).double().carry(),
             f: zz.add(dtt).carry(),
             g: self.y.square().add(self.x.square()).carry(),
-            h: zz.sub(dtt).carry(),
+            h: zz.sub_lesser(dtt).carry(),
         }
+    }
+}
+
+impl CachedPoint {
+    const IDENTITY: [Limbs; 4] = [ONE, ONE, TWO, ZERO];
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn identity() -> CachedPoint {
+        let [y_plus_x, y_minus_x, z2, td2] = &CachedPoint::IDENTITY;
+        CachedPoint([Fe::splat(y_plus_x), Fe::splat(y_minus_x), Fe::splat(z2), Fe::splat(td2)])
+    }
+}
+
+/// A secret digit as masks, each for all lanes or none.
+#[derive(Clone, Copy, Default, Zeroize)]
+struct Digit {
+    minus: Mask,
+    /// Whether the absolute value is 1, 2, .., 8.
+    size_is: [Mask; LARGEST_DIGIT],
+}
+
+/// The digits of a secret scalar as masks, least significant first. Wiped on drop.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(super) struct Multiplier([Digit; DIGITS]);
+
+impl Multiplier {
+    /// The digits are compared in the lanes of vectors that the compiler cannot see through, and
+    /// read from memory later: it cannot turn the masks into branches.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn new(digits: &Digits) -> Multiplier {
+        let mut masks = [Digit::default(); DIGITS];
+        for (digit, masks) in digits.iter().zip(&mut masks) {
+            let digit = black_box(_mm512_set1_epi64(i64::from(*digit)));
+            let size = _mm512_abs_epi64(digit);
+            masks.minus = _mm512_movepi64_mask(digit);
+            for (n, here) in (1..).zip(&mut masks.size_is) {
+                *here = _mm512_cmpeq_epi64_mask(size, _mm512_set1_epi64(n));
+            }
+        }
+        black_box(Multiplier(masks))
     }
 }
 
@@ -165,88 +190,63 @@ impl Table {
         table[0] = p.to_cached();
         let mut multiple = [*p; LARGEST_DIGIT + 1];
         for n in 2..=LARGEST_DIGIT {
-            multiple[n] = if n % 2 == 0 {
-                multiple[n / 2].to_projective().double().to_extended()
+            if n % 2 == 0 {
+                multiple[n] = multiple[n / 2];
+                multiple[n].double::<true>();
             } else {
-                multiple[n - 1].add_cached(&table[0], 0).to_extended()
-            };
+                multiple[n] = multiple[n - 1];
+                multiple[n].add_cached::<true>(&table[0], 0);
+            }
             table[n - 1] = multiple[n].to_cached();
         }
     }
 
-    /// |digit| · P, and the lanes (all or none) where the digit is negative.
-    ///
-    /// Reads the whole table. The digit is in every lane of a vector that the compiler cannot see
-    /// through, so that it cannot turn the comparisons into a branch.
+    /// Sets coordinate `i` of `found` to that of |digit| · P. Reads it of the whole table.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn lookup(&self, digit: i8) -> (CachedPoint, Mask) {
-        let digit = core::hint::black_box(_mm512_set1_epi64(i64::from(digit)));
-        let minus = _mm512_movepi64_mask(digit);
-        let size = _mm512_abs_epi64(digit);
-        let mut found = CachedPoint::identity();
-        for (n, entry) in (1..).zip(&self.0) {
-            let here = _mm512_cmpeq_epi64_mask(size, _mm512_set1_epi64(n));
-            found = CachedPoint {
-                y_plus_x: found.y_plus_x.select(entry.y_plus_x, here),
-                y_minus_x: found.y_minus_x.select(entry.y_minus_x, here),
-                z2: found.z2.select(entry.z2, here),
-                td2: found.td2.select(entry.td2, here),
-            };
+    fn select(&self, i: usize, digit: &Digit, found: &mut CachedPoint) {
+        let mut coordinate = Fe::splat(&CachedPoint::IDENTITY[i]);
+        for (entry, here) in self.0.iter().zip(&digit.size_is) {
+            coordinate = coordinate.select(entry.0[i], *here);
         }
-        (found, minus)
+        found.0[i] = coordinate;
     }
 
-    /// k P for the scalar k of the digits; the table's former content is overwritten.
+    /// k P; the table's former content is overwritten.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn mul(&mut self, p: &Point, k: &Digits) -> Point {
+    pub(super) fn mul(&mut self, p: &Point, k: &Multiplier) -> Point {
         self.fill(p);
-        let (first, minus) = self.lookup(k[DIGITS - 1]);
-        let mut sum = Point::identity().add_cached(&first, minus);
-        for digit in k[..DIGITS - 1].iter().rev() {
-            let mut q = sum.to_projective();
-            for _ in 0..3 {
-                q = q.double().to_projective();
+        let mut sum = Point::identity();
+        let mut summand = CachedPoint::identity();
+        for (place, digit) in k.0.iter().enumerate().rev() {
+            // Else the compiler would copy the whole table to the stack before the loop.
+            let table = black_box(&*self);
+            // Doublings and selections alternate: one's multiplications hide the other's loads.
+            for i in 0..4 {
+                table.select(i, digit, &mut summand);
+                if place + 1 == DIGITS {
+                    continue;
+                }
+                match i {
+                    3 => sum.double::<true>(),
+                    _ => sum.double::<false>(),
+                }
             }
-            let q = q.double().to_extended();
-            let (summand, minus) = self.lookup(*digit);
-            sum = q.add_cached(&summand, minus);
+            match place {
+                0 => sum.add_cached::<true>(&summand, digit.minus),
+                _ => sum.add_cached::<false>(&summand, digit.minus),
+            }
         }
-        sum.to_extended()
+        sum
     }
 
     /// Overwrites the table with zeros.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn wipe(&mut self) {
         for entry in &mut self.0 {
-            entry.y_plus_x.wipe();
-            entry.y_minus_x.wipe();
-            entry.z2.wipe();
-            entry.td2.wipe();
+            for coordinate in &mut entry.0 {
+                coordinate.wipe();
+            }
         }
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-fn constants<const N: usize>(limbs: [&Limbs; N]) -> [Fe; N] {
-    limbs.map(|limbs| Fe::splat(limbs))
-}
-
-impl Point {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn identity() -> Point {
-        let [x, y, z, t] = constants([&ZERO, &ONE, &ONE, &ZERO]);
-        Point { x, y, z, t }
-    }
-}
-
-impl CachedPoint {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn identity() -> CachedPoint {
-        let [y_plus_x, y_minus_x, z2, td2] = constants([&ONE, &ONE, &TWO, &ZERO]);
-        CachedPoint { y_plus_x, y_minus_x, z2, td2 }
     }
 }

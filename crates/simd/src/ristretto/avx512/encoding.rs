@@ -8,25 +8,72 @@ use super::edwards::{CompletedPoint, Point};
 use super::field::{Fe, Mask, ONE, Words, ZERO};
 
 /// SQRT_RATIO_M1 (4.2): the lanes where u/v is a square, and the nonnegative root of u/v there and
-/// of sqrt(-1) u/v elsewhere. N independent ones in step, as the chain of squarings is long.
+/// of sqrt(-1) u/v elsewhere. Two independent ones in step, as the chain of squarings is long.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-fn sqrt_ratio_m1<const N: usize>(u: [Fe; N], v: [Fe; N]) -> [(Mask, Fe); N] {
-    let v3: [Fe; N] = core::array::from_fn(|i| v[i].square().carry().mul(v[i]).carry());
-    let uv3: [Fe; N] = core::array::from_fn(|i| u[i].mul(v3[i]).carry());
-    let uv7: [Fe; N] = core::array::from_fn(|i| uv3[i].mul(v3[i]).carry().mul(v[i]).carry());
-    let power = Fe::power_p58(uv7);
-    core::array::from_fn(|i| {
-        let r = uv3[i].mul(power[i]).carry();
-        let check = v[i].mul(r.square().carry()).carry();
-        let i_u = u[i].mul(Fe::splat(&SQRT_M1)).carry();
-        let correct_sign = check.sub(u[i]).carry().is_zero();
-        let flipped_sign = check.add(u[i]).carry().is_zero();
-        let flipped_sign_i = check.add(i_u).carry().is_zero();
-        let r_prime = r.mul(Fe::splat(&SQRT_M1)).carry();
-        let root = r.select(r_prime, flipped_sign | flipped_sign_i).abs();
-        (correct_sign | flipped_sign, root)
-    })
+fn sqrt_ratio_m1(u: [Fe; 2], v: [Fe; 2]) -> [(Mask, Fe); 2] {
+    let v3 = Fe::mul_each(Fe::mul_each(v, v), v);
+    let uv3 = Fe::mul_each(u, v3);
+    let uv7 = Fe::mul_each(Fe::mul_each(uv3, v3), v);
+    let r = Fe::mul_each(uv3, Fe::power_p58(uv7));
+    [root_of_candidate(u[0], v[0], r[0]), root_of_candidate(u[1], v[1], r[1])]
+}
+
+/// The end of SQRT_RATIO_M1, from r = u v³ (u v⁷)^((p - 5) / 8).
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+fn root_of_candidate(u: Fe, v: Fe, r: Fe) -> (Mask, Fe) {
+    let sqrt_m1 = Fe::splat(&SQRT_M1);
+    let check = v.mul(r.square().carry()).carry();
+    let correct_sign = check.sub(u).carry().is_zero();
+    let flipped_sign = check.add(u).carry().is_zero();
+    let flipped_sign_i = check.add(u.mul(sqrt_m1).carry()).carry().is_zero();
+    let r_prime = r.mul(sqrt_m1).carry();
+    let root = r.select(r_prime, flipped_sign | flipped_sign_i).abs();
+    (correct_sign | flipped_sign, root)
+}
+
+/// What decoding s computes before the square root.
+struct DecodeStart {
+    s: Fe,
+    u1: Fe,
+    u2: Fe,
+    v: Fe,
+    v_u2_sqr: Fe,
+}
+
+impl DecodeStart {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn new(encodings: &Words) -> DecodeStart {
+        let one = Fe::splat(&ONE);
+        let s = Fe::from_words(encodings);
+        let ss = s.square().carry();
+        let u1 = one.sub(ss).carry();
+        let u2 = one.add(ss).carry();
+        let u2_sqr = u2.square().carry();
+        let v = u1.square().carry().mul(Fe::splat(&D)).add_fe(u2_sqr).carry().neg();
+        DecodeStart { s, u1, u2, v, v_u2_sqr: v.mul(u2_sqr).carry() }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn finish(&self, encodings: &Words, (was_square, invsqrt): (Mask, Fe)) -> (Point, Mask) {
+        let DecodeStart { s, u1, u2, v, .. } = *self;
+        let den_x = invsqrt.mul(u2).carry();
+        let den_y = invsqrt.mul(den_x).carry().mul(v).carry();
+        let x = s.add(s).carry().mul(den_x).carry().abs();
+        let y = u1.mul(den_y).carry();
+        let t = x.mul(y).carry();
+
+        let mut top_bits = 0;
+        for (lane, word) in encodings[3].iter().enumerate() {
+            top_bits |= ((word >> 63) as Mask) << lane;
+        }
+        let canonical = !top_bits & s.is_canonical();
+        let refused = s.is_negative() | t.is_negative() | y.is_zero() | s.is_zero();
+        (Point { x, y, z: Fe::splat(&ONE), t }, canonical & was_square & !refused)
+    }
 }
 
 /// Two times eight encodings to points, and the lanes where they are valid and not the identity.
@@ -35,62 +82,59 @@ fn sqrt_ratio_m1<const N: usize>(u: [Fe; N], v: [Fe; N]) -> [(Mask, Fe); N] {
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 pub(super) fn decode(encodings: &[Words; 2]) -> [(Point, Mask); 2] {
     let one = Fe::splat(&ONE);
-    let s = [Fe::from_words(&encodings[0]), Fe::from_words(&encodings[1])];
-    let ss = s.map(|s| s.square().carry());
-    let u1 = ss.map(|ss| one.sub(ss).carry());
-    let u2 = ss.map(|ss| one.add(ss).carry());
-    let u2_sqr = u2.map(|u2| u2.square().carry());
-    let v: [Fe; 2] = core::array::from_fn(|i| {
-        let d_u1_sqr = u1[i].square().carry().mul(Fe::splat(&D));
-        d_u1_sqr.add_fe(u2_sqr[i]).carry().neg()
-    });
-    let v_u2_sqr = core::array::from_fn(|i| v[i].mul(u2_sqr[i]).carry());
-    let roots = sqrt_ratio_m1([one; 2], v_u2_sqr);
-    core::array::from_fn(|i| {
-        let (was_square, invsqrt) = roots[i];
-        let den_x = invsqrt.mul(u2[i]).carry();
-        let den_y = invsqrt.mul(den_x).carry().mul(v[i]).carry();
-        let x = s[i].add(s[i]).carry().mul(den_x).carry().abs();
-        let y = u1[i].mul(den_y).carry();
-        let t = x.mul(y).carry();
+    let [a, b] = [DecodeStart::new(&encodings[0]), DecodeStart::new(&encodings[1])];
+    let roots = sqrt_ratio_m1([one; 2], [a.v_u2_sqr, b.v_u2_sqr]);
+    [a.finish(&encodings[0], roots[0]), b.finish(&encodings[1], roots[1])]
+}
 
-        let mut high_bits = 0;
-        for (lane, word) in encodings[i][3].iter().enumerate() {
-            high_bits |= ((word >> 63) as Mask) << lane;
-        }
-        let canonical = !high_bits & s[i].is_canonical();
-        let refused = s[i].is_negative() | t.is_negative() | y.is_zero() | s[i].is_zero();
-        (Point { x, y, z: one, t }, canonical & was_square & !refused)
-    })
+/// What MAP of t computes before the square root.
+struct MapStart {
+    t: Fe,
+    r: Fe,
+    u: Fe,
+    v: Fe,
+}
+
+impl MapStart {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn new(elements: &Words) -> MapStart {
+        let one = Fe::splat(&ONE);
+        let d = Fe::splat(&D);
+        let t = Fe::from_words(elements);
+        let r = t.square().carry().mul(Fe::splat(&SQRT_M1)).carry();
+        let u = r.add(one).carry().mul(Fe::splat(&ONE_MINUS_D_SQ)).carry();
+        let minus_one_minus_rd = r.mul(d).add_fe(one).carry().neg();
+        MapStart { t, r, u, v: minus_one_minus_rd.mul(r.add(d).carry()).carry() }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn finish(&self, (was_square, s): (Mask, Fe)) -> Point {
+        let MapStart { t, r, v, .. } = *self;
+        let one = Fe::splat(&ONE);
+        let s_prime = s.mul(t).carry().abs().neg();
+        let s = s_prime.select(s, was_square);
+        let c = r.select(one.neg(), was_square);
+        let c_times = c.mul(r.sub(one).carry()).carry();
+        let n = c_times.mul(Fe::splat(&D_MINUS_ONE_SQ)).carry().sub(v).carry();
+        let w0 = s.mul(v).double().carry();
+        let w1 = n.mul(Fe::splat(&SQRT_AD_MINUS_ONE)).carry();
+        let ss = s.square().carry();
+        let w2 = one.sub(ss).carry();
+        let w3 = one.add(ss).carry();
+        let mut p = Point::identity();
+        CompletedPoint { e: w0, f: w3, g: w1, h: w2 }.write::<true>(&mut p);
+        p
+    }
 }
 
 /// MAP (4.3.4) of two times eight field elements, of which the top bit is ignored.
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 pub(super) fn map(elements: &[Words; 2]) -> [Point; 2] {
-    let one = Fe::splat(&ONE);
-    let minus_one = one.neg();
-    let t = [Fe::from_words(&elements[0]), Fe::from_words(&elements[1])];
-    let r = t.map(|t| t.square().carry().mul(Fe::splat(&SQRT_M1)).carry());
-    let u = r.map(|r| r.add(one).carry().mul(Fe::splat(&ONE_MINUS_D_SQ)).carry());
-    let v = r.map(|r| {
-        let minus_one_minus_rd = r.mul(Fe::splat(&D)).add_fe(one).carry().neg();
-        minus_one_minus_rd.mul(r.add(Fe::splat(&D)).carry()).carry()
-    });
-    let roots = sqrt_ratio_m1(u, v);
-    core::array::from_fn(|i| {
-        let (was_square, s) = roots[i];
-        let s_prime = s.mul(t[i]).carry().abs().neg();
-        let s = s_prime.select(s, was_square);
-        let c = r[i].select(minus_one, was_square);
-        let c_times = c.mul(r[i].sub(one).carry()).carry();
-        let n = c_times.mul(Fe::splat(&D_MINUS_ONE_SQ)).carry().sub(v[i]).carry();
-        let w0 = s.mul(v[i]).double().carry();
-        let w1 = n.mul(Fe::splat(&SQRT_AD_MINUS_ONE)).carry();
-        let ss = s.square().carry();
-        let w2 = one.sub(ss).carry();
-        let w3 = one.add(ss).carry();
-        CompletedPoint { e: w0, f: w3, g: w1, h: w2 }.to_extended()
-    })
+    let [a, b] = [MapStart::new(&elements[0]), MapStart::new(&elements[1])];
+    let roots = sqrt_ratio_m1([a.u, b.u], [a.v, b.v]);
+    [a.finish(roots[0]), b.finish(roots[1])]
 }
 
 /// Encodes 2P for each P of the batch, given as [`Point::double_unified`] has it: 2P is

@@ -12,15 +12,21 @@
 //!
 //! The bounds, for factors below 2^51 + 2^18:
 //!
-//! * One product: a low half is below 2^52, a high half below 2^50 + 2^18. Column k of the product
+//! * **Product.** A low half is below 2^52, a high half below 2^50 + 2^18. Column k of the product
 //!   gets n(k) low halves and 2 n(k-1) high halves (a high half weighs 2^52 = 2 · 2^51), with
-//!   n = 1, 2, 3, 4, 5, 4, 3, 2, 1; and 19 times column k + 5, as 2^255 = 19 mod p. The largest is
-//!   limb 0: below (1 + 19 · 6.5) · 2^52 + 2^24 < 2^59. So **a product's limbs are below 2^59**.
-//! * `a - b` adds a multiple of p whose limbs are at least those of b: 2p (limbs at least
-//!   2^52 - 38) when b is an `Fe`; 2^9 p (limbs at least 2^60 - 19 · 2^9) when b is a product or the
-//!   sum of a product and an `Fe`. Debug builds check it.
-//! * Carrying takes any limbs: the carries are below 2^13, limb 0 receives 19 times one of
+//!   n = 1, 2, 3, 4, 5, 4, 3, 2, 1; and 19 times column k + 5, as 2^255 = 19 mod p. Limb 0 is the
+//!   largest: below (1 + 19 · 6.5) · 2^52 + 2^28 < 2^59. So a product's limbs are below 2^59.
+//! * **Difference.** A minuend is raised by a multiple of p whose limbs are at least those of the
+//!   subtrahend: by 2p (limbs at least 2^52 - 38) to subtract an `Fe`, by 2^9 p (limbs at least
+//!   2^60 - 19 · 2^9) to subtract a product. A raised product's limbs are below 2^61.
+//! * **Carry.** It takes any limbs. The carries are below 2^13 and limb 0 receives 19 times one of
 //!   them, so all limbs end below 2^51 + 19 · 2^13 < 2^51 + 2^18.
+//!
+//! The callers add at most four products and raised products, so no sum reaches 2^64. Debug builds
+//! check each factor, sum and difference.
+//!
+//! Arrays are walked with loops, not with `map` and `from_fn`: the library's functions lack the
+//! target features, so that nothing would be inlined into them.
 //!
 //! Nothing here branches on, or addresses memory by, the value of an element.
 
@@ -50,8 +56,10 @@ pub(super) const ZERO: Limbs = [0; 5];
 pub(super) const ONE: Limbs = [1, 0, 0, 0, 0];
 pub(super) const TWO: Limbs = [2, 0, 0, 0, 0];
 
-/// 2p and 2^9 p in limbs that no subtrahend exceeds.
+/// What raises the minuend of an [`Fe`].
 const TWO_P: Limbs = multiple_of_p(2);
+
+/// What raises the minuend of a product.
 const MANY_P: Limbs = multiple_of_p(1 << 9);
 
 const fn multiple_of_p(n: u64) -> Limbs {
@@ -78,7 +86,6 @@ fn store(lanes: &mut [u64; 8], v: __m512i) {
     unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), v) }
 }
 
-/// 19 v, for v < 2^59.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn times19(v: __m512i) -> __m512i {
@@ -91,7 +98,7 @@ fn twice(v: __m512i) -> __m512i {
     _mm512_add_epi64(v, v)
 }
 
-/// The product from its ten columns.
+/// The product from its ten columns: 2^255 = 19 mod p.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn fold(c: [__m512i; 10]) -> Sum {
@@ -105,13 +112,11 @@ fn fold(c: [__m512i; 10]) -> Sum {
 }
 
 impl Fe {
-    /// The same element in all lanes.
-    ///
-    /// Limbs below 2^51.
+    /// The same element in all lanes; limbs below 2^51.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn splat(limbs: &Limbs) -> Fe {
-        Fe(limbs.map(|limb| splat(limb)))
+        Fe(Sum::splat(limbs).0)
     }
 
     /// The low 255 bits of each element's words, not reduced modulo p.
@@ -147,11 +152,31 @@ impl Fe {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn mul(self, rhs: Fe) -> Sum {
+        self.mul_plus(rhs, &ZERO)
+    }
+
+    /// The product, raised to be the minuend of another product in [`Sum::sub_lesser`]. This costs
+    /// nothing, as the columns' sums start from the multiple of p.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn mul_raised(self, rhs: Fe) -> Sum {
+        self.mul_plus(rhs, &MANY_P)
+    }
+
+    /// The product plus a constant with even limbs, which costs nothing: the sums start from it.
+    /// The product plus a constant whose limbs are even.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn mul_plus(self, rhs: Fe, constant: &Limbs) -> Sum {
         self.check_is_factor();
         rhs.check_is_factor();
         let (a, b) = (self.0, rhs.0);
         // The high halves first: they count twice, and so one doubling serves them all.
         let mut c = [_mm512_setzero_si512(); 10];
+        c[0] = splat(constant[0]);
+        for i in 1..5 {
+            c[i] = splat(constant[i] / 2);
+        }
         for i in 0..5 {
             for j in 0..5 {
                 c[i + j + 1] = _mm512_madd52hi_epu64(c[i + j + 1], a[i], b[j]);
@@ -171,10 +196,29 @@ impl Fe {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn square(self) -> Sum {
+        self.square_plus(&ZERO)
+    }
+
+    /// As [`mul_raised`](Fe::mul_raised).
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn square_raised(self) -> Sum {
+        self.square_plus(&MANY_P)
+    }
+
+    /// The square plus a constant with limbs divisible by 4.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn square_plus(self, constant: &Limbs) -> Sum {
         self.check_is_factor();
         let a = self.0;
         // Column = 2 (2 high mixed + high squares + low mixed) + low squares.
         let mut c = [_mm512_setzero_si512(); 10];
+        c[0] = splat(constant[0]);
+        c[1] = splat(constant[1] / 2);
+        for i in 2..5 {
+            c[i] = splat(constant[i] / 4);
+        }
         for i in 0..5 {
             for j in i + 1..5 {
                 c[i + j + 1] = _mm512_madd52hi_epu64(c[i + j + 1], a[i], a[j]);
@@ -204,18 +248,27 @@ impl Fe {
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn square_times<const N: usize>(mut x: [Fe; N], n: usize) -> [Fe; N] {
         for _ in 0..n {
-            x = x.map(|x| x.square().carry());
+            for x in &mut x {
+                *x = x.square().carry();
+            }
         }
         x
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn mul_each<const N: usize>(mut a: [Fe; N], b: [Fe; N]) -> [Fe; N] {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a = a.mul(b).carry();
+        }
+        a
     }
 
     /// (x^(2^250 - 1), x^11), the common part of the two powers below.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn power_2_250_minus_1<const N: usize>(x: [Fe; N]) -> ([Fe; N], [Fe; N]) {
-        let times = |a: [Fe; N], b: [Fe; N]| -> [Fe; N] {
-            core::array::from_fn(|i| a[i].mul(b[i]).carry())
-        };
+        let times = |a, b| Fe::mul_each(a, b);
         let x2 = Fe::square_times(x, 1);
         let x9 = times(x, Fe::square_times(x2, 2));
         let x11 = times(x2, x9);
@@ -235,8 +288,7 @@ impl Fe {
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn power_p58<const N: usize>(x: [Fe; N]) -> [Fe; N] {
         let (e250, _) = Fe::power_2_250_minus_1(x);
-        let shifted = Fe::square_times(e250, 2);
-        core::array::from_fn(|i| shifted[i].mul(x[i]).carry())
+        Fe::mul_each(Fe::square_times(e250, 2), x)
     }
 
     /// 1/x = x^(p - 2), and 0 for 0.
@@ -257,7 +309,7 @@ impl Fe {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn sub(self, rhs: Fe) -> Sum {
-        Sum(self.0).sub_with(Sum(rhs.0), &TWO_P)
+        Sum::splat(&TWO_P).add(Sum(self.0)).sub_lesser(Sum(rhs.0))
     }
 
     #[inline]
@@ -358,6 +410,12 @@ impl Fe {
 }
 
 impl Sum {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    fn splat(limbs: &Limbs) -> Sum {
+        Sum([splat(limbs[0]), splat(limbs[1]), splat(limbs[2]), splat(limbs[3]), splat(limbs[4])])
+    }
+
     /// The sum; limbs of both together below 2^64.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
@@ -379,23 +437,16 @@ impl Sum {
         self.add(Sum(rhs.0))
     }
 
-    /// The difference; limbs of `self` below 2^63, of `rhs` at most 2^59 + 2^52.
+    /// The difference, when no limb of `rhs` exceeds the same limb of `self`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn sub(self, rhs: Sum) -> Sum {
-        self.sub_with(rhs, &MANY_P)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn sub_with(self, rhs: Sum, multiple_of_p: &Limbs) -> Sum {
+    pub(super) fn sub_lesser(self, rhs: Sum) -> Sum {
         let limb = |i: usize| {
-            let offset = splat(multiple_of_p[i]);
             if cfg!(debug_assertions) {
-                let within = _mm512_cmple_epu64_mask(rhs.0[i], offset);
+                let within = _mm512_cmple_epu64_mask(rhs.0[i], self.0[i]);
                 assert_eq!(within, Mask::MAX, "a subtrahend's limb is out of bounds");
             }
-            _mm512_add_epi64(self.0[i], _mm512_sub_epi64(offset, rhs.0[i]))
+            _mm512_sub_epi64(self.0[i], rhs.0[i])
         };
         Sum([limb(0), limb(1), limb(2), limb(3), limb(4)])
     }
@@ -421,5 +472,35 @@ impl Sum {
             _mm512_add_epi64(low(3), high(2)),
             _mm512_add_epi64(low(4), high(3)),
         ])
+    }
+}
+
+#[cfg(test)]
+impl Fe {
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn from_limbs(limbs: [__m512i; 5]) -> Fe {
+        Fe(limbs)
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn limbs(self) -> [[u64; 8]; 5] {
+        Sum(self.0).limbs()
+    }
+}
+
+#[cfg(test)]
+impl Sum {
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn from_limbs(limbs: [__m512i; 5]) -> Sum {
+        Sum(limbs)
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn limbs(self) -> [[u64; 8]; 5] {
+        let mut limbs = [[0; 8]; 5];
+        for (lanes, vector) in limbs.iter_mut().zip(self.0) {
+            store(lanes, vector);
+        }
+        limbs
     }
 }
