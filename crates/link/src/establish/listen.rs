@@ -5,6 +5,7 @@ use super::poll::wait_ready;
 use super::{Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, LinkEvent, WAITING_EVENT_EVERY, split_address};
 use crate::sync::Deadline;
 use crate::{LinkError, Session};
+use nix::sys::socket::Backlog;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
@@ -35,7 +36,7 @@ fn bind(address: &str) -> Result<Vec<TcpListener>, LinkError> {
     let mut listeners = Vec::new();
     let mut last = LinkError::UnknownHost;
     for address in addresses {
-        match TcpListener::bind(address).and_then(|l| l.set_nonblocking(true).map(|()| l)) {
+        match open(address) {
             Ok(listener) => listeners.push(listener),
             Err(error) => match LinkError::listening(&error) {
                 error @ (LinkError::PortInUse | LinkError::PortForbidden) => return Err(error),
@@ -45,6 +46,15 @@ fn bind(address: &str) -> Result<Vec<TcpListener>, LinkError> {
         }
     }
     if listeners.is_empty() { Err(last) } else { Ok(listeners) }
+}
+
+fn open(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    // The library's own queue of 128 overflows in a rush, and whoever is dropped from it tries
+    // again only after a second.
+    nix::sys::socket::listen(&listener, Backlog::MAXCONN)?;
+    Ok(listener)
 }
 
 /// Everybody who has come to the port and is not yet let in or gone, oldest first.
