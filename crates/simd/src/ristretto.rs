@@ -10,11 +10,23 @@
 //!
 //! # Timing
 //!
-//! The scalar is secret: no branch, no memory address and no instruction with data-dependent
-//! latency depends on it, in either backend. The same holds for the 64 uniform bytes of
-//! [`hash_mul`], which stand for a private item. Public are the number of elements, the backend,
-//! and for [`decode_mul`] which elements are invalid and which is the first: the peer knows the
-//! bytes it sent.
+//! The scalar is secret, and so are the 64 uniform bytes of [`hash_mul`], which stand for a private
+//! item. No branch, no memory address and no instruction with data-dependent latency depends on
+//! them, in either backend. In the vector backend this holds by construction:
+//!
+//! * The scalar is recoded by arithmetic alone into 63 signed digits. Their number is fixed, and so
+//!   is the sequence of doublings and additions; the addition law has no exceptions.
+//! * A digit picks its multiple by a masked read of the whole table, its sign by masked swaps. The
+//!   masks come out of values hidden from the compiler, which cannot make branches of them.
+//! * Field arithmetic has no branches: carries and the final reduction run at full length, exponents
+//!   are public constants, the cases of the one-way map and of the encoding are masked selections.
+//!   The identity among the results is masked too.
+//!
+//! Public are the number of elements, the backend, and for [`decode_mul`] which elements are
+//! invalid and which is the first: the peer knows the bytes it sent.
+//!
+//! The scalar and what was derived from it are wiped on drop, and so are the vector backend's tables.
+//! Intermediate points in registers and on the stack are not.
 
 use core::fmt;
 
@@ -25,6 +37,7 @@ use crate::Backend;
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
 mod digits;
 mod portable;
 
@@ -36,6 +49,7 @@ pub struct Scalar {
     /// k/2 mod ℓ: the encoders take a point P and encode 2P, which is far cheaper for a batch.
     half: FullScalar,
     /// The same in the form that the vector backend reads.
+    #[cfg(target_arch = "x86_64")]
     half_digits: digits::Digits,
 }
 
@@ -50,9 +64,12 @@ impl Scalar {
             return None;
         }
         let half = k.div_by_2();
-        let scalar = Scalar { half, half_digits: digits::recode(&half) };
         k.zeroize();
-        Some(scalar)
+        Some(Scalar {
+            half,
+            #[cfg(target_arch = "x86_64")]
+            half_digits: digits::recode(&half),
+        })
     }
 }
 

@@ -59,7 +59,6 @@ fn hash_mul_vectors(uniform: &[[u8; 64]], k: &Scalar, out: &mut [[u8; 32]]) {
         }
         scatter(&batch, out);
     }
-    table.wipe();
 }
 
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
@@ -90,7 +89,6 @@ fn decode_mul_vectors(
         }
         scatter(&batch, out);
     }
-    table.wipe();
     Ok(())
 }
 

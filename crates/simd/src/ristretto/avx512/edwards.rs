@@ -152,17 +152,17 @@ struct Digit {
     size_is: [Mask; LARGEST_DIGIT],
 }
 
-/// The digits of a secret scalar as masks, least significant first. Wiped on drop.
+/// The digits of a secret scalar as masks, least significant first; wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Multiplier([Digit; DIGITS]);
 
 impl Multiplier {
-    /// The digits are compared in the lanes of vectors that the compiler cannot see through, and
-    /// read from memory later: it cannot turn the masks into branches.
+    /// The digits are compared in vectors that the compiler cannot see through. It does not know
+    /// that all lanes are equal, and so cannot turn the masks into branches.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn new(digits: &Digits) -> Multiplier {
-        let mut masks = [Digit::default(); DIGITS];
-        for (digit, masks) in digits.iter().zip(&mut masks) {
+        let mut multiplier = Multiplier([Digit::default(); DIGITS]);
+        for (digit, masks) in digits.iter().zip(&mut multiplier.0) {
             let digit = black_box(_mm512_set1_epi64(i64::from(*digit)));
             let size = _mm512_abs_epi64(digit);
             masks.minus = _mm512_movepi64_mask(digit);
@@ -170,7 +170,7 @@ impl Multiplier {
                 *here = _mm512_cmpeq_epi64_mask(size, _mm512_set1_epi64(n));
             }
         }
-        black_box(Multiplier(masks))
+        multiplier
     }
 }
 
@@ -239,10 +239,11 @@ impl Table {
         }
         sum
     }
+}
 
-    /// Overwrites the table with zeros.
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn wipe(&mut self) {
+impl Drop for Table {
+    /// Wipes the multiples, as they tell which point was multiplied.
+    fn drop(&mut self) {
         for entry in &mut self.0 {
             for coordinate in &mut entry.0 {
                 coordinate.wipe();

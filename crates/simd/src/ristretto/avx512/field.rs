@@ -30,7 +30,12 @@
 //!
 //! Nothing here branches on, or addresses memory by, the value of an element.
 
+mod canonical;
+mod power;
+
 use core::arch::x86_64::*;
+
+pub(super) use canonical::Words;
 
 const MASK51: u64 = (1 << 51) - 1;
 
@@ -45,9 +50,6 @@ pub(super) struct Sum([__m512i; 5]);
 
 /// One bit for each of the eight elements.
 pub(super) type Mask = __mmask8;
-
-/// Eight elements of four little-endian 64-bit words each: word i of all elements, then i + 1.
-pub(super) type Words = [[u64; 8]; 4];
 
 /// The limbs of one constant, to be given to all lanes.
 pub(super) type Limbs = [u64; 5];
@@ -117,36 +119,6 @@ impl Fe {
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn splat(limbs: &Limbs) -> Fe {
         Fe(Sum::splat(limbs).0)
-    }
-
-    /// The low 255 bits of each element's words, not reduced modulo p.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn from_words(words: &Words) -> Fe {
-        let w = [load(&words[0]), load(&words[1]), load(&words[2]), load(&words[3])];
-        let mask = splat(MASK51);
-        let cut = |low: __m512i, high: __m512i| _mm512_and_epi64(_mm512_or_epi64(low, high), mask);
-        Fe([
-            _mm512_and_epi64(w[0], mask),
-            cut(_mm512_srli_epi64::<51>(w[0]), _mm512_slli_epi64::<13>(w[1])),
-            cut(_mm512_srli_epi64::<38>(w[1]), _mm512_slli_epi64::<26>(w[2])),
-            cut(_mm512_srli_epi64::<25>(w[2]), _mm512_slli_epi64::<39>(w[3])),
-            _mm512_and_epi64(_mm512_srli_epi64::<12>(w[3]), mask),
-        ])
-    }
-
-    /// The canonical words of each element: its value in 0..p.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn to_words(self) -> Words {
-        let l = self.canonical().0;
-        let join = |low, high| _mm512_or_epi64(low, high);
-        let mut words = [[0; 8]; 4];
-        store(&mut words[0], join(l[0], _mm512_slli_epi64::<51>(l[1])));
-        store(&mut words[1], join(_mm512_srli_epi64::<13>(l[1]), _mm512_slli_epi64::<38>(l[2])));
-        store(&mut words[2], join(_mm512_srli_epi64::<26>(l[2]), _mm512_slli_epi64::<25>(l[3])));
-        store(&mut words[3], join(_mm512_srli_epi64::<39>(l[3]), _mm512_slli_epi64::<12>(l[4])));
-        words
     }
 
     #[inline]
@@ -242,64 +214,6 @@ impl Fe {
         fold(c)
     }
 
-    /// The element squared `n` times, for all elements of `x` in step: their chains are
-    /// independent, which hides the latency of each.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn square_times<const N: usize>(mut x: [Fe; N], n: usize) -> [Fe; N] {
-        for _ in 0..n {
-            for x in &mut x {
-                *x = x.square().carry();
-            }
-        }
-        x
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn mul_each<const N: usize>(mut a: [Fe; N], b: [Fe; N]) -> [Fe; N] {
-        for (a, b) in a.iter_mut().zip(b) {
-            *a = a.mul(b).carry();
-        }
-        a
-    }
-
-    /// (x^(2^250 - 1), x^11), the common part of the two powers below.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn power_2_250_minus_1<const N: usize>(x: [Fe; N]) -> ([Fe; N], [Fe; N]) {
-        let times = |a, b| Fe::mul_each(a, b);
-        let x2 = Fe::square_times(x, 1);
-        let x9 = times(x, Fe::square_times(x2, 2));
-        let x11 = times(x2, x9);
-        // e(n) stands for x^(2^n - 1).
-        let e5 = times(x9, Fe::square_times(x11, 1));
-        let e10 = times(Fe::square_times(e5, 5), e5);
-        let e20 = times(Fe::square_times(e10, 10), e10);
-        let e40 = times(Fe::square_times(e20, 20), e20);
-        let e50 = times(Fe::square_times(e40, 10), e10);
-        let e100 = times(Fe::square_times(e50, 50), e50);
-        let e200 = times(Fe::square_times(e100, 100), e100);
-        (times(Fe::square_times(e200, 50), e50), x11)
-    }
-
-    /// x^((p - 5) / 8) = x^(2^252 - 3).
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn power_p58<const N: usize>(x: [Fe; N]) -> [Fe; N] {
-        let (e250, _) = Fe::power_2_250_minus_1(x);
-        Fe::mul_each(Fe::square_times(e250, 2), x)
-    }
-
-    /// 1/x = x^(p - 2), and 0 for 0.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn invert(self) -> Fe {
-        let ([e250], [x11]) = Fe::power_2_250_minus_1([self]);
-        let [shifted] = Fe::square_times([e250], 5);
-        shifted.mul(x11).carry()
-    }
-
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn add(self, rhs: Fe) -> Sum {
@@ -333,61 +247,6 @@ impl Fe {
         Fe([limb(0), limb(1), limb(2), limb(3), limb(4)])
     }
 
-    /// The lanes where the canonical value is odd ("negative" in RFC 9496).
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn is_negative(self) -> Mask {
-        _mm512_test_epi64_mask(self.canonical().0[0], splat(1))
-    }
-
-    /// The lanes where the element is zero modulo p.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn is_zero(self) -> Mask {
-        let l = self.canonical().0;
-        let any = _mm512_or_epi64(_mm512_or_epi64(l[0], l[1]), _mm512_or_epi64(l[2], l[3]));
-        !_mm512_test_epi64_mask(_mm512_or_epi64(any, l[4]), splat(u64::MAX))
-    }
-
-    /// The lanes where the limbs, which must be below 2^51, are those of a value in 0..p.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn is_canonical(self) -> Mask {
-        let canonical = self.canonical().0;
-        let mut equal = Mask::MAX;
-        for i in 0..5 {
-            equal &= _mm512_cmpeq_epi64_mask(self.0[i], canonical[i]);
-        }
-        equal
-    }
-
-    /// The nonnegative one of x and -x.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    pub(super) fn abs(self) -> Fe {
-        self.negate_where(self.is_negative())
-    }
-
-    /// The limbs of the value in 0..p, each below 2^51.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
-    fn canonical(self) -> Fe {
-        let mut l = self.0;
-        // The value is below 2p, so it contains p at most once: exactly if value + 19 reaches 2^255.
-        let mut carry = splat(19);
-        for limb in l {
-            carry = _mm512_srli_epi64::<51>(_mm512_add_epi64(limb, carry));
-        }
-        carry = times19(carry);
-        for limb in &mut l {
-            let sum = _mm512_add_epi64(*limb, carry);
-            *limb = _mm512_and_epi64(sum, splat(MASK51));
-            carry = _mm512_srli_epi64::<51>(sum);
-        }
-        // The last carry is the 2^255 of value + 19 - 2^255 = value - p: dropped.
-        Fe(l)
-    }
-
     /// Whether all limbs are within the type's bound; debug builds only.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
@@ -400,12 +259,10 @@ impl Fe {
         }
     }
 
-    /// Overwrites the element with zeros that the compiler must write.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    /// Overwrites the element with zeros, also where nothing reads it any more.
     pub(super) fn wipe(&mut self) {
-        // SAFETY: the reference is to a valid, aligned element.
-        unsafe { core::ptr::write_volatile(self, Fe::splat(&ZERO)) }
+        // SAFETY: the reference is to a valid, aligned element, and zeros are a valid one.
+        unsafe { core::ptr::write_volatile(self, core::mem::zeroed()) }
     }
 }
 

@@ -277,8 +277,8 @@ fn powers_agree_with_square_and_multiply() {
             let inverse = x.invert().to_words();
             let [first, second] = Fe::power_p58([x, x.neg()]);
             let (first, second) = (first.to_words(), second.to_words());
-            for lane in 0..8 {
-                let x = value(elements[lane]);
+            for (lane, element) in elements.iter().enumerate() {
+                let x = value(*element);
                 assert_eq!(canonical(&inverse, lane), power(x, p_minus_2));
                 assert_eq!(canonical(&first, lane), power(x, p58));
                 assert_eq!(canonical(&second, lane), power(neg(x), p58));
