@@ -221,7 +221,7 @@ impl Table {
         for (place, digit) in k.0.iter().enumerate().rev() {
             // Else the compiler would copy the whole table to the stack before the loop.
             let table = black_box(&*self);
-            // Doublings and selections alternate: one's multiplications hide the other's loads.
+            // Selections are loads and moves, doublings mostly multiplications: they can overlap.
             for i in 0..4 {
                 table.select(i, digit, &mut summand);
                 if place + 1 == DIGITS {
