@@ -1,0 +1,290 @@
+use crate::agreement::{AgreementError, Difference};
+use std::fmt;
+use vesica_core::{Misbehaviour, StopReason, TransportError};
+use vesica_link::{IdentityError, LinkError, PublicIdentity};
+use vesica_records::{InputError, OutputError, WriteError};
+
+/// The part of a run in which something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Looking at the settings.
+    Preparing,
+    /// Reading the keys from the file.
+    Reading,
+    /// Waiting for the peer.
+    Connecting,
+    /// Comparing the agreements.
+    Agreeing,
+    /// Waiting for the peer to read its data.
+    Sizes,
+    /// Running the protocol.
+    Matching,
+    /// Checking the result and closing the session.
+    Checking,
+    /// Writing the matching rows.
+    Writing,
+}
+
+impl Phase {
+    /// The name in reports and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Preparing => "preparing",
+            Phase::Reading => "reading",
+            Phase::Connecting => "connecting",
+            Phase::Agreeing => "agreeing",
+            Phase::Sizes => "sizes",
+            Phase::Matching => "matching",
+            Phase::Checking => "checking",
+            Phase::Writing => "writing",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a job ended without a result. The variant says who must act.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Your data.
+    #[error(transparent)]
+    Input(#[from] InputFault),
+    /// Your settings.
+    #[error(transparent)]
+    Config(#[from] ConfigFault),
+    /// The two sides' settings differ.
+    #[error(transparent)]
+    PeerIncompatible(#[from] Incompatible),
+    /// A check on what the peer sent failed. Never retried.
+    #[error("{peer} broke the protocol while {phase}: {kind}")]
+    PeerMisbehaved {
+        /// The peer's name in the agreement.
+        peer: String,
+        /// When.
+        phase: Phase,
+        /// What it did.
+        kind: Misbehaviour,
+    },
+    /// The connection could not be made, failed, or was ended.
+    #[error("while {phase} with {peer}: {kind}")]
+    Transport {
+        /// The peer's name in the agreement.
+        peer: String,
+        /// When.
+        phase: Phase,
+        /// What failed.
+        kind: TransportFault,
+    },
+    /// Somebody here asked to stop.
+    #[error("interrupted while {phase}")]
+    Interrupted {
+        /// When.
+        phase: Phase,
+    },
+    /// A defect of Vesica.
+    #[error("internal error: {0}")]
+    Bug(&'static str),
+}
+
+/// What is wrong with this side's data or with the place for the result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputFault {
+    /// The file.
+    #[error(transparent)]
+    Data(#[from] InputError),
+    /// The result file.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Fewer different keys than the agreement asks for.
+    #[error("{distinct} different keys where the agreement asks for at least {min}")]
+    TooFewKeys {
+        /// Different keys in the file.
+        distinct: u64,
+        /// `min_rows` of this party.
+        min: u64,
+    },
+}
+
+/// What is wrong with this side's settings.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigFault {
+    /// The agreement file.
+    #[error(transparent)]
+    Agreement(#[from] AgreementError),
+    /// The key file.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// The address, or the right to use it.
+    #[error(transparent)]
+    Link(LinkError),
+    /// The agreement names no party with this identity.
+    #[error("{identity} is not a party of the agreement")]
+    NotAParty {
+        /// The identity of the key file.
+        identity: PublicIdentity,
+    },
+    /// The agreement is past its last day.
+    #[error("the agreement expired on {on}")]
+    Expired {
+        /// Its last day.
+        on: jiff::civil::Date,
+    },
+    /// The agreement names an insecure protocol and the caller did not insist.
+    #[error("the agreed protocol {protocol} is insecure")]
+    Insecure {
+        /// Its id in the catalogue.
+        protocol: &'static str,
+    },
+    /// This party learns the result and gave no place for it.
+    #[error("{party} receives the result and names no file for it")]
+    OutputMissing {
+        /// This party's name.
+        party: String,
+    },
+    /// This party learns nothing and gave a place for a result.
+    #[error("{party} does not receive the result and names a file for it")]
+    OutputNotLearned {
+        /// This party's name.
+        party: String,
+    },
+    /// A column was given for a key the agreement does not have.
+    #[error("the agreement has no key {given}")]
+    UnknownKey {
+        /// The name given.
+        given: String,
+        /// The keys of the agreement.
+        known: Vec<String>,
+    },
+}
+
+/// How the two sides' settings differ.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Incompatible {
+    /// The agreements differ, field by field.
+    #[error("the two sides' agreements differ in {} fields", .0.len())]
+    Agreement(Vec<Difference>),
+    /// The sides speak different versions of Vesica's session.
+    #[error("session version {here} here, {there} at the peer")]
+    Version {
+        /// Ours.
+        here: u16,
+        /// The peer's.
+        there: u16,
+    },
+    /// One side runs the match, the other only checks the connection.
+    #[error("one side runs the match, the other only checks the connection")]
+    Purpose {
+        /// Whether it is this side that only checks.
+        only_checking_here: bool,
+    },
+    /// The other side is not who the agreement names, or does not speak our protocol.
+    #[error(transparent)]
+    Link(LinkError),
+}
+
+/// What failed between the parties.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportFault {
+    /// Before the session stood.
+    #[error(transparent)]
+    Link(LinkError),
+    /// Within the session.
+    #[error(transparent)]
+    Stream(#[from] TransportError),
+}
+
+impl Error {
+    /// What the peer is told when this error ends the session here.
+    pub(crate) fn stop_reason(&self) -> StopReason {
+        match self {
+            Error::Input(_) => StopReason::Input,
+            Error::Config(_) => StopReason::Config,
+            Error::PeerIncompatible(_) => StopReason::Incompatible,
+            Error::PeerMisbehaved { .. } => StopReason::Misbehaviour,
+            Error::Transport { kind: TransportFault::Stream(kind), .. } => {
+                vesica_core::Error::from(*kind).stop_reason()
+            }
+            Error::Interrupted { .. } => StopReason::Cancelled,
+            Error::Transport { .. } | Error::Bug(_) => StopReason::Internal,
+        }
+    }
+
+    /// The error of `phase` with `peer` that a protocol or channel reported.
+    pub(crate) fn from_run(error: vesica_core::Error, phase: Phase, peer: &str) -> Self {
+        let peer = peer.to_owned();
+        match error {
+            vesica_core::Error::PeerMisbehaved(kind) => Error::PeerMisbehaved { peer, phase, kind },
+            vesica_core::Error::Transport(TransportError::CancelledHere) => {
+                Error::Interrupted { phase }
+            }
+            vesica_core::Error::Transport(
+                TransportError::PeerFlood | TransportError::PeerBrokeFraming,
+            ) => Error::PeerMisbehaved { peer, phase, kind: Misbehaviour::Flood },
+            vesica_core::Error::Transport(kind) => {
+                Error::Transport { peer, phase, kind: kind.into() }
+            }
+            vesica_core::Error::Bug(what) => Error::Bug(what),
+            _ => Error::Bug("the engine gave a protocol parameters it refuses"),
+        }
+    }
+
+    /// The error of a session with `peer` that did not come to stand.
+    pub(crate) fn from_link(error: LinkError, peer: &str) -> Self {
+        match error {
+            LinkError::BadAddress
+            | LinkError::PortInUse
+            | LinkError::PortForbidden
+            | LinkError::NotOurAddress
+            | LinkError::ListenFailed(_) => ConfigFault::Link(error).into(),
+            LinkError::WrongIdentity { .. }
+            | LinkError::OwnIdentity
+            | LinkError::RefusedByPeer
+            | LinkError::OtherVersion
+            | LinkError::OtherProtocol => Incompatible::Link(error).into(),
+            LinkError::Cancelled => Error::Interrupted { phase: Phase::Connecting },
+            LinkError::NoPeerGiven => Error::Bug("no peer was named to the link"),
+            _ => Error::Transport {
+                peer: peer.to_owned(),
+                phase: Phase::Connecting,
+                kind: TransportFault::Link(error),
+            },
+        }
+    }
+}
+
+impl From<InputError> for Error {
+    fn from(error: InputError) -> Self {
+        match error {
+            InputError::Interrupted => Error::Interrupted { phase: Phase::Reading },
+            error => InputFault::Data(error).into(),
+        }
+    }
+}
+
+impl From<OutputError> for Error {
+    fn from(error: OutputError) -> Self {
+        InputFault::Output(error).into()
+    }
+}
+
+impl From<WriteError> for Error {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Input(InputError::Interrupted) => {
+                Error::Interrupted { phase: Phase::Writing }
+            }
+            WriteError::Input(error) => error.into(),
+            WriteError::Output(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use crate::Phase;
+use vesica_link::LinkEvent;
+use vesica_records::KeyCounts;
+
+/// Something a run does. Holds counts and names, never a key, an item or a row.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A phase begins. Reading and connecting run side by side.
+    Phase(Phase),
+    /// The file is being read for its keys.
+    Reading {
+        /// Bytes of the file done.
+        bytes_done: u64,
+        /// Bytes of the file.
+        bytes_total: u64,
+        /// Rows done.
+        rows: u64,
+    },
+    /// The keys are read.
+    KeysRead(&'a KeyCounts),
+    /// The link waits, turns strangers away, or stands.
+    Link(&'a LinkEvent),
+    /// Both sides hold the same agreement.
+    Agreed,
+    /// Both sides' set sizes are known. Padding and self-check items are not counted.
+    Sizes {
+        /// This side's set, as announced.
+        here: u64,
+        /// The peer's set, as announced.
+        there: u64,
+    },
+    /// A long step of the protocol goes on.
+    Step {
+        /// Which, as `matching/points`.
+        label: &'a str,
+        /// Items done.
+        done: u64,
+        /// Items in all.
+        total: u64,
+    },
+    /// The self-check passed.
+    Checked,
+    /// The file is read again and the matching rows are written.
+    Writing {
+        /// Bytes of the input done.
+        bytes_done: u64,
+        /// Bytes of the input.
+        bytes_total: u64,
+        /// Rows of the input done.
+        rows: u64,
+    },
+}
+
+/// Hears what a run does. Called from several threads, some tens of times a second.
+pub trait Observer: Send + Sync {
+    /// Something happened.
+    fn event(&self, event: &Event<'_>);
+}
+
+/// An observer that hears and does nothing.
+pub struct Silent;
+
+impl Observer for Silent {
+    fn event(&self, _: &Event<'_>) {}
+}

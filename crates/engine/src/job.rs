@@ -1,0 +1,201 @@
+//! One run of an agreement: read, meet, agree, match, check, write.
+
+use crate::agreement::Agreement;
+use crate::error::ConfigFault;
+use crate::meeting::Purpose;
+use crate::report::{self, InputReport, PhaseClock};
+use crate::resources::Stopwatch;
+use crate::run::{Run, Seats, Steps, context};
+use crate::{Error, Event, Observer, Phase, Report};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
+use vesica_core::hash::ItemHash;
+use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_net::Meter;
+use vesica_protocols::Security;
+use vesica_records::{KeyColumn, KeyLimits, OutputOptions, Source, check_output, write_matches};
+
+const ITEM_LABEL: &str = "vesica v1 item";
+
+/// Everything one side brings to a run.
+pub struct Job {
+    /// What was agreed.
+    pub agreement: Agreement,
+    /// This side's secret identity; it also says which party this is.
+    pub identity: Identity,
+    /// This side's rows.
+    pub source: Source,
+    /// For a key of the agreement, the column of the file that holds it, where the names differ.
+    pub columns: BTreeMap<String, String>,
+    /// Where the matching rows go; exactly when this side receives the result.
+    pub output: Option<OutputOptions>,
+    /// Where the peer is.
+    pub link: LinkOptions,
+    /// CPU threads to use.
+    pub threads: NonZeroUsize,
+    /// Whether an insecure protocol that the agreement names may run.
+    pub allow_insecure: bool,
+    /// Whether a refused value is an error rather than a skipped and counted row.
+    pub strict: bool,
+}
+
+/// The key columns of `agreement` as they are named in the file.
+///
+/// # Errors
+/// [`ConfigFault::UnknownKey`] when `columns` names a key the agreement does not have.
+pub fn key_columns(
+    agreement: &Agreement,
+    columns: &BTreeMap<String, String>,
+) -> Result<Vec<KeyColumn>, Error> {
+    let known = || agreement.keys.iter().map(|key| key.name.clone()).collect::<Vec<_>>();
+    if let Some(given) = columns.keys().find(|name| !known().contains(name)) {
+        return Err(ConfigFault::UnknownKey { given: given.clone(), known: known() }.into());
+    }
+    Ok(agreement
+        .keys
+        .iter()
+        .map(|key| KeyColumn {
+            name: key.name.clone(),
+            column: columns.get(&key.name).unwrap_or(&key.name).clone(),
+            profile: key.profile.clone(),
+        })
+        .collect())
+}
+
+/// The hash from encoded keys to items under `agreement`.
+///
+/// Bound to the agreement, not the session, so that a file can be read before the peer is there;
+/// the protocols bind the session.
+pub fn item_hash(agreement: &Agreement) -> ItemHash {
+    ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()])
+}
+
+/// Meets the peer and compares the agreements, without reading data or running anything. The peer
+/// must do the same at the same time.
+///
+/// # Errors
+/// Any [`Error`].
+pub fn reach(
+    agreement: &Agreement,
+    identity: &Identity,
+    link: &LinkOptions,
+    observer: &dyn Observer,
+    cancel: &CancelToken,
+) -> Result<(), Error> {
+    let seats = Seats::find(agreement, identity)?;
+    let run = Run::new(cancel);
+    let session = run.connect(agreement, identity, link, &seats, observer)?;
+    let mut ctx = context(&session, seats.role, &seats.peer, NonZeroUsize::MIN, &Meter::new())?;
+    let result = run.agree(&mut ctx, agreement, &seats, Purpose::Check, observer);
+    run.end(&session, &seats, result)
+}
+
+/// Runs `job` to its end: on success the result file is in place and both sides have said that
+/// they are done.
+///
+/// # Errors
+/// Any [`Error`]; no result file, or part of one, is left behind.
+pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Report, Error> {
+    let started_at = jiff::Timestamp::now();
+    let stopwatch = Stopwatch::start();
+    let Job { agreement, identity, source, columns, output, link, threads, .. } = job;
+
+    observer.event(&Event::Phase(Phase::Preparing));
+    let seats = Seats::find(&agreement, &identity)?;
+    let protocol = seats.choice.row;
+    if protocol.security == Security::Insecure && !job.allow_insecure {
+        return Err(ConfigFault::Insecure { protocol: protocol.id }.into());
+    }
+    let party = || seats.party.clone();
+    match (seats.learns(&agreement), &output) {
+        (true, None) => return Err(ConfigFault::OutputMissing { party: party() }.into()),
+        (false, Some(_)) => return Err(ConfigFault::OutputNotLearned { party: party() }.into()),
+        (true, Some(output)) => check_output(&source, output)?,
+        (false, None) => {}
+    }
+    let key = key_columns(&agreement, &columns)?;
+    let hash = item_hash(&agreement);
+    let terms = agreement.terms_of(&seats.party);
+    let limits = KeyLimits { max_rows: Some(terms.max_rows), strict: job.strict };
+
+    // Reading and meeting the peer take their time side by side; a failure of one ends the other.
+    let run = Run::new(cancel);
+    let mut clock = PhaseClock::default();
+    let meter = Meter::new();
+    let (keys, met) = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let start = Instant::now();
+            let keys = run.read(&source, &key, &hash, &limits, terms.min_rows, &*observer);
+            if let Err(error) = &keys {
+                run.abort(error.stop_reason());
+            }
+            (keys, start.elapsed())
+        });
+        let start = Instant::now();
+        let met =
+            run.connect(&agreement, &identity, &link, &seats, &*observer).and_then(|session| {
+                clock.add(Phase::Connecting, start.elapsed());
+                let mut ctx = context(&session, seats.role, &seats.peer, threads, &meter)?;
+                ctx.set_progress(Arc::new(Steps { observer: Arc::clone(&observer) }));
+                let agreed = run.agree(&mut ctx, &agreement, &seats, Purpose::Run, &*observer);
+                match agreed {
+                    Ok(()) => Ok((session, ctx)),
+                    Err(error) => Err(run.fail(&session, error)),
+                }
+            });
+        if met.is_err() {
+            run.stop_reading();
+        }
+        let (keys, elapsed) = match reading.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        clock.add(Phase::Reading, elapsed);
+        (keys, met)
+    });
+    let (keys, session, mut ctx) = run.first_failure(keys, met)?;
+
+    let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, keys.items, &*observer);
+    let matched = match matching {
+        Ok(matched) => matched,
+        Err(error) => return Err(run.fail(&session, error)),
+    };
+    drop(ctx);
+    run.end(&session, &seats, Ok(()))?;
+
+    let mut rows_written = None;
+    if let (Some(output), Some(items)) = (&output, &matched.items) {
+        observer.event(&Event::Phase(Phase::Writing));
+        let start = Instant::now();
+        let mut progress = |progress: vesica_records::Progress| {
+            observer.event(&Event::Writing {
+                bytes_done: progress.bytes_done,
+                bytes_total: progress.bytes_total,
+                rows: progress.rows,
+            });
+            run.go_on()
+        };
+        let written =
+            write_matches(&source, &key, &hash, &keys.fingerprint, items, output, &mut progress)?;
+        rows_written = Some(written.rows);
+        clock.add(Phase::Writing, start.elapsed());
+    }
+
+    Ok(report::Parts {
+        agreement: &agreement,
+        identity: identity.public(),
+        seats: &seats,
+        started_at,
+        matched: &matched,
+        input: InputReport::new(source.format().to_string(), &keys.counts),
+        rows_written,
+        wire_bytes: session.wire_bytes(),
+        clock: &clock,
+        meter: &meter,
+        threads,
+        used: stopwatch.read(),
+    }
+    .report())
+}

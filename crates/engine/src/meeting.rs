@@ -1,0 +1,156 @@
+//! The first words of a session: versions, the agreement, and the sizes.
+//!
+//! | message | bytes | content |
+//! |---|---|---|
+//! | hello | 64 | `vesica`, version, purpose, agreement hash, software version |
+//! | agreement | 4, then its length | the canonical text; only when the hashes differ |
+//! | size | 8 | the set's size as announced |
+//! | closing | 25 | payload bytes counted each way; the matches when both learn |
+//!
+//! The length of the hello never changes, so that any two versions can tell each other apart.
+
+use crate::agreement::{Agreement, PartyTerms};
+use crate::error::Incompatible;
+use crate::{Error, Phase};
+use vesica_core::{Learns, Misbehaviour};
+use vesica_net::Context;
+
+/// Version of everything that crosses the wire. Sides of different versions refuse each other.
+pub(crate) const WIRE_VERSION: u16 = 1;
+
+const HELLO_LEN: usize = 64;
+const MAGIC: &[u8; 6] = b"vesica";
+const CLOSING_LEN: usize = 25;
+
+/// Longest canonical agreement accepted from a peer.
+const AGREEMENT_MAX_LEN: usize = 256 << 10;
+
+/// What a side wants of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To run the match.
+    Run,
+    /// To see whether the peer is there and holds the same agreement.
+    Check,
+}
+
+/// Compares versions, agreements and purposes with the peer.
+pub(crate) fn agree(
+    ctx: &mut Context,
+    agreement: &Agreement,
+    purpose: Purpose,
+    peer: &str,
+) -> Result<(), Error> {
+    let at = |error| Error::from_run(error, Phase::Agreeing, peer);
+    let hash = agreement.hash();
+
+    let mut hello = [0; HELLO_LEN];
+    hello[..6].copy_from_slice(MAGIC);
+    hello[6..8].copy_from_slice(&WIRE_VERSION.to_le_bytes());
+    hello[8] = u8::from(purpose == Purpose::Check);
+    hello[16..48].copy_from_slice(hash.as_bytes());
+    let software = env!("CARGO_PKG_VERSION").as_bytes();
+    hello[48..48 + software.len().min(16)].copy_from_slice(&software[..software.len().min(16)]);
+
+    let channel = ctx.peer().map_err(at)?;
+    channel.send(&hello).map_err(at)?;
+    let theirs = channel.recv(HELLO_LEN).map_err(at)?;
+    if theirs[..6] != *MAGIC {
+        return Err(at(Misbehaviour::InvalidValue.into()));
+    }
+    let there = u16::from_le_bytes([theirs[6], theirs[7]]);
+    if there != WIRE_VERSION {
+        return Err(Incompatible::Version { here: WIRE_VERSION, there }.into());
+    }
+    if theirs[16..48] != *hash.as_bytes() {
+        let differences = exchange_agreements(ctx, agreement).map_err(at)?;
+        return Err(Incompatible::Agreement(differences).into());
+    }
+    if theirs[8] != hello[8] {
+        let only_checking_here = purpose == Purpose::Check;
+        return Err(Incompatible::Purpose { only_checking_here }.into());
+    }
+    Ok(())
+}
+
+fn exchange_agreements(
+    ctx: &mut Context,
+    agreement: &Agreement,
+) -> vesica_core::Result<Vec<crate::agreement::Difference>> {
+    let ours = agreement.canonical();
+    let channel = ctx.peer()?;
+    channel.send(&(ours.len() as u32).to_le_bytes())?;
+    channel.send(ours.as_bytes())?;
+    let mut len = [0; 4];
+    channel.recv_into(&mut len)?;
+    let len = u32::from_le_bytes(len) as usize;
+    if len > AGREEMENT_MAX_LEN {
+        return Err(Misbehaviour::InvalidValue.into());
+    }
+    let theirs = channel.recv(len)?;
+    channel.finish()?;
+    let theirs = String::from_utf8(theirs).map_err(|_| Misbehaviour::InvalidValue)?;
+    agreement.differences_from(&theirs).map_err(|_| Misbehaviour::InvalidValue.into())
+}
+
+/// Tells the peer our set's size and returns its own, checked against its terms.
+pub(crate) fn exchange_sizes(
+    ctx: &mut Context,
+    own_len: u64,
+    terms: &PartyTerms,
+    hide_sizes: bool,
+) -> vesica_core::Result<u64> {
+    let channel = ctx.peer()?;
+    channel.send(&own_len.to_le_bytes())?;
+    let mut len = [0; 8];
+    channel.recv_into(&mut len)?;
+    let len = u64::from_le_bytes(len);
+    let min = if hide_sizes { terms.max_rows } else { terms.min_rows };
+    let max = terms.max_rows;
+    if !(min..=max).contains(&len) {
+        return Err(Misbehaviour::SizeOutsideAgreement { len, min, max }.into());
+    }
+    Ok(len)
+}
+
+/// What a side counted, compared at the end.
+pub(crate) struct Counts {
+    /// Payload bytes of the protocol that this side sent.
+    pub(crate) sent: u64,
+    /// Payload bytes of the protocol that this side received.
+    pub(crate) received: u64,
+    /// Matches, canaries not counted; told to the peer only when both learn the result.
+    pub(crate) matched: Option<u64>,
+}
+
+/// Tells the peer that this side is done and compares the counts.
+///
+/// When only the receiver learns the result, its count of matches stays with it.
+pub(crate) fn compare_counts(
+    ctx: &mut Context,
+    counts: &Counts,
+    learns: Learns,
+) -> vesica_core::Result<()> {
+    let shared = match learns {
+        Learns::Both => counts.matched,
+        Learns::Receiver => None,
+    };
+    let mut ours = [0; CLOSING_LEN];
+    ours[0] = u8::from(shared.is_some());
+    ours[1..9].copy_from_slice(&counts.sent.to_le_bytes());
+    ours[9..17].copy_from_slice(&counts.received.to_le_bytes());
+    ours[17..].copy_from_slice(&shared.unwrap_or(0).to_le_bytes());
+
+    let mut expected = ours;
+    expected[1..9].copy_from_slice(&counts.received.to_le_bytes());
+    expected[9..17].copy_from_slice(&counts.sent.to_le_bytes());
+
+    let channel = ctx.peer()?;
+    channel.send(&ours)?;
+    let mut theirs = [0; CLOSING_LEN];
+    channel.recv_into(&mut theirs)?;
+    if theirs != expected {
+        return Err(Misbehaviour::CountsDiffer.into());
+    }
+    channel.finish()
+}

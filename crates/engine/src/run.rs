@@ -1,0 +1,321 @@
+//! The parts of a run and what its threads share.
+
+use crate::agreement::{Agreement, Choice};
+use crate::error::{ConfigFault, InputFault};
+use crate::meeting::{self, Counts, Purpose};
+use crate::self_check::CheckedSet;
+use crate::{Error, Event, Observer, Phase};
+use rand::TryRng;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use vesica_core::hash::ItemHash;
+use vesica_core::{Item, PsiParams, Role, SessionId, StopReason};
+use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
+use vesica_net::{Context, Meter, Pool, Progress};
+use vesica_protocols::Output;
+use vesica_records::{KeyColumn, KeyLimits, KeySet, Source, read_keys};
+
+const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
+const EXPORT_CANARIES: &str = "EXPORTER-vesica-canaries";
+
+/// Who is who, found from the agreement and the key file.
+pub(crate) struct Seats {
+    pub(crate) party: String,
+    pub(crate) peer: String,
+    pub(crate) role: Role,
+    pub(crate) choice: Choice,
+}
+
+impl Seats {
+    pub(crate) fn find(agreement: &Agreement, identity: &Identity) -> Result<Self, Error> {
+        let public = identity.public();
+        let party = agreement
+            .party_of(&public)
+            .ok_or(ConfigFault::NotAParty { identity: public })?
+            .to_owned();
+        let today = jiff::Timestamp::now();
+        if let (true, Some(on)) = (agreement.is_expired(today), agreement.expires) {
+            return Err(ConfigFault::Expired { on }.into());
+        }
+        let peer = agreement.peer_of(&party).name.clone();
+        let role = agreement.role_of(&party);
+        Ok(Self { peer, role, choice: agreement.protocol(), party })
+    }
+
+    pub(crate) fn learns(&self, agreement: &Agreement) -> bool {
+        self.role == Role::Receiver || agreement.learns() == vesica_core::Learns::Both
+    }
+}
+
+/// What the matching gave.
+pub(crate) struct Matched {
+    pub(crate) items: Option<Vec<Item>>,
+    pub(crate) params: PsiParams,
+    pub(crate) announced_here: u64,
+    pub(crate) announced_there: u64,
+    pub(crate) flights: u64,
+}
+
+/// What the threads of one run share: who asked to stop, and the session once it stands.
+pub(crate) struct Run {
+    link_cancel: CancelToken,
+    cancelled: Arc<AtomicBool>,
+    reading_is_pointless: AtomicBool,
+    session: Arc<Mutex<Option<Session>>>,
+}
+
+impl Run {
+    pub(crate) fn new(cancel: &CancelToken) -> Self {
+        let run = Self {
+            link_cancel: CancelToken::new(),
+            cancelled: Arc::default(),
+            reading_is_pointless: AtomicBool::new(false),
+            session: Arc::default(),
+        };
+        let (link_cancel, cancelled, session) =
+            (run.link_cancel.clone(), Arc::clone(&run.cancelled), Arc::clone(&run.session));
+        cancel.on_cancel(move || {
+            cancelled.store(true, Ordering::Relaxed);
+            link_cancel.cancel();
+            if let Some(session) = current(&session) {
+                session.stop(StopReason::Cancelled);
+            }
+        });
+        run
+    }
+
+    /// Ends the wait for the peer, or the session with it.
+    pub(crate) fn abort(&self, reason: StopReason) {
+        self.link_cancel.cancel();
+        if let Some(session) = current(&self.session) {
+            session.stop(reason);
+        }
+    }
+
+    /// Ends the reading: the peer will not come.
+    pub(crate) fn stop_reading(&self) {
+        self.reading_is_pointless.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn go_on(&self) -> ControlFlow<()> {
+        let stop = self.cancelled.load(Ordering::Relaxed)
+            || self.reading_is_pointless.load(Ordering::Relaxed);
+        if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    pub(crate) fn read(
+        &self,
+        source: &Source,
+        key: &[KeyColumn],
+        hash: &ItemHash,
+        limits: &KeyLimits,
+        min_rows: u64,
+        observer: &dyn Observer,
+    ) -> Result<KeySet, Error> {
+        observer.event(&Event::Phase(Phase::Reading));
+        let mut progress = |progress: vesica_records::Progress| {
+            observer.event(&Event::Reading {
+                bytes_done: progress.bytes_done,
+                bytes_total: progress.bytes_total,
+                rows: progress.rows,
+            });
+            self.go_on()
+        };
+        let keys = read_keys(source, key, hash, limits, &mut progress)?;
+        let distinct = keys.counts.distinct;
+        if distinct < min_rows {
+            return Err(InputFault::TooFewKeys { distinct, min: min_rows }.into());
+        }
+        observer.event(&Event::KeysRead(&keys.counts));
+        Ok(keys)
+    }
+
+    pub(crate) fn connect(
+        &self,
+        agreement: &Agreement,
+        identity: &Identity,
+        link: &LinkOptions,
+        seats: &Seats,
+        observer: &dyn Observer,
+    ) -> Result<Session, Error> {
+        observer.event(&Event::Phase(Phase::Connecting));
+        let peer = agreement.peer_of(&seats.party);
+        let on_event = |event| observer.event(&Event::Link(&event));
+        let session = establish(identity, &[peer.identity], link, &on_event, &self.link_cancel)
+            .map_err(|error| Error::from_link(error, &seats.peer))?;
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
+        // A stop that came between the connection and the line above found no session to end.
+        if self.link_cancel.is_cancelled() {
+            session.stop(StopReason::Cancelled);
+            return Err(Error::Interrupted { phase: Phase::Connecting });
+        }
+        Ok(session)
+    }
+
+    pub(crate) fn agree(
+        &self,
+        ctx: &mut Context,
+        agreement: &Agreement,
+        seats: &Seats,
+        purpose: Purpose,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        observer.event(&Event::Phase(Phase::Agreeing));
+        ctx.child(Phase::Agreeing.name(), |ctx| {
+            meeting::agree(ctx, agreement, purpose, &seats.peer)
+        })?;
+        observer.event(&Event::Agreed);
+        Ok(())
+    }
+
+    /// Of the reader's and the link's results, the failure that caused the other.
+    pub(crate) fn first_failure(
+        &self,
+        keys: Result<KeySet, Error>,
+        met: Result<(Session, Context), Error>,
+    ) -> Result<(KeySet, Session, Context), Error> {
+        match (keys, met) {
+            (Ok(keys), Ok((session, ctx))) => Ok((keys, session, ctx)),
+            // A reader that was interrupted because the link failed has nothing to say.
+            (Err(Error::Interrupted { .. }), Err(error)) => Err(error),
+            (Err(error), _) => Err(error),
+            (_, Err(error)) => Err(error),
+        }
+    }
+
+    pub(crate) fn match_sets(
+        &self,
+        ctx: &mut Context,
+        session: &Session,
+        agreement: &Agreement,
+        seats: &Seats,
+        items: Vec<Item>,
+        observer: &dyn Observer,
+    ) -> Result<Matched, Error> {
+        let at = |phase| {
+            let peer = seats.peer.clone();
+            move |error| Error::from_run(error, phase, &peer)
+        };
+        let terms = agreement.terms_of(&seats.party);
+        let peer_terms = agreement.peer_of(&seats.party);
+        let hidden = agreement.hide_sizes;
+
+        observer.event(&Event::Phase(Phase::Sizes));
+        let announced_here = if hidden { terms.max_rows } else { items.len() as u64 };
+        let announced_there = ctx
+            .child(Phase::Sizes.name(), |ctx| {
+                meeting::exchange_sizes(ctx, announced_here, peer_terms, hidden)
+            })
+            .map_err(at(Phase::Sizes))?;
+        observer.event(&Event::Sizes { here: announced_here, there: announced_there });
+
+        observer.event(&Event::Phase(Phase::Matching));
+        let hash = agreement.hash();
+        let id = SessionId::from_bytes(session.export(EXPORT_SESSION, hash.as_bytes()));
+        let secret = session.export(EXPORT_CANARIES, hash.as_bytes());
+        let canaries = agreement.self_check as usize;
+        let set = CheckedSet::new(items, canaries, announced_here as usize, &secret, ctx.rng());
+        let (here, there) =
+            (announced_here + 2 * canaries as u64, announced_there + 2 * canaries as u64);
+        let (sender_len, receiver_len) = match seats.role {
+            Role::Sender => (here, there),
+            _ => (there, here),
+        };
+        let row = seats.choice.row;
+        let matching = || -> vesica_core::Result<_> {
+            let params = PsiParams::new(id, sender_len, receiver_len, agreement.learns())?;
+            let make = if seats.role == Role::Sender { row.sender } else { row.receiver };
+            let party = make(params, set.items())?;
+            let before = ctx.flights();
+            let output = ctx.child(Phase::Matching.name(), |ctx| {
+                let output = party.run(ctx)?;
+                ctx.finish()?;
+                Ok::<_, vesica_core::Error>(output)
+            })?;
+            Ok((params, output, ctx.flights() - before))
+        };
+        let (params, output, flights) = { matching }().map_err(at(Phase::Matching))?;
+
+        observer.event(&Event::Phase(Phase::Checking));
+        let items = match output {
+            Output::Positions(positions) => {
+                let matched = set.matched(&positions);
+                Some(matched.map_err(|kind| at(Phase::Checking)(kind.into()))?)
+            }
+            _ => None,
+        };
+        let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
+        let matched = items.as_ref().map(|items| items.len() as u64);
+        let counts = Counts { sent, received, matched };
+        ctx.child(Phase::Checking.name(), |ctx| {
+            meeting::compare_counts(ctx, &counts, agreement.learns())
+        })
+        .map_err(at(Phase::Checking))?;
+        observer.event(&Event::Checked);
+        Ok(Matched { items, params, announced_here, announced_there, flights })
+    }
+
+    /// Ends the session after `error` and returns it.
+    pub(crate) fn fail(&self, session: &Session, error: Error) -> Error {
+        // Agreements that differ were exchanged whole; the peer shows the same list and needs no
+        // stop, which could overtake what it still reads.
+        if !matches!(error, Error::PeerIncompatible(crate::Incompatible::Agreement(_))) {
+            session.stop(error.stop_reason());
+        } else {
+            let _ = session.close();
+        }
+        error
+    }
+
+    /// Ends the session in good order when `result` is good, and with its error otherwise.
+    pub(crate) fn end(
+        &self,
+        session: &Session,
+        seats: &Seats,
+        result: Result<(), Error>,
+    ) -> Result<(), Error> {
+        match result {
+            Ok(()) => session
+                .close()
+                .map_err(|error| Error::from_run(error.into(), Phase::Checking, &seats.peer)),
+            Err(error) => Err(self.fail(session, error)),
+        }
+    }
+}
+
+fn current(session: &Mutex<Option<Session>>) -> Option<Session> {
+    session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The context of the party in `role` over `session`.
+pub(crate) fn context(
+    session: &Session,
+    role: Role,
+    peer_name: &str,
+    threads: NonZeroUsize,
+    meter: &Meter,
+) -> Result<Context, Error> {
+    let peer = role.other().ok_or(Error::Bug("a party of two has no peer"))?;
+    let mut seed = [0; 32];
+    rand::rngs::SysRng
+        .try_fill_bytes(&mut seed)
+        .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+    Pool::new(threads)
+        .and_then(|pool| {
+            Context::new(vec![(peer, Arc::new(session.clone()))], seed, pool, meter.clone())
+        })
+        .map_err(|error| Error::from_run(error, Phase::Connecting, peer_name))
+}
+
+/// Tells an observer how far the protocol is.
+pub(crate) struct Steps {
+    pub(crate) observer: Arc<dyn Observer>,
+}
+
+impl Progress for Steps {
+    fn step(&self, label: &str, done: u64, total: u64) {
+        self.observer.event(&Event::Step { label, done, total });
+    }
+}

@@ -1,0 +1,123 @@
+//! Items that both parties add to their sets so that a result checks itself.
+//!
+//! The fastest engines of the field have silently lost rows. Here each run carries *shared*
+//! canaries, known to both parties, which must be in the result, and *own* canaries and padding,
+//! random and known to one party alone, which must not. They are random 128-bit items like any
+//! other, so neither the protocol nor the peer can treat them differently.
+
+use rand::Rng;
+use std::sync::Arc;
+use vesica_core::{Item, Misbehaviour, hash};
+
+const SHARED_LABEL: &str = "vesica v1 shared canary";
+
+/// A party's set as it enters the protocol, and what must come out of it.
+pub(crate) struct CheckedSet {
+    items: Arc<Vec<Item>>,
+    own_len: usize,
+    shared_len: usize,
+}
+
+impl CheckedSet {
+    /// `items`, then `canaries` shared and `canaries` own ones, then random padding until
+    /// `padded_len` items and padding together are reached.
+    ///
+    /// `secret` is known to both parties of the session and to nobody else.
+    pub(crate) fn new(
+        mut items: Vec<Item>,
+        canaries: usize,
+        padded_len: usize,
+        secret: &[u8; 32],
+        rng: &mut impl Rng,
+    ) -> Self {
+        let own_len = items.len();
+        let padding = padded_len.saturating_sub(own_len);
+        items.reserve_exact(2 * canaries + padding);
+        for i in 0..canaries as u64 {
+            let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);
+            items.push(truncate(&digest));
+        }
+        for _ in 0..canaries + padding {
+            let mut bytes = [0; Item::LEN];
+            rng.fill_bytes(&mut bytes);
+            items.push(Item::from_bytes(bytes));
+        }
+        Self { items: Arc::new(items), own_len, shared_len: canaries }
+    }
+
+    /// The list for the protocol.
+    pub(crate) fn items(&self) -> Arc<Vec<Item>> {
+        Arc::clone(&self.items)
+    }
+
+    /// The matched items of this party's own, after checking the canaries.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::SelfCheckFailed`] when a shared canary is missing from `positions` or
+    /// something that only this party knows is among them.
+    pub(crate) fn matched(&self, positions: &[usize]) -> Result<Vec<Item>, Misbehaviour> {
+        let shared = self.own_len..self.own_len + self.shared_len;
+        let found = positions.iter().filter(|position| shared.contains(position)).count();
+        let stray = positions.iter().any(|position| *position >= shared.end);
+        let ascending = positions.is_sorted_by(|a, b| a < b);
+        if found != self.shared_len || stray || !ascending {
+            return Err(Misbehaviour::SelfCheckFailed);
+        }
+        let own = positions.iter().filter(|position| **position < self.own_len);
+        Ok(own.map(|position| self.items[*position]).collect())
+    }
+}
+
+fn truncate(digest: &[u8; 32]) -> Item {
+    let mut bytes = [0; Item::LEN];
+    bytes.copy_from_slice(&digest[..Item::LEN]);
+    Item::from_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    fn set(padded_len: usize) -> CheckedSet {
+        let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
+        CheckedSet::new(items, 3, padded_len, &[7; 32], &mut StdRng::seed_from_u64(1))
+    }
+
+    #[test]
+    fn canaries_and_padding_are_added() {
+        assert_eq!(set(0).items().len(), 5 + 6);
+        assert_eq!(set(20).items().len(), 20 + 6);
+    }
+
+    #[test]
+    fn both_parties_have_the_same_shared_canaries_and_no_others() {
+        let (one, two) = (set(0), {
+            let items = vec![Item::from_bytes([99; 16])];
+            CheckedSet::new(items, 3, 0, &[7; 32], &mut StdRng::seed_from_u64(2))
+        });
+        assert_eq!(one.items()[5..8], two.items()[1..4]);
+        assert!(one.items()[8..].iter().all(|item| !two.items().contains(item)));
+    }
+
+    #[test]
+    fn a_right_result_passes_without_its_canaries() {
+        let matched = set(20).matched(&[1, 3, 5, 6, 7]);
+        assert_eq!(matched, Ok(vec![Item::from_bytes([1; 16]), Item::from_bytes([3; 16])]));
+        assert_eq!(set(0).matched(&[5, 6, 7]), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_lost_canary_is_found_out() {
+        assert_eq!(set(0).matched(&[1, 3, 5, 7]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(0).matched(&[]), Err(Misbehaviour::SelfCheckFailed));
+    }
+
+    #[test]
+    fn a_false_match_is_found_out() {
+        assert_eq!(set(0).matched(&[1, 5, 6, 7, 8]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(20).matched(&[5, 6, 7, 25]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(0).matched(&[1, 1, 5, 6, 7]), Err(Misbehaviour::SelfCheckFailed));
+    }
+}

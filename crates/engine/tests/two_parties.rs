@@ -1,0 +1,294 @@
+//! Two parties over real TLS on loopback, each with its own files, in one process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use vesica_core::{StopReason, TransportError};
+use vesica_engine::agreement::Agreement;
+use vesica_engine::{
+    Error, Event, Incompatible, InputFault, Job, Observer, Report, Silent, TransportFault, run,
+};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions};
+use vesica_records::{OutputOptions, ReadOptions, Source};
+
+/// Two parties, `one` (the receiver, listening) and `two`, in a directory of their own.
+struct Pair {
+    directory: tempfile::TempDir,
+    keys: [PathBuf; 2],
+    identities: [String; 2],
+}
+
+impl Pair {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let identity = Identity::generate().unwrap();
+            let path = directory.path().join(name);
+            identity.save(&path).unwrap();
+            (path, identity.public().to_string())
+        };
+        let ((key_1, id_1), (key_2, id_2)) = (make("one.key"), make("two.key"));
+        Self { keys: [key_1, key_2], identities: [id_1, id_2], directory }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn agreement(&self, terms: &Terms) -> Agreement {
+        let text = format!(
+            r#"
+version = 1
+title = "{}"
+operation = "intersection"
+receives = "{}"
+security = "semi-honest"
+protocol = "dh"
+hide_sizes = {}
+
+[[key]]
+name = "email"
+profile = "email"
+
+[party.one]
+identity = "{}"
+max_rows = {}
+min_rows = {}
+
+[party.two]
+identity = "{}"
+max_rows = {}
+"#,
+            terms.title,
+            terms.receives,
+            terms.hide_sizes,
+            self.identities[0],
+            terms.max_rows,
+            terms.min_rows,
+            self.identities[1],
+            terms.max_rows,
+        );
+        Agreement::parse(&text).unwrap()
+    }
+
+    fn job(&self, party: usize, terms: &Terms, endpoint: Endpoint) -> Job {
+        let name = ["one", "two"][party];
+        let agreement = self.agreement(terms);
+        let receives = agreement.is_receiver_of_result(name);
+        let output = receives
+            .then(|| OutputOptions { path: self.path(&format!("{name}.out.csv")), force: false });
+        Job {
+            agreement,
+            identity: Identity::load(&self.keys[party]).unwrap(),
+            source: Source::open(self.path(&format!("{name}.csv")), &ReadOptions::default())
+                .unwrap(),
+            columns: BTreeMap::new(),
+            output,
+            link: LinkOptions {
+                endpoint,
+                wait: Duration::from_secs(8),
+                idle: Duration::from_secs(20),
+                total: None,
+            },
+            threads: NonZeroUsize::new(2).unwrap(),
+            allow_insecure: false,
+            strict: false,
+        }
+    }
+
+    /// Runs both parties under their own terms; `one` listens, `two` connects.
+    fn run(&self, one: &Terms, two: &Terms) -> [Result<Report, Error>; 2] {
+        let (told, address) = std::sync::mpsc::channel();
+        let observer = Arc::new(Listening(Mutex::new(told)));
+        std::thread::scope(|scope| {
+            let listening = scope.spawn(|| {
+                let job = self.job(0, one, Endpoint::Listen("127.0.0.1:0".into()));
+                run(job, observer, &CancelToken::new())
+            });
+            let address = address.recv_timeout(Duration::from_secs(20));
+            // Without an address the listener ended early and the other has nobody to meet.
+            let address = address.unwrap_or_else(|_| "127.0.0.1:1".into());
+            let job = self.job(1, two, Endpoint::Connect(address));
+            let connecting = run(job, Arc::new(Silent), &CancelToken::new());
+            [listening.join().unwrap(), connecting]
+        })
+    }
+}
+
+#[derive(Clone)]
+struct Terms {
+    title: &'static str,
+    receives: &'static str,
+    hide_sizes: bool,
+    max_rows: u64,
+    min_rows: u64,
+}
+
+const TERMS: Terms =
+    Terms { title: "test", receives: "one", hide_sizes: false, max_rows: 1000, min_rows: 1 };
+
+struct Listening(Mutex<std::sync::mpsc::Sender<String>>);
+
+impl Observer for Listening {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Link(LinkEvent::Listening { address }) = event {
+            let _ = self.0.lock().unwrap().send(address.to_string());
+        }
+    }
+}
+
+fn write(path: &Path, rows: &[&str]) {
+    fs::write(path, format!("id,email\n{}\n", rows.join("\n"))).unwrap();
+}
+
+fn small_files(pair: &Pair) {
+    write(
+        &pair.path("one.csv"),
+        &[
+            "1,ann@example.com",
+            "2, Bob@Example.com ",
+            "3,carl@example.com",
+            "4,",
+            "5,BOB@example.com",
+        ],
+    );
+    write(&pair.path("two.csv"), &["a,bob@example.com", "b,dora@example.com", "c,ann@EXAMPLE.com"]);
+}
+
+fn no_leftovers(pair: &Pair) {
+    let stray: Vec<_> = fs::read_dir(pair.directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("partial") || name.contains(".out."))
+        .collect();
+    assert!(stray.is_empty(), "{stray:?}");
+}
+
+#[test]
+fn the_receiver_gets_exactly_its_matching_rows() {
+    let pair = Pair::new();
+    small_files(&pair);
+    let [one, two] = pair.run(&TERMS, &TERMS);
+    let (one, two) = (one.unwrap(), two.unwrap());
+    let written = fs::read_to_string(pair.path("one.out.csv")).unwrap();
+    assert_eq!(written, "id,email\n1,ann@example.com\n2, Bob@Example.com \n5,BOB@example.com\n");
+    assert!(!pair.path("two.out.csv").exists());
+
+    assert_eq!(one.agreement.hash, two.agreement.hash);
+    assert_eq!((one.input.rows, one.input.empty, one.input.duplicates), (5, 1, 1));
+    assert_eq!(one.result.matched_keys, Some(2));
+    assert_eq!(one.result.rows_written, Some(3));
+    assert!(!two.result.learned && two.result.matched_keys.is_none());
+    assert_eq!((one.sizes.announced_here, one.sizes.announced_there), (3, 3));
+    assert_eq!(one.network.payload_sent, two.network.payload_received);
+    assert_eq!(one.network.payload_received, two.network.payload_sent);
+}
+
+#[test]
+fn both_learn_when_the_agreement_says_so() {
+    let pair = Pair::new();
+    small_files(&pair);
+    let terms = Terms { receives: "both", ..TERMS };
+    let [one, two] = pair.run(&terms, &terms);
+    assert_eq!(one.unwrap().result.matched_keys, Some(2));
+    assert_eq!(two.unwrap().result.matched_keys, Some(2));
+    let written = fs::read_to_string(pair.path("two.out.csv")).unwrap();
+    assert_eq!(written, "id,email\na,bob@example.com\nc,ann@EXAMPLE.com\n");
+}
+
+#[test]
+fn hidden_sizes_show_only_the_agreed_maximum() {
+    let pair = Pair::new();
+    small_files(&pair);
+    let terms = Terms { hide_sizes: true, ..TERMS };
+    let [one, two] = pair.run(&terms, &terms);
+    let (one, two) = (one.unwrap(), two.unwrap());
+    assert_eq!((two.sizes.announced_here, two.sizes.announced_there), (1000, 1000));
+    assert_eq!(one.result.matched_keys, Some(2));
+}
+
+#[test]
+fn different_agreements_are_shown_on_both_sides_before_data_moves() {
+    let pair = Pair::new();
+    small_files(&pair);
+    let other = Terms { title: "another", receives: "two", ..TERMS };
+    let [one, two] = pair.run(&TERMS, &other);
+    for (result, here, there) in [(one, "test", "another"), (two, "another", "test")] {
+        let Err(Error::PeerIncompatible(Incompatible::Agreement(differences))) = result else {
+            panic!("{result:?}");
+        };
+        assert_eq!(differences.len(), 2, "{differences:?}");
+        let title = differences.iter().find(|one| one.field.contains("title")).unwrap();
+        assert!(title.here.as_ref().unwrap().contains(here), "{title:?}");
+        assert!(title.there.as_ref().unwrap().contains(there), "{title:?}");
+    }
+    no_leftovers(&pair);
+}
+
+#[test]
+fn a_set_below_the_minimum_ends_both_sides() {
+    let pair = Pair::new();
+    small_files(&pair);
+    let terms = Terms { min_rows: 4, ..TERMS };
+    let start = Instant::now();
+    let [one, two] = pair.run(&terms, &terms);
+    assert!(matches!(one, Err(Error::Input(InputFault::TooFewKeys { distinct: 3, min: 4 }))));
+    assert_peer_stopped(&two, StopReason::Input);
+    // A side that fails before the other has come leaves it waiting for its own limit.
+    assert!(start.elapsed() < Duration::from_secs(20));
+    no_leftovers(&pair);
+}
+
+#[test]
+fn a_file_with_too_many_rows_ends_both_sides() {
+    let pair = Pair::new();
+    small_files(&pair);
+    let terms = Terms { max_rows: 4, ..TERMS };
+    let [one, two] = pair.run(&terms, &terms);
+    assert!(matches!(one, Err(Error::Input(InputFault::Data(_)))), "{one:?}");
+    assert_peer_stopped(&two, StopReason::Input);
+    no_leftovers(&pair);
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_refused_before_the_peer_is_met() {
+    let pair = Pair::new();
+    small_files(&pair);
+    fs::write(pair.path("one.out.csv"), "precious").unwrap();
+    let job = pair.job(0, &TERMS, Endpoint::Listen("127.0.0.1:0".into()));
+    let error = run(job, Arc::new(Silent), &CancelToken::new()).unwrap_err();
+    assert!(matches!(error, Error::Input(InputFault::Output(_))), "{error:?}");
+    assert_eq!(fs::read_to_string(pair.path("one.out.csv")).unwrap(), "precious");
+}
+
+#[test]
+fn a_cancelled_wait_ends_at_once() {
+    let pair = Pair::new();
+    small_files(&pair);
+    let cancel = CancelToken::new();
+    let start = Instant::now();
+    let result = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let job = pair.job(0, &TERMS, Endpoint::Listen("127.0.0.1:0".into()));
+            run(job, Arc::new(Silent), &cancel)
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        cancel.cancel();
+        waiting.join().unwrap()
+    });
+    assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+fn assert_peer_stopped(result: &Result<Report, Error>, reason: StopReason) {
+    let Err(Error::Transport { kind: TransportFault::Stream(kind), .. }) = result else {
+        // A side that fails before the other has come leaves the other waiting in vain.
+        let nobody = matches!(result, Err(Error::Transport { kind: TransportFault::Link(_), .. }));
+        assert!(nobody, "{result:?}");
+        return;
+    };
+    assert_eq!(*kind, TransportError::PeerStopped(reason));
+}
