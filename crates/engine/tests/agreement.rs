@@ -110,7 +110,9 @@ fn the_last_day_counts_to_its_end_in_utc() {
     assert!(!at("2027-01-31T23:59:59Z"));
     assert!(at("2027-02-01T00:00:00Z"));
     assert!(at("2027-01-31T23:59:59-01:00"));
-    assert!(!parse(&and("expires = \"never\"")).is_expired("9999-12-30T00:00:00Z".parse().unwrap()));
+    assert!(
+        !parse(&and("expires = \"never\"")).is_expired("9999-12-30T00:00:00Z".parse().unwrap())
+    );
 }
 
 #[test]
@@ -139,7 +141,10 @@ fn an_insecure_protocol_must_be_named_and_asked_for() {
 #[test]
 fn security_that_no_protocol_has_is_refused() {
     let error = refused(&with("\"semi-honest\"", "\"malicious\""));
-    assert_eq!(error.to_string(), "agreement: no protocol offers intersection with malicious security yet");
+    assert_eq!(
+        error.to_string(),
+        "agreement: no protocol offers intersection with malicious security yet"
+    );
     let AgreementFault::NoProtocol { strongest, .. } = *error.fault else { panic!("{error}") };
     assert_eq!(strongest, Some(Security::SemiHonest));
     let named = with("\"semi-honest\"", "\"malicious\"\nprotocol = \"dh\"");
@@ -233,12 +238,32 @@ fn every_missing_field_has_a_meaning() {
 #[test]
 fn a_value_of_another_type_is_refused() {
     let cases = [
-        ("\"Spring campaign\"", "7", "line 2, column 9: \"title\" is a whole number, not a text in quotes"),
+        (
+            "\"Spring campaign\"",
+            "7",
+            "line 2, column 9: \"title\" is a whole number, not a text in quotes",
+        ),
         ("1\n", "\"1\"\n", "line 1, column 11: \"version\" is a text, not a whole number"),
-        ("5_000_000", "5.5", "line 13, column 12: \"party.shop.max_rows\" is a decimal number, not a whole number"),
-        ("5_000_000", "true", "line 13, column 12: \"party.shop.max_rows\" is true or false, not a whole number"),
-        ("[[key]]", "[key]", "line 7, column 1: \"key\" is a table, not a list of tables, each under its own [[key]]"),
-        ("[party.shop]", "[party]", "line 12, column 1: \"party.identity\" is a single value, not a table [party.NAME]"),
+        (
+            "5_000_000",
+            "5.5",
+            "line 13, column 12: \"party.shop.max_rows\" is a decimal number, not a whole number",
+        ),
+        (
+            "5_000_000",
+            "true",
+            "line 13, column 12: \"party.shop.max_rows\" is true or false, not a whole number",
+        ),
+        (
+            "[[key]]",
+            "[key]",
+            "line 7, column 1: \"key\" is a table, not a list of tables, each under its own [[key]]",
+        ),
+        (
+            "[party.shop]",
+            "[party]",
+            "line 12, column 1: \"party.identity\" is a single value, not a table [party.NAME]",
+        ),
     ];
     for (from, to, message) in cases {
         assert_refused(&with(from, to), &format!("agreement, {message}"));
@@ -316,8 +341,11 @@ fn texts_that_could_deceive_a_reader_are_refused() {
         fault
     };
     assert_eq!(text_fault("\" \""), TextFault::Empty);
-    assert_eq!(text_fault(&format!("\"{}\"", "x".repeat(201))), TextFault::TooLong { max_chars: 200 });
-    for escape in ["\\u001b[2J", "a\\nb", "\\u202e", "\\u0085"] {
+    assert_eq!(
+        text_fault(&format!("\"{}\"", "x".repeat(201))),
+        TextFault::TooLong { max_chars: 200 }
+    );
+    for escape in ["\\u001b[2J", "a\\nb", "\\u202e", "a\\u0085b"] {
         assert_eq!(text_fault(&format!("\"{escape}\"")), TextFault::ControlCharacter, "{escape}");
     }
     parse(&with("\"Spring campaign\"", "\"Frühling \\\"27\\\" \\\\ 春\""));
@@ -330,14 +358,18 @@ fn party_names_are_short_and_plain() {
         assert!(matches!(*error.fault, AgreementFault::PartyName { .. }), "{error}");
     }
     let longest = "x".repeat(32);
-    parse(&with("party.shop", &format!("party.{longest}")).replace("\"shop\"", &format!("\"{longest}\"")));
+    parse(
+        &with("party.shop", &format!("party.{longest}"))
+            .replace("\"shop\"", &format!("\"{longest}\"")),
+    );
 }
 
 #[test]
 fn there_are_two_parties_with_identities_of_their_own() {
     let one = format!("{HEAD}{KEY}{}", parties().split("\n[party.pub").next().unwrap());
-    assert_refused(&one, "agreement, line 11, column 1: 1 parties where there must be two");
-    let third = format!("{}[party.third]\nidentity = \"{}\"\nmax_rows = 1\n", sample(), identity(3));
+    assert_refused(&one, "agreement, line 11, column 2: there must be two parties, not 1");
+    let third =
+        format!("{}[party.third]\nidentity = \"{}\"\nmax_rows = 1\n", sample(), identity(3));
     assert!(matches!(*refused(&third).fault, AgreementFault::PartyCount { found: 3 }));
     let same = with(&identity(2).to_string(), &identity(1).to_string());
     assert!(matches!(*refused(&same).fault, AgreementFault::SameIdentity));
@@ -363,14 +395,17 @@ fn a_bad_identity_is_refused_without_being_repeated() {
 fn keys_have_names_of_their_own_and_known_profiles() {
     assert_refused(
         &with(KEY, &format!("{KEY}{KEY}")),
-        "agreement, line 12, column 8: the key \"email\" is there twice",
+        "agreement, line 13, column 8: the key \"email\" is there twice",
     );
     assert_refused(
         &with(KEY, "\nkey = []\n"),
-        "agreement, line 7, column 7: 0 keys where there must be 1 to 16",
+        "agreement, line 7, column 7: there must be 1 to 16 keys, not 0",
     );
     let many: String = (0..17).map(|i| KEY.replacen("email", &format!("k{i}"), 1)).collect();
-    assert!(matches!(*refused(&with(KEY, &many)).fault, AgreementFault::KeyCount { found: 17, .. }));
+    assert!(matches!(
+        *refused(&with(KEY, &many)).fault,
+        AgreementFault::KeyCount { found: 17, .. }
+    ));
     let error = refused(&with("profile = \"email\"", "profile = \"emial\""));
     let AgreementFault::BadProfile { cause, .. } = *error.fault else { panic!("{error}") };
     assert!(matches!(cause, ProfileError::Unknown { nearest: Some("email"), .. }));
@@ -393,7 +428,9 @@ fn another_version_of_a_profile_is_refused() {
 
 #[test]
 fn expiry_is_a_day_or_never() {
-    for bad in ["\"2027-01-31\"", "2027-01-31T10:00:00Z", "10:00:00", "20270131", "0000-01-01T00:00:00"] {
+    for bad in
+        ["\"2027-01-31\"", "2027-01-31T10:00:00Z", "10:00:00", "20270131", "0000-01-01T00:00:00"]
+    {
         let error = refused(&and(&format!("expires = {bad}")));
         assert_eq!(*error.fault, AgreementFault::BadDate, "{bad}");
         assert_eq!(error.at.map(|at| (at.line, at.column)), Some((2, 11)));
@@ -448,7 +485,12 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
     let changes = [
         (with("Spring", "Autumn"), "title", Some("Spring campaign"), Some("Autumn campaign")),
         (with("\"shop\"", "\"both\""), "receives", Some("shop"), Some("both")),
-        (with("\"semi-honest\"", "\"insecure\""), "security", Some("semi-honest"), Some("insecure")),
+        (
+            with("\"semi-honest\"", "\"insecure\""),
+            "security",
+            Some("semi-honest"),
+            Some("insecure"),
+        ),
         (and("expires = 2027-01-31"), "expires", Some("never"), Some("2027-01-31")),
         (and("self_check = 20"), "self_check", Some("16"), Some("20")),
         (and("hide_sizes = true"), "hide_sizes", Some("false"), Some("true")),
@@ -459,7 +501,12 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
             Some("lower"),
         ),
         (with("5_000_000", "6_000_000"), "party.shop.max_rows", Some("5000000"), Some("6000000")),
-        (and("").replace("[party.pub", "min_rows = 2\n[party.pub"), "party.shop.min_rows", Some("1"), Some("2")),
+        (
+            and("").replace("[party.pub", "min_rows = 2\n[party.pub"),
+            "party.shop.min_rows",
+            Some("1"),
+            Some("2"),
+        ),
     ];
     for (text, field, here, there) in changes {
         let other = parse(&text);
@@ -467,14 +514,18 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
         let differences = base.differences(&other);
         assert_eq!(differences.len(), 1, "{differences:?}");
         assert_eq!(differences[0].field, field);
-        assert_eq!((differences[0].here.as_deref(), differences[0].there.as_deref()), (here, there));
+        assert_eq!(
+            (differences[0].here.as_deref(), differences[0].there.as_deref()),
+            (here, there)
+        );
         assert_eq!(other.differences(&base)[0].here.as_deref(), there);
     }
 }
 
 #[test]
 fn a_key_that_only_one_side_has_is_a_difference_with_a_gap() {
-    let more = parse(&with(KEY, &format!("{KEY}[[key]]\nname = \"phone\"\nprofile = \"phone:GB\"\n\n")));
+    let more =
+        parse(&with(KEY, &format!("{KEY}[[key]]\nname = \"phone\"\nprofile = \"phone:GB\"\n\n")));
     let differences = parse(&sample()).differences(&more);
     let shown: Vec<_> =
         differences.iter().map(|d| (&*d.field, d.here.as_deref(), d.there.as_deref())).collect();

@@ -149,7 +149,7 @@ pub enum AgreementFault {
         name: String,
     },
     /// Another number of parties than two.
-    #[error("{found} parties where there must be two")]
+    #[error("there must be two parties, not {found}")]
     PartyCount {
         /// How many there are.
         found: usize,
@@ -166,7 +166,7 @@ pub enum AgreementFault {
     #[error("both parties have the same identity")]
     SameIdentity,
     /// No key, or too many of them.
-    #[error("{found} keys where there must be 1 to {max}")]
+    #[error("there must be 1 to {max} keys, not {found}")]
     KeyCount {
         /// How many there are.
         found: usize,
