@@ -324,3 +324,46 @@ fn random_scalar(ctx: &mut Context) -> Scalar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Recorded values: whoever changes them changes the wire format.
+    #[test]
+    fn points_and_tags_are_the_recorded_ones() {
+        let session = SessionId::from_bytes([1; 32]);
+        let params = PsiParams::new(session, 1 << 20, 1 << 20, Learns::Receiver).unwrap();
+        let item = Item::from_bytes(*b"0123456789abcdef");
+        let (alpha, beta) = (
+            Scalar::from_uniform_bytes(&[2; 64]).unwrap(),
+            Scalar::from_uniform_bytes(&[3; 64]).unwrap(),
+        );
+        let uniform = GroupHash::new(&session).uniform(&item);
+        let mut blinded = [[0; 32]; 2];
+        ristretto::hash_mul(&[uniform], &alpha, &mut blinded[..1]);
+        ristretto::hash_mul(&[uniform], &beta, &mut blinded[1..]);
+        let mut shared = [[0; 32]; 2];
+        ristretto::decode_mul(&blinded[..1], &beta, &mut shared[..1]).unwrap();
+        ristretto::decode_mul(&blinded[1..], &alpha, &mut shared[1..]).unwrap();
+        assert_eq!(shared[0], shared[1], "(H(x)^α)^β is (H(x)^β)^α");
+        assert_eq!(
+            hex(&uniform),
+            "88ee885df57c1281d25a0b246c37b33f7e7b40814c6fb43ff921002803af3eb1e5e75c7de46572f02c1866d4bcaefa42b8cc68f295fbb01f43e29adb24a4c2f8"
+        );
+        assert_eq!(
+            hex(&blinded[0]),
+            "b007b449cbc6c08c0ee8ac7b47bc3b90d54fab3f988546270353cfafe1117907"
+        );
+        assert_eq!(
+            hex(&shared[0]),
+            "aed65609fc76e79c54874f24db6b6dc8795104767cacdded82a5ae4df088a24b"
+        );
+        let tag = TagHash::new(TAG_LABEL, &params).tag(&shared[0]);
+        assert_eq!(format!("{tag:020x}"), "8ac1627c9b761e9b0014");
+    }
+}

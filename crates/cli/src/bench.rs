@@ -1,0 +1,261 @@
+//! `vesica bench`: both parties as two processes on generated items.
+
+mod figures;
+mod party;
+
+pub(crate) use party::{PartyArgs, run_party};
+
+use clap::{Args, ValueEnum};
+use figures::{BenchReport, RunFigures};
+use std::io::{BufRead, BufReader, Write};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
+use vesica_core::params::MAX_SET_LEN;
+use vesica_engine::bench::BenchFigures;
+use vesica_link::{Identity, ShapedRelay};
+use vesica_net::Shape;
+use vesica_protocols::Protocol;
+
+/// Sizes of the two sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) sender: u64,
+    pub(crate) receiver: u64,
+}
+
+impl FromStr for Sizes {
+    type Err = SizeError;
+
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        match text.split_once(',') {
+            Some((sender, receiver)) => {
+                Ok(Sizes { sender: size(sender)?, receiver: size(receiver)? })
+            }
+            None => size(text).map(|n| Sizes { sender: n, receiver: n }),
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a size is a number, as 5000, or a power of two, as 2^20; at most 2^32")]
+pub(crate) struct SizeError;
+
+fn size(text: &str) -> Result<u64, SizeError> {
+    let text = text.trim().replace('_', "");
+    let n = match text.split_once('^') {
+        Some(("2", power)) => {
+            let power = power.parse().map_err(|_| SizeError)?;
+            1u64.checked_shl(power).filter(|n| *n > 0).ok_or(SizeError)?
+        }
+        _ => text.parse().map_err(|_| SizeError)?,
+    };
+    if n <= MAX_SET_LEN { Ok(n) } else { Err(SizeError) }
+}
+
+/// The emulated network between the two processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Network {
+    /// The machine's own loopback.
+    Loopback,
+    /// 10 Gbit/s, 0.02 ms round trip.
+    Lan,
+    /// 1 Gbit/s, 1 ms round trip.
+    Gigabit,
+    /// 50 Mbit/s, 80 ms round trip.
+    Wan,
+}
+
+impl Network {
+    fn shape(self) -> Shape {
+        match self {
+            Network::Loopback => Shape::LOOPBACK,
+            Network::Lan => Shape::LAN,
+            Network::Gigabit => Shape::GIGABIT,
+            Network::Wan => Shape::WAN,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Network::Loopback => "loopback",
+            Network::Lan => "lan",
+            Network::Gigabit => "gigabit",
+            Network::Wan => "wan",
+        }
+    }
+}
+
+/// Measure a protocol: both parties as two processes, over TLS, on generated items.
+///
+/// Half of the smaller set is common; the result of every run is checked. Times are from the
+/// moment both sides are ready to the end of the later one.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica bench dh --size 2^16 --network lan --runs 5")]
+pub(crate) struct BenchArgs {
+    /// The protocol's id in the catalogue (see `vesica protocols`)
+    protocol: String,
+    /// Set size, or the sender's and the receiver's: 2^20 or 2^20,2^12
+    #[arg(long, default_value = "2^16", value_name = "N[,N]")]
+    size: Sizes,
+    /// The network between the two, emulated in user space
+    #[arg(long, default_value = "loopback", value_enum)]
+    network: Network,
+    /// CPU threads of each party
+    #[arg(long, default_value = "1", value_name = "K")]
+    threads: NonZeroUsize,
+    /// How many runs; the median is reported
+    #[arg(long, default_value = "3", value_name = "R")]
+    runs: NonZeroU32,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why a benchmark could not be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BenchError {
+    /// The catalogue has no such protocol.
+    #[error("the catalogue has no protocol {0}")]
+    UnknownProtocol(String),
+    /// The two processes could not be started or talked to.
+    #[error("the two parties could not be run")]
+    Process,
+    /// A party ended with an error, which it has printed.
+    #[error("the {0} failed")]
+    Party(&'static str),
+    /// A run gave a wrong result.
+    #[error("a run gave a wrong result")]
+    WrongResult,
+}
+
+impl From<std::io::Error> for BenchError {
+    fn from(_: std::io::Error) -> Self {
+        BenchError::Process
+    }
+}
+
+/// Runs the benchmark and prints its figures on `out`.
+pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), BenchError> {
+    let protocol = vesica_protocols::find(&args.protocol)
+        .map_err(|_| BenchError::UnknownProtocol(args.protocol.clone()))?;
+    let keys = tempfile::tempdir()?;
+    let runs = (0..args.runs.get())
+        .map(|_| one_run(args, protocol, keys.path()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let report =
+        BenchReport::new(protocol, args.size, args.network.name(), args.threads.get(), runs);
+    if args.json {
+        let json = serde_json::to_string_pretty(&report).map_err(|_| BenchError::Process)?;
+        writeln!(out, "{json}")?;
+    } else {
+        report.print(out)?;
+    }
+    if report.result_ok { Ok(()) } else { Err(BenchError::WrongResult) }
+}
+
+fn one_run(
+    args: &BenchArgs,
+    protocol: &Protocol,
+    directory: &Path,
+) -> Result<RunFigures, BenchError> {
+    let keys = tempfile::tempdir_in(directory)?;
+    let make = |name: &str| -> Result<_, BenchError> {
+        let identity = Identity::generate().map_err(|_| BenchError::Process)?;
+        let path = keys.path().join(name);
+        identity.save(&path).map_err(|_| BenchError::Process)?;
+        Ok((path, identity.public()))
+    };
+    let (sender_key, sender) = make("sender")?;
+    let (receiver_key, receiver) = make("receiver")?;
+    let command = |role: &str, key: &Path, peer: String, flag: &str, address: String| {
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .args(["bench-party", protocol.id, "--role", role])
+            .arg("--size")
+            .arg(format!("{},{}", args.size.sender, args.size.receiver))
+            .arg("--threads")
+            .arg(args.threads.to_string())
+            .arg("--key")
+            .arg(key)
+            .args(["--peer", &peer, flag, &address])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        Ok::<_, std::io::Error>(command)
+    };
+
+    let listening = ["--listen", "127.0.0.1:0"];
+    let mut receiving = Process::start(
+        command("receiver", &receiver_key, sender.to_string(), listening[0], listening[1].into())?,
+        "receiver",
+    )?;
+    let address = receiving.line()?;
+    let address = address.parse().map_err(|_| BenchError::Party("receiver"))?;
+    let shape = args.network.shape();
+    let relay = match shape.is_unshaped() {
+        true => None,
+        false => {
+            let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+            Some(ShapedRelay::start(any, address, shape).map_err(|_| BenchError::Process)?)
+        }
+    };
+    let target = relay.as_ref().map_or(address, ShapedRelay::address);
+    let sending = Process::start(
+        command("sender", &sender_key, receiver.to_string(), "--connect", target.to_string())?,
+        "sender",
+    )?;
+    let sender = sending.figures()?;
+    let receiver = receiving.figures()?;
+    Ok(RunFigures { sender, receiver })
+}
+
+/// A party's process; ended when dropped, so that a failed run leaves nothing behind.
+struct Process {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+    role: &'static str,
+}
+
+impl Process {
+    fn start(mut command: Command, role: &'static str) -> Result<Self, BenchError> {
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take().ok_or(BenchError::Process)?;
+        Ok(Self { child, lines: BufReader::new(stdout).lines(), role })
+    }
+
+    fn line(&mut self) -> Result<String, BenchError> {
+        self.lines.next().ok_or(BenchError::Party(self.role))?.map_err(BenchError::from)
+    }
+
+    fn figures(mut self) -> Result<BenchFigures, BenchError> {
+        let line = self.line()?;
+        let figures = serde_json::from_str(&line).map_err(|_| BenchError::Party(self.role))?;
+        let status = self.child.wait()?;
+        if status.success() { Ok(figures) } else { Err(BenchError::Party(self.role)) }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_numbers_or_powers_of_two() {
+        let both = |n| Some(Sizes { sender: n, receiver: n });
+        assert_eq!("5000".parse().ok(), both(5000));
+        assert_eq!("2^20".parse().ok(), both(1 << 20));
+        assert_eq!("1_000".parse().ok(), both(1000));
+        assert_eq!("2^20,2^12".parse().ok(), Some(Sizes { sender: 1 << 20, receiver: 1 << 12 }));
+        for bad in ["", "2^", "3^4", "2^64", "2^33", "x", "1,2,3", "-1"] {
+            assert!(bad.parse::<Sizes>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The figures of a benchmark: every run, and the medians.
+
+use super::Sizes;
+use serde::Serialize;
+use std::io::{self, Write};
+use vesica_core::{Learns, PsiParams, SessionId};
+use vesica_engine::bench::BenchFigures;
+use vesica_protocols::Protocol;
+
+/// One run, both parties.
+#[derive(Debug, Serialize)]
+pub(super) struct RunFigures {
+    pub(super) sender: BenchFigures,
+    pub(super) receiver: BenchFigures,
+}
+
+/// All runs and their medians.
+#[derive(Debug, Serialize)]
+pub(super) struct BenchReport {
+    schema: &'static str,
+    vesica_version: &'static str,
+    protocol: &'static str,
+    sizes: SizesReport,
+    network: &'static str,
+    threads: usize,
+    kernels: &'static str,
+    pub(super) result_ok: bool,
+    formula_bytes: Option<u64>,
+    median: Median,
+    runs: Vec<RunFigures>,
+}
+
+#[derive(Debug, Serialize)]
+struct SizesReport {
+    sender: u64,
+    receiver: u64,
+}
+
+/// Medians over the runs.
+#[derive(Debug, Serialize)]
+struct Median {
+    /// From both ready to the later result.
+    wall_s: f64,
+    /// Both parties together.
+    cpu_s: f64,
+    cpu_s_sender: f64,
+    cpu_s_receiver: f64,
+    /// CPU time of a party over the items of its own set, the mean of both parties.
+    cpu_us_per_item_and_party: f64,
+    /// Payload both ways.
+    bytes_total: u64,
+    bytes_sender_to_receiver: u64,
+    bytes_receiver_to_sender: u64,
+    /// Over TCP both ways, TLS and the handshakes included.
+    wire_bytes_total: u64,
+    flights: u64,
+    /// The larger of both parties.
+    peak_rss_bytes: u64,
+    peak_rss_bytes_sender: u64,
+    peak_rss_bytes_receiver: u64,
+}
+
+impl BenchReport {
+    pub(super) fn new(
+        protocol: &Protocol,
+        sizes: Sizes,
+        network: &'static str,
+        threads: usize,
+        runs: Vec<RunFigures>,
+    ) -> Self {
+        let real = |of: &dyn Fn(&RunFigures) -> f64| median(runs.iter().map(of), f64::total_cmp);
+        let whole = |of: &dyn Fn(&RunFigures) -> u64| median(runs.iter().map(of), u64::cmp);
+        let per_item = |cpu_s: f64, n: u64| 1e6 * cpu_s / n.max(1) as f64;
+        let median = Median {
+            wall_s: real(&|run| run.sender.wall_s.max(run.receiver.wall_s)),
+            cpu_s: real(&|run| run.sender.cpu_s + run.receiver.cpu_s),
+            cpu_s_sender: real(&|run| run.sender.cpu_s),
+            cpu_s_receiver: real(&|run| run.receiver.cpu_s),
+            cpu_us_per_item_and_party: real(&|run| {
+                let sender = per_item(run.sender.cpu_s, sizes.sender);
+                let receiver = per_item(run.receiver.cpu_s, sizes.receiver);
+                (sender + receiver) / 2.0
+            }),
+            bytes_total: whole(&|run| run.sender.bytes_sent + run.receiver.bytes_sent),
+            bytes_sender_to_receiver: whole(&|run| run.sender.bytes_sent),
+            bytes_receiver_to_sender: whole(&|run| run.receiver.bytes_sent),
+            wire_bytes_total: whole(&|run| run.sender.wire_sent + run.receiver.wire_sent),
+            flights: whole(&|run| run.sender.flights.min(run.receiver.flights)),
+            peak_rss_bytes: whole(&|run| {
+                run.sender.peak_rss_bytes.max(run.receiver.peak_rss_bytes)
+            }),
+            peak_rss_bytes_sender: whole(&|run| run.sender.peak_rss_bytes),
+            peak_rss_bytes_receiver: whole(&|run| run.receiver.peak_rss_bytes),
+        };
+        let session = SessionId::from_bytes([0; 32]);
+        let params = PsiParams::new(session, sizes.sender, sizes.receiver, Learns::Receiver);
+        Self {
+            schema: "vesica-bench/1",
+            vesica_version: env!("CARGO_PKG_VERSION"),
+            protocol: protocol.id,
+            sizes: SizesReport { sender: sizes.sender, receiver: sizes.receiver },
+            network,
+            threads,
+            kernels: vesica_simd::Backend::active().name(),
+            result_ok: runs.iter().all(|run| run.sender.result_ok && run.receiver.result_ok),
+            formula_bytes: params.ok().map(|params| (protocol.bytes)(&params).total()),
+            median,
+            runs,
+        }
+    }
+
+    /// The medians as text.
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let m = &self.median;
+        let mb = |bytes: u64| bytes as f64 / 1e6;
+        let SizesReport { sender, receiver } = self.sizes;
+        writeln!(
+            out,
+            "{}: sender {sender}, receiver {receiver} items; {}, {} thread(s) a party, {} run(s), kernels {}",
+            self.protocol,
+            self.network,
+            self.threads,
+            self.runs.len(),
+            self.kernels
+        )?;
+        let result = if self.result_ok { "exact in every run" } else { "WRONG" };
+        writeln!(out, "  result        {result}")?;
+        writeln!(out, "  wall          {:.3} s", m.wall_s)?;
+        writeln!(
+            out,
+            "  CPU           {:.3} s sender, {:.3} s receiver; {:.2} µs an item and party",
+            m.cpu_s_sender, m.cpu_s_receiver, m.cpu_us_per_item_and_party
+        )?;
+        let formula = match self.formula_bytes {
+            Some(formula) if formula == m.bytes_total => "equal to the formula".to_owned(),
+            Some(formula) => format!("the formula says {formula}"),
+            None => "no formula".to_owned(),
+        };
+        writeln!(
+            out,
+            "  payload       {} B: {} to the receiver, {} to the sender; {formula}",
+            m.bytes_total, m.bytes_sender_to_receiver, m.bytes_receiver_to_sender
+        )?;
+        writeln!(out, "  on the wire   {:.3} MB with TLS", mb(m.wire_bytes_total))?;
+        writeln!(out, "  flights       {}", m.flights)?;
+        writeln!(
+            out,
+            "  peak memory   {:.1} MB sender, {:.1} MB receiver",
+            mb(m.peak_rss_bytes_sender),
+            mb(m.peak_rss_bytes_receiver)
+        )
+    }
+}
+
+fn median<T: Copy>(values: impl Iterator<Item = T>, order: impl Fn(&T, &T) -> std::cmp::Ordering) -> T {
+    let mut values: Vec<T> = values.collect();
+    values.sort_by(order);
+    values[values.len() / 2]
+}

@@ -1,0 +1,251 @@
+//! Two `vesica` processes in a directory of their own.
+
+// Each test file uses a part of this one.
+#![allow(dead_code, unreachable_pub)]
+
+use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Longest time any single process of a test may take.
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+/// The command under test.
+pub fn vesica() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    command.stdin(Stdio::null()).env_remove("VESICA_SIMD").env("NO_COLOR", "1");
+    command
+}
+
+/// A port of 127.0.0.1 that was free a moment ago.
+pub fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub took: Duration,
+}
+
+impl Ended {
+    #[track_caller]
+    pub fn assert_code(&self, code: i32) -> &Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Every failure has an `error:` and a `hint:` line.
+    #[track_caller]
+    pub fn assert_failed(&self, code: i32, says: &str) -> &Self {
+        self.assert_code(code);
+        let has = |start: &str| self.stderr.lines().any(|line| line.starts_with(start));
+        assert!(has("error: ") && has("hint: "), "{self:#?}");
+        assert!(self.stderr.contains(says), "does not say {says:?}: {self:#?}");
+        self
+    }
+}
+
+/// A process under way; killed when dropped.
+pub struct Running {
+    child: Child,
+    output: Option<[JoinHandle<String>; 2]>,
+    start: Instant,
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Self {
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                let _ = from.read_to_end(&mut bytes);
+                String::from_utf8_lossy(&bytes).into_owned()
+            })
+        }
+        let output = [collect(child.stdout.take().unwrap()), collect(child.stderr.take().unwrap())];
+        Self { child, output: Some(output), start: Instant::now() }
+    }
+
+    pub fn pid(&self) -> nix::unistd::Pid {
+        nix::unistd::Pid::from_raw(self.child.id() as i32)
+    }
+
+    pub fn signal(&self, signal: nix::sys::signal::Signal) {
+        let _ = nix::sys::signal::kill(self.pid(), signal);
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    #[track_caller]
+    pub fn wait(self) -> Ended {
+        self.wait_within(LIMIT)
+    }
+
+    #[track_caller]
+    pub fn wait_within(mut self, limit: Duration) -> Ended {
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(self.start.elapsed() < limit, "the process did not end within {limit:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let took = self.start.elapsed();
+        let [stdout, stderr] = self.output.take().unwrap().map(|thread| thread.join().unwrap());
+        Ended { code: status.code(), stdout, stderr, took }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A directory with the keys of two parties, `one` and `two`.
+pub struct Place {
+    directory: tempfile::TempDir,
+    pub identities: [String; 2],
+}
+
+/// What an agreement says where a test does not care.
+pub struct Terms {
+    pub title: &'static str,
+    pub receives: &'static str,
+    pub security: &'static str,
+    pub protocol: &'static str,
+    pub key: &'static str,
+    pub profile: &'static str,
+    pub max_rows: u64,
+    pub min_rows: u64,
+    pub more: &'static str,
+}
+
+pub const TERMS: Terms = Terms {
+    title: "test",
+    receives: "one",
+    security: "semi-honest",
+    protocol: "auto",
+    key: "email",
+    profile: "email",
+    max_rows: 10_000_000,
+    min_rows: 1,
+    more: "",
+};
+
+impl Place {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let keygen = |name: &str| {
+            let path = directory.path().join(name);
+            let made = vesica().arg("keygen").arg("--out").arg(&path).output().unwrap();
+            assert!(made.status.success(), "{made:?}");
+            let text = fs::read_to_string(&path).unwrap();
+            let at = text.find("vesica1").expect("the key file names the public identity");
+            text[at..].split_whitespace().next().unwrap().to_owned()
+        };
+        let identities = [keygen("one.key"), keygen("two.key")];
+        Self { identities, directory }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Writes the agreement of `terms` under `name`.
+    pub fn agreement(&self, name: &str, terms: &Terms) -> PathBuf {
+        let Terms { title, receives, security, protocol, key, profile, max_rows, min_rows, more } =
+            terms;
+        let [one, two] = &self.identities;
+        self.write(
+            name,
+            format!(
+                "version = 1\ntitle = \"{title}\"\noperation = \"intersection\"\n\
+                 receives = \"{receives}\"\nsecurity = \"{security}\"\nprotocol = \"{protocol}\"\n\
+                 {more}\n[[key]]\nname = \"{key}\"\nprofile = \"{profile}\"\n\n\
+                 [party.one]\nidentity = \"{one}\"\nmax_rows = {max_rows}\nmin_rows = {min_rows}\n\n\
+                 [party.two]\nidentity = \"{two}\"\nmax_rows = {max_rows}\nmin_rows = {min_rows}\n"
+            ),
+        )
+    }
+
+    /// `vesica run` of one party, without an address.
+    pub fn run(&self, agreement: &str, party: &str, input: &str, output: Option<&str>) -> Command {
+        let mut command = vesica();
+        command
+            .arg("run")
+            .arg(self.path(agreement))
+            .arg("--key")
+            .arg(self.path(&format!("{party}.key")))
+            .arg("--input")
+            .arg(self.path(input))
+            .args(["--wait", "30s", "--idle-timeout", "20s", "--threads", "1"]);
+        if let Some(output) = output {
+            command.arg("--output").arg(self.path(output));
+        }
+        command
+    }
+
+    /// Runs both commands, `one` listening and `two` connecting.
+    #[track_caller]
+    pub fn run_both(&self, mut one: Command, mut two: Command) -> [Ended; 2] {
+        let address = format!("127.0.0.1:{}", free_port());
+        one.args(["--listen", &address]);
+        two.args(["--connect", &address]);
+        let (one, two) = (Running::start(one), Running::start(two));
+        [one.wait(), two.wait()]
+    }
+
+    /// Nothing but what the test put there: no result, no part of one.
+    #[track_caller]
+    pub fn assert_no_leftovers(&self, outputs: &[&str]) {
+        for entry in fs::read_dir(self.directory.path()).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(!name.contains("partial"), "{name} was left behind");
+            assert!(!outputs.contains(&name.as_str()), "{name} was left behind");
+        }
+    }
+}
+
+/// A CSV file with `id,email` of people `range`.
+pub fn people(range: std::ops::Range<u64>) -> String {
+    let mut csv = String::from("id,email\n");
+    for i in range {
+        csv.push_str(&format!("{i},user{i}@example.com\n"));
+    }
+    csv
+}
+
+/// Where the Debian packages `wamerican-huge` and `wbritish-huge` put their lists.
+pub fn word_list(name: &str) -> PathBuf {
+    let directory = std::env::var("VESICA_WORD_LISTS").unwrap_or("/usr/share/dict".into());
+    let path = Path::new(&directory).join(name);
+    assert!(
+        path.exists(),
+        "{} is missing: run the tests with `make test`, which fetches the word lists",
+        path.display()
+    );
+    path
+}
