@@ -1,6 +1,6 @@
 //! What is wrong with a file, and where. No variant holds a value of the file.
 
-use crate::format::{Codec, Content, Format};
+use crate::format::{Codec, Content};
 use crate::profile::Refusal;
 use std::fmt;
 use std::io;
@@ -119,12 +119,12 @@ pub enum InputError {
         delimiter: u8,
     },
     /// The first bytes are those of another format than the name says.
-    #[error("{} was to be {expected} but holds {found}", path.display())]
+    #[error("{} should hold {expected} but holds {found}", path.display())]
     WrongContent {
         /// The file.
         path: PathBuf,
-        /// The format by name or option.
-        expected: Format,
+        /// What the name or the option says.
+        expected: Content,
         /// What the first bytes say.
         found: Content,
     },

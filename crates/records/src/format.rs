@@ -57,8 +57,10 @@ pub enum Content {
     Zstd,
     /// A ZIP archive; most often an Excel workbook.
     Zip,
-    /// Nothing known; where Parquet was expected, most often text.
-    Other,
+    /// Text.
+    Text,
+    /// None of these.
+    Unknown,
 }
 
 impl fmt::Display for Content {
@@ -68,7 +70,8 @@ impl fmt::Display for Content {
             Content::Gzip => "gzip data",
             Content::Zstd => "zstd data",
             Content::Zip => "a ZIP archive (an Excel workbook is one)",
-            Content::Other => "something else",
+            Content::Text => "text",
+            Content::Unknown => "something else",
         })
     }
 }
@@ -116,6 +119,6 @@ pub(crate) fn sniff(head: &[u8]) -> Content {
     } else if head.starts_with(b"PK\x03\x04") {
         Content::Zip
     } else {
-        Content::Other
+        Content::Unknown
     }
 }

@@ -55,6 +55,8 @@ impl KeyEncoder {
         }
         match refused {
             Some((key, reason)) => Encoded::Refused { key, reason },
+            // Without columns there is no key.
+            None if self.key.is_empty() => Encoded::Empty,
             None => Encoded::Key(&self.key),
         }
     }

@@ -81,6 +81,7 @@ pub fn write_matches(
         }
     }
     let Pass { keys, written, .. } = pass;
+    source.check_unchanged()?;
     if keys.fingerprint() != *expected {
         return Err(InputError::Changed { path: source.path().to_path_buf() }.into());
     }

@@ -79,6 +79,7 @@ pub(crate) fn visit(
             }
         }
     }
+    source.check_unchanged()?;
     meter.finish(rows)?;
     Ok(rows)
 }

@@ -64,10 +64,7 @@ struct Shaper<'a> {
 
 impl Visit for Shaper<'_> {
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
-        if self.left == 0 {
-            return Ok(ControlFlow::Break(()));
-        }
-        self.left -= 1;
+        self.left = self.left.saturating_sub(1);
         for (key, (column, tally)) in self.columns.iter().zip(&mut self.tallies).enumerate() {
             let cell = row.cell(key, &mut self.scratch);
             self.value.clear();
@@ -89,11 +86,12 @@ impl Visit for Shaper<'_> {
                 None => tally.other += 1,
             }
         }
-        Ok(ControlFlow::Continue(()))
+        // The next row is not even looked at.
+        Ok(if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 }
 
-/// The shapes of the key columns in the first `rows` rows.
+/// The shapes of the key columns in the first `rows` rows, at least one.
 ///
 /// Letters and digits never leave the machine's memory; punctuation does, as part of a pattern.
 ///

@@ -2,64 +2,88 @@
 
 use vesica_core::Item;
 
-/// Below this a comparison sort is as fast.
-const RADIX_MIN_LEN: usize = 1 << 12;
+/// Below this, exchanging neighbours is fastest.
+const RADIX_MIN_LEN: usize = 16;
 
-/// Digest bytes used as radix before the rest is compared.
-const RADIX_LEVELS: usize = 2;
+/// Bits of the widest digit: more write positions than this no longer stay in the first caches.
+const DIGIT_MAX_BITS: u32 = 10;
 
-fn number(item: &Item) -> u128 {
-    u128::from_be_bytes(*item.as_bytes())
+/// Bits used as digits before the rest is compared; only many equal items get that far.
+const RADIX_BITS: u32 = 50;
+
+/// The first half of an item as a number; digests seldom agree in it.
+fn head(item: &Item) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *item.as_bytes();
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// Sorts ascending, in place.
 ///
-/// American flag sort (McIlroy, Bostic and McIlroy, "Engineering Radix Sort", Computing Systems
-/// 1993) on the first bytes: digests are uniform, so the buckets are even and fit the cache.
+/// Radix sort from the first bits, in place (American flag sort: McIlroy, Bostic and McIlroy,
+/// "Engineering Radix Sort", Computing Systems 1993). Digests are uniform, so buckets are even,
+/// and each level's buckets fit the next smaller cache. Items are exchanged in the order of the
+/// array rather than by following the cycles of the permutation: the memory accesses of one
+/// exchange then do not wait for those of the one before.
 pub(crate) fn sort(items: &mut [Item]) {
-    sort_level(items, 0);
+    sort_from(items, 0);
 }
 
-fn sort_level(items: &mut [Item], level: usize) {
-    if level == RADIX_LEVELS || items.len() < RADIX_MIN_LEN {
-        items.sort_unstable_by_key(number);
-        return;
+/// Sorts items that agree in their first `used` bits.
+fn sort_from(items: &mut [Item], used: u32) {
+    if items.len() < RADIX_MIN_LEN {
+        return insertion_sort(items);
     }
-    let digit = |item: &Item| usize::from(item.as_bytes()[level]);
-    let mut ends = [0; 256];
+    if used >= RADIX_BITS {
+        return items.sort_unstable();
+    }
+    // Buckets of about four items are left to the insertion sort.
+    let bits = (items.len() / 4).ilog2().clamp(1, DIGIT_MAX_BITS);
+    let digit = |item: &Item| ((head(item) << used) >> (64 - bits)) as usize;
+    let buckets = 1 << bits;
+    let mut ends = [0; 1 << DIGIT_MAX_BITS];
+    let ends = &mut ends[..buckets];
     for item in items.iter() {
         ends[digit(item)] += 1;
     }
-    let mut next = [0; 256];
+    let mut next = [0; 1 << DIGIT_MAX_BITS];
+    let next = &mut next[..buckets];
     let mut total = 0;
-    for (next, end) in next.iter_mut().zip(&mut ends) {
+    for (next, end) in next.iter_mut().zip(ends.iter_mut()) {
         *next = total;
         total += *end;
         *end = total;
     }
-    for bucket in 0..256 {
-        while next[bucket] < ends[bucket] {
-            // Follow the cycle of displacements until something belongs here.
-            let mut item = items[next[bucket]];
-            loop {
-                let home = digit(&item);
-                if home == bucket {
-                    break;
-                }
-                std::mem::swap(&mut items[next[home]], &mut item);
+    // What comes before a bucket's `next` has its place; every exchange places one item more.
+    loop {
+        let mut done = true;
+        for bucket in 0..buckets {
+            for at in next[bucket]..ends[bucket] {
+                let home = digit(&items[at]);
+                items.swap(at, next[home]);
                 next[home] += 1;
             }
-            items[next[bucket]] = item;
-            next[bucket] += 1;
+            done &= next[bucket] == ends[bucket];
+        }
+        if done {
+            break;
         }
     }
-    let mut rest = items;
     let mut start = 0;
-    for end in ends {
-        let (bucket, tail) = rest.split_at_mut(end - start);
-        sort_level(bucket, level + 1);
-        rest = tail;
-        start = end;
+    for end in ends.iter() {
+        sort_from(&mut items[start..*end], used + bits);
+        start = *end;
+    }
+}
+
+fn insertion_sort(items: &mut [Item]) {
+    for end in 1..items.len() {
+        let item = items[end];
+        let mut at = end;
+        while at > 0 && (head(&items[at - 1]), items[at - 1]) > (head(&item), item) {
+            items[at] = items[at - 1];
+            at -= 1;
+        }
+        items[at] = item;
     }
 }
 

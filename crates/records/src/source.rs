@@ -209,6 +209,11 @@ impl Source {
         Ok(file)
     }
 
+    /// Checks, after a pass, that nothing was written to the file meanwhile.
+    pub(crate) fn check_unchanged(&self) -> Result<(), InputError> {
+        self.reopen().map(drop)
+    }
+
     /// The records after the header, and the header as it is in the file.
     pub(crate) fn records(&self) -> Result<(RecordReader, Header), InputError> {
         let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
@@ -246,13 +251,17 @@ impl Source {
             (Format::Parquet, _) => Content::Parquet,
             (_, Codec::Gzip) => Content::Gzip,
             (_, Codec::Zstd) => Content::Zstd,
-            (_, Codec::Plain) => Content::Other,
+            (_, Codec::Plain) => Content::Text,
         };
-        // A zstd file may begin with a skippable frame, which has no fixed first byte.
-        if found == expected || (expected == Content::Zstd && found == Content::Other) {
+        let unknown_is_right = match expected {
+            Content::Text => true,
+            // A zstd file may begin with a skippable frame, which has no fixed first byte.
+            Content::Zstd => head[..len].first().is_some_and(|byte| byte & 0xf0 == 0x50),
+            _ => false,
+        };
+        if found == expected || (found == Content::Unknown && unknown_is_right) {
             return Ok(());
         }
-        let expected = self.format.format;
         Err(InputError::WrongContent { path: self.path.clone(), expected, found })
     }
 

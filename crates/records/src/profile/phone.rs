@@ -41,6 +41,12 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
     if text.len() > TEXT_MAX_BYTES {
         return Err(Refusal::NotAPhone);
     }
+    // The library would look for a number inside any text.
+    let starts = |c: char| c.is_numeric() || matches!(c, '+' | '\u{ff0b}' | '(' | '\u{ff08}');
+    let is_uri = text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("tel:"));
+    if !text.starts_with(starts) && !is_uri {
+        return Err(Refusal::NotAPhone);
+    }
     let number = PHONE_NUMBER_UTIL.parse(&*text, Some(region.0)).map_err(|_| Refusal::NotAPhone)?;
     if number.extension.as_ref().is_some_and(|extension| !extension.is_empty()) {
         return Err(Refusal::PhoneExtension);

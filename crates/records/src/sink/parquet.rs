@@ -6,12 +6,11 @@ use arrow::array::{ArrayRef, RecordBatch, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter};
 use parquet::basic::Compression;
-use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Text gathered before it becomes a batch.
 const BATCH_BYTES: usize = 4 << 20;
@@ -20,10 +19,51 @@ const BATCH_ROWS: usize = 8192;
 /// Encoded bytes held before they are written as a row group.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
+/// A writer that keeps the system's first refusal: the encoder turns it into a message.
+struct Watched<W> {
+    out: W,
+    refused: Arc<OnceLock<io::ErrorKind>>,
+}
+
+impl<W: Write> Watched<W> {
+    fn watch<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &done {
+            // Only the first one is of interest.
+            let _ = self.refused.set(error.kind());
+        }
+        done
+    }
+}
+
+impl<W: Write> Write for Watched<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.watch(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.watch(done)
+    }
+}
+
 /// A Parquet file being written.
 pub(crate) struct ParquetSink<W: Write + Send> {
-    writer: ArrowWriter<W>,
+    writer: ArrowWriter<Watched<W>>,
+    target: Target,
+}
+
+/// What an error of writing is told with.
+struct Target {
     path: PathBuf,
+    refused: Arc<OnceLock<io::ErrorKind>>,
+}
+
+impl Target {
+    fn failure(&self) -> OutputError {
+        let kind = self.refused.get().copied().unwrap_or(io::ErrorKind::Other);
+        OutputError::io(&self.path, &kind.into())
+    }
 }
 
 impl<W: Write + Send> ParquetSink<W> {
@@ -33,9 +73,11 @@ impl<W: Write + Send> ParquetSink<W> {
         properties: WriterProperties,
         path: &Path,
     ) -> Result<Self, OutputError> {
-        let writer = ArrowWriter::try_new(out, schema, Some(properties))
-            .map_err(|error| failure(path, &error))?;
-        Ok(Self { writer, path: path.to_path_buf() })
+        let refused = Arc::new(OnceLock::new());
+        let target = Target { path: path.to_path_buf(), refused: Arc::clone(&refused) };
+        let writer = ArrowWriter::try_new(Watched { out, refused }, schema, Some(properties))
+            .map_err(|_| target.failure())?;
+        Ok(Self { writer, target })
     }
 
     /// A file like the one `table` was read from: same types, same metadata, and the compression
@@ -59,28 +101,18 @@ impl<W: Write + Send> ParquetSink<W> {
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), OutputError> {
-        self.writer.write(batch).map_err(|error| failure(&self.path, &error))?;
+        self.writer.write(batch).map_err(|_| self.target.failure())?;
         if self.writer.in_progress_size() > ROW_GROUP_BYTES {
-            self.writer.flush().map_err(|error| failure(&self.path, &error))?;
+            self.writer.flush().map_err(|_| self.target.failure())?;
         }
         Ok(())
     }
 
     /// Writes what is gathered and the footer.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
-        let path = self.path;
-        let mut out = self.writer.into_inner().map_err(|error| failure(&path, &error))?;
-        out.flush().map_err(|error| OutputError::io(&path, &error))
+        let mut out = self.writer.into_inner().map_err(|_| self.target.failure())?;
+        out.flush().map_err(|_| self.target.failure())
     }
-}
-
-fn failure(path: &Path, error: &ParquetError) -> OutputError {
-    if let ParquetError::External(inner) = error
-        && let Some(io) = inner.downcast_ref::<io::Error>()
-    {
-        return OutputError::io(path, io);
-    }
-    OutputError::Unwritable { path: path.to_path_buf(), reason: io::ErrorKind::Other }
 }
 
 /// Text cells to a Parquet file of string columns.
@@ -129,7 +161,7 @@ impl<W: Write + Send> TextTable<W> {
             Ok(batch) => self.sink.write(&batch),
             // Equal lengths and types by construction.
             Err(_) => Err(OutputError::Unwritable {
-                path: self.sink.path.clone(),
+                path: self.sink.target.path.clone(),
                 reason: io::ErrorKind::InvalidData,
             }),
         }

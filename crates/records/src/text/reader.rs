@@ -81,9 +81,18 @@ pub(crate) struct RecordReader {
 
 impl RecordReader {
     pub(crate) fn new(stream: ByteStream, delimiter: u8) -> Result<Self, InputError> {
+        Self::with_buffer(stream, delimiter, BUFFER_BYTES)
+    }
+
+    /// A reader whose first buffer has `buffer_bytes`, at least three for a byte order mark.
+    fn with_buffer(
+        stream: ByteStream,
+        delimiter: u8,
+        buffer_bytes: usize,
+    ) -> Result<Self, InputError> {
         let mut reader = Self {
             stream,
-            buf: vec![0; BUFFER_BYTES],
+            buf: vec![0; buffer_bytes],
             pos: 0,
             end: 0,
             checked: 0,
@@ -163,6 +172,11 @@ impl RecordReader {
                 }
                 Scan::AfterQuote(at) => {
                     let at = self.pos + at;
+                    if at >= self.checked && self.flaw.is_none() && !self.at_end {
+                        // The byte may be the start of a character that is cut off here.
+                        self.make_room()?;
+                        continue;
+                    }
                     if let Some(flaw) = self.flaw
                         && flaw.at <= at
                     {
@@ -312,3 +326,6 @@ pub(crate) fn looks_like_utf16(data: &[u8]) -> bool {
     let half = head.len() / 2;
     half >= 2 && (zeros(0) > half / 2) != (zeros(1) > half / 2)
 }
+
+#[cfg(test)]
+mod tests;

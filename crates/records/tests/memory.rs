@@ -1,0 +1,44 @@
+//! Memory follows the distinct keys, not the rows and not their length.
+//!
+//! One test in a process of its own: it watches the high-water mark of the whole process.
+
+mod common;
+
+use common::{Scratch, open_keys};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_sixteen_bytes_a_distinct_key() {
+    const ROWS: u64 = 6_000_000;
+    const FIXED_BYTES: u64 = 24 << 20;
+    let dir = Scratch::new();
+    let file = |name: &str, distinct: u64| {
+        let mut out = BufWriter::new(File::create(dir.path(name)).unwrap());
+        writeln!(out, "id,b").unwrap();
+        for row in 0..ROWS {
+            writeln!(out, "{},{}", row % distinct, "x".repeat(row as usize % 20)).unwrap();
+        }
+        out.flush().unwrap();
+        dir.path(name)
+    };
+    let (few, many) = (file("few.csv", 1000), file("many.csv", ROWS));
+    let before = peak_bytes();
+    let set = open_keys(few, &[("id", "exact")]).unwrap();
+    assert_eq!((set.counts.rows, set.counts.distinct), (ROWS, 1000));
+    let after_few = peak_bytes() - before;
+    // Repeated keys are dropped along the way: at most the first compaction's items.
+    assert!(after_few < (16 << 22) + FIXED_BYTES, "{after_few} bytes for few keys");
+    drop(set);
+    let set = open_keys(many, &[("id", "exact")]).unwrap();
+    assert_eq!(set.counts.distinct, ROWS);
+    let after_many = peak_bytes() - before;
+    assert!(after_many < 16 * ROWS + FIXED_BYTES, "{after_many} bytes for {ROWS} keys");
+}

@@ -1,0 +1,192 @@
+//! Profiles against their golden vectors, and laws that hold for every value.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use vesica_records::{Normalised, Profile, ProfileError, Refusal};
+
+const VECTORS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/profiles.json"));
+
+fn normal(profile: Profile, value: &str) -> Result<Option<String>, Refusal> {
+    let mut out = b"before".to_vec();
+    let done = profile.normalise(value, &mut out)?;
+    let text = String::from_utf8(out).unwrap().strip_prefix("before").unwrap().to_string();
+    match done {
+        Normalised::Value => Ok(Some(text)),
+        Normalised::Empty => {
+            assert_eq!(text, "");
+            Ok(None)
+        }
+    }
+}
+
+#[test]
+fn golden_vectors_hold() {
+    let vectors: Value = serde_json::from_str(VECTORS).unwrap();
+    let mut wrong = Vec::new();
+    for table in vectors["profiles"].as_array().unwrap() {
+        let name = table["profile"].as_str().unwrap();
+        let profile: Profile = name.parse().unwrap();
+        assert_eq!(table["version"], profile.version(), "{name}");
+        for vector in table["vectors"].as_array().unwrap() {
+            let value = vector["value"].as_str().unwrap();
+            let got = normal(profile, value);
+            let right = match (&got, &vector["normalised"], &vector["refused"]) {
+                (Ok(Some(text)), Value::String(expected), _) => text == expected,
+                (Ok(None), ..) => vector["empty"] == true,
+                (Err(reason), _, Value::String(expected)) => format!("{reason:?}") == *expected,
+                _ => false,
+            };
+            if !right {
+                wrong.push(format!("{name} of {value:?}: {got:?}, expected {vector}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_profile_of_the_catalogue_has_vectors() {
+    let vectors: Value = serde_json::from_str(VECTORS).unwrap();
+    let seen: BTreeSet<&str> = vectors["profiles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|table| table["profile"].as_str().unwrap())
+        .collect();
+    for row in Profile::catalogue() {
+        let stem = row.name.split('<').next().unwrap();
+        let has = match row.name.contains('<') {
+            true => seen.iter().any(|name| name.starts_with(stem) && name.len() > stem.len()),
+            false => seen.contains(stem),
+        };
+        assert!(has, "{} has no vectors", row.name);
+        assert!(!row.description.is_empty());
+    }
+}
+
+#[test]
+fn names_read_back() {
+    for name in [
+        "exact",
+        "trim",
+        "lower",
+        "email",
+        "email:google",
+        "phone:GB",
+        "phone:US",
+        "date",
+        "date:dmy",
+        "date:mdy",
+        "digits",
+        "hex",
+        "hex:md5",
+        "hex:sha1",
+        "hex:sha256",
+        "hex:sha512",
+    ] {
+        let profile: Profile = name.parse().unwrap();
+        assert_eq!(profile.to_string(), name);
+        assert_eq!(profile.name(), name);
+    }
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    let unknown = |name: &str, nearest| {
+        assert_eq!(
+            name.parse::<Profile>(),
+            Err(ProfileError::Unknown { name: name.into(), nearest }),
+            "{name}"
+        );
+    };
+    unknown("emial", Some("email"));
+    unknown("Email", Some("email"));
+    unknown("hash", None);
+    unknown("", None);
+    assert_eq!("phone".parse::<Profile>(), Err(ProfileError::MissingParameter { name: "phone" }));
+    for (name, parameter) in [
+        ("phone", "XX"),
+        ("phone", "gb"),
+        ("phone", ""),
+        ("hex", "crc"),
+        ("date", "ymd"),
+        ("trim", "x"),
+    ] {
+        let known =
+            ["phone", "hex", "date", "trim"].into_iter().find(|known| *known == name).unwrap();
+        assert_eq!(
+            format!("{name}:{parameter}").parse::<Profile>(),
+            Err(ProfileError::UnknownParameter { name: known, parameter: parameter.into() })
+        );
+    }
+}
+
+fn profiles() -> Vec<Profile> {
+    [
+        "exact",
+        "trim",
+        "lower",
+        "email",
+        "email:google",
+        "phone:GB",
+        "date",
+        "date:dmy",
+        "digits",
+        "hex",
+        "hex:md5",
+    ]
+    .iter()
+    .map(|name| name.parse().unwrap())
+    .collect()
+}
+
+/// Values near the interesting ones: e-mail, phone, date and number characters, some Unicode.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a-zA-Z0-9.+@ _-]{0,20}@[a-zA-Z0-9.-]{0,20}",
+        "[0-9 ()+./-]{0,16}",
+        "[0-9]{1,4}[-/. ][0-9a-zA-Z]{1,4}[-/. ][0-9]{1,4}",
+        "[ \t\u{a0}]{0,2}[a-zßçéİΣ\u{301}\u{308}A-Z]{0,8}[ \u{3000}]{0,2}",
+        "(0x)?[0-9a-fA-F]{0,40}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn normal_forms_are_their_own_normal_form(value in value()) {
+        for profile in profiles() {
+            if let Ok(Some(once)) = normal(profile, &value) {
+                let twice = normal(profile, &once);
+                prop_assert_eq!(twice, Ok(Some(once)), "{} of {:?}", profile, value);
+            }
+        }
+    }
+
+    /// The paths for ASCII and for Unicode must agree: a no-break space forces the long one.
+    #[test]
+    fn ascii_and_unicode_paths_agree(value in "[ -~\t]{0,24}|[a-zA-Z0-9.+-]{1,8}@[a-zA-Z0-9.-]{1,16}") {
+        for profile in profiles().into_iter().skip(1) {
+            prop_assert_eq!(
+                normal(profile, &value),
+                normal(profile, &format!("\u{a0}{value}")),
+                "{} of {:?}", profile, value
+            );
+        }
+    }
+
+    #[test]
+    fn blanks_around_a_value_do_not_matter(value in value(), blanks in "[ \t\u{a0}\u{feff}\u{2003}]{1,3}") {
+        for profile in profiles().into_iter().skip(1) {
+            prop_assert_eq!(
+                normal(profile, &value),
+                normal(profile, &format!("{blanks}{value}{blanks}")),
+                "{} of {:?}", profile, value
+            );
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Whatever bytes a file holds, reading it ends with rows or with an error.
+
+mod common;
+
+use common::{Scratch, key, open, silent};
+use proptest::prelude::*;
+use std::path::Path;
+use vesica_records::{
+    Format, InputError, KeyLimits, OutputOptions, ReadOptions, Source, read_keys, shapes,
+    write_matches,
+};
+
+/// Does with a file all that can be done.
+fn exercise(path: &Path, options: &ReadOptions) -> Result<(), InputError> {
+    let source = Source::open(path, options)?;
+    let Some(column) = source.columns().first() else { return Ok(()) };
+    let columns = key(&[(column, "email"), (column, "exact")]);
+    let _ = shapes(&source, &columns[..1], 100);
+    let _ = read_keys(&source, &columns, &common::hash(), &KeyLimits::default(), &mut silent);
+    let columns = &columns[1..];
+    let set = read_keys(&source, columns, &common::hash(), &KeyLimits::default(), &mut silent)?;
+    for name in ["out.csv", "out.parquet"] {
+        let options = OutputOptions { path: path.with_file_name(name), force: true };
+        let written = write_matches(
+            &source,
+            columns,
+            &common::hash(),
+            &set.fingerprint,
+            &set.items,
+            &options,
+            &mut silent,
+        );
+        if let Ok(written) = written {
+            assert_eq!(written.rows, set.counts.rows - set.counts.empty);
+        }
+    }
+    Ok(())
+}
+
+/// A real file in the format of `name`.
+fn sample(dir: &Scratch, name: &str) -> Vec<u8> {
+    let rows: String = (0..300).map(|i| format!("user{i}@ex.org,{},\u{e9}{i}\n", i % 7)).collect();
+    let source = open(dir.file("sample.csv", format!("id,b,c\n{rows}"))).unwrap();
+    if name.ends_with(".csv") {
+        return std::fs::read(source.path()).unwrap();
+    }
+    let ids: Vec<String> = (0..300).map(|i| format!("user{i}@ex.org")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let path = dir.path(name);
+    common::write(&source, "id", &ids, &path, true).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn random_bytes_never_panic(
+        data in prop::collection::vec(
+            prop_oneof![Just(b','), Just(b'"'), Just(b'\n'), Just(b'\r'), Just(b'@'), any::<u8>()],
+            0..300,
+        ),
+        header in any::<bool>(),
+        format in prop_oneof![Just(Format::Csv), Just(Format::Tsv), Just(Format::Parquet)],
+    ) {
+        let dir = Scratch::new();
+        let options = ReadOptions { header, format: Some(format), delimiter: None };
+        std::fs::write(dir.path("a.dat"), &data).unwrap();
+        let _ = exercise(&dir.path("a.dat"), &options);
+        let mut parquet = b"PAR1".to_vec();
+        parquet.extend(&data);
+        parquet.extend((data.len() as u32 / 2).to_le_bytes());
+        parquet.extend(b"PAR1");
+        std::fs::write(dir.path("a.parquet"), &parquet).unwrap();
+        let _ = exercise(&dir.path("a.parquet"), &ReadOptions::default());
+    }
+
+    #[test]
+    fn damaged_files_never_panic(
+        name in prop_oneof![
+            Just("a.csv"), Just("a.csv.gz"), Just("a.csv.zst"), Just("a.parquet"), Just("a.parquet"),
+        ],
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let dir = Scratch::new();
+        let mut bytes = sample(&dir, name);
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            let len = cut.index(bytes.len());
+            bytes.truncate(len);
+        }
+        std::fs::write(dir.path(name), &bytes).unwrap();
+        let _ = exercise(&dir.path(name), &ReadOptions::default());
+        prop_assert!(dir.names().iter().all(|name| !name.contains("partial")));
+    }
+}
