@@ -74,15 +74,9 @@ fn every_pair_of_formats_keeps_the_rows() {
     // Every row of the CSV in every format.
     let all: Vec<String> = (0..15_000).map(|i| i.to_string()).collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    for to in formats {
+    for to in &formats[1..] {
         let source = open(dir.path("in.csv")).unwrap();
-        let written =
-            write(&source, "id", &all, &dir.path(&format!("in.{to}")), to == "csv" && false)
-                .or_else(|error| match to {
-                    "csv" => Ok(vesica_records::Written { rows: 20_000 }),
-                    _ => Err(error),
-                })
-                .unwrap();
+        let written = write(&source, "id", &all, &dir.path(&format!("in.{to}")), false).unwrap();
         assert_eq!(written.rows, 20_000);
     }
     let some = ["7", "14999", "100000", "3"];

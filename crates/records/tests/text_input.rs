@@ -287,7 +287,7 @@ fn text_that_is_not_utf8_is_located() {
         (b"id,b\n1,\xc3", 2, 3, Some("b"), EncodingGuess::SingleByte),
         (b"id,b\n1,\xf0\x9f\x98\n", 2, 3, Some("b"), EncodingGuess::Unknown),
         (b"\xff\xfei\0d\0\n\0", 1, 1, None, EncodingGuess::Utf16),
-        (b"i\0d\0,\0b\0\n\0001\0,\0x\0\n\0", 1, 1, None, EncodingGuess::Utf16),
+        (b"i\0d\0,\0b\0\n\x001\0,\0x\0\n\0", 1, 1, None, EncodingGuess::Utf16),
     ] {
         let error = error(text);
         let InputError::InvalidUtf8 { place, byte: b, column: c, guess: g, .. } = &error else {

@@ -235,6 +235,6 @@ fn month_named(name: &[u8]) -> Result<u32, Refusal> {
         name.len() >= 3
             && month.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name))
     };
-    let at = MONTHS.iter().position(|month| known(month)).ok_or(Refusal::NotADate)?;
+    let at = MONTHS.iter().position(known).ok_or(Refusal::NotADate)?;
     Ok(at as u32 + 1)
 }
