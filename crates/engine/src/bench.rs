@@ -1,7 +1,7 @@
 //! One party of a benchmark: a protocol on generated items over a real session.
 
 use crate::resources::Stopwatch;
-use crate::run::context;
+use crate::run::{context, run_alone};
 use crate::{Error, Phase};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -92,18 +92,9 @@ pub fn run_party(
         Role::Sender => bench.protocol.sender,
         _ => bench.protocol.receiver,
     };
-    let before = ctx.flights();
-    let output = make(params, items)
-        .and_then(|party| {
-            ctx.child("run", |ctx| {
-                let output = party.run(ctx)?;
-                ctx.finish()?;
-                Ok(output)
-            })
-        })
-        .map_err(at)?;
+    let (output, flights) =
+        make(params, items).and_then(|party| run_alone(party, &mut ctx, "run")).map_err(at)?;
     let used = stopwatch.read();
-    let flights = ctx.flights() - before;
     drop(ctx);
     session.close().map_err(|error| at(error.into()))?;
 

@@ -14,7 +14,7 @@ use vesica_core::hash::ItemHash;
 use vesica_core::{Item, PsiParams, Role, SessionId, StopReason};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
-use vesica_protocols::Output;
+use vesica_protocols::{Output, Party};
 use vesica_records::{KeyColumn, KeyLimits, KeySet, Source, read_keys};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
@@ -228,13 +228,8 @@ impl Run {
             let params = PsiParams::new(id, sender_len, receiver_len, agreement.learns())?;
             let make = if seats.role == Role::Sender { row.sender } else { row.receiver };
             let party = make(params, set.items())?;
-            let before = ctx.flights();
-            let output = ctx.child(Phase::Matching.name(), |ctx| {
-                let output = party.run(ctx)?;
-                ctx.finish()?;
-                Ok::<_, vesica_core::Error>(output)
-            })?;
-            Ok((params, output, ctx.flights() - before))
+            let (output, flights) = run_alone(party, ctx, Phase::Matching.name())?;
+            Ok((params, output, flights))
         };
         let (params, output, flights) = { matching }().map_err(at(Phase::Matching))?;
 
@@ -287,6 +282,22 @@ impl Run {
 
 fn current(session: &Mutex<Option<Session>>) -> Option<Session> {
     session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Runs `party` under `label` on streams of its own, and returns its output and its flights.
+pub(crate) fn run_alone(
+    party: Box<dyn Party>,
+    ctx: &mut Context,
+    label: &str,
+) -> vesica_core::Result<(Output, u64)> {
+    let mut forks = ctx.fork(1)?;
+    let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
+    let output = own.child(label, |ctx| {
+        let output = party.run(ctx)?;
+        ctx.finish()?;
+        Ok::<_, vesica_core::Error>(output)
+    })?;
+    Ok((output, own.flights()))
 }
 
 /// The context of the party in `role` over `session`.

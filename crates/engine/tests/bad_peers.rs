@@ -95,8 +95,9 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
     }
     let params = PsiParams::new(SessionId::from_bytes(id), 35, 35, Learns::Receiver)?;
     let row = vesica_protocols::find("dh")?;
-    let output = ctx.child("matching", |ctx| {
-        let output = (row.sender)(params, Arc::new(items))?.run(ctx)?;
+    let party = (row.sender)(params, Arc::new(items))?;
+    let output = ctx.fork(1)?[0].child("matching", |ctx| {
+        let output = party.run(ctx)?;
         ctx.finish().map(|()| output)
     })?;
     assert_eq!(output, Output::Nothing);
