@@ -1,3 +1,53 @@
-//! The `vesica` command.
+//! The `vesica` command: words for people, exit codes for scripts.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod args;
+mod bench;
+mod commands;
+mod demo;
+mod failure;
+mod logging;
+mod messages;
+mod progress;
+mod settings;
+
+use crate::args::{Arguments, Command};
+use crate::failure::Failure;
+use clap::Parser;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    failure::turn_panics_into_messages();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return failure::usage(&error),
+    };
+    let mut out = io::stdout().lock();
+    let done = settings::choose_kernels()
+        .and_then(|()| run(&arguments.command, &mut out))
+        .and_then(|()| out.flush().map_err(Failure::Stdout));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: &Command, out: &mut impl Write) -> Result<(), Failure> {
+    match command {
+        Command::Keygen(args) => commands::keygen::run(args, out),
+        Command::Agree(args) => commands::agree::run(args, out),
+        Command::Explain(args) => commands::agree::explain(args, out),
+        Command::Check(args) => commands::check::run(args, out),
+        Command::Run(args) => commands::run::run(args, out),
+        Command::Protocols(args) => commands::protocols::run(args, out),
+        Command::Bench(args) => Ok(bench::run(args, out)?),
+        Command::BenchParty(args) => {
+            bench::run_party(args, out).map_err(|error| Failure::of_engine(error, None))
+        }
+        Command::Demo(args) => Ok(demo::run(args, out)?),
+        Command::Completions(args) => commands::shell::completions(args, out),
+        Command::Man(args) => commands::shell::man(args, out),
+    }
+}

@@ -152,7 +152,10 @@ impl BenchReport {
     }
 }
 
-fn median<T: Copy>(values: impl Iterator<Item = T>, order: impl Fn(&T, &T) -> std::cmp::Ordering) -> T {
+fn median<T: Copy>(
+    values: impl Iterator<Item = T>,
+    order: impl Fn(&T, &T) -> std::cmp::Ordering,
+) -> T {
     let mut values: Vec<T> = values.collect();
     values.sort_by(order);
     values[values.len() / 2]

@@ -1,0 +1,343 @@
+//! The command line. What stands here is what `--help`, the completions and the manual say.
+
+use crate::bench::{BenchArgs, PartyArgs};
+use crate::demo::DemoArgs;
+use crate::settings::{ColumnChoice, Delimiter, TimeLimit};
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use vesica_records::Format;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Match data with another organisation and learn only what both agreed on.
+///
+/// Two organisations each hold a file. They learn which rows they have in common, and nothing
+/// else about each other's file. Start with `vesica demo`.
+#[derive(Debug, Parser)]
+#[command(name = "vesica", version, styles = STYLES, max_term_width = 100)]
+#[command(after_help = "\
+Exit codes: 0 done, 2 usage, 3 your data or settings, 4 the peer, 5 the network,
+70 a defect of Vesica, 130 interrupted here.
+
+Example:
+  vesica demo")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Keygen(KeygenArgs),
+    Agree(AgreeArgs),
+    Explain(ExplainArgs),
+    Check(CheckArgs),
+    Run(RunArgs),
+    Protocols(ProtocolsArgs),
+    Bench(BenchArgs),
+    #[command(hide = true)]
+    BenchParty(PartyArgs),
+    Demo(DemoArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+/// Make a key: a secret file for you, and a public identity for the other side.
+///
+/// Prints the public identity. The secret file is written with mode 0600 and never overwritten.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica keygen shop.key")]
+pub(crate) struct KeygenArgs {
+    /// Where the secret key goes [default: vesica.key]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// The same as FILE
+    #[arg(long, value_name = "FILE", conflicts_with = "file", hide = true)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Write, check or show an agreement.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica agree new agreement.toml")]
+pub(crate) struct AgreeArgs {
+    #[command(subcommand)]
+    pub(crate) what: AgreeCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgreeCommand {
+    New(AgreeNewArgs),
+    Check(AgreeCheckArgs),
+    Show(AgreeShowArgs),
+}
+
+/// Write a new agreement with comments, for both sides to complete.
+///
+/// Asks for nothing. What is not given here is filled in with an example to be replaced.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  vesica agree new agreement.toml --party shop=vesica1... --party publisher=vesica1... \\
+      --key email=email --receives shop")]
+pub(crate) struct AgreeNewArgs {
+    /// The file to write; without it the agreement is printed
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// A name for the people who read it
+    #[arg(long, default_value = "Customers in common")]
+    pub(crate) title: String,
+    /// A party, and its identity if you have it; give two
+    #[arg(long = "party", value_name = "NAME[=IDENTITY]")]
+    pub(crate) parties: Vec<String>,
+    /// A key column, and its profile; repeat for a key of several columns [default: email=email]
+    #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
+    pub(crate) keys: Vec<String>,
+    /// Who receives the result: a party's name, or "both" [default: the first party]
+    #[arg(long, value_name = "PARTY")]
+    pub(crate) receives: Option<String>,
+    /// Most rows either party may bring
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) max_rows: u64,
+    /// The last day on which it may run, as 2027-06-30
+    #[arg(long, value_name = "DATE")]
+    pub(crate) expires: Option<String>,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Check an agreement and say what is wrong with it, and where.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica agree check agreement.toml")]
+pub(crate) struct AgreeCheckArgs {
+    /// The agreement
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) agreement: PathBuf,
+}
+
+/// Show the canonical form of an agreement, and its hash.
+///
+/// Two files with the same hash say the same; comments, order and written defaults do not count.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica agree show agreement.toml")]
+pub(crate) struct AgreeShowArgs {
+    /// The agreement
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) agreement: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Say in plain words what an agreement means.
+///
+/// Who learns what, what is assumed, which protocol with which parameters, what it costs, and
+/// what is not protected.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica explain agreement.toml")]
+pub(crate) struct ExplainArgs {
+    /// The agreement
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) agreement: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Look at your data before a run, without showing a value; optionally meet the other side.
+///
+/// Prints how many rows have a key and what the values look like. With --listen or --connect it
+/// also meets the other side, which must do the same, and compares the agreements; no data moves.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  vesica check agreement.toml --key shop.key --input customers.csv")]
+pub(crate) struct CheckArgs {
+    /// The agreement
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) agreement: PathBuf,
+    /// Your key file; it says which party you are
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) key: Option<PathBuf>,
+    /// The party you are, to be sure of it
+    #[arg(long = "as", value_name = "PARTY")]
+    pub(crate) party: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Meet the other side: with --listen or --connect it is met anyway
+    #[arg(long, hide = true)]
+    pub(crate) reach: bool,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Rows whose shapes are shown
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) rows: u64,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}
+
+/// Match your file with the other side's.
+///
+/// Both sides run this command with the same agreement; one listens and one connects, whichever
+/// suits, in any order. Only a side that receives the result gives --output. The result file
+/// appears whole or not at all.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  vesica run agreement.toml --key shop.key --input customers.csv --output matched.csv \\
+      --connect publisher.example:7400")]
+pub(crate) struct RunArgs {
+    /// The agreement
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) agreement: PathBuf,
+    /// Your key file; it says which party you are
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) key: PathBuf,
+    /// The party you are, to be sure of it
+    #[arg(long = "as", value_name = "PARTY")]
+    pub(crate) party: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Where your matching rows go; its ending says the format
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Where a report of the run goes, as JSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// CPU threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Allow the insecure protocol that the agreement names
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}
+
+/// Your data.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataArgs {
+    /// Your file: CSV, TSV (also .gz, .zst) or Parquet
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) input: PathBuf,
+    /// The column of your file that holds a key, where the names differ; repeatable
+    #[arg(long = "column", value_name = "KEY=COLUMN")]
+    pub(crate) columns: Vec<ColumnChoice>,
+    /// What separates the fields: one character, or "tab" [default: found in the file]
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) delimiter: Option<Delimiter>,
+    /// The first row is data; columns are then called 1, 2, 3 and so on
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// The format [default: by the file's name]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatName>,
+    /// Stop at the first value that its profile refuses, rather than skip and count the row
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum FormatName {
+    Csv,
+    Tsv,
+    Parquet,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Csv => Format::Csv,
+            FormatName::Tsv => Format::Tsv,
+            FormatName::Parquet => Format::Parquet,
+        }
+    }
+}
+
+/// Where the other side is.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct PlaceArgs {
+    /// Wait for the other side on this address
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "connect")]
+    pub(crate) listen: Option<String>,
+    /// Connect to the other side at this address
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) connect: Option<String>,
+    /// How long to wait for the other side to appear
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) wait: TimeLimit,
+    /// How long the other side may be silent
+    #[arg(long, visible_alias = "idle-timeout", value_name = "TIME", default_value = "60s")]
+    pub(crate) idle: TimeLimit,
+    /// How long the session may last; 0 for no limit
+    #[arg(long, visible_alias = "timeout", value_name = "TIME", default_value = "0")]
+    pub(crate) total: TimeLimit,
+}
+
+/// What is told while it goes on.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Messages")]
+pub(crate) struct TalkArgs {
+    /// Log lines instead of progress; they hold no key, item or result
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) log: Option<LogFormat>,
+    /// Where the log goes [default: standard error]; it is appended to
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) log_file: Option<PathBuf>,
+    /// No progress and no summary; errors only
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// One line an event
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+/// Show the protocols: who learns what, under which assumption, at which cost.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica protocols dh")]
+pub(crate) struct ProtocolsArgs {
+    /// One protocol, in full
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print completions for a shell.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  vesica completions bash > ~/.local/share/bash-completion/completions/vesica")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the manual page, or write the pages of all commands.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  vesica man --out /usr/local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The directory for the pages of all commands; without it the main page is printed
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+}

@@ -1,0 +1,169 @@
+//! `vesica check`.
+
+use super::run::cancel_on_interrupt;
+use super::seat;
+use crate::args::CheckArgs;
+use crate::failure::Failure;
+use crate::logging;
+use crate::messages::input::refusal;
+use crate::progress::Teller;
+use std::io::Write;
+use std::ops::ControlFlow;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::explain::{bytes, grouped};
+use vesica_engine::job::{item_hash, key_columns};
+use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
+use vesica_link::{CancelToken, Identity};
+use vesica_records::{ColumnShapes, KeyColumn, KeyCounts, KeyLimits, Source, read_keys, shapes};
+
+pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let link = args.place.link_options();
+    if args.reach && link.is_none() {
+        return Err(Failure::NoAddress);
+    }
+    if link.is_some() && args.key.is_none() {
+        return Err(Failure::NoKey);
+    }
+    logging::start(&args.talk)?;
+    let agreement = Agreement::load(&args.agreement)?;
+    let identity = args.key.as_ref().map(Identity::load).transpose()?;
+    let party = seat::party(&agreement, identity.as_ref(), args.party.as_deref())?;
+    let source = Source::open(&args.data.input, &args.data.read_options())?;
+    let key = key_columns(&agreement, &args.data.column_choices()?)?;
+
+    let cancel = cancel_on_interrupt();
+    describe(args, &agreement, party.as_deref(), &source, out)?;
+    let peer = party.as_ref().map_or("", |party| &agreement.peer_of(party).name);
+    let teller = Teller::new(&args.talk, peer);
+    let max_rows = party.as_ref().map(|party| agreement.terms_of(party).max_rows);
+    let limits = KeyLimits { max_rows, strict: args.data.strict };
+    let counts = count(&agreement, &source, &key, &limits, &teller, &cancel)?;
+    show_counts(&counts, out)?;
+    let seen = shapes(&source, &key, args.rows)?;
+    for (key, column) in key.iter().zip(&seen) {
+        show_shapes(key, column, args.rows.min(counts.rows), out)?;
+    }
+    if let Some(party) = &party {
+        let terms = agreement.terms_of(party);
+        if counts.distinct < terms.min_rows {
+            let (distinct, min) = (counts.distinct, terms.min_rows);
+            return Err(InputFault::TooFewKeys { distinct, min }.into());
+        }
+    }
+    if let (Some(on), true) = (agreement.expires, agreement.is_expired(jiff::Timestamp::now())) {
+        return Err(Error::Config(ConfigFault::Expired { on }).into());
+    }
+    if let (Some(link), Some(identity)) = (link, identity) {
+        out.flush()?;
+        let reached = vesica_engine::reach(&agreement, &identity, &link, &teller, &cancel);
+        teller.finish();
+        reached.map_err(|error| Failure::of_engine(error, Some(&link.endpoint)))?;
+        writeln!(out, "\n{peer} is there and holds the same agreement")?;
+    }
+    Ok(())
+}
+
+fn describe(
+    args: &CheckArgs,
+    agreement: &Agreement,
+    party: Option<&str>,
+    source: &Source,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    writeln!(out, "agreement   {} ({})", agreement.title, agreement.hash().short())?;
+    if let Some(party) = party {
+        let terms = agreement.terms_of(party);
+        let receives = agreement.is_receiver_of_result(party);
+        writeln!(
+            out,
+            "you are     {party}, {} the result; at most {} rows, at least {} different keys",
+            if receives { "who receives" } else { "who does not receive" },
+            grouped(terms.max_rows),
+            grouped(terms.min_rows),
+        )?;
+    }
+    let delimiter = source.delimiter().map_or(String::new(), |delimiter| match delimiter {
+        b'\t' => ", fields separated by tabs".to_owned(),
+        byte => format!(", fields separated by {:?}", char::from(byte)),
+    });
+    let columns = source.columns().len();
+    writeln!(
+        out,
+        "input       {}: {}{delimiter}, {} column{}, {}",
+        args.data.input.display(),
+        source.format(),
+        columns,
+        if columns == 1 { "" } else { "s" },
+        bytes(source.len_bytes()),
+    )?;
+    Ok(())
+}
+
+fn count(
+    agreement: &Agreement,
+    source: &Source,
+    key: &[KeyColumn],
+    limits: &KeyLimits,
+    teller: &Teller,
+    cancel: &CancelToken,
+) -> Result<KeyCounts, Failure> {
+    let mut progress = |progress: vesica_records::Progress| {
+        teller.event(&Event::Reading {
+            bytes_done: progress.bytes_done,
+            bytes_total: progress.bytes_total,
+            rows: progress.rows,
+        });
+        if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let keys = read_keys(source, key, &item_hash(agreement), limits, &mut progress);
+    teller.finish();
+    Ok(keys?.counts)
+}
+
+fn show_counts(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(out, "\n{:>13}  rows", grouped(counts.rows))?;
+    writeln!(out, "{:>13}  without a key", grouped(counts.empty))?;
+    writeln!(out, "{:>13}  refused by their profile", grouped(counts.refused))?;
+    writeln!(out, "{:>13}  with a key seen before", grouped(counts.duplicates))?;
+    writeln!(out, "{:>13}  different keys", grouped(counts.distinct))?;
+    if !counts.refused_by.is_empty() {
+        writeln!(out, "\nrefused")?;
+    }
+    for row in &counts.refused_by {
+        let places: Vec<String> = row.first.iter().map(ToString::to_string).collect();
+        let more = if row.count > places.len() as u64 { " and more" } else { "" };
+        writeln!(
+            out,
+            "{:>13}  column {:?} {}: {}{more}",
+            grouped(row.count),
+            row.column,
+            refusal(row.reason),
+            places.join(", "),
+        )?;
+    }
+    Ok(())
+}
+
+fn show_shapes(
+    key: &KeyColumn,
+    column: &ColumnShapes,
+    rows: u64,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "\nkey {:?}, column {:?}, profile {}: shapes in the first {} rows",
+        key.name,
+        column.column,
+        key.profile,
+        grouped(rows)
+    )?;
+    for shape in &column.shapes {
+        let pattern = if shape.pattern.is_empty() { "(empty)" } else { &shape.pattern };
+        writeln!(out, "{:>13}  {pattern}", grouped(shape.count))?;
+    }
+    if column.other > 0 {
+        writeln!(out, "{:>13}  other shapes", grouped(column.other))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! `vesica protocols`.
+
+use crate::args::ProtocolsArgs;
+use crate::failure::Failure;
+use serde::Serialize;
+use std::io::{self, Write};
+use vesica_protocols::{Operation, Protocol, Security, catalogue};
+
+/// A row of the catalogue for machines.
+#[derive(Serialize)]
+struct Row {
+    id: &'static str,
+    name: &'static str,
+    source: &'static str,
+    security: &'static str,
+    assumption: &'static str,
+    operations: Vec<&'static str>,
+    sender_learns: &'static str,
+    receiver_learns: &'static str,
+    flights: u64,
+    bytes_formula: &'static str,
+    parameters: Vec<Parameter>,
+}
+
+#[derive(Serialize)]
+struct Parameter {
+    name: &'static str,
+    value: &'static str,
+    source: &'static str,
+}
+
+impl From<&Protocol> for Row {
+    fn from(row: &Protocol) -> Self {
+        let parameters = row.parameters.iter().map(|parameter| Parameter {
+            name: parameter.name,
+            value: parameter.value,
+            source: parameter.source,
+        });
+        Row {
+            id: row.id,
+            name: row.name,
+            source: row.source,
+            security: row.security.name(),
+            assumption: row.assumption,
+            operations: row.operations.iter().map(|operation| operation.name()).collect(),
+            sender_learns: row.sender_learns,
+            receiver_learns: row.receiver_learns,
+            flights: row.flights,
+            bytes_formula: row.bytes_formula,
+            parameters: parameters.collect(),
+        }
+    }
+}
+
+pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let rows = catalogue();
+    let Some(id) = &args.id else {
+        if args.json {
+            return json(&rows.iter().map(Row::from).collect::<Vec<_>>(), out);
+        }
+        return Ok(list(rows, out)?);
+    };
+    let row = rows
+        .iter()
+        .find(|row| row.id == id)
+        .ok_or_else(|| Failure::UnknownProtocol { id: id.clone() })?;
+    if args.json { json(&Row::from(row), out) } else { Ok(show(row, out)?) }
+}
+
+fn json(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).expect("a row has a JSON form");
+    Ok(writeln!(out, "{text}")?)
+}
+
+fn list(rows: &[Protocol], out: &mut impl Write) -> io::Result<()> {
+    let width = rows.iter().map(|row| row.id.len()).max().unwrap_or(0).max("protocol".len());
+    writeln!(out, "{:width$}  {:11}  {:12}  name", "protocol", "security", "operation")?;
+    for row in rows {
+        let operations: Vec<&str> = row.operations.iter().map(|o: &Operation| o.name()).collect();
+        writeln!(
+            out,
+            "{:width$}  {:11}  {:12}  {}",
+            row.id,
+            row.security.name(),
+            operations.join(", "),
+            row.name
+        )?;
+    }
+    writeln!(out, "\n`vesica protocols ID` shows one in full")
+}
+
+fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
+    let operations: Vec<&str> = row.operations.iter().map(|o| o.name()).collect();
+    writeln!(out, "{} ({})", row.name, row.id)?;
+    if row.security == Security::Insecure {
+        writeln!(out, "INSECURE: for measurements on made-up data only")?;
+    }
+    let facts = [
+        ("source", row.source),
+        ("security", row.security.name()),
+        ("assumption", row.assumption),
+        ("operations", &operations.join(", ")),
+        ("receiver learns", row.receiver_learns),
+        ("sender learns", row.sender_learns),
+        ("flights", &row.flights.to_string()),
+        ("bytes", row.bytes_formula),
+    ];
+    writeln!(out)?;
+    for (name, value) in facts {
+        writeln!(out, "{name:16} {value}")?;
+    }
+    writeln!(out, "\nparameters")?;
+    for parameter in row.parameters {
+        writeln!(out, "  {}: {} [{}]", parameter.name, parameter.value, parameter.source)?;
+    }
+    Ok(())
+}

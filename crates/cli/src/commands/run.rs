@@ -1,0 +1,145 @@
+//! `vesica run`.
+
+use super::{AGREEMENT, output, seat};
+use crate::args::RunArgs;
+use crate::failure::{Failure, code};
+use crate::logging;
+use crate::progress::{Teller, duration};
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
+use std::time::Duration;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::explain::{bytes, grouped};
+use vesica_engine::{Job, Observer, Report};
+use vesica_link::{CancelToken, Identity};
+use vesica_records::{OutputOptions, Source};
+
+const REPORT: &str = "report";
+
+pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let link = args.place.link_options().ok_or(Failure::NoAddress)?;
+    refuse_shared_files(args)?;
+    logging::start(&args.talk)?;
+    let agreement = Agreement::load(&args.agreement)?;
+    let identity = Identity::load(&args.key)?;
+    let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
+    let peer = party.map_or(String::new(), |party| agreement.peer_of(&party).name.clone());
+    let report_file =
+        args.report.as_deref().map(|path| output::Pending::new(REPORT, path)).transpose()?;
+    let hash = agreement.hash();
+    tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
+
+    let endpoint = link.endpoint.clone();
+    let job = Job {
+        agreement,
+        identity,
+        source: Source::open(&args.data.input, &args.data.read_options())?,
+        columns: args.data.column_choices()?,
+        output: args
+            .output
+            .as_ref()
+            .map(|path| OutputOptions { path: path.clone(), force: args.force }),
+        link,
+        threads: args
+            .threads
+            .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        allow_insecure: args.insecure,
+        strict: args.data.strict,
+    };
+    let teller = Arc::new(Teller::new(&args.talk, &peer));
+    let observer: Arc<dyn Observer> = Arc::clone(&teller) as Arc<dyn Observer>;
+    let result = vesica_engine::run(job, observer, &cancel_on_interrupt());
+    teller.finish();
+    let report = result.map_err(|error| Failure::of_engine(error, Some(&endpoint)))?;
+
+    if let Some(file) = report_file {
+        let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
+        file.write(&(text + "\n"))?;
+    }
+    tracing::info!(wall_s = report.resources.used.wall_s, "done");
+    if !args.talk.quiet {
+        summary(args, &report, out)?;
+    }
+    Ok(())
+}
+
+/// No file may take another's place.
+fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
+    let mut taken: Vec<(&'static str, &std::path::Path)> =
+        vec![(AGREEMENT, &args.agreement), ("key", &args.key), ("input", &args.data.input)];
+    if let Some(path) = args.output.as_deref() {
+        // The input is left to the engine, which knows links and other spellings.
+        output::refuse_same(("output", path), &taken[..2])?;
+        taken.push(("output", path));
+    }
+    if let Some(path) = args.report.as_deref() {
+        output::refuse_same((REPORT, path), &taken)?;
+        taken.push((REPORT, path));
+    }
+    if let Some(path) = args.talk.log_file.as_deref() {
+        output::refuse_same(("log", path), &taken)?;
+    }
+    Ok(())
+}
+
+fn summary(args: &RunArgs, report: &Report, out: &mut impl Write) -> Result<(), Failure> {
+    match (&args.output, report.result.matched_keys, report.result.rows_written) {
+        (Some(path), Some(keys), Some(rows)) => {
+            let (keys, rows) = (counted(keys, "key"), counted(rows, "row"));
+            writeln!(out, "{keys} in common; {rows} written to {}", path.display())?;
+        }
+        _ => writeln!(out, "done; {} receives the result", report.agreement.receives)?,
+    }
+    let InputCounts { skipped } = InputCounts::new(report);
+    if skipped > 0 {
+        writeln!(
+            out,
+            "{} took no part: {} without a key, {} refused by their profile",
+            counted(skipped, "row"),
+            grouped(report.input.empty),
+            grouped(report.input.refused),
+        )?;
+    }
+    writeln!(
+        out,
+        "{} with {}; {} sent, {} received; self-check passed",
+        duration(Duration::from_secs_f64(report.resources.used.wall_s.max(0.0))),
+        report.protocol.name,
+        bytes(report.network.wire_sent),
+        bytes(report.network.wire_received),
+    )?;
+    Ok(writeln!(out, "agreement {}", report.agreement.hash)?)
+}
+
+/// What the summary says of rows that took no part.
+struct InputCounts {
+    skipped: u64,
+}
+
+impl InputCounts {
+    fn new(report: &Report) -> Self {
+        Self { skipped: report.input.empty + report.input.refused }
+    }
+}
+
+fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A switch that the first Ctrl-C or SIGTERM throws; the second ends the process at once.
+pub(super) fn cancel_on_interrupt() -> CancelToken {
+    let token = CancelToken::new();
+    let thrown = AtomicBool::new(false);
+    let switch = token.clone();
+    // Without a handler an interrupt still ends the process, only less politely.
+    let _ = ctrlc::set_handler(move || {
+        if thrown.swap(true, Ordering::SeqCst) {
+            std::process::exit(code::INTERRUPTED.into());
+        }
+        switch.cancel();
+    });
+    token
+}

@@ -1,0 +1,165 @@
+//! Why a command failed, what is said about it, and the exit code.
+
+use crate::args::Arguments;
+use crate::bench::BenchError;
+use crate::demo::DemoError;
+use crate::messages::{self, Message};
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use vesica_engine::agreement::AgreementError;
+use vesica_engine::{ConfigFault, Error, InputFault};
+use vesica_link::{Endpoint, IdentityError};
+use vesica_records::InputError;
+
+/// Exit codes.
+pub(crate) mod code {
+    pub(crate) const USAGE: u8 = 2;
+    pub(crate) const HERE: u8 = 3;
+    pub(crate) const PEER: u8 = 4;
+    pub(crate) const NETWORK: u8 = 5;
+    pub(crate) const BUG: u8 = 70;
+    pub(crate) const INTERRUPTED: u8 = 130;
+}
+
+/// Why a command ended without doing what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A run, or what it needs.
+    Engine {
+        error: Box<Error>,
+        /// Where the peer was to be.
+        endpoint: Option<Endpoint>,
+    },
+    /// `--as` names another party than the key file.
+    OtherParty { asked: String, is: String },
+    /// `--as` names no party of the agreement.
+    NoSuchParty { asked: String, known: Vec<String> },
+    /// One key was given two columns.
+    ColumnTwice { key: String },
+    /// Neither `--listen` nor `--connect`.
+    NoAddress,
+    /// Meeting the other side needs a key file.
+    NoKey,
+    /// `VESICA_SIMD` names kernels that this machine has not.
+    Kernels { name: String, available: Vec<&'static str> },
+    /// A file of the command line's own could not be written.
+    Unwritable { what: &'static str, path: PathBuf, kind: io::ErrorKind },
+    /// A file of the command line's own exists.
+    Exists { what: &'static str, path: PathBuf },
+    /// Two files of one command are the same.
+    SameFile { what: &'static str, other: &'static str, path: PathBuf },
+    /// The catalogue has no such protocol.
+    UnknownProtocol { id: String },
+    /// More or fewer than two parties for a new agreement.
+    PartyCount { found: usize },
+    /// Standard output could not be written.
+    Stdout(io::Error),
+    /// The benchmark.
+    Bench(BenchError),
+    /// The demo.
+    Demo(DemoError),
+}
+
+impl Failure {
+    /// The failure of a run with a peer at `endpoint`.
+    pub(crate) fn of_engine(error: Error, endpoint: Option<&Endpoint>) -> Self {
+        Failure::Engine { error: Box::new(error), endpoint: endpoint.cloned() }
+    }
+
+    /// Prints the message and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        // Whoever reads our output has closed it, as `head` does: nothing is wrong here.
+        if let Failure::Stdout(error) = self
+            && error.kind() == io::ErrorKind::BrokenPipe
+        {
+            return ExitCode::SUCCESS;
+        }
+        messages::of(self).print()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::of_engine(error, None)
+    }
+}
+
+impl From<AgreementError> for Failure {
+    fn from(error: AgreementError) -> Self {
+        Error::Config(ConfigFault::Agreement(error)).into()
+    }
+}
+
+impl From<IdentityError> for Failure {
+    fn from(error: IdentityError) -> Self {
+        Error::Config(ConfigFault::Identity(error)).into()
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<InputFault> for Failure {
+    fn from(fault: InputFault) -> Self {
+        Error::Input(fault).into()
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Stdout(error)
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        Failure::Bench(error)
+    }
+}
+
+impl From<DemoError> for Failure {
+    fn from(error: DemoError) -> Self {
+        Failure::Demo(error)
+    }
+}
+
+/// Prints what is wrong with the command line, or the help or version that was asked for.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(code::USAGE);
+    }
+    let text = error.render().to_string();
+    let (text, _) = text.split_once("\n\nFor more information").unwrap_or((text.trim_end(), ""));
+    let named = Arguments::command();
+    let command = std::env::args().nth(1).filter(|name| named.find_subcommand(name).is_some());
+    let command = command.map_or(String::new(), |name| format!(" {name}"));
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "{text}");
+    let _ = writeln!(stderr, "hint: `vesica{command} --help` shows every option, with an example");
+    ExitCode::from(code::USAGE)
+}
+
+/// A panic is our defect: it is told as one, with its place, and ends the process with 70.
+pub(crate) fn turn_panics_into_messages() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
+        let message = Message {
+            error: messages::defect(&place.unwrap_or_else(|| "an unknown place".to_owned())),
+            hint: messages::REPORT_DEFECT.to_owned(),
+            code: code::BUG,
+        };
+        message.print();
+        std::process::exit(code::BUG.into());
+    }));
+}

@@ -1,0 +1,81 @@
+//! Log lines for machines and for people who read them later.
+
+use crate::args::{LogFormat, TalkArgs};
+use crate::failure::Failure;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, OnceLock};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt;
+
+static FORMAT_ON_STDERR: OnceLock<LogFormat> = OnceLock::new();
+
+/// Whether standard error carries JSON lines, which an error must then be, too.
+pub(crate) fn stderr_is_json() -> bool {
+    FORMAT_ON_STDERR.get() == Some(&LogFormat::Json)
+}
+
+/// Where log lines go.
+#[derive(Clone)]
+enum Target {
+    Stderr,
+    File(Arc<File>),
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::Stderr => io::stderr().write(bytes),
+            Target::File(file) => (&**file).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Starts the log that was asked for. Only our own crates speak in it: they log counts, names,
+/// addresses and phases, never a key, an item or a result.
+pub(crate) fn start(talk: &TalkArgs) -> Result<(), Failure> {
+    let format = match (talk.log, &talk.log_file) {
+        (Some(format), _) => format,
+        (None, Some(_)) => LogFormat::Text,
+        (None, None) => return Ok(()),
+    };
+    let target = match &talk.log_file {
+        Some(path) => {
+            let file =
+                OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
+                    Failure::Unwritable { what: "log", path: path.clone(), kind: error.kind() }
+                })?;
+            Target::File(Arc::new(file))
+        }
+        None => {
+            let _ = FORMAT_ON_STDERR.set(format);
+            Target::Stderr
+        }
+    };
+    let colour = matches!(target, Target::Stderr)
+        && io::stderr().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none();
+    let make = move || target.clone();
+    let ours = Targets::new()
+        .with_targets(["vesica", "vesica_engine", "vesica_link"].map(|t| (t, LevelFilter::INFO)));
+    let registry = tracing_subscriber::registry().with(ours);
+    // A second start, in one process, keeps the first.
+    let _ = match format {
+        LogFormat::Text => {
+            let lines = fmt::layer().with_writer(make).with_ansi(colour).with_target(false);
+            tracing::subscriber::set_global_default(registry.with(lines))
+        }
+        LogFormat::Json => {
+            let lines = fmt::layer().json().flatten_event(true).with_writer(make);
+            let lines = lines.with_target(false).with_current_span(false).with_span_list(false);
+            tracing::subscriber::set_global_default(registry.with(lines))
+        }
+    };
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Agreements that cannot be used.
+
+use super::{Message, files, list};
+use std::path::Path;
+use vesica_engine::agreement::{AgreementError, AgreementFault, FileFault, TextFault};
+use vesica_engine::explain::grouped;
+use vesica_link::ParseIdentityError;
+use vesica_records::{Profile, ProfileError};
+
+/// An agreement file, with the place.
+pub(super) fn error(error: &AgreementError) -> Message {
+    let file = match &error.path {
+        Some(path) => path.display().to_string(),
+        None => "the agreement".to_owned(),
+    };
+    let (what, hint) = match &*error.fault {
+        AgreementFault::File(fault) => return unreadable(&file, fault),
+        fault => words(fault, error.path.as_deref()),
+    };
+    let place = error.at.map_or(String::new(), |at| format!(", {at}"));
+    Message::here(format!("{file}{place}: {what}"), hint)
+}
+
+fn unreadable(file: &str, fault: &FileFault) -> Message {
+    match fault {
+        FileFault::Missing => Message::here(
+            format!("the agreement file {file} does not exist"),
+            "check the name, or write one with `vesica agree new agreement.toml`",
+        ),
+        FileFault::NotAFile => Message::here(
+            format!("the agreement {file} is not a regular file"),
+            "give the name of a TOML file",
+        ),
+        FileFault::Unreadable(kind) => Message::here(
+            format!("the agreement file {file} cannot be read: {}", files::cause(*kind)),
+            files::read_hint(*kind),
+        ),
+        FileFault::TooLong { max_bytes } => Message::here(
+            format!("the agreement file {file} is longer than {} bytes", grouped(*max_bytes)),
+            "this is hardly an agreement: check the name",
+        ),
+        FileFault::NotUtf8 => Message::here(
+            format!("the agreement file {file} is not UTF-8 text"),
+            "check the name, or save the file as UTF-8",
+        ),
+        fault => Message::here(format!("{file}: {fault}"), "check the name"),
+    }
+}
+
+fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
+    let show = |hint: &str| hint.to_owned();
+    match fault {
+        AgreementFault::Syntax(cause) => (
+            format!("this is not valid TOML: {}", one_line(cause.message())),
+            show(
+                "an agreement has lines like title = \"...\" and headings like [party.shop]; \
+                  `vesica agree new` prints one",
+            ),
+        ),
+        AgreementFault::UnknownField { field, nearest, known } => (
+            format!("there is no field {field:?}"),
+            match nearest {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("the fields there are: {}", known.join(", ")),
+            },
+        ),
+        AgreementFault::MissingField { field, meaning } => (
+            format!("the field {field:?} is missing"),
+            format!("it says: {meaning}; `vesica agree new` prints an example"),
+        ),
+        AgreementFault::WrongType { field, expected, found } => (
+            format!("{field:?} should be {expected}, but is {found}"),
+            show("`vesica agree new` prints an example of every field"),
+        ),
+        AgreementFault::UnknownVersion { found } => (
+            format!("the agreement has format version {found}, which this software does not know"),
+            show("a newer Vesica may know it; now there is version = 1"),
+        ),
+        AgreementFault::UnknownWord { field, found, nearest, known } => (
+            format!("{field:?} cannot be {found:?}"),
+            match nearest {
+                Some(near) => format!("did you mean {near:?}? It can be {}", list(known)),
+                None => format!("it can be {}", list(known)),
+            },
+        ),
+        AgreementFault::Text { field, fault } => (
+            format!(
+                "{field:?} {}",
+                match fault {
+                    TextFault::Empty => "is empty".to_owned(),
+                    TextFault::TooLong { max_chars } => {
+                        format!("is longer than {max_chars} characters")
+                    }
+                    _ => "holds a control character".to_owned(),
+                }
+            ),
+            show("write one line of ordinary text"),
+        ),
+        AgreementFault::OutOfRange { field, found, min, max } => (
+            format!("{field:?} is {found}; it goes from {} to {}", grouped(*min), grouped(*max)),
+            show("give a number in that range"),
+        ),
+        AgreementFault::BadDate => (
+            show("\"expires\" is not a day"),
+            show("write a day without quotes, as expires = 2027-06-30, or expires = \"never\""),
+        ),
+        AgreementFault::PartyName { name } => (
+            format!("{name:?} cannot be the name of a party"),
+            show("a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"both\""),
+        ),
+        AgreementFault::PartyCount { found } => (
+            format!("there must be two parties, not {found}"),
+            show("each organisation has its own [party.NAME]"),
+        ),
+        AgreementFault::BadIdentity { field, cause } => (
+            format!("{field:?} is not an identity"),
+            match cause {
+                ParseIdentityError::BadChecksum => show(
+                    "it is mistyped or cut off: copy again the whole line that `vesica \
+                          keygen` printed",
+                ),
+                ParseIdentityError::IsSecret => show(
+                    "it is a SECRET key, which nobody else may see: make a new key with \
+                          `vesica keygen`, and put the public line it prints here",
+                ),
+                _ => show(
+                    "put the line here that `vesica keygen` printed at that party; it \
+                           begins with vesica1",
+                ),
+            },
+        ),
+        AgreementFault::SameIdentity => (
+            show("both parties have the same identity"),
+            show("each side makes a key of its own with `vesica keygen`"),
+        ),
+        AgreementFault::KeyCount { found, max } => (
+            format!("there must be 1 to {max} key columns, not {found}"),
+            show("each key column has its own [[key]]"),
+        ),
+        AgreementFault::DuplicateKey { name } => (
+            format!("the key {name:?} is there twice"),
+            show("take one of them out, or give it another name"),
+        ),
+        AgreementFault::BadProfile { field, cause } => bad_profile(field, cause),
+        AgreementFault::ProfileVersion { profile, asked, here } => (
+            format!(
+                "version {asked} of the profile {profile:?} is asked for; this software has {here}"
+            ),
+            show("both sides need the same version of Vesica"),
+        ),
+        AgreementFault::RowsReversed { party, min, max } => (
+            format!(
+                "the party {party:?} has min_rows {} above its max_rows {}",
+                grouped(*min),
+                grouped(*max)
+            ),
+            show("make min_rows the smaller one"),
+        ),
+        AgreementFault::NoProtocol { operation, security, strongest } => (
+            format!("no protocol offers {operation} with {security} security yet"),
+            match strongest {
+                Some(strongest) => format!("the strongest there is: security = \"{strongest}\""),
+                None => show("`vesica protocols` lists what there is"),
+            },
+        ),
+        AgreementFault::NotOffered { protocol, operation } => (
+            format!("the protocol {protocol:?} does not offer {operation}"),
+            show("choose another one out of `vesica protocols`, or protocol = \"auto\""),
+        ),
+        AgreementFault::TooWeak { protocol, offers, asked } => (
+            format!("the protocol {protocol:?} is {offers}, the agreement asks for {asked}"),
+            format!(
+                "choose protocol = \"auto\", or agree on security = \"{offers}\" if both sides \
+                 accept what that means"
+            ),
+        ),
+        fault => (
+            fault.to_string(),
+            match path {
+                Some(_) => show("correct the file; `vesica agree new` prints an example"),
+                None => show("`vesica agree new` prints an example"),
+            },
+        ),
+    }
+}
+
+fn bad_profile(field: &str, cause: &ProfileError) -> (String, String) {
+    let names: Vec<&str> = Profile::catalogue().iter().map(|row| row.name).collect();
+    let all = format!("the profiles there are: {}", names.join(", "));
+    match cause {
+        ProfileError::Unknown { name, nearest } => (
+            format!("{field:?}: there is no profile {name:?}"),
+            match nearest {
+                Some(near) => format!("did you mean {near:?}? {all}"),
+                None => all,
+            },
+        ),
+        ProfileError::MissingParameter { name } => (
+            format!("{field:?}: the profile {name:?} needs a parameter"),
+            "numbers without a country code belong to a region, as \"phone:GB\"".to_owned(),
+        ),
+        ProfileError::UnknownParameter { name, parameter } => {
+            (format!("{field:?}: the profile {name:?} has no parameter {parameter:?}"), all)
+        }
+        cause => (format!("{field:?}: {cause}"), all),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,42 @@
+//! What the operating system says about files, in words.
+
+use std::io::ErrorKind;
+
+/// The cause, as the end of a sentence.
+pub(super) fn cause(kind: ErrorKind) -> String {
+    match kind {
+        ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        ErrorKind::QuotaExceeded => "your share of the disk is full".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::NotADirectory => "a part of its path is not a directory".to_owned(),
+        ErrorKind::InvalidFilename => "the name is too long or not allowed".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
+/// What to do when a file cannot be written.
+pub(super) fn write_hint(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "make the directory first, or choose another place",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "choose a place where you may write"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free some space, or choose a place on another disk"
+        }
+        ErrorKind::IsADirectory => "give the name of a file in it",
+        _ => "choose another place",
+    }
+}
+
+/// What to do when a file cannot be read.
+pub(super) fn read_hint(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "check the name and the directory you are in",
+        ErrorKind::PermissionDenied => "check who may read it, as `ls -l` shows",
+        _ => "check the file and the disk it is on",
+    }
+}

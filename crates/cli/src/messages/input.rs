@@ -1,0 +1,226 @@
+//! Data that cannot be used, and results that cannot be written.
+
+use super::{Message, files, list};
+use vesica_engine::InputFault;
+use vesica_engine::explain::grouped;
+use vesica_records::{Content, EncodingGuess, InputError, OutputError, Profile, Refusal, Stray};
+
+/// The file or the place for the result.
+pub(super) fn fault(fault: &InputFault) -> Message {
+    match fault {
+        InputFault::Data(error) => data(error),
+        InputFault::Output(error) => output(error),
+        InputFault::TooFewKeys { distinct, min } => Message::here(
+            format!(
+                "the input has {} different keys; the agreement asks for at least {} (min_rows)",
+                grouped(*distinct),
+                grouped(*min)
+            ),
+            "bring more rows, or agree on a smaller min_rows with the other side",
+        ),
+        fault => Message::here(fault.to_string(), "run `vesica check` on the file"),
+    }
+}
+
+fn data(error: &InputError) -> Message {
+    match error {
+        InputError::Missing { path } => Message::here(
+            format!("the input file {} does not exist", path.display()),
+            "check the name and the directory you are in",
+        ),
+        InputError::NotAFile { path, kind } => Message::here(
+            format!("the input {} is {kind}", path.display()),
+            "give a regular file: it is read twice, once for its keys and once for the result",
+        ),
+        InputError::Unreadable { path, reason } => Message::here(
+            format!("the input file {} cannot be read: {}", path.display(), files::cause(*reason)),
+            files::read_hint(*reason),
+        ),
+        InputError::UnknownFormat { path } => Message::here(
+            format!("the format of {} cannot be told from its name", path.display()),
+            "add --format csv, tsv or parquet; names end in .csv, .tsv, .txt or .parquet, text \
+             also in .gz or .zst after that",
+        ),
+        InputError::BadDelimiter { delimiter } => Message::here(
+            format!("the byte {delimiter:#04x} cannot be a delimiter"),
+            "a delimiter is one ASCII character other than a quote or a line end",
+        ),
+        InputError::WrongContent { path, expected, found } => Message::here(
+            format!("{} should be {expected} but holds {found}", path.display()),
+            match found {
+                Content::Zip => "save the workbook as CSV, and give that file",
+                Content::Gzip => "give it a name that ends in .gz",
+                Content::Zstd => "give it a name that ends in .zst",
+                Content::Parquet => "give it a name that ends in .parquet, or add --format parquet",
+                _ => "check the file, or name its format with --format",
+            },
+        ),
+        InputError::Empty { path } => Message::here(
+            format!("the input file {} is empty", path.display()),
+            "check how it was exported",
+        ),
+        InputError::NoRows { path } => Message::here(
+            format!("the input file {} has column names but no rows", path.display()),
+            "check how it was exported; if its first row is data, add --no-header",
+        ),
+        InputError::ColumnMissing { path, column, nearest } => Message::here(
+            format!("the input file {} has no column {column:?}", path.display()),
+            match nearest.first() {
+                Some(near) => format!(
+                    "columns like it: {}; choose one with --column \"{column}={near}\", where the \
+                     left side is the key's name in the agreement",
+                    list(nearest)
+                ),
+                None => "choose a column of the file with --column KEY=COLUMN; if its first row \
+                         is data, add --no-header and choose by number"
+                    .to_owned(),
+            },
+        ),
+        InputError::DuplicateColumn { path, column, first, second } => Message::here(
+            format!(
+                "the input file {} has the column {column:?} twice, as column {first} and column \
+                 {second}",
+                path.display()
+            ),
+            "rename one of them; if the first row is data, add --no-header",
+        ),
+        InputError::Ragged { path, line, expected, found } => Message::here(
+            format!(
+                "{}, line {line}: the row has {found} fields, {expected} were expected",
+                path.display()
+            ),
+            "look at the line: most often a delimiter or a quote inside a value is not quoted; \
+             --delimiter sets the delimiter",
+        ),
+        InputError::InvalidUtf8 { path, place, byte, column, guess } => Message::here(
+            format!(
+                "{}, {place}, byte {byte}{}: the text is not UTF-8",
+                path.display(),
+                column.as_ref().map_or(String::new(), |column| format!(", column {column:?}")),
+            ),
+            match guess {
+                EncodingGuess::SingleByte => format!(
+                    "it looks like Latin-1 or Windows-1252; convert it: iconv -f WINDOWS-1252 -t \
+                     UTF-8 {} > converted.csv",
+                    path.display()
+                ),
+                EncodingGuess::Utf16 => format!(
+                    "it looks like UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {} > converted.csv",
+                    path.display()
+                ),
+                _ => "export the file again as UTF-8".to_owned(),
+            },
+        ),
+        InputError::Stray { path, line, byte, stray } => Message::here(
+            format!("{}, line {line}, byte {byte}: {stray}", path.display()),
+            match stray {
+                Stray::Nul => "the file is damaged, binary or UTF-16; export it again as UTF-8",
+                _ => "a quote inside a quoted value is written twice, as \"\"",
+            },
+        ),
+        InputError::UnterminatedQuote { path, line } => Message::here(
+            format!("{}, line {line}: the quote that opens here is never closed", path.display()),
+            "close the quote, or write a quote inside a value twice, as \"\"",
+        ),
+        InputError::RecordTooLong { path, line, limit_bytes } => Message::here(
+            format!(
+                "{}, line {line}: the row is longer than {} bytes",
+                path.display(),
+                grouped(*limit_bytes)
+            ),
+            "most often a quote that opens in this line is never closed",
+        ),
+        InputError::DamagedCompression { path, codec } => Message::here(
+            format!("{}: the {codec} data is damaged or cut off", path.display()),
+            "copy or compress the file again",
+        ),
+        InputError::DamagedParquet { path } => Message::here(
+            format!("{}: the Parquet data is damaged or of an unsupported kind", path.display()),
+            "copy or export the file again; encrypted Parquet is not supported",
+        ),
+        InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
+            format!("{}: column {column:?} of type {type_name} cannot be a key", path.display()),
+            "export the column as text, a whole number, a decimal or a date",
+        ),
+        InputError::Refused { path, place, column, reason } => Message::here(
+            format!("{}, {place}: column {column:?} {}", path.display(), refusal(*reason)),
+            "correct the value, or leave out --strict to skip and count such rows",
+        ),
+        InputError::NoKeys { path, rows, empty, refused } => Message::here(
+            format!(
+                "{}: none of the {} rows has a usable key; {} are empty, {} refused",
+                path.display(),
+                grouped(*rows),
+                grouped(*empty),
+                grouped(*refused)
+            ),
+            "it may be the wrong column (--column) or the wrong profile; `vesica check` shows the \
+             shapes of the values",
+        ),
+        InputError::TooManyRows { path, limit } => Message::here(
+            format!("{} has more than {} rows", path.display(), grouped(*limit)),
+            "that is the max_rows of the agreement: agree on a larger one, or bring fewer rows",
+        ),
+        InputError::Changed { path } => Message::here(
+            format!("the input file {} changed during the run", path.display()),
+            "no result was written; run again on a file that nobody writes to",
+        ),
+        error => Message::here(error.to_string(), "run `vesica check` on the file"),
+    }
+}
+
+/// Why a value was refused, completing "the column …".
+pub(crate) fn refusal(reason: Refusal) -> String {
+    match reason {
+        Refusal::AmbiguousDate => {
+            "holds a date whose day and month could be swapped (date:dmy or date:mdy decide)"
+                .to_owned()
+        }
+        Refusal::TooLong => {
+            format!("holds a value longer than {} MiB", Profile::MAX_LEN >> 20)
+        }
+        reason => reason.to_string(),
+    }
+}
+
+fn output(error: &OutputError) -> Message {
+    match error {
+        OutputError::UnknownFormat { path } => Message::here(
+            format!("the format of the output {} cannot be told from its name", path.display()),
+            "give it a name that ends in .csv, .tsv or .parquet",
+        ),
+        OutputError::Exists { path } => Message::here(
+            format!("the output file {} already exists", path.display()),
+            "choose another name, or add --force to replace it",
+        ),
+        OutputError::NotAFile { path, kind } => Message::here(
+            format!("the output {} is {kind}", path.display()),
+            "give the name of a regular file",
+        ),
+        OutputError::SameAsInput { path } => Message::here(
+            format!("the output {} is the input file itself", path.display()),
+            "choose another name for the output; the input is never overwritten",
+        ),
+        OutputError::NoDirectory { directory } => Message::here(
+            format!("the directory {} for the output does not exist", directory.display()),
+            "make the directory first, or choose another place",
+        ),
+        OutputError::DiskFull { path } => Message::here(
+            format!("the disk is full: {} was not written", path.display()),
+            "free some space or choose a place on another disk, then run again",
+        ),
+        OutputError::Unwritable { path, reason } => Message::here(
+            format!("the output {} cannot be written: {}", path.display(), files::cause(*reason)),
+            files::write_hint(*reason),
+        ),
+        OutputError::UnsupportedTextType { column, type_name } => Message::here(
+            format!("column {column:?} of type {type_name} cannot be written as text"),
+            "give the output a name that ends in .parquet",
+        ),
+        OutputError::UnsupportedParquetType { column, type_name } => Message::here(
+            format!("column {column:?} of type {type_name} cannot be written as Parquet"),
+            "leave the column out of the input, or export it as another type",
+        ),
+        error => Message::here(error.to_string(), "choose another place for the output"),
+    }
+}

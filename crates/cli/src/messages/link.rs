@@ -1,0 +1,206 @@
+//! Keys, addresses and connections.
+
+use super::{Message, REPORT_DEFECT, defect, files};
+use crate::failure::code;
+use crate::progress::duration;
+use vesica_link::{Endpoint, IdentityError, LinkError};
+
+/// A key file.
+pub(super) fn identity(error: &IdentityError) -> Message {
+    match error {
+        IdentityError::Missing { path } => Message::here(
+            format!("the key file {} does not exist", path.display()),
+            format!("check the name, or make a key with `vesica keygen {}`", path.display()),
+        ),
+        IdentityError::Unreadable { path, kind } => Message::here(
+            format!("the key file {} cannot be read: {}", path.display(), files::cause(*kind)),
+            files::read_hint(*kind),
+        ),
+        IdentityError::NotAKeyFile { path } => Message::here(
+            format!("{} is not a key file", path.display()),
+            "give the file that `vesica keygen` made",
+        ),
+        IdentityError::BadChecksum { path } => Message::here(
+            format!("the key in {} is damaged or cut off", path.display()),
+            "take the key file from your copy; without one, make a new key and agree again",
+        ),
+        IdentityError::IsPublic { path } => Message::here(
+            format!("{} holds a public identity, not a secret key", path.display()),
+            "give the secret file that `vesica keygen` made",
+        ),
+        IdentityError::TooOpen { path, mode } => Message::here(
+            format!("other users can get at the key file {} (mode {mode:03o})", path.display()),
+            format!(
+                "chmod 600 {}; if others may have read it, make a new key and agree again",
+                path.display()
+            ),
+        ),
+        IdentityError::Exists { path } => Message::here(
+            format!("{} already exists", path.display()),
+            "choose another name: a key file is never overwritten",
+        ),
+        IdentityError::Unwritable { path, kind } => Message::here(
+            format!("the key file {} cannot be written: {}", path.display(), files::cause(*kind)),
+            files::write_hint(*kind),
+        ),
+        IdentityError::NoRandomness => Message::here(
+            "the operating system gave no randomness for a key",
+            "try again later, or on another machine",
+        ),
+        error => Message::here(error.to_string(), "check the key file"),
+    }
+}
+
+fn address(endpoint: Option<&Endpoint>) -> &str {
+    match endpoint {
+        Some(Endpoint::Listen(address) | Endpoint::Connect(address)) => address,
+        None => "the address",
+    }
+}
+
+/// The address of this side, or the right to use it.
+pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
+    let address = address(endpoint);
+    match error {
+        LinkError::BadAddress => Message::here(
+            format!("{address:?} is not an address"),
+            "an address is HOST:PORT, as partner.example:7400 or [::1]:7400",
+        ),
+        LinkError::PortInUse => Message::here(
+            format!("the port of {address} is in use by another program"),
+            "choose another port with --listen, and tell the other side; or end the other program",
+        ),
+        LinkError::PortForbidden => Message::here(
+            format!("this user may not listen on {address}"),
+            "choose a port from 1024 up",
+        ),
+        LinkError::NotOurAddress => Message::here(
+            format!("{address} is not an address of this machine"),
+            "listen on 0.0.0.0:PORT for all of this machine's addresses",
+        ),
+        LinkError::ListenFailed(kind) => Message::here(
+            format!("listening on {address} failed: {}", files::cause(*kind)),
+            "choose another address or port",
+        ),
+        error => Message::here(error.to_string(), "check --listen and --connect"),
+    }
+}
+
+/// The other side is not who it should be, or does not speak as it should.
+pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
+    let at = address(endpoint);
+    let message = match error {
+        LinkError::WrongIdentity { presented } => Message::here(
+            format!(
+                "the other side at {at} has another identity than the agreement names: {presented}"
+            ),
+            "make sure of the address; if it is your partner, it uses another key file, and the \
+             agreement must name that identity",
+        ),
+        LinkError::OwnIdentity => Message::here(
+            "the other side uses our own identity: both sides chose the same party",
+            "each side runs with its own key file (--key)",
+        ),
+        LinkError::RefusedByPeer => Message::here(
+            format!("the other side at {at} does not accept our identity"),
+            "the other side's agreement names another identity for us: both sides compare `vesica \
+             agree show`, and the key files they use",
+        ),
+        LinkError::OtherVersion => Message::here(
+            format!("the other side at {at} speaks another version of Vesica's session protocol"),
+            "both sides install the same version: `vesica --version`",
+        ),
+        LinkError::OtherProtocol => Message::here(
+            format!("what answers at {at} is not Vesica"),
+            "check the address and the port; a proxy must pass the bytes through as they are",
+        ),
+        error => {
+            Message::here(error.to_string(), "compare versions and settings with the other side")
+        }
+    };
+    Message { code: code::PEER, ..message }
+}
+
+/// There is no connection.
+pub(super) fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoint>) -> Message {
+    let at = address(endpoint);
+    let message = match error {
+        LinkError::NoPeer { waited, last } => {
+            no_peer(peer, &duration(*waited), last.as_deref(), endpoint)
+        }
+        LinkError::UnknownHost => Message::here(
+            format!("the host of {at} has no address, so {peer} cannot be reached"),
+            "check the spelling and the name server",
+        ),
+        LinkError::NoResources(kind) => Message::here(
+            format!(
+                "the machine has no resources for a session with {peer}: {}",
+                files::cause(*kind)
+            ),
+            "end other programs, or raise the limits on threads and open files",
+        ),
+        LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
+        LinkError::NoPeerGiven => {
+            return Message {
+                error: defect("no peer was named to the link"),
+                hint: REPORT_DEFECT.to_owned(),
+                code: code::BUG,
+            };
+        }
+        error => Message::here(
+            format!("no connection to {peer} at {at}: {}", reason(error)),
+            "check the address, and that the other side is running",
+        ),
+    };
+    Message { code: code::NETWORK, ..message }
+}
+
+fn no_peer(
+    peer: &str,
+    waited: &str,
+    last: Option<&LinkError>,
+    endpoint: Option<&Endpoint>,
+) -> Message {
+    let at = address(endpoint);
+    let why = last.map_or(String::new(), |last| format!(": {}", reason(last)));
+    match (endpoint, last) {
+        (Some(Endpoint::Listen(_)), Some(LinkError::WrongIdentity { .. })) => Message::here(
+            format!("{peer} did not come to {at} within {waited}; somebody else did{why}"),
+            "if that is your partner, it uses another key file than the agreement names",
+        ),
+        (Some(Endpoint::Listen(_)), _) => Message::here(
+            format!("{peer} did not come to {at} within {waited}{why}"),
+            "is the other side running with --connect and this address? is the port open in the \
+             firewall? --wait 10m waits longer",
+        ),
+        _ => Message::here(
+            format!("{peer} could not be reached at {at} within {waited}{why}"),
+            "is the other side running with --listen? are host and port right? --wait 10m waits \
+             longer",
+        ),
+    }
+}
+
+/// Why a connection did not come to stand, in a few words.
+pub(crate) fn reason(error: &LinkError) -> String {
+    match error {
+        LinkError::UnknownHost => "the host has no address".to_owned(),
+        LinkError::ConnectFailed(kind) => match kind {
+            std::io::ErrorKind::ConnectionRefused => "nobody listens there yet".to_owned(),
+            kind => files::cause(*kind),
+        },
+        LinkError::WrongIdentity { presented } => {
+            format!("its identity {presented} is not the one in the agreement")
+        }
+        LinkError::OwnIdentity => {
+            "it uses our own identity: both sides chose the same party".to_owned()
+        }
+        LinkError::RefusedByPeer => "it does not accept our identity".to_owned(),
+        LinkError::OtherVersion => "it speaks another version of the session protocol".to_owned(),
+        LinkError::OtherProtocol => "it does not speak Vesica's session protocol".to_owned(),
+        LinkError::Silent(time) => format!("it was silent for {}", duration(*time)),
+        LinkError::HungUp => "it hung up before the session stood".to_owned(),
+        LinkError::Crowded => "too many connections at once".to_owned(),
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,209 @@
+//! Every failure in words: what is wrong, and the next thing to do.
+//!
+//! All sentences of the project that tell of a failure stand here, one function for each family
+//! of errors. They start in lower case and end without a full stop. They name files, lines,
+//! columns, peers and phases; never a key, an item or the value of a cell.
+
+pub(crate) mod agreement;
+mod engine;
+mod files;
+pub(crate) mod input;
+pub(crate) mod link;
+
+use crate::bench::BenchError;
+use crate::demo::DemoError;
+use crate::failure::{Failure, code};
+use crate::logging;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it with \
+     the version (`vesica --version`) and the command line";
+
+/// What is said about a failure.
+pub(crate) struct Message {
+    /// What is wrong.
+    pub(crate) error: String,
+    /// The next thing to do.
+    pub(crate) hint: String,
+    /// The exit code.
+    pub(crate) code: u8,
+}
+
+impl Message {
+    /// Something here is wrong: data, settings or files.
+    pub(crate) fn here(error: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { error: error.into(), hint: hint.into(), code: code::HERE }
+    }
+
+    fn with_code(self, code: u8) -> Self {
+        Self { code, ..self }
+    }
+
+    /// Prints the message on standard error and gives the exit code.
+    pub(crate) fn print(&self) -> ExitCode {
+        let Message { error, hint, code } = self;
+        let (error, hint) = (harmless(error), harmless(hint));
+        tracing::error!(hint, exit_code = code, "{error}");
+        // A collector of JSON lines has just got one; anyone else reads these.
+        if !logging::stderr_is_json() {
+            let mut stderr = io::stderr().lock();
+            let _ = writeln!(stderr, "error: {error}");
+            let _ = writeln!(stderr, "hint: {hint}");
+        }
+        ExitCode::from(*code)
+    }
+}
+
+/// A text without characters that would move the cursor or colour the terminal: file names and
+/// column names are other people's words. Line ends stay.
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
+/// The error line of a defect.
+pub(crate) fn defect(what: &str) -> String {
+    format!("internal error: {what}")
+}
+
+/// The message of `failure`.
+pub(crate) fn of(failure: &Failure) -> Message {
+    match failure {
+        Failure::Engine { error, endpoint } => engine::error(error, endpoint.as_ref()),
+        Failure::OtherParty { asked, is } => Message::here(
+            format!("the key file is that of {is}, not of {asked}"),
+            format!("give the key file of {asked}, or leave out --as"),
+        ),
+        Failure::NoSuchParty { asked, known } => Message::here(
+            format!("the agreement has no party {asked:?}"),
+            format!("its parties are {}", list(known)),
+        ),
+        Failure::ColumnTwice { key } => Message::here(
+            format!("--column is given twice for the key {key:?}"),
+            "give one column for each key",
+        )
+        .with_code(code::USAGE),
+        Failure::NoAddress => Message::here(
+            "neither --listen nor --connect is given",
+            "one side listens, as --listen 0.0.0.0:7400; the other connects to it, as --connect \
+             partner.example:7400",
+        )
+        .with_code(code::USAGE),
+        Failure::NoKey => Message::here(
+            "meeting the other side needs your key file",
+            "add --key FILE, or leave out --listen and --connect",
+        )
+        .with_code(code::USAGE),
+        Failure::Kernels { name, available } => Message::here(
+            format!("VESICA_SIMD is {name:?}, which this processor does not have"),
+            format!("unset it, or choose one of {}", available.join(", ")),
+        ),
+        Failure::Unwritable { what, path, kind } => Message::here(
+            format!(
+                "the {what} file {} cannot be written: {}",
+                path.display(),
+                files::cause(*kind)
+            ),
+            files::write_hint(*kind),
+        ),
+        Failure::Exists { what, path } => Message::here(
+            format!("the {what} file {} already exists", path.display()),
+            "choose another name, or add --force to replace it",
+        ),
+        Failure::SameFile { what, other, path } => Message::here(
+            format!("the {what} file {} is the {other} file", path.display()),
+            format!("choose another name for the {what}"),
+        ),
+        Failure::UnknownProtocol { id } => unknown_protocol(id),
+        Failure::PartyCount { found } => Message::here(
+            format!("an agreement has two parties, not {found}"),
+            "give --party twice, as --party shop --party publisher",
+        )
+        .with_code(code::USAGE),
+        Failure::Stdout(error) => Message::here(
+            format!("standard output cannot be written: {}", files::cause(error.kind())),
+            files::write_hint(error.kind()),
+        ),
+        Failure::Bench(error) => bench(error),
+        Failure::Demo(error) => demo(error),
+    }
+}
+
+fn unknown_protocol(id: &str) -> Message {
+    Message::here(
+        format!("there is no protocol {id:?}"),
+        "`vesica protocols` lists the protocols there are",
+    )
+}
+
+fn bench(error: &BenchError) -> Message {
+    match error {
+        BenchError::UnknownProtocol(id) => unknown_protocol(id),
+        BenchError::Process => Message::here(
+            "the two processes of the benchmark could not be run",
+            "the machine may lack memory, processes or space for temporary files",
+        ),
+        BenchError::Party(role) => Message::here(
+            format!("the {role} of the benchmark failed"),
+            "its own message stands above; a smaller --size takes less memory",
+        ),
+        BenchError::WrongResult => Message {
+            error: defect("a run gave a wrong result"),
+            hint: REPORT_DEFECT.to_owned(),
+            code: code::BUG,
+        },
+    }
+}
+
+fn demo(error: &DemoError) -> Message {
+    match error {
+        DemoError::File { path, kind } => Message::here(
+            format!("the demo cannot use {}: {}", path.display(), files::cause(*kind)),
+            "give a directory that can be written, as `vesica demo --dir /tmp/demo`",
+        ),
+        DemoError::NotOurs(path) => Message::here(
+            format!("{} holds files that no demo made", path.display()),
+            "give an empty or a new directory with --dir",
+        ),
+        DemoError::Process(kind) => Message::here(
+            format!("the demo could not run a process: {}", files::cause(*kind)),
+            "the machine may lack memory or processes",
+        ),
+        DemoError::Command(command) => Message::here(
+            format!("`vesica {command}` failed in the demo"),
+            "its own message stands above",
+        ),
+        DemoError::WrongResult(what) => Message {
+            error: defect(&format!("the demo's result is wrong: {what}")),
+            hint: REPORT_DEFECT.to_owned(),
+            code: code::BUG,
+        },
+    }
+}
+
+/// `a, b and c`.
+pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("{:?}", word.as_ref())).collect();
+    match words.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_reads_like_a_sentence() {
+        assert_eq!(list(&["a"]), "\"a\"");
+        assert_eq!(list(&["a", "b", "c"]), "\"a\", \"b\" and \"c\"");
+        assert_eq!(list::<&str>(&[]), "");
+    }
+
+    #[test]
+    fn other_peoples_words_cannot_steer_the_terminal() {
+        assert_eq!(harmless("a\u{1b}[2Jb\r\nc"), "a\u{fffd}[2Jb\u{fffd}\nc");
+    }
+}

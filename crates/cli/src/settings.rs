@@ -1,0 +1,219 @@
+//! Values of the command line and the environment, parsed once.
+
+use crate::args::{DataArgs, PlaceArgs};
+use crate::failure::Failure;
+use std::collections::BTreeMap;
+use std::env;
+use std::str::FromStr;
+use std::time::Duration;
+use vesica_link::{Endpoint, LinkOptions};
+use vesica_records::ReadOptions;
+use vesica_simd::Backend;
+
+/// The variable that forces the vector kernels.
+const KERNELS_VARIABLE: &str = "VESICA_SIMD";
+
+/// A time limit, as `90s`, `5m`, `1h30m` or `500ms`; `0` is none at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeLimit(Duration);
+
+/// A text that is no time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TimeLimitError {
+    #[error("a time is a number and a unit, as 90s, 5m, 1h30m or 500ms")]
+    Form,
+    #[error("a time is at most a year")]
+    TooLong,
+}
+
+/// Longest limit: with it, no sum of times can overflow.
+const MAX_TIME: Duration = Duration::from_secs(366 * 24 * 3600);
+
+impl FromStr for TimeLimit {
+    type Err = TimeLimitError;
+
+    fn from_str(text: &str) -> Result<Self, TimeLimitError> {
+        if text == "0" {
+            return Ok(Self(Duration::ZERO));
+        }
+        let mut total = Duration::ZERO;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or(TimeLimitError::Form)?;
+            let number: u64 = rest[..digits].parse().map_err(|_| TimeLimitError::Form)?;
+            rest = &rest[digits..];
+            let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+            let unit_ms = match &rest[..letters] {
+                "ms" => 1,
+                "s" => 1000,
+                "m" => 60_000,
+                "h" => 3_600_000,
+                "d" => 86_400_000,
+                _ => return Err(TimeLimitError::Form),
+            };
+            let part = number.checked_mul(unit_ms).ok_or(TimeLimitError::TooLong)?;
+            total = total.saturating_add(Duration::from_millis(part));
+            rest = &rest[letters..];
+        }
+        match total {
+            total if text.is_empty() || total.is_zero() && text != "0s" => {
+                Err(TimeLimitError::Form)
+            }
+            total if total > MAX_TIME => Err(TimeLimitError::TooLong),
+            total => Ok(Self(total)),
+        }
+    }
+}
+
+impl TimeLimit {
+    /// The limit; `None` for `0`.
+    pub(crate) fn limit(self) -> Option<Duration> {
+        (!self.0.is_zero()).then_some(self.0)
+    }
+}
+
+/// `KEY=COLUMN`: the column of this side's file that holds a key of the agreement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ColumnChoice {
+    pub(crate) key: String,
+    pub(crate) column: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a choice of column is KEY=COLUMN, as email=E-Mail")]
+pub(crate) struct ColumnChoiceError;
+
+impl FromStr for ColumnChoice {
+    type Err = ColumnChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ColumnChoiceError> {
+        let (key, column) = text.split_once('=').ok_or(ColumnChoiceError)?;
+        if key.is_empty() || column.is_empty() {
+            return Err(ColumnChoiceError);
+        }
+        Ok(Self { key: key.to_owned(), column: column.to_owned() })
+    }
+}
+
+/// What separates the fields of a text file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delimiter(u8);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a delimiter is one ASCII character, or \"tab\"")]
+pub(crate) struct DelimiterError;
+
+impl FromStr for Delimiter {
+    type Err = DelimiterError;
+
+    fn from_str(text: &str) -> Result<Self, DelimiterError> {
+        match text.as_bytes() {
+            b"tab" | b"\\t" => Ok(Self(b'\t')),
+            [byte] if byte.is_ascii() => Ok(Self(*byte)),
+            _ => Err(DelimiterError),
+        }
+    }
+}
+
+impl DataArgs {
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            delimiter: self.delimiter.map(|delimiter| delimiter.0),
+            header: !self.no_header,
+            format: self.format.map(Into::into),
+        }
+    }
+
+    pub(crate) fn column_choices(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut choices = BTreeMap::new();
+        for choice in &self.columns {
+            if choices.insert(choice.key.clone(), choice.column.clone()).is_some() {
+                return Err(Failure::ColumnTwice { key: choice.key.clone() });
+            }
+        }
+        Ok(choices)
+    }
+}
+
+impl PlaceArgs {
+    /// The address as given, and what to do there; `None` when there is none.
+    pub(crate) fn link_options(&self) -> Option<LinkOptions> {
+        let endpoint = match (&self.listen, &self.connect) {
+            (Some(address), _) => Endpoint::Listen(address.clone()),
+            (None, Some(address)) => Endpoint::Connect(address.clone()),
+            (None, None) => return None,
+        };
+        Some(LinkOptions {
+            endpoint,
+            wait: self.wait.limit().unwrap_or(MAX_TIME),
+            idle: self.idle.limit().unwrap_or(MAX_TIME),
+            total: self.total.limit(),
+        })
+    }
+}
+
+/// Obeys `VESICA_SIMD`, when it is set.
+pub(crate) fn choose_kernels() -> Result<(), Failure> {
+    let Some(name) = env::var_os(KERNELS_VARIABLE).filter(|name| !name.is_empty()) else {
+        return Ok(());
+    };
+    let name = name.to_string_lossy().into_owned();
+    let available = || Backend::available().iter().map(|backend| backend.name()).collect();
+    let Some(backend) = Backend::from_name(&name) else {
+        return Err(Failure::Kernels { name, available: available() });
+    };
+    vesica_simd::force(backend).map_err(|_| Failure::Kernels { name, available: available() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(text: &str) -> Result<Option<Duration>, TimeLimitError> {
+        text.parse::<TimeLimit>().map(TimeLimit::limit)
+    }
+
+    #[test]
+    fn times_are_numbers_with_units() {
+        let seconds = |n| Ok(Some(Duration::from_secs(n)));
+        assert_eq!(time("90s"), seconds(90));
+        assert_eq!(time("5m"), seconds(300));
+        assert_eq!(time("1h30m"), seconds(5400));
+        assert_eq!(time("2d"), seconds(172_800));
+        assert_eq!(time("500ms"), Ok(Some(Duration::from_millis(500))));
+        assert_eq!(time("0"), Ok(None));
+        assert_eq!(time("0s"), Ok(None));
+    }
+
+    #[test]
+    fn other_texts_are_no_times() {
+        for bad in ["", "90", "s", "5 m", "-1s", "1.5h", "1y", "0m", "m5", "99999999999999999999s"]
+        {
+            assert_eq!(time(bad), Err(TimeLimitError::Form), "{bad}");
+        }
+        for bad in ["400d", "18446744073709551615h", "18446744073709551615ms"] {
+            assert_eq!(time(bad), Err(TimeLimitError::TooLong), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_column_may_hold_an_equals_sign() {
+        let choice: ColumnChoice = "email=a=b".parse().unwrap();
+        assert_eq!((&*choice.key, &*choice.column), ("email", "a=b"));
+        for bad in ["", "email", "=x", "email="] {
+            assert!(bad.parse::<ColumnChoice>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_delimiter_is_one_ascii_character() {
+        for (text, byte) in
+            [(",", b','), (";", b';'), ("tab", b'\t'), ("\\t", b'\t'), ("\t", b'\t')]
+        {
+            assert_eq!(text.parse(), Ok(Delimiter(byte)));
+        }
+        for bad in ["", ",,", "é", "\u{80}"] {
+            assert_eq!(bad.parse::<Delimiter>(), Err(DelimiterError), "{bad}");
+        }
+    }
+}
