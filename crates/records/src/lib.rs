@@ -7,6 +7,7 @@
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items.
 //! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
+//! * [`fuzzing`] — entry points for fuzzers.
 //! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
 //!
 //! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key plus fixed
@@ -18,6 +19,7 @@ mod columnar;
 pub mod encoding;
 mod error;
 mod format;
+pub mod fuzzing;
 mod key;
 mod keys;
 mod matches;

@@ -65,6 +65,7 @@ proptest! {
     ) {
         let dir = Scratch::new();
         let options = ReadOptions { header, format: Some(format), delimiter: None };
+        let _ = vesica_records::fuzzing::read_text(&data, None);
         std::fs::write(dir.path("a.dat"), &data).unwrap();
         let _ = exercise(&dir.path("a.dat"), &options);
         let mut parquet = b"PAR1".to_vec();

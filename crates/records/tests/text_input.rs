@@ -456,3 +456,11 @@ fn messages_and_debug_output_hold_no_value() {
         assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
     }
 }
+
+#[test]
+fn the_fuzzers_reader_counts_records_and_cell_bytes() {
+    let read = vesica_records::fuzzing::read_text;
+    assert_eq!(read(b"a;b\n\n\"c\"\"\";d\n", None), Ok((2, 5)));
+    assert_eq!(read(b"a;b\n", Some(b',')), Ok((1, 3)));
+    assert!(read(b"\"", None).is_err());
+}

@@ -1,6 +1,7 @@
 //! Key cells and whole rows, a batch at a time.
 
 use super::cells::{NoText, TextColumn};
+use super::guard::guarded;
 use super::table::{Table, parquet_error};
 use crate::error::{EncodingGuess, InputError, Place};
 use crate::rows::Row;
@@ -64,8 +65,11 @@ impl KeyBatches {
                 (at, table.schema().field(*index).name().clone())
             })
             .collect();
+        let reader = guarded(source.path(), || {
+            builder.build().map_err(|error| parquet_error(source, &error))
+        })?;
         Ok(Self {
-            reader: builder.build().map_err(|error| parquet_error(source, &error))?,
+            reader,
             columns,
             next_row: group.map_or(0, |(_, first_row)| first_row) + 1,
             path: source.path().to_path_buf(),
@@ -73,20 +77,20 @@ impl KeyBatches {
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<KeyBatch>, InputError> {
-        let damaged = || InputError::DamagedParquet { path: self.path.clone() };
-        let Some(batch) = self.reader.next() else { return Ok(None) };
-        let batch = batch.map_err(|_| damaged())?;
-        let first_row = self.next_row;
-        self.next_row += batch.num_rows() as u64;
-        let mut columns = Vec::with_capacity(self.columns.len());
-        for (at, name) in &self.columns {
-            let array = batch.columns().get(*at).ok_or_else(damaged)?;
-            columns.push(
-                TextColumn::new(array)
-                    .map_err(|reason| no_text(&reason, &self.path, first_row, name))?,
-            );
-        }
-        Ok(Some(KeyBatch { columns, first_row, len: batch.num_rows() }))
+        let Self { reader, columns, next_row, path } = self;
+        guarded(path, || {
+            let damaged = || InputError::DamagedParquet { path: path.clone() };
+            let Some(batch) = reader.next() else { return Ok(None) };
+            let batch = batch.map_err(|_| damaged())?;
+            let first_row = *next_row;
+            *next_row += batch.num_rows() as u64;
+            let text = |(at, name): &(usize, String)| {
+                let array = batch.columns().get(*at).ok_or_else(damaged)?;
+                TextColumn::new(array).map_err(|reason| no_text(&reason, path, first_row, name))
+            };
+            let columns = columns.iter().map(text).collect::<Result<_, _>>()?;
+            Ok(Some(KeyBatch { columns, first_row, len: batch.num_rows() }))
+        })
     }
 }
 
@@ -141,22 +145,23 @@ impl RowBatches {
         group: usize,
         selection: RowSelection,
     ) -> Result<Self, InputError> {
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
-            source.reopen()?,
-            table.whole().clone(),
-        )
-        .with_row_groups(vec![group])
-        .with_row_selection(selection)
-        .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(|error| parquet_error(source, &error))?;
+        let file = source.reopen()?;
+        let reader = guarded(source.path(), || {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole().clone())
+                .with_row_groups(vec![group])
+                .with_row_selection(selection)
+                .with_batch_size(BATCH_ROWS)
+                .build()
+                .map_err(|error| parquet_error(source, &error))
+        })?;
         Ok(Self { reader, path: source.path().to_path_buf() })
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>, InputError> {
-        self.reader
-            .next()
-            .transpose()
-            .map_err(|_| InputError::DamagedParquet { path: self.path.clone() })
+        let Self { reader, path } = self;
+        guarded(path, || {
+            let damaged = |_| InputError::DamagedParquet { path: path.clone() };
+            reader.next().transpose().map_err(damaged)
+        })
     }
 }

@@ -3,9 +3,11 @@
 //! * [`table`] — the file's columns and types.
 //! * [`cells`] — the text form of every type.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
+//! * [`guard`] — a fence around the decoder.
 
 mod batches;
 pub(crate) mod cells;
+mod guard;
 mod table;
 
 pub(crate) use batches::{KeyBatches, RowBatches, no_text};

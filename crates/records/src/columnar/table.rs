@@ -1,6 +1,7 @@
 //! The columns and types of a Parquet file.
 
 use super::cells::{can_be_key, has_text_form};
+use super::guard::guarded;
 use crate::error::InputError;
 use crate::source::Source;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -26,6 +27,10 @@ impl std::fmt::Debug for Table {
 
 impl Table {
     pub(crate) fn open(source: &Source) -> Result<Self, InputError> {
+        guarded(source.path(), || Self::load(source))
+    }
+
+    fn load(source: &Source) -> Result<Self, InputError> {
         let file = source.reopen()?;
         let failed = |error| parquet_error(source, &error);
         let whole =

@@ -1,6 +1,7 @@
 //! `phone:<REGION>`: E.164 (ITU-T E.164), read by a port of Google's libphonenumber.
 //!
-//! A number is taken if its length is possible in its country. Whether its range is in use is
+//! A number starts with a digit, a plus or a parenthesis, perhaps after `tel:`, and holds no
+//! letters. It is taken if its length is possible in its country. Whether its range is in use is
 //! not asked: ranges open every month, and two parties with different releases of the metadata
 //! must not disagree about who has a key.
 
@@ -11,6 +12,9 @@ use std::fmt;
 
 /// Longest text tried; every written form of a number is shorter.
 const TEXT_MAX_BYTES: usize = 250;
+
+/// RFC 3966.
+const URI_SCHEME: &str = "tel:";
 
 /// A region of ISO 3166-1 that has a numbering plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,20 +45,32 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
     if text.len() > TEXT_MAX_BYTES {
         return Err(Refusal::NotAPhone);
     }
-    // The library would look for a number inside any text.
+    // The library would look for a number inside any text, and read letters as on a keypad.
     let starts = |c: char| c.is_numeric() || matches!(c, '+' | '\u{ff0b}' | '(' | '\u{ff08}');
-    let is_uri = text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("tel:"));
-    if !text.starts_with(starts) && !is_uri {
+    let number = match text.get(..URI_SCHEME.len()) {
+        Some(scheme) if scheme.eq_ignore_ascii_case(URI_SCHEME) => &text[URI_SCHEME.len()..],
+        _ => &text,
+    };
+    if !number.starts_with(starts) {
         return Err(Refusal::NotAPhone);
     }
-    let number = PHONE_NUMBER_UTIL.parse(&*text, Some(region.0)).map_err(|_| Refusal::NotAPhone)?;
-    if number.extension.as_ref().is_some_and(|extension| !extension.is_empty()) {
+    let parsed = PHONE_NUMBER_UTIL.parse(number, Some(region.0)).map_err(|_| Refusal::NotAPhone)?;
+    if parsed.extension.as_ref().is_some_and(|extension| !extension.is_empty()) {
         return Err(Refusal::PhoneExtension);
     }
-    match number.is_possible_with_reason() {
-        Ok(NumberLengthType::IsPossible) => {}
+    if number.contains(char::is_alphabetic) {
+        return Err(Refusal::NotAPhone);
+    }
+    let Ok(NumberLengthType::IsPossible) = parsed.is_possible_with_reason() else {
+        return Err(Refusal::ImpossiblePhone);
+    };
+    let written = parsed.format_as(PhoneNumberFormat::E164);
+    // Superfluous zeros can survive one reading and not the next. A party that holds the number
+    // in E.164 already must come to the same value.
+    match PHONE_NUMBER_UTIL.parse(&*written, None) {
+        Ok(again) if again.format_as(PhoneNumberFormat::E164) == written => {}
         _ => return Err(Refusal::ImpossiblePhone),
     }
-    out.extend_from_slice(number.format_as(PhoneNumberFormat::E164).as_bytes());
+    out.extend_from_slice(written.as_bytes());
     Ok(())
 }

@@ -301,17 +301,14 @@ impl RecordReader {
     }
 }
 
-/// What text whose byte `at` is not UTF-8 may be instead.
-pub(crate) fn guess_encoding(data: &[u8], at: usize) -> EncodingGuess {
-    if looks_like_utf16(data) {
-        return EncodingGuess::Utf16;
-    }
+/// What text whose byte `at` is not UTF-8 may be instead. UTF-16 is looked for when a file is
+/// opened.
+fn guess_encoding(data: &[u8], at: usize) -> EncodingGuess {
     let continues = |byte: &u8| (0x80..0xc0).contains(byte);
     match data.get(at) {
-        Some(0xff | 0xfe) if at == 0 => EncodingGuess::Utf16,
         Some(0xa0..) if !data.get(at + 1).is_some_and(continues) => EncodingGuess::SingleByte,
-        // Quotation marks, dashes and the euro sign of Windows-1252.
-        Some(0x80..=0x9f) if at > 0 && data[at - 1].is_ascii() => EncodingGuess::SingleByte,
+        // Quotation marks, dashes and the euro sign of Windows-1252, after ASCII or a line end.
+        Some(0x80..=0x9f) if at == 0 || data[at - 1].is_ascii() => EncodingGuess::SingleByte,
         _ => EncodingGuess::Unknown,
     }
 }

@@ -51,7 +51,6 @@ impl ByteStream {
     }
 
     /// A stream over bytes in memory.
-    #[cfg(test)]
     pub(crate) fn from_memory(bytes: Vec<u8>) -> Self {
         Self {
             inner: Box::new(io::Cursor::new(bytes)),

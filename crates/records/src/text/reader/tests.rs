@@ -116,6 +116,17 @@ proptest! {
         ),
         buffer_bytes in 3_usize..40,
     ) {
-        prop_assert_eq!(read(&data, b',', buffer_bytes), read(&data, b',', 1 << 16));
+        // The guess looks at neighbouring bytes, which may be gone already.
+        let without_guess = |records| match records {
+            Err(InputError::InvalidUtf8 { path, place, byte, column, .. }) => {
+                let guess = EncodingGuess::Unknown;
+                Err(InputError::InvalidUtf8 { path, place, byte, column, guess })
+            }
+            other => other,
+        };
+        prop_assert_eq!(
+            without_guess(read(&data, b',', buffer_bytes)),
+            without_guess(read(&data, b',', 1 << 16))
+        );
     }
 }
