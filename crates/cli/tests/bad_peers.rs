@@ -9,8 +9,6 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 use support::{Place, Running, TERMS, Terms, free_port, people};
 
-const BRIEF: [&str; 4] = ["--wait", "2s", "--idle-timeout", "2s"];
-
 fn small_place() -> Place {
     let place = Place::new();
     place.write("one.csv", people(0..300));
@@ -20,14 +18,14 @@ fn small_place() -> Place {
 }
 
 fn one(place: &Place, address: &[&str]) -> Running {
-    let mut command = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
-    command.args(BRIEF).args(address);
+    let mut command = place.run_brief("agreement.toml", "one", "one.csv", Some("out.csv"));
+    command.args(address);
     Running::start(command)
 }
 
 fn two(place: &Place, address: &[&str]) -> Running {
-    let mut command = place.run("agreement.toml", "two", "two.csv", None);
-    command.args(BRIEF).args(address);
+    let mut command = place.run_brief("agreement.toml", "two", "two.csv", None);
+    command.args(address);
     Running::start(command)
 }
 
@@ -40,10 +38,10 @@ fn an_absent_peer_is_waited_for_and_then_given_up() {
     let place = small_place();
     let ended = one(&place, &["--listen", &address()]).wait();
     ended.assert_failed(5, "two");
-    assert!(ended.took >= Duration::from_secs(2) && ended.took < Duration::from_secs(10));
+    assert!(ended.took >= Duration::from_secs(3) && ended.took < Duration::from_secs(15));
     let ended = two(&place, &["--connect", &address()]).wait();
     ended.assert_failed(5, "one");
-    assert!(ended.took >= Duration::from_secs(2) && ended.took < Duration::from_secs(10));
+    assert!(ended.took >= Duration::from_secs(3) && ended.took < Duration::from_secs(15));
     place.assert_no_leftovers(&["out.csv"]);
 }
 
@@ -116,8 +114,8 @@ fn two_sides_with_the_same_key_are_told_so() {
     let place = small_place();
     let address = address();
     let (a, b) = (one(&place, &["--listen", &address]), {
-        let mut command = place.run("agreement.toml", "one", "one.csv", Some("other.csv"));
-        command.args(BRIEF).args(["--connect", &address]);
+        let mut command = place.run_brief("agreement.toml", "one", "one.csv", Some("other.csv"));
+        command.args(["--connect", &address]);
         Running::start(command)
     });
     a.wait().assert_failed(4, "same party");
@@ -131,8 +129,8 @@ fn different_agreements_are_shown_field_by_field_on_both_sides() {
     place.agreement("other.toml", &Terms { title: "another title", max_rows: 777, ..TERMS });
     let address = address();
     let listening = one(&place, &["--listen", &address]);
-    let mut command = place.run("other.toml", "two", "two.csv", None);
-    command.args(BRIEF).args(["--connect", &address]);
+    let mut command = place.run_brief("other.toml", "two", "two.csv", None);
+    command.args(["--connect", &address]);
     let connecting = Running::start(command);
     for ended in [listening.wait(), connecting.wait()] {
         ended.assert_failed(4, "another title");

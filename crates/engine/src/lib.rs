@@ -3,7 +3,7 @@
 //! * [`agreement`] — what the two organisations agreed on; hashed and bound into the session.
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`job`] — one run: read, meet, agree, match, check, write.
-//! * [`bench`] — one party of a benchmark run on generated items.
+//! * [`bench`](mod@bench) — one party of a benchmark run on generated items.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
 //! * [`Error`] — what went wrong; the variant says who must act.

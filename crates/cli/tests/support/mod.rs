@@ -191,8 +191,30 @@ impl Place {
         )
     }
 
-    /// `vesica run` of one party, without an address.
+    /// `vesica run` of one party, without an address, with limits no good run reaches.
     pub fn run(&self, agreement: &str, party: &str, input: &str, output: Option<&str>) -> Command {
+        self.run_within(["30s", "20s"], agreement, party, input, output)
+    }
+
+    /// `vesica run` of one party that gives up soon.
+    pub fn run_brief(
+        &self,
+        agreement: &str,
+        party: &str,
+        input: &str,
+        output: Option<&str>,
+    ) -> Command {
+        self.run_within(["3s", "2s"], agreement, party, input, output)
+    }
+
+    fn run_within(
+        &self,
+        [wait, idle]: [&str; 2],
+        agreement: &str,
+        party: &str,
+        input: &str,
+        output: Option<&str>,
+    ) -> Command {
         let mut command = vesica();
         command
             .arg("run")
@@ -201,7 +223,7 @@ impl Place {
             .arg(self.path(&format!("{party}.key")))
             .arg("--input")
             .arg(self.path(input))
-            .args(["--wait", "30s", "--idle-timeout", "20s", "--threads", "1"]);
+            .args(["--wait", wait, "--idle-timeout", idle, "--threads", "1"]);
         if let Some(output) = output {
             command.arg("--output").arg(self.path(output));
         }
