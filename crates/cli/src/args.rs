@@ -2,9 +2,10 @@
 
 use crate::bench::{BenchArgs, PartyArgs};
 use crate::demo::DemoArgs;
-use crate::settings::{ColumnChoice, Delimiter, TimeLimit};
+use crate::settings::{ColumnChoice, Delimiter, TimeLimit, day, idle_limit};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use jiff::civil::Date;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use vesica_records::Format;
@@ -105,8 +106,8 @@ pub(crate) struct AgreeNewArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(crate) max_rows: u64,
     /// The last day on which it may run, as 2027-06-30
-    #[arg(long, value_name = "DATE")]
-    pub(crate) expires: Option<String>,
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    pub(crate) expires: Option<Date>,
     /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
@@ -168,16 +169,16 @@ pub(crate) struct CheckArgs {
     /// The party you are, to be sure of it
     #[arg(long = "as", value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
+    /// Rows whose shapes are shown
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) rows: u64,
     /// Meet the other side: with --listen or --connect it is met anyway
     #[arg(long, hide = true)]
     pub(crate) reach: bool,
     #[command(flatten)]
+    pub(crate) data: DataArgs,
+    #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Rows whose shapes are shown
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
-    pub(crate) rows: u64,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }
@@ -202,25 +203,25 @@ pub(crate) struct RunArgs {
     /// The party you are, to be sure of it
     #[arg(long = "as", value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
     /// Where your matching rows go; its ending says the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Where a report of the run goes, as JSON
+    /// Where a report of the run goes, as JSON; an earlier one is replaced
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
     /// CPU threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Allow the insecure protocol that the agreement names
     #[arg(long)]
     pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }
@@ -276,11 +277,12 @@ pub(crate) struct PlaceArgs {
     /// Connect to the other side at this address
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) connect: Option<String>,
-    /// How long to wait for the other side to appear
+    /// How long to wait for the other side to appear; 0 for no limit
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) wait: TimeLimit,
-    /// How long the other side may be silent
-    #[arg(long, visible_alias = "idle-timeout", value_name = "TIME", default_value = "60s")]
+    /// How long the other side may be silent, at least 1s
+    #[arg(long, visible_alias = "idle-timeout", value_name = "TIME", default_value = "60s",
+        value_parser = idle_limit)]
     pub(crate) idle: TimeLimit,
     /// How long the session may last; 0 for no limit
     #[arg(long, visible_alias = "timeout", value_name = "TIME", default_value = "0")]

@@ -137,16 +137,25 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = error.print();
-        return ExitCode::from(code::USAGE);
+        let message = Message {
+            error: "no command is given".to_owned(),
+            hint: "choose one of those above; `vesica demo` shows what it is about".to_owned(),
+            code: code::USAGE,
+        };
+        return message.print();
     }
     let text = error.render().to_string();
     let (text, _) = text.split_once("\n\nFor more information").unwrap_or((text.trim_end(), ""));
-    let named = Arguments::command();
-    let command = std::env::args().nth(1).filter(|name| named.find_subcommand(name).is_some());
-    let command = command.map_or(String::new(), |name| format!(" {name}"));
+    let mut command = Arguments::command();
+    let mut name = "vesica".to_owned();
+    for word in std::env::args().skip(1) {
+        let Some(below) = command.find_subcommand(&word) else { break };
+        name = format!("{name} {word}");
+        command = below.clone();
+    }
     let mut stderr = io::stderr().lock();
     let _ = writeln!(stderr, "{text}");
-    let _ = writeln!(stderr, "hint: `vesica{command} --help` shows every option, with an example");
+    let _ = writeln!(stderr, "hint: `{name} --help` shows every option, with an example");
     ExitCode::from(code::USAGE)
 }
 

@@ -12,9 +12,9 @@ use tracing_subscriber::layer::SubscriberExt;
 
 static FORMAT_ON_STDERR: OnceLock<LogFormat> = OnceLock::new();
 
-/// Whether standard error carries JSON lines, which an error must then be, too.
-pub(crate) fn stderr_is_json() -> bool {
-    FORMAT_ON_STDERR.get() == Some(&LogFormat::Json)
+/// The format of the log lines on standard error, when they go there.
+pub(crate) fn on_stderr() -> Option<LogFormat> {
+    FORMAT_ON_STDERR.get().copied()
 }
 
 /// Where log lines go.

@@ -2,6 +2,7 @@
 
 use crate::args::{DataArgs, PlaceArgs};
 use crate::failure::Failure;
+use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::env;
 use std::str::FromStr;
@@ -17,6 +18,12 @@ const KERNELS_VARIABLE: &str = "VESICA_SIMD";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeLimit(Duration);
 
+/// Longest limit on silence.
+const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
+
+/// Shortest silence that is taken for the end of the other side: shorter ones happen by themselves.
+const MIN_IDLE: Duration = Duration::from_secs(1);
+
 /// A text that is no time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimeLimitError {
@@ -24,6 +31,8 @@ pub(crate) enum TimeLimitError {
     Form,
     #[error("a time is at most a year")]
     TooLong,
+    #[error("the limit on silence is at least 1s and at most 1d")]
+    Silence,
 }
 
 /// Longest limit: with it, no sum of times can overflow.
@@ -70,6 +79,21 @@ impl TimeLimit {
     pub(crate) fn limit(self) -> Option<Duration> {
         (!self.0.is_zero()).then_some(self.0)
     }
+}
+
+/// The value of `--idle`: a time that is neither none nor so short that a pause would end a run.
+pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
+    let limit: TimeLimit = text.parse()?;
+    if (MIN_IDLE..=MAX_IDLE).contains(&limit.0) { Ok(limit) } else { Err(TimeLimitError::Silence) }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a day is YYYY-MM-DD, as 2027-06-30")]
+pub(crate) struct DayError;
+
+/// A day of the calendar.
+pub(crate) fn day(text: &str) -> Result<Date, DayError> {
+    Date::strptime("%Y-%m-%d", text).map_err(|_| DayError)
 }
 
 /// `KEY=COLUMN`: the column of this side's file that holds a key of the agreement.
@@ -146,7 +170,7 @@ impl PlaceArgs {
         Some(LinkOptions {
             endpoint,
             wait: self.wait.limit().unwrap_or(MAX_TIME),
-            idle: self.idle.limit().unwrap_or(MAX_TIME),
+            idle: self.idle.limit().unwrap_or(MAX_IDLE),
             total: self.total.limit(),
         })
     }
@@ -194,6 +218,14 @@ mod tests {
         for bad in ["400d", "18446744073709551615h", "18446744073709551615ms"] {
             assert_eq!(time(bad), Err(TimeLimitError::TooLong), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_limit_on_silence_is_never_none() {
+        assert_eq!(idle_limit("0"), Err(TimeLimitError::Silence));
+        assert_eq!(idle_limit("999ms"), Err(TimeLimitError::Silence));
+        assert_eq!(idle_limit("2d"), Err(TimeLimitError::Silence));
+        assert!(idle_limit("1s").is_ok() && idle_limit("24h").is_ok());
     }
 
     #[test]

@@ -6,11 +6,15 @@ use crate::args::{
 };
 use crate::failure::Failure;
 use std::io::Write;
-use vesica_engine::agreement::{Agreement, AgreementFault};
+use vesica_engine::agreement::Agreement;
 use vesica_engine::explain;
+use vesica_link::PublicIdentity;
 
 /// What stands for an identity that is still to come.
 const TO_COME: &str = "vesica1...";
+
+/// Where the comments of a new agreement begin.
+const COMMENT_COLUMN: usize = 34;
 
 pub(crate) fn run(args: &AgreeArgs, out: &mut impl Write) -> Result<(), Failure> {
     match &args.what {
@@ -57,13 +61,13 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<(), Fa
 
 fn new(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failure> {
     let text = template(args)?;
-    // Everything but identities that are still to come must be right.
-    if let Err(error) = Agreement::parse(&text) {
-        let to_come = matches!(*error.fault, AgreementFault::BadIdentity { .. });
-        if !(to_come && text.contains(TO_COME)) {
-            return Err(error.into());
-        }
+    // Everything but identities that are still to come must be right; for them others stand in.
+    let mut complete = text.clone();
+    for byte in 0..2 {
+        let stand_in = PublicIdentity::from_bytes([byte; PublicIdentity::LEN]).to_string();
+        complete = complete.replacen(TO_COME, &stand_in, 1);
     }
+    Agreement::parse(&complete)?;
     let Some(path) = &args.file else { return Ok(write!(out, "{text}")?) };
     output::write(AGREEMENT, path, &text, args.force)?;
     writeln!(
@@ -92,53 +96,54 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
         keys => keys.iter().map(|key| split(key)).collect(),
     };
     let receives = args.receives.as_ref().unwrap_or(&parties[0].0);
-    let expires = match &args.expires {
-        Some(day) => {
-            format!("expires = {day}               # the last day on which it may run (UTC)")
+    let mut text = "# An agreement between two organisations. Both sides keep the same file;\n\
+                    # `vesica explain` says in plain words what it means.\n\n"
+        .to_owned();
+    let mut line = |line: &str, comment: &str| {
+        text += line;
+        if !comment.is_empty() {
+            // Comments stand below each other, unless the line is too long.
+            let blanks = COMMENT_COLUMN.saturating_sub(line.chars().count()).max(2);
+            text += &format!("{:blanks$}# {comment}", "");
         }
-        None => {
-            "# expires = 2027-12-31             # the last day on which it may run (UTC)".to_owned()
-        }
+        text.push('\n');
     };
-
-    let mut text = format!(
-        "# An agreement between two organisations. Both sides keep the same file;\n\
-         # `vesica explain` says in plain words what it means.\n\n\
-         version = 1\n\
-         title = {title}\n\
-         operation = \"intersection\"         # which rows they have in common\n\
-         receives = {receives}    # who receives the result: a party's name, or \"both\"\n\
-         security = \"semi-honest\"           # the least that both accept\n\
-         protocol = \"auto\"                  # or an id out of `vesica protocols`\n\
-         {expires}\n\
-         hide_sizes = false                 # true: pads each side to its max_rows\n",
-        title = quoted(&args.title),
-        receives = quoted(receives),
-    );
+    line("version = 1", "");
+    line(&format!("title = {}", quoted(&args.title)), "");
+    line("operation = \"intersection\"", "which rows they have in common");
+    let comment = "who receives the result: a party's name, or \"both\"";
+    line(&format!("receives = {}", quoted(receives)), comment);
+    line("security = \"semi-honest\"", "the least that both accept");
+    line("protocol = \"auto\"", "or an id out of `vesica protocols`");
+    let comment = "the last day on which it may run (UTC)";
+    match &args.expires {
+        Some(day) => line(&format!("expires = {day}"), comment),
+        None => line("# expires = 2027-12-31", comment),
+    }
+    line("hide_sizes = false", "true: pads each side to its max_rows");
     for (name, profile) in &keys {
         // A column that is called like a profile most often holds such values.
         let profile = profile.as_deref().unwrap_or(match name.as_str() {
             name @ ("email" | "date" | "digits" | "hex") => name,
             _ => "trim",
         });
-        text += &format!(
-            "\n[[key]]                            # a column that is compared; several make one key\n\
-             name = {}\n\
-             profile = {}                  # how its values are made comparable\n",
-            quoted(name),
-            quoted(profile),
-        );
+        line("", "");
+        line("[[key]]", "a column that is compared; several make one key");
+        line(&format!("name = {}", quoted(name)), "");
+        line(&format!("profile = {}", quoted(profile)), "how its values are made comparable");
     }
     for (name, identity) in &parties {
-        text += &format!(
-            "\n[party.{}]\n\
-             identity = {}          # the line that its `vesica keygen` printed\n\
-             max_rows = {}\n\
-             min_rows = 1                       # fewest different keys it must bring\n",
-            if is_bare(name) { name.clone() } else { quoted(name) },
-            quoted(identity.as_deref().unwrap_or(TO_COME)),
-            args.max_rows,
-        );
+        line("", "");
+        line(&format!("[party.{}]", if is_bare(name) { name.clone() } else { quoted(name) }), "");
+        match identity {
+            Some(identity) => line(&format!("identity = {}", quoted(identity)), ""),
+            None => line(
+                &format!("identity = {}", quoted(TO_COME)),
+                "the line that its `vesica keygen` printed",
+            ),
+        }
+        line(&format!("max_rows = {}", args.max_rows), "most rows it may bring");
+        line("min_rows = 1", "fewest different keys it must bring");
     }
     Ok(text)
 }

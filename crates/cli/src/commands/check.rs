@@ -14,7 +14,9 @@ use vesica_engine::explain::{bytes, grouped};
 use vesica_engine::job::{item_hash, key_columns};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity};
-use vesica_records::{ColumnShapes, KeyColumn, KeyCounts, KeyLimits, Source, read_keys, shapes};
+use vesica_records::{
+    ColumnShapes, InputError, KeyColumn, KeyCounts, KeyLimits, Source, read_keys, shapes,
+};
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     let link = args.place.link_options();
@@ -37,12 +39,17 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let teller = Teller::new(&args.talk, peer);
     let max_rows = party.as_ref().map(|party| agreement.terms_of(party).max_rows);
     let limits = KeyLimits { max_rows, strict: args.data.strict };
-    let counts = count(&agreement, &source, &key, &limits, &teller, &cancel)?;
+    let counts = match count(&agreement, &source, &key, &limits, &teller, &cancel) {
+        Ok(counts) => counts,
+        // Then the shapes tell what is wrong.
+        Err(error @ InputError::NoKeys { rows, .. }) => {
+            show_all_shapes(&source, &key, args.rows.min(rows), out)?;
+            return Err(error.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
     show_counts(&counts, out)?;
-    let seen = shapes(&source, &key, args.rows)?;
-    for (key, column) in key.iter().zip(&seen) {
-        show_shapes(key, column, args.rows.min(counts.rows), out)?;
-    }
+    show_all_shapes(&source, &key, args.rows.min(counts.rows), out)?;
     if let Some(party) = &party {
         let terms = agreement.terms_of(party);
         if counts.distinct < terms.min_rows {
@@ -106,7 +113,7 @@ fn count(
     limits: &KeyLimits,
     teller: &Teller,
     cancel: &CancelToken,
-) -> Result<KeyCounts, Failure> {
+) -> Result<KeyCounts, InputError> {
     let mut progress = |progress: vesica_records::Progress| {
         teller.event(&Event::Reading {
             bytes_done: progress.bytes_done,
@@ -140,6 +147,18 @@ fn show_counts(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> 
             refusal(row.reason),
             places.join(", "),
         )?;
+    }
+    Ok(())
+}
+
+fn show_all_shapes(
+    source: &Source,
+    key: &[KeyColumn],
+    rows: u64,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    for (key, column) in key.iter().zip(&shapes(source, key, rows)?) {
+        show_shapes(key, column, rows, out)?;
     }
     Ok(())
 }

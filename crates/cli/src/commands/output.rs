@@ -21,14 +21,10 @@ impl Pending {
         if path.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        let directory = match path.parent() {
-            Some(directory) if !directory.as_os_str().is_empty() => directory,
-            _ => Path::new("."),
-        };
         let file = tempfile::Builder::new()
             .prefix(".vesica-")
             .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(directory)
+            .tempfile_in(directory_of(path))
             .map_err(failed)?;
         Ok(Self { what, path: path.to_path_buf(), file })
     }
@@ -61,11 +57,24 @@ pub(super) fn refuse_same(
     (what, path): (&'static str, &Path),
     others: &[(&'static str, &Path)],
 ) -> Result<(), Failure> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let own = real(path);
-    match others.iter().find(|(_, other)| real(other) == own) {
+    let real = |path: &Path| {
+        path.canonicalize().or_else(|_| {
+            // The file is still to come; its directory is there, or will be missed soon.
+            let directory = directory_of(path).canonicalize()?;
+            Ok::<_, io::Error>(directory.join(path.file_name().unwrap_or_default()))
+        })
+    };
+    let Ok(own) = real(path) else { return Ok(()) };
+    match others.iter().find(|(_, other)| real(other).is_ok_and(|other| other == own)) {
         Some((other, _)) => Err(Failure::SameFile { what, other, path: path.to_path_buf() }),
         None => Ok(()),
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
     }
 }
 

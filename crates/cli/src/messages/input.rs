@@ -65,15 +65,16 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::ColumnMissing { path, column, nearest } => Message::here(
             format!("the input file {} has no column {column:?}", path.display()),
-            match nearest.first() {
-                Some(near) => format!(
-                    "columns like it: {}; choose one with --column \"{column}={near}\", where the \
-                     left side is the key's name in the agreement",
+            if nearest.is_empty() {
+                "choose a column of the file with --column KEY=COLUMN, KEY being its name in the \
+                 agreement; if the first row is data, add --no-header and choose by number"
+                    .to_owned()
+            } else {
+                format!(
+                    "columns like it: {}; --column KEY=COLUMN chooses one, KEY being its name in \
+                     the agreement",
                     list(nearest)
-                ),
-                None => "choose a column of the file with --column KEY=COLUMN; if its first row \
-                         is data, add --no-header and choose by number"
-                    .to_owned(),
+                )
             },
         ),
         InputError::DuplicateColumn { path, column, first, second } => Message::here(
@@ -148,7 +149,7 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::NoKeys { path, rows, empty, refused } => Message::here(
             format!(
-                "{}: none of the {} rows has a usable key; {} are empty, {} refused",
+                "{}: none of the {} rows has a usable key: {} empty, {} refused",
                 path.display(),
                 grouped(*rows),
                 grouped(*empty),

@@ -10,6 +10,7 @@ mod files;
 pub(crate) mod input;
 pub(crate) mod link;
 
+use crate::args::LogFormat;
 use crate::bench::BenchError;
 use crate::demo::DemoError;
 use crate::failure::{Failure, code};
@@ -44,9 +45,12 @@ impl Message {
     pub(crate) fn print(&self) -> ExitCode {
         let Message { error, hint, code } = self;
         let (error, hint) = (harmless(error), harmless(hint));
-        tracing::error!(hint, exit_code = code, "{error}");
-        // A collector of JSON lines has just got one; anyone else reads these.
-        if !logging::stderr_is_json() {
+        // Standard error says it once: a collector of JSON lines gets one, anyone else these two.
+        let on_stderr = logging::on_stderr();
+        if on_stderr != Some(LogFormat::Text) {
+            tracing::error!(hint, exit_code = code, "{error}");
+        }
+        if on_stderr != Some(LogFormat::Json) {
             let mut stderr = io::stderr().lock();
             let _ = writeln!(stderr, "error: {error}");
             let _ = writeln!(stderr, "hint: {hint}");
