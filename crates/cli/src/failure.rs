@@ -162,6 +162,10 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 /// A panic is our defect: it is told as one, with its place, and ends the process with 70.
 pub(crate) fn turn_panics_into_messages() {
     std::panic::set_hook(Box::new(|panic| {
+        // A damaged file, not a defect: it becomes an error of its own.
+        if vesica_records::panic_is_caught() {
+            return;
+        }
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         let message = Message {
             error: messages::defect(&place.unwrap_or_else(|| "an unknown place".to_owned())),

@@ -59,7 +59,7 @@ pub fn key_columns(
         .map(|key| KeyColumn {
             name: key.name.clone(),
             column: columns.get(&key.name).unwrap_or(&key.name).clone(),
-            profile: key.profile.clone(),
+            profile: key.profile,
         })
         .collect())
 }

@@ -7,6 +7,7 @@
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items.
 //! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
+//! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause.
 //! * [`fuzzing`] — entry points for fuzzers.
 //! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
 //!
@@ -33,6 +34,7 @@ mod sort;
 mod source;
 mod text;
 
+pub use columnar::panic_is_caught;
 pub use error::{EncodingGuess, FileKind, InputError, OutputError, Place, Stray, WriteError};
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;

@@ -1,8 +1,20 @@
 //! A fence around the Parquet decoder, which panics on some damaged files.
 
 use crate::error::InputError;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+
+thread_local! {
+    static FENCED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of the current thread is caught by this crate and becomes a typed error.
+///
+/// For a program's panic hook, which runs before the panic is caught and should then stay silent.
+pub fn panic_is_caught() -> bool {
+    FENCED.get()
+}
 
 /// Runs `decode`; a panic in it means that the file is damaged or uses what the decoder lacks.
 ///
@@ -12,6 +24,8 @@ pub(super) fn guarded<T>(
     path: &Path,
     decode: impl FnOnce() -> Result<T, InputError>,
 ) -> Result<T, InputError> {
-    catch_unwind(AssertUnwindSafe(decode))
-        .unwrap_or_else(|_| Err(InputError::DamagedParquet { path: path.to_path_buf() }))
+    let outer = FENCED.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(decode));
+    FENCED.set(outer);
+    result.unwrap_or_else(|_| Err(InputError::DamagedParquet { path: path.to_path_buf() }))
 }

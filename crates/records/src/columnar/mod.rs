@@ -11,4 +11,5 @@ mod guard;
 mod table;
 
 pub(crate) use batches::{KeyBatches, RowBatches, no_text};
+pub use guard::panic_is_caught;
 pub(crate) use table::Table;
