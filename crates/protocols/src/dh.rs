@@ -36,18 +36,18 @@
 //! and, as the receiver in [`Learns::Both`], choose what the sender is told. It learns nothing
 //! more about the other's set than its own set entitles it to under the one-more gap
 //! Diffie–Hellman assumption, but that is not a proof of malicious security and not claimed.
+//!
+//! [`Learns::Both`]: vesica_core::Learns::Both
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
-use crate::{Output, Party};
+use crate::{Output, Party, answer};
 use rand::Rng;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::hash_to_group::ExpandMessage;
-use vesica_core::tags::{Tag, TagHash, TagSet, decode_tags, encode_tags};
-use vesica_core::{
-    Item, Learns, Misbehaviour, PsiParams, Result, Secret, SessionId, Shuffled, bit, pack_bits,
-};
+use vesica_core::tags::{Tag, TagHash, decode_tags, encode_tags};
+use vesica_core::{Item, Misbehaviour, PsiParams, Result, Secret, SessionId, Shuffled};
 use vesica_net::Context;
 use vesica_simd::ristretto::{self, Scalar};
 
@@ -103,17 +103,13 @@ pub(crate) const ROW: Protocol = Protocol {
 /// Exact payload bytes of a run.
 pub fn bytes(params: &PsiParams) -> Traffic {
     let (n_x, n_y) = (params.sender_len() as u64, params.receiver_len() as u64);
-    let answer = match params.learns() {
-        Learns::Receiver => 0,
-        Learns::Both => n_x.div_ceil(8),
-    };
     Traffic {
         sender_to_receiver: POINT_LEN as u64 * n_x + params.tag_len_bytes() as u64 * n_y,
-        receiver_to_sender: POINT_LEN as u64 * n_y + answer,
+        receiver_to_sender: POINT_LEN as u64 * n_y + answer::bytes(params),
     }
 }
 
-/// P_1: learns n_y, or with [`Learns::Both`] which of its items the receiver has.
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
 pub struct Sender {
     params: PsiParams,
     x: Arc<Vec<Item>>,
@@ -141,14 +137,7 @@ impl Party for Sender {
             ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
         )?;
 
-        match params.learns() {
-            Learns::Receiver => Ok(Output::Nothing),
-            Learns::Both => {
-                let len = params.sender_len().div_ceil(8);
-                let bits = ctx.child("answer", |ctx| ctx.peer()?.recv(len))?;
-                Ok(Output::Positions(x.own_positions(|j| bit(&bits, j))))
-            }
-        }
+        answer::take(ctx, &params, &x)
     }
 }
 
@@ -180,14 +169,7 @@ impl Party for Receiver {
             ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, &y, &beta)),
         )?;
 
-        let len = params.tag_len_bytes();
-        if params.learns() == Learns::Both {
-            let of_y = ctx.pool().run(|| TagSet::new(tags_of_y.clone(), len));
-            let bits = pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag)));
-            ctx.child("answer", |ctx| ctx.peer()?.send(&bits))?;
-            ctx.finish()?;
-        }
-        let of_x = ctx.pool().run(|| TagSet::new(tags_of_x, len));
+        let of_x = answer::give(ctx, &params, tags_of_x, &tags_of_y)?;
         Ok(Output::Positions(y.own_positions(|i| of_x.contains(tags_of_y[i]))))
     }
 }
@@ -328,6 +310,7 @@ fn random_scalar(ctx: &mut Context) -> Scalar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_core::Learns;
 
     fn hex(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 pub mod catalogue;
 pub mod dh;
 pub mod naive_hash;

@@ -21,15 +21,17 @@
 //!        H(k, x) for x ∈ X, shuffled ─────▶     y is common iff H(k, y) is among them
 //!  [both] x is common iff its bit is 1 ◀──────  [both] one bit per x, in the order received
 //! ```
+//!
+//! [`Learns::Both`]: vesica_core::Learns::Both
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
-use crate::{Output, Party};
+use crate::{Output, Party, answer};
 use rand::Rng;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use vesica_core::tags::{Tag, TagHash, TagSet, decode_tags, encode_tags};
-use vesica_core::{Item, Learns, PsiParams, Result, Shuffled, bit, hash, pack_bits};
+use vesica_core::tags::{Tag, TagHash, decode_tags, encode_tags};
+use vesica_core::{Item, PsiParams, Result, Shuffled, hash};
 use vesica_net::Context;
 
 const TAG_LABEL: &str = "vesica v1 naive hash tag";
@@ -75,17 +77,13 @@ pub(crate) const ROW: Protocol = Protocol {
 /// Exact payload bytes of a run.
 pub fn bytes(params: &PsiParams) -> Traffic {
     let n_x = params.sender_len() as u64;
-    let answer = match params.learns() {
-        Learns::Receiver => 0,
-        Learns::Both => n_x.div_ceil(8),
-    };
     Traffic {
         sender_to_receiver: params.tag_len_bytes() as u64 * n_x,
-        receiver_to_sender: SALT_LEN as u64 + answer,
+        receiver_to_sender: SALT_LEN as u64 + answer::bytes(params),
     }
 }
 
-/// P_1: learns n_y, or with [`Learns::Both`] which of its items the receiver has.
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
 pub struct Sender {
     params: PsiParams,
     x: Arc<Vec<Item>>,
@@ -121,14 +119,7 @@ impl Party for Sender {
             ctx.finish()
         })?;
 
-        match params.learns() {
-            Learns::Receiver => Ok(Output::Nothing),
-            Learns::Both => {
-                let len = params.sender_len().div_ceil(8);
-                let bits = ctx.child("answer", |ctx| ctx.peer()?.recv(len))?;
-                Ok(Output::Positions(x.own_positions(|j| bit(&bits, j))))
-            }
-        }
+        answer::take(ctx, &params, &x)
     }
 }
 
@@ -173,13 +164,7 @@ impl Party for Receiver {
             Ok::<_, vesica_core::Error>(tags_of_x)
         })?;
 
-        if params.learns() == Learns::Both {
-            let of_y = ctx.pool().run(|| TagSet::new(tags_of_y.clone(), len));
-            let bits = pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag)));
-            ctx.child("answer", |ctx| ctx.peer()?.send(&bits))?;
-            ctx.finish()?;
-        }
-        let of_x = ctx.pool().run(|| TagSet::new(tags_of_x, len));
+        let of_x = answer::give(ctx, &params, tags_of_x, &tags_of_y)?;
         let common = (0..y.len()).filter(|i| of_x.contains(tags_of_y[*i])).collect();
         Ok(Output::Positions(common))
     }
