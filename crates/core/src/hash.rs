@@ -14,7 +14,7 @@ pub fn derive(label: &'static str, parts: &[&[u8]]) -> [u8; 32] {
     *absorb(label, parts).finalize().as_bytes()
 }
 
-/// Fills `out` from `parts` under `label`: [`derive`] with any output length.
+/// Fills `out` from `parts` under `label`: [`derive()`] with any output length.
 pub fn derive_into(label: &'static str, parts: &[&[u8]], out: &mut [u8]) {
     absorb(label, parts).finalize_xof().fill(out);
 }
@@ -37,7 +37,7 @@ pub struct ItemHash {
 }
 
 impl ItemHash {
-    /// The hash under the key derived from `label` and `parts` as in [`derive`].
+    /// The hash under the key derived from `label` and `parts` as in [`derive()`].
     pub fn new(label: &'static str, parts: &[&[u8]]) -> Self {
         Self { key: derive(label, parts) }
     }
