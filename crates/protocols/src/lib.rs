@@ -1,7 +1,7 @@
 //! One module per protocol of the literature, the trait they share, and the list of them.
 //!
 //! * [`Party`] — one party of one protocol run; [`Output`] — what it learned.
-//! * [`catalogue`] — every protocol: who learns what, under which assumption, how many bytes.
+//! * [`catalogue`](mod@catalogue) — every protocol: who learns what, under which assumption, how many bytes.
 //!
 //! | module | protocol | security |
 //! |---|---|---|
