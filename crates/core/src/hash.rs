@@ -5,6 +5,7 @@
 //! injective.
 
 use crate::Item;
+use vesica_simd::short_hash::{self, keyed_hash_16};
 
 /// Derives 32 bytes from `parts` under `label`.
 ///
@@ -30,13 +31,20 @@ fn absorb(label: &'static str, parts: &[&[u8]]) -> blake3::Hasher {
 
 /// A keyed hash to items: `BLAKE3-keyed(key, bytes)` truncated to 128 bits.
 ///
-/// Cost: one compression (about 70 ns) for inputs up to 64 bytes.
+/// Cost: one compression (about 70 ns) for inputs up to 64 bytes; a small part of that for each
+/// of a batch, see [`ItemHash::items`].
 #[derive(Clone)]
 pub struct ItemHash {
     key: [u8; 32],
 }
 
 impl ItemHash {
+    /// Keys of a batch.
+    pub const BATCH: usize = short_hash::INPUTS;
+
+    /// Longest key in a batch, in bytes.
+    pub const BATCH_KEY_LEN: usize = short_hash::BLOCK_LEN;
+
     /// The hash under the key derived from `label` and `parts` as in [`derive()`].
     pub fn new(label: &'static str, parts: &[&[u8]]) -> Self {
         Self { key: derive(label, parts) }
@@ -49,6 +57,22 @@ impl ItemHash {
         let mut bytes = [0; Item::LEN];
         bytes.copy_from_slice(&digest.as_bytes()[..Item::LEN]);
         Item::from_bytes(bytes)
+    }
+
+    /// [`item`](ItemHash::item) of each `keys[i][..lens[i]]`, several times faster than one by one where
+    /// the processor has wide vectors.
+    ///
+    /// What follows a key in its array does not matter.
+    ///
+    /// # Panics
+    /// If a length is above [`ItemHash::BATCH_KEY_LEN`].
+    #[inline]
+    pub fn items(
+        &self,
+        keys: &[[u8; Self::BATCH_KEY_LEN]; Self::BATCH],
+        lens: &[u8; Self::BATCH],
+    ) -> [Item; Self::BATCH] {
+        keyed_hash_16(&self.key, keys, lens).map(Item::from_bytes)
     }
 }
 
@@ -80,5 +104,18 @@ mod tests {
         assert_eq!(one.item(b"x"), one.clone().item(b"x"));
         assert_ne!(one.item(b"x"), two.item(b"x"));
         assert_ne!(one.item(b"x"), one.item(b"y"));
+    }
+
+    #[test]
+    fn a_batch_gives_the_items_of_its_keys() {
+        let hash = ItemHash::new("t", &[b"1"]);
+        for first in 0..=ItemHash::BATCH_KEY_LEN {
+            let keys = std::array::from_fn(|i| [(first + i) as u8; ItemHash::BATCH_KEY_LEN]);
+            let len = |i| (first + i) % (ItemHash::BATCH_KEY_LEN + 1);
+            let items = hash.items(&keys, &std::array::from_fn(|i| len(i) as u8));
+            for (i, item) in items.iter().enumerate() {
+                assert_eq!(*item, hash.item(&keys[i][..len(i)]), "key {i} from {first}");
+            }
+        }
     }
 }

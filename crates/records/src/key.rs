@@ -16,19 +16,18 @@ pub struct KeyColumn {
 }
 
 /// What a row's key columns gave.
-pub(crate) enum Encoded<'a> {
-    /// The encoded key.
-    Key(&'a [u8]),
+pub(crate) enum Encoded {
+    /// An encoded key, now at the end of the buffer.
+    Key,
     /// At least one column is empty.
     Empty,
     /// No column is empty; this one, by position in the key, was refused first.
     Refused { key: usize, reason: Refusal },
 }
 
-/// Encodes rows, one after the other, into the same buffer.
+/// Encodes rows, one after the other.
 pub(crate) struct KeyEncoder {
     profiles: Vec<Profile>,
-    key: Vec<u8>,
     scratch: Vec<u8>,
 }
 
@@ -36,28 +35,34 @@ impl KeyEncoder {
     pub(crate) fn new(columns: &[KeyColumn]) -> Self {
         Self {
             profiles: columns.iter().map(|column| column.profile).collect(),
-            key: Vec::new(),
             scratch: Vec::new(),
         }
     }
 
+    /// Appends the key of `row` to `out`; without a key, `out` is left as it was.
     #[inline]
-    pub(crate) fn encode(&mut self, row: &impl Row) -> Encoded<'_> {
-        self.key.clear();
+    pub(crate) fn encode(&mut self, row: &impl Row, out: &mut Vec<u8>) -> Encoded {
+        let start = out.len();
         let mut refused = None;
         for (key, profile) in self.profiles.iter().enumerate() {
             let cell = row.cell(key, &mut self.scratch);
-            match push_cell(*profile, cell, &mut self.key) {
+            match push_cell(*profile, cell, out) {
                 Ok(Normalised::Value) => {}
-                Ok(Normalised::Empty) => return Encoded::Empty,
+                Ok(Normalised::Empty) => {
+                    out.truncate(start);
+                    return Encoded::Empty;
+                }
                 Err(reason) => refused = refused.or(Some((key, reason))),
             }
         }
         match refused {
-            Some((key, reason)) => Encoded::Refused { key, reason },
+            Some((key, reason)) => {
+                out.truncate(start);
+                Encoded::Refused { key, reason }
+            }
             // Without columns there is no key.
-            None if self.key.is_empty() => Encoded::Empty,
-            None => Encoded::Key(&self.key),
+            None if out.len() == start => Encoded::Empty,
+            None => Encoded::Key,
         }
     }
 }

@@ -6,11 +6,13 @@
 //! | module | what it gives |
 //! |---|---|
 //! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |
+//! | [`short_hash`] | keyed BLAKE3 of sixteen inputs of at most 64 bytes |
 //!
 //! Which kernel runs is a [`Backend`]: the fastest one the processor offers, or the one given to
 //! [`force`].
 
 mod backend;
 pub mod ristretto;
+pub mod short_hash;
 
 pub use backend::{Backend, BackendUnavailable, force};
