@@ -140,6 +140,22 @@ fn different_agreements_are_shown_field_by_field_on_both_sides() {
 }
 
 #[test]
+fn one_side_that_only_checks_and_one_that_runs_both_say_so() {
+    let place = small_place();
+    let address = address();
+    let listening = one(&place, &["--listen", &address]);
+    let mut command = support::vesica();
+    command.arg("check").arg(place.path("agreement.toml"));
+    command.arg("--key").arg(place.path("two.key"));
+    command.arg("--input").arg(place.path("two.csv"));
+    command.args(["--wait", "3s", "--connect", &address]);
+    let checking = Running::start(command);
+    listening.wait().assert_failed(4, "only checks");
+    checking.wait().assert_failed(4, "only checks");
+    place.assert_no_leftovers(&["out.csv"]);
+}
+
+#[test]
 fn an_expired_agreement_runs_nowhere() {
     let place = small_place();
     place.agreement("agreement.toml", &Terms { more: "expires = 2020-01-31", ..TERMS });

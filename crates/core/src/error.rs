@@ -107,6 +107,9 @@ pub enum Misbehaviour {
     /// The two parties count different results.
     #[error("the two parties count different results")]
     CountsDiffer,
+    /// What came is not cut into frames as the session's format says.
+    #[error("the peer broke the session's framing")]
+    BrokenFraming,
     /// The peer opened more streams, or sent more data ahead, than the protocol allows.
     #[error("the peer sent more than the protocol allows")]
     Flood,

@@ -9,8 +9,8 @@ pub const COMPUTATIONAL_SECURITY_BITS: u32 = 128;
 /// Statistical security λ, in bits: a wrong result has probability at most 2^-λ.
 pub const STATISTICAL_SECURITY_BITS: u32 = 40;
 
-/// Largest set one party may bring to one run.
-pub const MAX_SET_LEN: u64 = 1 << 32;
+/// Largest set one party may bring to one run: positions fit in 32 bits.
+pub const MAX_SET_LEN: u64 = u32::MAX as u64;
 
 /// Names one session; both parties derive the same value, nobody else can choose it.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -39,13 +39,15 @@ impl Shuffled {
     }
 
     /// The positions before the shuffle, ascending, of the new places for which `is_common` holds.
+    ///
+    /// Goes through all places and all positions, so that the time hardly depends on how many are
+    /// common: the peer may see when this party goes on.
     pub fn own_positions(&self, is_common: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut positions: Vec<usize> = (0..self.len())
-            .filter(|place| is_common(*place))
-            .map(|place| self.position[place] as usize)
-            .collect();
-        positions.sort_unstable();
-        positions
+        let mut common = vec![false; self.len()];
+        for (place, position) in self.position.iter().enumerate() {
+            common[*position as usize] = is_common(place);
+        }
+        common.iter().enumerate().filter(|(_, common)| **common).map(|(i, _)| i).collect()
     }
 }
 

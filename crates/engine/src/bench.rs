@@ -49,8 +49,8 @@ pub struct BenchFigures {
     pub bytes_received: u64,
     /// All bytes sent over TCP since the connection was made, TLS included.
     pub wire_sent: u64,
-    /// Flights as this party saw them.
-    pub flights: u64,
+    /// Times this party changed between sending and receiving, pipelined blocks included.
+    pub direction_changes: u64,
     /// Whether the result is exactly the expected one.
     pub result_ok: bool,
 }
@@ -85,14 +85,17 @@ pub fn run_party(
     .map_err(at)?;
 
     let stopwatch = Stopwatch::start();
-    let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &[]));
+    let mut identities = [bench.identity.public(), bench.peer];
+    identities.sort_by_key(|identity| *identity.as_bytes());
+    let context = identities.map(|identity| *identity.as_bytes()).concat();
+    let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context));
     let params =
         PsiParams::new(id, bench.sender_len, bench.receiver_len, Learns::Receiver).map_err(at)?;
     let make = match bench.role {
         Role::Sender => bench.protocol.sender,
         _ => bench.protocol.receiver,
     };
-    let (output, flights) =
+    let (output, direction_changes) =
         make(params, items).and_then(|party| run_alone(party, &mut ctx, "run")).map_err(at)?;
     let used = stopwatch.read();
     drop(ctx);
@@ -113,7 +116,7 @@ pub fn run_party(
         bytes_sent,
         bytes_received,
         wire_sent: session.wire_bytes().0,
-        flights,
+        direction_changes,
         result_ok,
     })
 }

@@ -227,9 +227,12 @@ impl Error {
             vesica_core::Error::Transport(TransportError::CancelledHere) => {
                 Error::Interrupted { phase }
             }
-            vesica_core::Error::Transport(
-                TransportError::PeerFlood | TransportError::PeerBrokeFraming,
-            ) => Error::PeerMisbehaved { peer, phase, kind: Misbehaviour::Flood },
+            vesica_core::Error::Transport(TransportError::PeerFlood) => {
+                Error::PeerMisbehaved { peer, phase, kind: Misbehaviour::Flood }
+            }
+            vesica_core::Error::Transport(TransportError::PeerBrokeFraming) => {
+                Error::PeerMisbehaved { peer, phase, kind: Misbehaviour::BrokenFraming }
+            }
             vesica_core::Error::Transport(kind) => {
                 Error::Transport { peer, phase, kind: kind.into() }
             }

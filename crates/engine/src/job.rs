@@ -87,7 +87,8 @@ pub fn reach(
     let seats = Seats::find(agreement, identity)?;
     let run = Run::new(cancel);
     let session = run.connect(agreement, identity, link, &seats, observer)?;
-    let mut ctx = context(&session, seats.role, &seats.peer, NonZeroUsize::MIN, &Meter::new())?;
+    let mut ctx = context(&session, seats.role, &seats.peer, NonZeroUsize::MIN, &Meter::new())
+        .map_err(|error| run.fail(&session, error))?;
     let result = run.agree(&mut ctx, agreement, &seats, Purpose::Check, observer);
     run.end(&session, &seats, result)
 }
@@ -137,7 +138,8 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         let met =
             run.connect(&agreement, &identity, &link, &seats, &*observer).and_then(|session| {
                 clock.add(Phase::Connecting, start.elapsed());
-                let mut ctx = context(&session, seats.role, &seats.peer, threads, &meter)?;
+                let mut ctx = context(&session, seats.role, &seats.peer, threads, &meter)
+                    .map_err(|error| run.fail(&session, error))?;
                 ctx.set_progress(Arc::new(Steps { observer: Arc::clone(&observer) }));
                 let agreed = run.agree(&mut ctx, &agreement, &seats, Purpose::Run, &*observer);
                 match agreed {

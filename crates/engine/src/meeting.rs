@@ -9,7 +9,7 @@
 //!
 //! The length of the hello never changes, so that any two versions can tell each other apart.
 
-use crate::agreement::{Agreement, PartyTerms};
+use crate::agreement::{Agreement, MAX_FILE_BYTES, PartyTerms};
 use crate::error::Incompatible;
 use crate::{Error, Phase};
 use vesica_core::{Learns, Misbehaviour};
@@ -21,9 +21,6 @@ pub(crate) const WIRE_VERSION: u16 = 1;
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
 const CLOSING_LEN: usize = 25;
-
-/// Longest canonical agreement accepted from a peer.
-const AGREEMENT_MAX_LEN: usize = 256 << 10;
 
 /// What a side wants of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +51,8 @@ pub(crate) fn agree(
 
     let channel = ctx.peer().map_err(at)?;
     channel.send(&hello).map_err(at)?;
+    // On its way before anything here can fail, so that both sides can name what differs.
+    channel.finish().map_err(at)?;
     let theirs = channel.recv(HELLO_LEN).map_err(at)?;
     if theirs[..6] != *MAGIC {
         return Err(at(Misbehaviour::InvalidValue.into()));
@@ -65,6 +64,9 @@ pub(crate) fn agree(
     if theirs[16..48] != *hash.as_bytes() {
         let differences = exchange_agreements(ctx, agreement).map_err(at)?;
         return Err(Incompatible::Agreement(differences).into());
+    }
+    if theirs[8] > 1 || theirs[9..16] != [0; 7] {
+        return Err(at(Misbehaviour::InvalidValue.into()));
     }
     if theirs[8] != hello[8] {
         let only_checking_here = purpose == Purpose::Check;
@@ -84,7 +86,7 @@ fn exchange_agreements(
     let mut len = [0; 4];
     channel.recv_into(&mut len)?;
     let len = u32::from_le_bytes(len) as usize;
-    if len > AGREEMENT_MAX_LEN {
+    if len as u64 > MAX_FILE_BYTES {
         return Err(Misbehaviour::InvalidValue.into());
     }
     let theirs = channel.recv(len)?;

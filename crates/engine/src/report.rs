@@ -171,8 +171,9 @@ pub struct NetworkReport {
     pub wire_sent: u64,
     /// All bytes this side received over TCP, TLS included.
     pub wire_received: u64,
-    /// Flights of the protocol as this side saw them.
-    pub flights: u64,
+    /// Times this side changed between sending and receiving. Blocks that are answered while others
+    /// are under way count too, so large runs have more than the flights that wait for each other.
+    pub direction_changes: u64,
 }
 
 /// Time and payload bytes of one phase.
@@ -284,7 +285,7 @@ impl Parts<'_> {
                 payload_received,
                 wire_sent,
                 wire_received,
-                flights: matched.flights,
+                direction_changes: matched.direction_changes,
             },
             phases: self.clock.report(self.meter),
             resources: ResourcesReport {

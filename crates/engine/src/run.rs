@@ -9,7 +9,7 @@ use rand::TryRng;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vesica_core::hash::ItemHash;
 use vesica_core::{Item, PsiParams, Role, SessionId, StopReason};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
@@ -55,7 +55,7 @@ pub(crate) struct Matched {
     pub(crate) params: PsiParams,
     pub(crate) announced_here: u64,
     pub(crate) announced_there: u64,
-    pub(crate) flights: u64,
+    pub(crate) direction_changes: u64,
 }
 
 /// What the threads of one run share: who asked to stop, and the session once it stands.
@@ -64,6 +64,7 @@ pub(crate) struct Run {
     cancelled: Arc<AtomicBool>,
     reading_is_pointless: AtomicBool,
     session: Arc<Mutex<Option<Session>>>,
+    abort_reason: Mutex<Option<StopReason>>,
 }
 
 impl Run {
@@ -73,6 +74,7 @@ impl Run {
             cancelled: Arc::default(),
             reading_is_pointless: AtomicBool::new(false),
             session: Arc::default(),
+            abort_reason: Mutex::default(),
         };
         let (link_cancel, cancelled, session) =
             (run.link_cancel.clone(), Arc::clone(&run.cancelled), Arc::clone(&run.session));
@@ -88,6 +90,7 @@ impl Run {
 
     /// Ends the wait for the peer, or the session with it.
     pub(crate) fn abort(&self, reason: StopReason) {
+        lock(&self.abort_reason).get_or_insert(reason);
         self.link_cancel.cancel();
         if let Some(session) = current(&self.session) {
             session.stop(reason);
@@ -145,10 +148,10 @@ impl Run {
         let on_event = |event| observer.event(&Event::Link(&event));
         let session = establish(identity, &[peer.identity], link, &on_event, &self.link_cancel)
             .map_err(|error| Error::from_link(error, &seats.peer))?;
-        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
+        *lock(&self.session) = Some(session.clone());
         // A stop that came between the connection and the line above found no session to end.
         if self.link_cancel.is_cancelled() {
-            session.stop(StopReason::Cancelled);
+            session.stop(lock(&self.abort_reason).unwrap_or(StopReason::Cancelled));
             return Err(Error::Interrupted { phase: Phase::Connecting });
         }
         Ok(session)
@@ -228,38 +231,41 @@ impl Run {
             let params = PsiParams::new(id, sender_len, receiver_len, agreement.learns())?;
             let make = if seats.role == Role::Sender { row.sender } else { row.receiver };
             let party = make(params, set.items())?;
-            let (output, flights) = run_alone(party, ctx, Phase::Matching.name())?;
-            Ok((params, output, flights))
+            let (output, direction_changes) = run_alone(party, ctx, Phase::Matching.name())?;
+            Ok((params, output, direction_changes))
         };
-        let (params, output, flights) = { matching }().map_err(at(Phase::Matching))?;
+        let (params, output, direction_changes) = { matching }().map_err(at(Phase::Matching))?;
 
         observer.event(&Event::Phase(Phase::Checking));
-        let items = match output {
-            Output::Positions(positions) => {
-                let matched = set.matched(&positions);
-                Some(matched.map_err(|kind| at(Phase::Checking)(kind.into()))?)
-            }
+        let positions = match output {
+            Output::Positions(positions) => Some(positions),
             _ => None,
         };
+        let matched = positions
+            .as_ref()
+            .map(|positions| set.check(positions))
+            .transpose()
+            .map_err(|kind| at(Phase::Checking)(kind.into()))?;
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
-        let matched = items.as_ref().map(|items| items.len() as u64);
         let counts = Counts { sent, received, matched };
         ctx.child(Phase::Checking.name(), |ctx| {
             meeting::compare_counts(ctx, &counts, agreement.learns())
         })
         .map_err(at(Phase::Checking))?;
         observer.event(&Event::Checked);
-        Ok(Matched { items, params, announced_here, announced_there, flights })
+        // Only now, so that the time until the closing message does not tell the peer how many.
+        let items = positions.map(|positions| set.own_items(&positions));
+        Ok(Matched { items, params, announced_here, announced_there, direction_changes })
     }
 
     /// Ends the session after `error` and returns it.
     pub(crate) fn fail(&self, session: &Session, error: Error) -> Error {
-        // Agreements that differ were exchanged whole; the peer shows the same list and needs no
-        // stop, which could overtake what it still reads.
-        if !matches!(error, Error::PeerIncompatible(crate::Incompatible::Agreement(_))) {
-            session.stop(error.stop_reason());
-        } else {
+        // Both sides find the same differences and close; a stop could overtake what the peer
+        // still reads of them.
+        if matches!(error, Error::PeerIncompatible(_)) {
             let _ = session.close();
+        } else {
+            session.stop(error.stop_reason());
         }
         error
     }
@@ -281,10 +287,14 @@ impl Run {
 }
 
 fn current(session: &Mutex<Option<Session>>) -> Option<Session> {
-    session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    lock(session).clone()
 }
 
-/// Runs `party` under `label` on streams of its own, and returns its output and its flights.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `party` under `label` on streams of its own, and returns its output and its changes of direction.
 pub(crate) fn run_alone(
     party: Box<dyn Party>,
     ctx: &mut Context,
@@ -297,7 +307,7 @@ pub(crate) fn run_alone(
         ctx.finish()?;
         Ok::<_, vesica_core::Error>(output)
     })?;
-    Ok((output, own.flights()))
+    Ok((output, own.direction_changes()))
 }
 
 /// The context of the party in `role` over `session`.

@@ -3,7 +3,9 @@
 //! The fastest engines of the field have silently lost rows. Here each run carries *shared*
 //! canaries, known to both parties, which must be in the result, and *own* canaries and padding,
 //! random and known to one party alone, which must not. They are random 128-bit items like any
-//! other, so neither the protocol nor the peer can treat them differently.
+//! other, so an engine that loses or invents a share of the items meets them too: of s shared
+//! canaries at least one is lost with probability 1 − (1 − f)^s when a share f of all is. The peer
+//! knows the shared ones; this is a check of the machinery, not of the peer.
 
 use rand::Rng;
 use std::sync::Arc;
@@ -50,12 +52,12 @@ impl CheckedSet {
         Arc::clone(&self.items)
     }
 
-    /// The matched items of this party's own, after checking the canaries.
+    /// Checks the canaries among `positions` and counts the others, this party's own matches.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] when a shared canary is missing from `positions` or
     /// something that only this party knows is among them.
-    pub(crate) fn matched(&self, positions: &[usize]) -> Result<Vec<Item>, Misbehaviour> {
+    pub(crate) fn check(&self, positions: &[usize]) -> Result<u64, Misbehaviour> {
         let shared = self.own_len..self.own_len + self.shared_len;
         let found = positions.iter().filter(|position| shared.contains(position)).count();
         let stray = positions.iter().any(|position| *position >= shared.end);
@@ -63,8 +65,13 @@ impl CheckedSet {
         if found != self.shared_len || stray || !ascending {
             return Err(Misbehaviour::SelfCheckFailed);
         }
+        Ok((positions.len() - found) as u64)
+    }
+
+    /// The matched items of this party's own, canaries and padding left out.
+    pub(crate) fn own_items(&self, positions: &[usize]) -> Vec<Item> {
         let own = positions.iter().filter(|position| **position < self.own_len);
-        Ok(own.map(|position| self.items[*position]).collect())
+        own.map(|position| self.items[*position]).collect()
     }
 }
 
@@ -103,21 +110,23 @@ mod tests {
 
     #[test]
     fn a_right_result_passes_without_its_canaries() {
-        let matched = set(20).matched(&[1, 3, 5, 6, 7]);
-        assert_eq!(matched, Ok(vec![Item::from_bytes([1; 16]), Item::from_bytes([3; 16])]));
-        assert_eq!(set(0).matched(&[5, 6, 7]), Ok(vec![]));
+        assert_eq!(set(20).check(&[1, 3, 5, 6, 7]), Ok(2));
+        let items = set(20).own_items(&[1, 3, 5, 6, 7]);
+        assert_eq!(items, [Item::from_bytes([1; 16]), Item::from_bytes([3; 16])]);
+        assert_eq!(set(0).check(&[5, 6, 7]), Ok(0));
+        assert_eq!(set(0).own_items(&[5, 6, 7]), []);
     }
 
     #[test]
     fn a_lost_canary_is_found_out() {
-        assert_eq!(set(0).matched(&[1, 3, 5, 7]), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(set(0).matched(&[]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(0).check(&[1, 3, 5, 7]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(0).check(&[]), Err(Misbehaviour::SelfCheckFailed));
     }
 
     #[test]
     fn a_false_match_is_found_out() {
-        assert_eq!(set(0).matched(&[1, 5, 6, 7, 8]), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(set(20).matched(&[5, 6, 7, 25]), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(set(0).matched(&[1, 1, 5, 6, 7]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(0).check(&[1, 5, 6, 7, 8]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(20).check(&[5, 6, 7, 25]), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(set(0).check(&[1, 1, 5, 6, 7]), Err(Misbehaviour::SelfCheckFailed));
     }
 }

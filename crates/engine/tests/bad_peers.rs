@@ -21,6 +21,8 @@ enum Deviation {
     Magic,
     /// Its hello has another length.
     HelloLen,
+    /// It claims another agreement, whose text is built to exhaust the reader's stack.
+    DeepAgreement,
     /// It announces more items than agreed.
     TooMany,
     /// It runs the protocol without the shared canaries.
@@ -72,10 +74,18 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
     match deviation {
         Deviation::Magic => hello[0] = b'x',
         Deviation::HelloLen => hello.push(0),
+        Deviation::DeepAgreement => hello[16] ^= 1,
         _ => {}
     }
     ctx.peer()?.send(&hello)?;
     ctx.peer()?.recv(64)?;
+    if deviation == Deviation::DeepAgreement {
+        let dotted = vec!["a"; 78].join(".");
+        let opening = format!("{{{dotted}=").repeat(70);
+        let text = format!("[{dotted}]\n{dotted}={opening}1{}\n", "}".repeat(70));
+        ctx.peer()?.send(&(text.len() as u32).to_le_bytes())?;
+        ctx.peer()?.send(text.as_bytes())?;
+    }
 
     let announced: u64 = if deviation == Deviation::TooMany { 1001 } else { 3 };
     ctx.peer()?.send(&announced.to_le_bytes())?;
@@ -141,6 +151,11 @@ fn a_peer_without_a_hello_has_misbehaved() {
     assert_misbehaved(Deviation::Magic, Phase::Agreeing, Misbehaviour::InvalidValue);
     let wrong = Misbehaviour::WrongMessageLen { expected: 64, actual: 65 };
     assert_misbehaved(Deviation::HelloLen, Phase::Agreeing, wrong);
+}
+
+#[test]
+fn an_agreement_built_to_exhaust_the_stack_is_refused() {
+    assert_misbehaved(Deviation::DeepAgreement, Phase::Agreeing, Misbehaviour::InvalidValue);
 }
 
 #[test]

@@ -15,7 +15,7 @@ const GATHER_BYTES: usize = 128 << 10;
 pub struct Limits {
     /// Largest message either way, in bytes; below 2^32.
     pub message_bytes: usize,
-    /// Most bytes that may wait unread by the peer.
+    /// Most bytes that wait unread by the peer; a send beyond it blocks.
     pub queue_bytes: usize,
 }
 
@@ -125,7 +125,7 @@ impl Channel {
     }
 
     /// Changes of direction so far, the first message included.
-    pub(crate) fn flights(&self) -> u64 {
+    pub(crate) fn direction_changes(&self) -> u64 {
         self.flights
     }
 

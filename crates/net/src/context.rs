@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use vesica_core::{Error, Result, Role};
+use vesica_core::{Error, Result, Role, StopReason};
 
 /// Receives how far a long step has come. Called from any thread, some tens of times a second.
 pub trait Progress: Send + Sync {
@@ -32,7 +32,7 @@ pub struct Context {
     label: String,
     progress: Option<Arc<dyn Progress>>,
     forks: u64,
-    joined_flights: u64,
+    joined_direction_changes: u64,
 }
 
 impl Context {
@@ -65,7 +65,7 @@ impl Context {
             label: String::new(),
             progress: None,
             forks: 0,
-            joined_flights: 0,
+            joined_direction_changes: 0,
         })
     }
 
@@ -174,7 +174,7 @@ impl Context {
             label: self.label.clone(),
             progress: self.progress.clone(),
             forks: 0,
-            joined_flights: 0,
+            joined_direction_changes: 0,
         })
     }
 
@@ -195,9 +195,11 @@ impl Context {
         let first_error = Mutex::new(None);
         let joined = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
+                let _guard = AbortOnPanic(context_b.streams());
                 let result = context_b.child(label_b, part_b);
                 context_b.settle(result, &first_error)
             });
+            let _guard = AbortOnPanic(context_a.streams());
             let result = context_a.child(label_a, part_a);
             let a = context_a.settle(result, &first_error);
             thread.join().map(|b| (a, b))
@@ -206,12 +208,17 @@ impl Context {
             Ok(results) => results,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        self.joined_flights += context_a.flights().max(context_b.flights());
+        self.joined_direction_changes +=
+            context_a.direction_changes().max(context_b.direction_changes());
         match (a, b, first_error.into_inner().unwrap_or_else(PoisonError::into_inner)) {
             (Some(a), Some(b), None) => Ok((a, b)),
             (_, _, Some(error)) => Err(error),
             _ => Err(Error::Bug("a parallel part ended without a result")),
         }
+    }
+
+    fn streams(&self) -> Vec<Arc<dyn Streams>> {
+        self.peers.values().map(|peer| Arc::clone(&peer.streams)).collect()
     }
 
     /// Ends a parallel part: all it sent is on the transport, or everything is aborted.
@@ -241,15 +248,28 @@ impl Context {
         self.peers.values_mut().try_for_each(|peer| peer.channel.finish())
     }
 
-    /// Flights so far: changes of direction one after the other, the first message included.
-    /// Parts that [`join`](Self::join) ran side by side count as the longest of them.
-    pub fn flights(&self) -> u64 {
-        let own = self.peers.values().map(|peer| peer.channel.flights()).max();
-        own.unwrap_or(0) + self.joined_flights
+    /// Changes between sending and receiving so far, the first message included. Parts that
+    /// [`join`](Self::join) ran side by side count as the longest of them. While no block is
+    /// answered before the last is sent, these are the flights.
+    pub fn direction_changes(&self) -> u64 {
+        let own = self.peers.values().map(|peer| peer.channel.direction_changes()).max();
+        own.unwrap_or(0) + self.joined_direction_changes
     }
 
     /// Bytes, flights and time so far.
     pub fn meter(&self) -> &Meter {
         &self.meter
+    }
+}
+
+/// Ends the connections when the part that holds it panics, so that its sibling, which may wait
+/// for the peer, ends too and the panic can go on.
+struct AbortOnPanic(Vec<Arc<dyn Streams>>);
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.iter().for_each(|streams| streams.abort(StopReason::Internal));
+        }
     }
 }

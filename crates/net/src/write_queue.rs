@@ -10,8 +10,9 @@ use vesica_core::{Error, Result, TransportError};
 /// Bytes that may wait before [`WriteQueue::push`] slows its caller down.
 const HIGH_WATER_BYTES: usize = 4 << 20;
 
-/// How long a full queue may stand still before it is allowed to grow.
-const STALL: Duration = Duration::from_millis(50);
+/// How long a full queue may stand still before it is allowed to grow: long enough that a slow
+/// link (256 KiB at 2 Mbit/s) does not look like one on which nothing moves.
+const STALL: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct State {
@@ -42,7 +43,8 @@ impl Shared {
 /// While the peer takes data, the queue holds its caller back at a high-water mark, so memory
 /// stays small. When nothing moves at all, both parties may be writing at once, each waiting for
 /// the other to read: then the mark doubles and the caller goes on, so that two writing parties
-/// never deadlock.
+/// never deadlock below the hard limit. There the caller waits for the transport, which has time
+/// limits of its own.
 pub(crate) struct WriteQueue {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -68,7 +70,8 @@ impl WriteQueue {
             if let Some(error) = state.error {
                 return Err(error.into());
             }
-            if state.queued_bytes < state.high_water_bytes {
+            let fits = state.queued_bytes + block.len() <= self.limit_bytes;
+            if state.queued_bytes == 0 || (fits && state.queued_bytes < state.high_water_bytes) {
                 break;
             }
             let before = state.written_bytes;
@@ -79,11 +82,8 @@ impl WriteQueue {
                 .unwrap_or_else(PoisonError::into_inner);
             state = next;
             if timeout.timed_out() && state.written_bytes == before {
-                state.high_water_bytes *= 2;
+                state.high_water_bytes = self.limit_bytes.min(2 * state.high_water_bytes);
             }
-        }
-        if state.queued_bytes + block.len() > self.limit_bytes {
-            return Err(Error::Bug("a channel was given more unread data than its limit"));
         }
         state.queued_bytes += block.len();
         state.blocks.push_back(block);

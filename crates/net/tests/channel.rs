@@ -132,7 +132,7 @@ fn bytes_messages_and_flights_are_counted_by_label() {
                     ctx.peer().unwrap().recv(3).unwrap();
                 });
             });
-            assert_eq!(ctx.flights(), 2);
+            assert_eq!(ctx.direction_changes(), 2);
             ctx.meter().report()
         },
         |ctx| {
@@ -232,6 +232,26 @@ fn a_failed_part_ends_its_sibling_and_tells_the_peer() {
     let told = TransportError::PeerStopped(StopReason::Misbehaviour);
     assert!(two == Err(told.into()) || two == Err(TransportError::Closed.into()), "{two:?}");
     assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_panicking_part_ends_its_sibling() {
+    let (one, two) = contexts();
+    let start = Instant::now();
+    let panicked = thread::scope(|scope| {
+        let mut ctx = one;
+        scope
+            .spawn(move || {
+                ctx.join(
+                    ("a", |_: &mut Context| -> vesica_core::Result<()> { panic!("on purpose") }),
+                    ("b", |ctx: &mut Context| ctx.peer()?.recv(1)),
+                )
+            })
+            .join()
+            .is_err()
+    });
+    drop(two);
+    assert!(panicked && start.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

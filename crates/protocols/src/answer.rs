@@ -6,6 +6,9 @@ use vesica_core::tags::{Tag, TagSet};
 use vesica_core::{Learns, PsiParams, Result, Shuffled, bit, pack_bits};
 use vesica_net::Context;
 
+/// Bytes of the answer in one message.
+const BYTES_PER_MESSAGE: usize = 1 << 20;
+
 /// Payload bytes from the receiver to the sender: one bit per item of the sender, or nothing.
 pub(crate) fn bytes(params: &PsiParams) -> u64 {
     match params.learns() {
@@ -26,7 +29,9 @@ pub(crate) fn give(
     if params.learns() == Learns::Both {
         let of_y = ctx.pool().run(|| TagSet::new(tags_of_y.to_vec(), len));
         let bits = pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag)));
-        ctx.child("answer", |ctx| ctx.peer()?.send(&bits))?;
+        ctx.child("answer", |ctx| {
+            bits.chunks(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.send(block))
+        })?;
         ctx.finish()?;
     }
     Ok(ctx.pool().run(|| TagSet::new(tags_of_x, len)))
@@ -37,8 +42,11 @@ pub(crate) fn take(ctx: &mut Context, params: &PsiParams, x: &Shuffled) -> Resul
     match params.learns() {
         Learns::Receiver => Ok(Output::Nothing),
         Learns::Both => {
-            let len = params.sender_len().div_ceil(8);
-            let bits = ctx.child("answer", |ctx| ctx.peer()?.recv(len))?;
+            let mut bits = vec![0; params.sender_len().div_ceil(8)];
+            ctx.child("answer", |ctx| {
+                let mut blocks = bits.chunks_mut(BYTES_PER_MESSAGE);
+                blocks.try_for_each(|block| ctx.peer()?.recv_into(block))
+            })?;
             Ok(Output::Positions(x.own_positions(|place| bit(&bits, place))))
         }
     }

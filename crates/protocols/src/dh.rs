@@ -204,7 +204,7 @@ fn return_tags(ctx: &mut Context, params: &PsiParams, alpha: &Scalar) -> Result<
 fn tag_peer_points(ctx: &mut Context, params: &PsiParams, beta: &Scalar) -> Result<Vec<Tag>> {
     let hash = TagHash::new(TAG_LABEL, params);
     let n_x = params.sender_len();
-    let mut tags = Vec::with_capacity(n_x);
+    let mut tags = Vec::new();
     for (first, count) in blocks(n_x) {
         tags.extend(receive_points_and_tag(ctx, &hash, first, count, beta)?);
         ctx.progress((first + count) as u64, n_x as u64);

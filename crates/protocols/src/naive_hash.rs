@@ -155,7 +155,7 @@ impl Party for Receiver {
 
         let tags_of_x = ctx.child("tags", |ctx| {
             let n_x = params.sender_len();
-            let mut tags_of_x = Vec::with_capacity(n_x);
+            let mut tags_of_x = Vec::new();
             while tags_of_x.len() < n_x {
                 let count = TAGS_PER_MESSAGE.min(n_x - tags_of_x.len());
                 decode_tags(&ctx.peer()?.recv(len * count)?, len, &mut tags_of_x);

@@ -14,8 +14,8 @@ pub struct PartyRun {
     pub output: Result<Output>,
     /// Its bytes and time.
     pub meter: Meter,
-    /// Its flights.
-    pub flights: u64,
+    /// Its changes between sending and receiving.
+    pub direction_changes: u64,
 }
 
 /// What both parties of a run ended with.
@@ -41,7 +41,7 @@ impl Run {
     /// Flights of the run. A party that answers a stream block by block changes direction more
     /// often than anybody waits, so the lower of the two counts is the one that waiting follows.
     pub fn flights(&self) -> u64 {
-        self.receiver.flights.min(self.sender.flights)
+        self.receiver.direction_changes.min(self.sender.direction_changes)
     }
 }
 
@@ -109,7 +109,7 @@ impl Runner {
         seed: u8,
     ) -> PartyRun {
         let meter = Meter::new();
-        let mut flights = 0;
+        let mut direction_changes = 0;
         let output = Pool::new(self.threads)
             .and_then(|pool| {
                 let peers = vec![(peer, Arc::clone(&streams))];
@@ -118,12 +118,12 @@ impl Runner {
             .and_then(|mut ctx| {
                 let output = party.run(&mut ctx)?;
                 ctx.finish()?;
-                flights = ctx.flights();
+                direction_changes = ctx.direction_changes();
                 Ok(output)
             });
         if let Err(error) = &output {
             streams.abort(error.stop_reason());
         }
-        PartyRun { output, meter, flights }
+        PartyRun { output, meter, direction_changes }
     }
 }

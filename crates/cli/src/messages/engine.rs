@@ -107,15 +107,19 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
     Message { code: code::PEER, ..message }
 }
 
-/// One line for each field.
+/// One line for each field, the first ones of many.
 fn shown(differences: &[Difference]) -> String {
+    const MAX_SHOWN: usize = 40;
     let mut text = String::new();
-    for Difference { field, here, there } in differences {
+    for Difference { field, here, there } in differences.iter().take(MAX_SHOWN) {
         let value = |value: &Option<String>| match value {
             Some(value) => format!("{value:?}"),
             None => "nothing".to_owned(),
         };
         let _ = write!(text, "\n  {field}: {} here, {} there", value(here), value(there));
+    }
+    if let Some(more) = differences.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+        let _ = write!(text, "\n  and {more} more");
     }
     text
 }
@@ -158,6 +162,10 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
             "sent a value that cannot be".to_owned(),
             "both sides need the same version of Vesica; if they have it, the other side runs \
              changed software",
+        ),
+        Misbehaviour::BrokenFraming => (
+            "broke the framing of the session".to_owned(),
+            "do not simply try again: the other side runs changed or damaged software",
         ),
         Misbehaviour::Flood => (
             "sent more than the protocol allows".to_owned(),

@@ -8,6 +8,10 @@ use toml::Value;
 /// Longest value shown of a peer's agreement, in characters.
 const SHOWN_MAX_CHARS: usize = 200;
 
+/// Most fields, and the longest path in bytes, that any agreement has; more is not read.
+const MAX_FIELDS: usize = 512;
+const MAX_PATH_LEN: usize = 1024;
+
 /// One field in which two agreements differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
@@ -37,7 +41,7 @@ impl Agreement {
     /// The text is untrusted: values are shortened and freed of control characters.
     ///
     /// # Errors
-    /// [`DifferenceError`] when it is not TOML, or too long.
+    /// [`DifferenceError`] when it is not TOML, too long, too deep, or has too many fields.
     pub fn differences_from(&self, canonical: &str) -> Result<Vec<Difference>, DifferenceError> {
         let here = flatten(&self.canonical())?;
         let there = flatten(canonical)?;
@@ -59,13 +63,39 @@ fn flatten(text: &str) -> Result<BTreeMap<String, String>, DifferenceError> {
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(DifferenceError);
     }
+    check_flat(text)?;
     let table: toml::Table = text.parse().map_err(|_| DifferenceError)?;
     let mut fields = BTreeMap::new();
-    walk(String::new(), &Value::Table(table), &mut fields);
+    walk(String::new(), &Value::Table(table), &mut fields)?;
     Ok(fields)
 }
 
-fn walk(path: String, value: &Value, fields: &mut BTreeMap<String, String>) {
+/// Refuses what no canonical form writes: inline tables, comments and literal strings.
+///
+/// Inline tables of dotted keys nest so deeply that reading them recursively would exhaust the
+/// stack, so they must be found before the text is parsed.
+fn check_flat(text: &str) -> Result<(), DifferenceError> {
+    let (mut in_string, mut escaped) = (false, false);
+    for c in text.chars() {
+        match (in_string, c) {
+            (true, _) if escaped => escaped = false,
+            (true, '\\') => escaped = true,
+            (true, '\n') | (false, '{' | '#' | '\'') => return Err(DifferenceError),
+            (_, '"') => in_string = !in_string,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn walk(
+    path: String,
+    value: &Value,
+    fields: &mut BTreeMap<String, String>,
+) -> Result<(), DifferenceError> {
+    if path.len() > MAX_PATH_LEN || fields.len() >= MAX_FIELDS {
+        return Err(DifferenceError);
+    }
     let below = |name: &str| match path.as_str() {
         "" => name.to_owned(),
         path => format!("{path}.{name}"),
@@ -73,13 +103,13 @@ fn walk(path: String, value: &Value, fields: &mut BTreeMap<String, String>) {
     match value {
         Value::Table(table) => {
             for (name, value) in table {
-                walk(below(name), value, fields);
+                walk(below(name), value, fields)?;
             }
         }
         Value::Array(list) => {
             for (i, value) in list.iter().enumerate() {
                 let name = value.get("name").and_then(Value::as_str);
-                walk(below(name.unwrap_or(&(i + 1).to_string())), value, fields);
+                walk(below(name.unwrap_or(&(i + 1).to_string())), value, fields)?;
             }
         }
         Value::String(text) => {
@@ -89,6 +119,7 @@ fn walk(path: String, value: &Value, fields: &mut BTreeMap<String, String>) {
             fields.insert(path, value.to_string());
         }
     }
+    Ok(())
 }
 
 fn shown(text: &str) -> String {

@@ -34,7 +34,7 @@ pub const FORMAT_VERSION: u64 = 1;
 
 /// Most rows an agreement can allow one party: the largest set of a run, less room for the
 /// self-check.
-pub const MAX_ROWS: u64 = MAX_SET_LEN - 2 * SELF_CHECK_MAX as u64 - 2048;
+pub const MAX_ROWS: u64 = MAX_SET_LEN + 1 - 2 * SELF_CHECK_MAX as u64 - 2048;
 
 /// Fewest self-check items of each kind.
 pub const SELF_CHECK_MIN: u32 = 8;

@@ -142,10 +142,14 @@ fn read(path: &Path) -> Result<String, FileFault> {
     String::from_utf8(bytes).map_err(|_| FileFault::NotUtf8)
 }
 
-/// Whether a terminal would show `c` as something else than one character in its place.
+/// Whether a terminal would show `c` as something else than one visible character in its place.
 pub(super) fn is_treacherous(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        )
 }
 
 fn check_text(table: &Table<'_>, text: &At<&str>, max_chars: usize) -> Result<(), AgreementError> {

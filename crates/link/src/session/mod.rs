@@ -161,8 +161,9 @@ impl Session {
 
     /// 32 bytes that both ends of this session derive, and nobody else can (RFC 8446 §7.5).
     ///
-    /// Different for each session, `label` and `context`: what is bound to it is bound to both
-    /// identities and this connection.
+    /// Different for each session, `label` and `context`: what is bound to it is bound to this
+    /// connection. The exporter covers the handshake up to the listening side's part; for what must
+    /// be bound to both identities, name them in `context`, as an agreement's hash does.
     pub fn export(&self, label: &str, context: &[u8]) -> [u8; 32] {
         lock(&self.core().tls)
             .export_keying_material([0; 32], label.as_bytes(), Some(context))
