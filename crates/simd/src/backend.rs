@@ -72,6 +72,11 @@ impl Backend {
     }
 }
 
+/// Whether [`force`] chose the portable backend, so that no kernel may use vector instructions.
+pub(crate) fn portable_is_forced() -> bool {
+    FORCED.load(Ordering::Relaxed) == Backend::Portable as u8 + 1
+}
+
 /// Makes the whole process use `backend` from now on, for the calls that name none.
 ///
 /// Results do not depend on the backend, only speed does.

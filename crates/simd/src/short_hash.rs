@@ -11,7 +11,7 @@
 //!
 //! Depends on the lengths at most, never on a key's or an input's bytes.
 
-use crate::Backend;
+use crate::backend::portable_is_forced;
 
 /// Inputs hashed together.
 pub const INPUTS: usize = 16;
@@ -38,11 +38,10 @@ impl Kernel {
     const ALL: [Kernel; 3] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
 
     /// The kernel that [`keyed_hash_16`] uses: the fastest one of this processor, or the portable
-    /// one where [`Backend::active`] is [`Backend::Portable`] against what was detected.
+    /// one when [`crate::force`] chose [`crate::Backend::Portable`].
     #[inline]
     pub fn active() -> Kernel {
-        let backend = Backend::active();
-        if backend == Backend::Portable && backend != Backend::detect() {
+        if portable_is_forced() {
             return Kernel::Portable;
         }
         let fast = [Kernel::Avx512, Kernel::Avx2];
