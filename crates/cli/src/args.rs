@@ -213,7 +213,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
     /// CPU threads [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = thread_count)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Allow the insecure protocol that the agreement names
     #[arg(long)]
@@ -342,4 +342,31 @@ pub(crate) struct ManArgs {
     /// The directory for the pages of all commands; without it the main page is printed
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// More threads than any machine has cores help nobody and can stop a machine.
+const MAX_THREADS: usize = 1024;
+
+#[derive(Debug, thiserror::Error)]
+#[error("a number of threads goes from 1 to {MAX_THREADS}")]
+pub(crate) struct ThreadCountError;
+
+/// Parses a number of CPU threads.
+pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, ThreadCountError> {
+    let count: NonZeroUsize = text.parse().map_err(|_| ThreadCountError)?;
+    if count.get() <= MAX_THREADS { Ok(count) } else { Err(ThreadCountError) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_counts_have_both_ends() {
+        assert_eq!(thread_count("1").unwrap().get(), 1);
+        assert_eq!(thread_count("1024").unwrap().get(), 1024);
+        for bad in ["0", "1025", "1000000000", "-1", "", "x"] {
+            assert!(thread_count(bad).is_err(), "{bad}");
+        }
+    }
 }

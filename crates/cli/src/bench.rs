@@ -103,7 +103,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, default_value = "loopback", value_enum)]
     network: Network,
     /// CPU threads of each party
-    #[arg(long, default_value = "1", value_name = "K")]
+    #[arg(long, default_value = "1", value_name = "K", value_parser = crate::args::thread_count)]
     threads: NonZeroUsize,
     /// How many runs; the median is reported
     #[arg(long, default_value = "3", value_name = "R")]

@@ -47,6 +47,8 @@ pub(crate) enum Failure {
     Kernels { name: String, available: Vec<&'static str> },
     /// A file of the command line's own could not be written.
     Unwritable { what: &'static str, path: PathBuf, kind: io::ErrorKind },
+    /// Something that is no regular file has the name of a file of the command line's own.
+    NotAFile { what: &'static str, path: PathBuf },
     /// A file of the command line's own exists.
     Exists { what: &'static str, path: PathBuf },
     /// Two files of one command are the same.

@@ -266,3 +266,45 @@ fn an_interrupted_receiver_tells_the_sender() {
 fn an_interrupted_sender_tells_the_receiver() {
     signal_in_every_phase(Signal::SIGINT, false);
 }
+
+#[test]
+fn a_report_never_takes_the_place_of_a_pipe_or_a_link() {
+    let place = small_place();
+    let pipe = place.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    place.write("target.json", "precious");
+    std::os::unix::fs::symlink(place.path("target.json"), place.path("link")).unwrap();
+    for name in ["pipe", "link"] {
+        let mut command = place.run_brief("agreement.toml", "one", "one.csv", Some("out.csv"));
+        command.arg("--report").arg(place.path(name)).arg("--listen").arg(address());
+        Running::start(command).wait().assert_failed(3, name);
+        assert!(!std::fs::symlink_metadata(place.path(name)).unwrap().is_file());
+    }
+    assert_eq!(place.read("target.json"), "precious");
+}
+
+#[test]
+fn padding_beyond_the_memory_is_an_error_and_not_an_abort() {
+    let place = small_place();
+    let more = "hide_sizes = true";
+    place.agreement("agreement.toml", &Terms { max_rows: 400_000_000, more, ..TERMS });
+    let address = address();
+    let limited = |running: std::process::Command| {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", "ulimit -v 4000000; exec \"$0\" \"$@\""]).arg(running.get_program());
+        shell.args(running.get_args());
+        Running::start(shell)
+    };
+    let mut one = place.run_brief("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", &address]);
+    let mut two = place.run_brief("agreement.toml", "two", "two.csv", None);
+    two.args(["--connect", &address]);
+    let (one, two) = (limited(one), limited(two));
+    let ended = [one.wait(), two.wait()];
+    assert!(ended.iter().any(|one| one.code == Some(3)), "{ended:#?}");
+    for one in &ended {
+        assert!(matches!(one.code, Some(3 | 5)), "{one:#?}");
+        one.assert_failed(one.code.unwrap_or(0), "");
+    }
+    place.assert_no_leftovers(&["out.csv"]);
+}

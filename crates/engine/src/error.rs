@@ -143,6 +143,12 @@ pub enum ConfigFault {
         /// Its id in the catalogue.
         protocol: &'static str,
     },
+    /// The machine has no room for a set of the agreed size.
+    #[error("a set of {items} items does not fit in memory")]
+    OutOfMemory {
+        /// Items of the set, padding included.
+        items: u64,
+    },
     /// This party learns the result and gave no place for it.
     #[error("{party} receives the result and names no file for it")]
     OutputMissing {

@@ -219,7 +219,8 @@ impl Run {
         let id = SessionId::from_bytes(session.export(EXPORT_SESSION, hash.as_bytes()));
         let secret = session.export(EXPORT_CANARIES, hash.as_bytes());
         let canaries = agreement.self_check as usize;
-        let set = CheckedSet::new(items, canaries, announced_here as usize, &secret, ctx.rng());
+        let set = CheckedSet::new(items, canaries, announced_here as usize, &secret, ctx.rng())
+            .ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
         let (here, there) =
             (announced_here + 2 * canaries as u64, announced_there + 2 * canaries as u64);
         let (sender_len, receiver_len) = match seats.role {

@@ -24,17 +24,17 @@ impl CheckedSet {
     /// `items`, then `canaries` shared and `canaries` own ones, then random padding until
     /// `padded_len` items and padding together are reached.
     ///
-    /// `secret` is known to both parties of the session and to nobody else.
+    /// `None` when the memory cannot be had. `secret` is known to both parties of the session and to nobody else.
     pub(crate) fn new(
         mut items: Vec<Item>,
         canaries: usize,
         padded_len: usize,
         secret: &[u8; 32],
         rng: &mut impl Rng,
-    ) -> Self {
+    ) -> Option<Self> {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        items.reserve_exact(2 * canaries + padding);
+        items.try_reserve_exact(2 * canaries + padding).ok()?;
         for i in 0..canaries as u64 {
             let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);
             items.push(truncate(&digest));
@@ -44,7 +44,7 @@ impl CheckedSet {
             rng.fill_bytes(&mut bytes);
             items.push(Item::from_bytes(bytes));
         }
-        Self { items: Arc::new(items), own_len, shared_len: canaries }
+        Some(Self { items: Arc::new(items), own_len, shared_len: canaries })
     }
 
     /// The list for the protocol.
@@ -89,7 +89,7 @@ mod tests {
 
     fn set(padded_len: usize) -> CheckedSet {
         let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
-        CheckedSet::new(items, 3, padded_len, &[7; 32], &mut StdRng::seed_from_u64(1))
+        CheckedSet::new(items, 3, padded_len, &[7; 32], &mut StdRng::seed_from_u64(1)).unwrap()
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
     fn both_parties_have_the_same_shared_canaries_and_no_others() {
         let (one, two) = (set(0), {
             let items = vec![Item::from_bytes([99; 16])];
-            CheckedSet::new(items, 3, 0, &[7; 32], &mut StdRng::seed_from_u64(2))
+            CheckedSet::new(items, 3, 0, &[7; 32], &mut StdRng::seed_from_u64(2)).unwrap()
         });
         assert_eq!(one.items()[5..8], two.items()[1..4]);
         assert!(one.items()[8..].iter().all(|item| !two.items().contains(item)));

@@ -21,6 +21,10 @@ impl Pending {
         if path.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
+        // Giving a file its name would replace a device, a pipe or a link by a plain file.
+        if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(Failure::NotAFile { what, path: path.to_path_buf() });
+        }
         let file = tempfile::Builder::new()
             .prefix(".vesica-")
             .permissions(Permissions::from_mode(0o666))

@@ -55,13 +55,14 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
     teller.finish();
     let report = result.map_err(|error| Failure::of_engine(error, Some(&endpoint)))?;
 
+    tracing::info!(wall_s = report.resources.used.wall_s, "done");
+    // Before the report, which may fail on a full disk: the result is in place whatever it does.
+    if !args.talk.quiet {
+        summary(args, &report, out)?;
+    }
     if let Some(file) = report_file {
         let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
         file.write(&(text + "\n"))?;
-    }
-    tracing::info!(wall_s = report.resources.used.wall_s, "done");
-    if !args.talk.quiet {
-        summary(args, &report, out)?;
     }
     Ok(())
 }

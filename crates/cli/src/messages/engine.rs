@@ -67,6 +67,11 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             format!("the agreement names the insecure protocol {protocol:?}"),
             "use protocol = \"auto\" for real data; on made-up data --insecure allows it",
         ),
+        ConfigFault::OutOfMemory { items } => Message::here(
+            format!("a set of {} items does not fit in this machine's memory", grouped(*items)),
+            "a run takes some 40 bytes an item; with hide_sizes every set has max_rows items, so agree \
+             on a smaller max_rows",
+        ),
         ConfigFault::OutputMissing { party } => Message::here(
             format!("{party} receives the result, and no --output is given"),
             "add --output FILE, as --output matched.csv",

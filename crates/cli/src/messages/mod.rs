@@ -110,6 +110,10 @@ pub(crate) fn of(failure: &Failure) -> Message {
             ),
             files::write_hint(*kind),
         ),
+        Failure::NotAFile { what, path } => Message::here(
+            format!("{} is a link, a pipe or a device, not a place for the {what}", path.display()),
+            "name a regular file, or one that does not exist yet",
+        ),
         Failure::Exists { what, path } => Message::here(
             format!("the {what} file {} already exists", path.display()),
             "choose another name, or add --force to replace it",
