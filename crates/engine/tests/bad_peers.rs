@@ -85,6 +85,11 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
         let text = format!("[{dotted}]\n{dotted}={opening}1{}\n", "}".repeat(70));
         ctx.peer()?.send(&(text.len() as u32).to_le_bytes())?;
         ctx.peer()?.send(text.as_bytes())?;
+        // Hanging up at once could overtake the text: take the honest one's, then wait for its end.
+        let mut len = [0; 4];
+        ctx.peer()?.recv_into(&mut len)?;
+        ctx.peer()?.recv(u32::from_le_bytes(len) as usize)?;
+        ctx.peer()?.recv(1)?;
     }
 
     let announced: u64 = if deviation == Deviation::TooMany { 1001 } else { 3 };
