@@ -28,3 +28,4 @@ pub use params::{Learns, PsiParams, SessionId};
 pub use role::Role;
 pub use secret::Secret;
 pub use shuffled::{Shuffled, bit, pack_bits};
+pub use vesica_simd::Block;

@@ -12,7 +12,9 @@
 //! [`force`].
 
 mod backend;
+mod block;
 pub mod ristretto;
 pub mod short_hash;
 
 pub use backend::{Backend, BackendUnavailable, force};
+pub use block::Block;

@@ -1,0 +1,3 @@
+//! Oblivious key-value stores.
+
+#![forbid(unsafe_code)]

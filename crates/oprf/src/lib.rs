@@ -1,0 +1,3 @@
+//! Oblivious pseudorandom functions.
+
+#![forbid(unsafe_code)]

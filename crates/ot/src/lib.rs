@@ -1,0 +1,3 @@
+//! Oblivious transfer and vector oblivious linear evaluation.
+
+#![forbid(unsafe_code)]
