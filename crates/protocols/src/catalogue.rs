@@ -115,6 +115,14 @@ pub struct Protocol {
     pub bytes_formula: &'static str,
     /// Exact payload bytes of a run.
     pub bytes: fn(&PsiParams) -> Traffic,
+    /// Seconds that computation alone takes on the reference machine with one core a party and no
+    /// network in between. A fit to measurements, for comparing rows; no promise about any machine.
+    /// Must be the same at both parties: sums and products of the sizes only, which IEEE 754
+    /// rounds alike everywhere.
+    pub seconds: fn(&PsiParams) -> f64,
+    /// How many different items a receiver that deviates can have tested in one run: the bound on
+    /// the set that the proof's simulator extracts from it. `None` means no more than its set size.
+    pub usable_set_len: Option<fn(&PsiParams) -> u64>,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],
     /// Makes the sender.

@@ -79,6 +79,8 @@ pub(crate) const ROW: Protocol = Protocol {
     flights: 2,
     bytes_formula: "32·n_x + 32·n_y + ℓ·n_y, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
     bytes,
+    seconds,
+    usable_set_len: None,
     parameters: &[
         Parameter {
             name: "group",
@@ -107,6 +109,11 @@ pub fn bytes(params: &PsiParams) -> Traffic {
         sender_to_receiver: POINT_LEN as u64 * n_x + params.tag_len_bytes() as u64 * n_y,
         receiver_to_sender: POINT_LEN as u64 * n_y + answer::bytes(params),
     }
+}
+
+/// One scalar multiplication for each item of both sets, side by side at both parties.
+fn seconds(params: &PsiParams) -> f64 {
+    0.002 + 6.2e-6 * (params.sender_len() as f64 + params.receiver_len() as f64)
 }
 
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.

@@ -58,6 +58,8 @@ pub(crate) const ROW: Protocol = Protocol {
     flights: 2,
     bytes_formula: "32 + ℓ·n_x, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
     bytes,
+    seconds,
+    usable_set_len: None,
     parameters: &[
         Parameter {
             name: "salt",
@@ -81,6 +83,11 @@ pub fn bytes(params: &PsiParams) -> Traffic {
         sender_to_receiver: params.tag_len_bytes() as u64 * n_x,
         receiver_to_sender: SALT_LEN as u64 + answer::bytes(params),
     }
+}
+
+/// One hash an item, and a look-up for each of the receiver's.
+fn seconds(params: &PsiParams) -> f64 {
+    0.001 + 1.2e-7 * params.sender_len() as f64 + 1.2e-7 * params.receiver_len() as f64
 }
 
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
