@@ -4,6 +4,9 @@
 //! * [`hash`] — labelled hashing, the only way this project derives keys and digests.
 //! * [`hash_to_group`] — uniform bytes for a group's one-way map (RFC 9380).
 //! * [`tags`] — shortened tags and the search among them.
+//! * [`tagged`] — tags that remember whose they are, grouped by leading bits.
+//! * [`elias_fano`] — the short code of a set of tags.
+//! * [`Block`] — 128 bits, the word of the symmetric primitives.
 //! * [`Role`] — who a party is inside one protocol.
 //! * [`PsiParams`] — the public parameters of one run, checked once.
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
@@ -12,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod elias_fano;
 pub mod error;
 pub mod hash;
 pub mod hash_to_group;
@@ -20,6 +24,7 @@ pub mod params;
 mod role;
 mod secret;
 mod shuffled;
+pub mod tagged;
 pub mod tags;
 
 pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, TransportError};

@@ -1,0 +1,457 @@
+//! The code of Elias and Fano for a set of tags: sorted, close to the shortest possible, and of a
+//! length that depends on the number of tags alone.
+//!
+//! P. Elias, "Efficient storage and retrieval by content and address of static files", J. ACM
+//! 1974. A tag of ℓ bits is cut into h high and ℓ − h low bits, h = ⌊log n⌋. The bits of the code
+//! are those of 2^s *sections* in turn, one for each value of the leading s bits. A section holds,
+//! for each value of the high bits in it, as many ones as tags have it and a zero; then the low
+//! bits of its tags in ascending order. Together n + 2^h + n·(ℓ − h) bits, about log n − 2 fewer
+//! a tag than the tags themselves.
+
+use crate::tagged::{Buckets, Tagged};
+use crate::{Misbehaviour, Result};
+
+/// Leading bits of a section at most: a section of a large set has thousands of tags and fits in
+/// the cache, and there are few enough to write to all at once.
+const MAX_SECTION_BITS: u32 = 12;
+
+/// Values of the high bits in a section at most, as a power of two, while sections suffice.
+const HIGH_BITS_IN_SECTION: u32 = 10;
+
+/// The public shape of a coded set: how many tags of how many bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    len: u64,
+    tag_bits: u32,
+    high_bits: u32,
+}
+
+impl Shape {
+    /// The shape of `len` tags of `tag_bits` bits, 1 to 128.
+    ///
+    /// # Panics
+    /// If `tag_bits` is 0, above 128 or below log `len`, or `len` above 2^32.
+    pub fn new(len: u64, tag_bits: u32) -> Self {
+        let high_bits = len.checked_ilog2().unwrap_or(0);
+        assert!(len <= 1 << 32, "a set has at most 2^32 tags");
+        assert!((1..=128).contains(&tag_bits) && high_bits < tag_bits, "tags of 1 to 128 bits");
+        Self { len, tag_bits, high_bits }
+    }
+
+    /// Number of tags.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no tags; such a code has no bits.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bits of a tag.
+    pub fn tag_bits(&self) -> u32 {
+        self.tag_bits
+    }
+
+    /// s: leading bits that name a section.
+    pub fn section_bits(&self) -> u32 {
+        self.high_bits.saturating_sub(HIGH_BITS_IN_SECTION).min(MAX_SECTION_BITS)
+    }
+
+    /// Length of the code in bytes.
+    pub fn bytes(&self) -> u64 {
+        match self.len {
+            0 => 0,
+            n => (n + (1 << self.high_bits) + n * u64::from(self.low_bits())).div_ceil(8),
+        }
+    }
+
+    fn low_bits(&self) -> u32 {
+        self.tag_bits - self.high_bits
+    }
+
+    /// log of the number of high values in a section.
+    fn inner_bits(&self) -> u32 {
+        self.high_bits - self.section_bits()
+    }
+
+    /// The high bits of a tag below the section's.
+    #[inline]
+    fn inner(&self, tag: u128) -> usize {
+        tag.checked_shr(self.low_bits()).unwrap_or(0) as usize & ((1 << self.inner_bits()) - 1)
+    }
+
+    #[inline]
+    fn low(&self, tag: u128) -> u128 {
+        tag & (u128::MAX >> (128 - self.low_bits()))
+    }
+}
+
+/// A section's tags in ascending order.
+pub fn sort_section(shape: &Shape, tags: &[Tagged]) -> Vec<Tagged> {
+    let mut next = vec![0u32; 1 << shape.inner_bits()];
+    tags.iter().for_each(|tag| next[shape.inner(tag.tag())] += 1);
+    let mut start = 0;
+    for slot in &mut next {
+        start += std::mem::replace(slot, start);
+    }
+    let mut sorted = vec![Tagged::default(); tags.len()];
+    for tag in tags {
+        let slot = &mut next[shape.inner(tag.tag())];
+        sorted[*slot as usize] = *tag;
+        *slot += 1;
+    }
+    // Tags that share all their high bits: about one each, so that insertion is the fastest.
+    for i in 1..sorted.len() {
+        let tag = sorted[i];
+        let mut place = i;
+        while place > 0 && sorted[place - 1].tag() > tag.tag() {
+            sorted[place] = sorted[place - 1];
+            place -= 1;
+        }
+        sorted[place] = tag;
+    }
+    sorted
+}
+
+/// Writes the sections of a set in turn.
+pub struct Encoder {
+    shape: Shape,
+    bits: BitWriter,
+}
+
+impl Encoder {
+    /// An encoder that has written nothing.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, bits: BitWriter::default() }
+    }
+
+    /// Appends the next section, its tags [sorted](sort_section).
+    pub fn section(&mut self, sorted: &[Tagged]) {
+        let shape = self.shape;
+        let mut rest = sorted.iter().map(|tag| shape.inner(tag.tag())).peekable();
+        for value in 0..1usize << shape.inner_bits() {
+            while rest.next_if_eq(&value).is_some() {
+                self.bits.push(1, 1);
+            }
+            self.bits.push(0, 1);
+        }
+        for tag in sorted {
+            self.bits.push_long(shape.low(tag.tag()), shape.low_bits());
+        }
+    }
+
+    /// The whole bytes written since the last call.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.bits.take()
+    }
+
+    /// All that is left, the last byte filled up with zeros.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.bits.finish()
+    }
+}
+
+/// The tags of one section, as decoded: low bits in ascending order, by high bits.
+pub struct Section {
+    shape: Shape,
+    /// Where the tags of each high value end.
+    ends: Vec<u32>,
+    low: Vec<u128>,
+}
+
+impl Section {
+    /// Number of tags.
+    pub fn len(&self) -> usize {
+        self.low.len()
+    }
+
+    /// Whether no tag is in the section.
+    pub fn is_empty(&self) -> bool {
+        self.low.is_empty()
+    }
+
+    /// The place of a tag of this section among its tags, if it is there.
+    #[inline]
+    pub fn find(&self, tag: u128) -> Option<usize> {
+        let inner = self.shape.inner(tag);
+        let start = if inner == 0 { 0 } else { self.ends[inner - 1] as usize };
+        let low = self.shape.low(tag);
+        let of_value = &self.low[start..self.ends[inner] as usize];
+        of_value.iter().position(|other| *other == low).map(|place| start + place)
+    }
+
+    /// The places in this section of `own` tags of it, as (position of the own tag, place).
+    pub fn matches(&self, own: &[Tagged]) -> Vec<(u32, u32)> {
+        own.iter()
+            .filter_map(|tag| self.find(tag.tag()).map(|place| (tag.position(), place as u32)))
+            .collect()
+    }
+}
+
+/// Reads the sections of a set in turn from bytes that come piece by piece.
+pub struct Decoder {
+    shape: Shape,
+    bits: BitReader,
+    left: u64,
+}
+
+impl Decoder {
+    /// A decoder that has read nothing.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, bits: BitReader::default(), left: shape.len }
+    }
+
+    /// The next section; `more` is asked for the bytes that follow whenever they are needed.
+    ///
+    /// # Errors
+    /// Those of `more`; [`Misbehaviour::InvalidValue`] when the section holds more tags than are
+    /// left.
+    pub fn section(&mut self, mut more: impl FnMut() -> Result<Vec<u8>>) -> Result<Section> {
+        let values = 1usize << self.shape.inner_bits();
+        let mut ends = Vec::with_capacity(values);
+        let mut len = 0u32;
+        while ends.len() < values {
+            if self.bits.pull(1, &mut more)? == 0 {
+                ends.push(len);
+            } else {
+                if u64::from(len) == self.left {
+                    return Err(Misbehaviour::InvalidValue.into());
+                }
+                len += 1;
+            }
+        }
+        self.left -= u64::from(len);
+        let bits = self.shape.low_bits();
+        let mut low = Vec::new();
+        for _ in 0..len {
+            low.push(self.bits.pull_long(bits, &mut more)?);
+        }
+        Ok(Section { shape: self.shape, ends, low })
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::InvalidValue`] when tags are missing or bits are left that are not zero.
+    pub fn finish(self) -> Result<()> {
+        let all_read = self.left == 0 && self.bits.is_spent();
+        if all_read { Ok(()) } else { Err(Misbehaviour::InvalidValue.into()) }
+    }
+}
+
+/// The code of a whole set, and the positions of its tags in the order of the code.
+pub fn encode(shape: Shape, tags: Vec<Tagged>) -> (Vec<u8>, Vec<u32>) {
+    if shape.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let buckets = Buckets::new(tags, shape.tag_bits(), shape.section_bits());
+    let mut encoder = Encoder::new(shape);
+    let mut order = Vec::new();
+    for bucket in 0..buckets.len() {
+        let sorted = sort_section(&shape, buckets.bucket(bucket));
+        encoder.section(&sorted);
+        order.extend(sorted.iter().map(Tagged::position));
+    }
+    (encoder.finish(), order)
+}
+
+/// Bits in the order of their place value, in whole bytes.
+#[derive(Default)]
+struct BitWriter {
+    bytes: Vec<u8>,
+    pending: u128,
+    pending_bits: u32,
+}
+
+impl BitWriter {
+    /// Appends the low `bits` ≤ 64 bits of `value`, whose other bits are zero.
+    #[inline]
+    fn push(&mut self, value: u64, bits: u32) {
+        self.pending |= u128::from(value) << self.pending_bits;
+        self.pending_bits += bits;
+        if self.pending_bits >= 64 {
+            self.bytes.extend_from_slice(&(self.pending as u64).to_le_bytes());
+            self.pending >>= 64;
+            self.pending_bits -= 64;
+        }
+    }
+
+    #[inline]
+    fn push_long(&mut self, value: u128, bits: u32) {
+        self.push(value as u64, bits.min(64));
+        if bits > 64 {
+            self.push((value >> 64) as u64, bits - 64);
+        }
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    fn finish(&mut self) -> Vec<u8> {
+        let mut bytes = self.take();
+        let rest = self.pending.to_le_bytes();
+        bytes.extend_from_slice(&rest[..self.pending_bits.div_ceil(8) as usize]);
+        bytes
+    }
+}
+
+/// The reverse of [`BitWriter`].
+#[derive(Default)]
+struct BitReader {
+    bytes: Vec<u8>,
+    read: usize,
+    pending: u128,
+    pending_bits: u32,
+}
+
+impl BitReader {
+    #[inline]
+    fn pull(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<u64> {
+        if self.pending_bits < bits {
+            self.refill(bits, more)?;
+        }
+        let value = (self.pending & ((1 << bits) - 1)) as u64;
+        self.pending >>= bits;
+        self.pending_bits -= bits;
+        Ok(value)
+    }
+
+    #[inline]
+    fn pull_long(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<u128> {
+        let low = u128::from(self.pull(bits.min(64), more)?);
+        match bits {
+            0..=64 => Ok(low),
+            _ => Ok(low | u128::from(self.pull(bits - 64, more)?) << 64),
+        }
+    }
+
+    fn refill(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<()> {
+        while self.pending_bits < bits {
+            if let Some(word) = self.bytes.get(self.read..self.read + 8) {
+                let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
+                self.pending |= u128::from(word) << self.pending_bits;
+                self.pending_bits += 64;
+                self.read += 8;
+            } else if let Some(byte) = self.bytes.get(self.read) {
+                self.pending |= u128::from(*byte) << self.pending_bits;
+                self.pending_bits += 8;
+                self.read += 1;
+            } else {
+                self.bytes = more()?;
+                self.read = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_spent(&self) -> bool {
+        self.pending == 0 && self.pending_bits < 8 && self.read == self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    fn random_tags(len: u32, tag_bits: u32) -> Vec<Tagged> {
+        let mut rng = ChaCha20Rng::from_seed([len as u8; 32]);
+        let mask = u128::MAX >> (128 - tag_bits);
+        (0..len).map(|i| Tagged::new(rng.random::<u128>() & mask, i)).collect()
+    }
+
+    fn decode(shape: Shape, code: &[u8], piece_len: usize) -> Result<Vec<Section>> {
+        let mut pieces = code.chunks(piece_len);
+        let mut decoder = Decoder::new(shape);
+        let sections = (0..1 << shape.section_bits())
+            .map(|_| {
+                decoder.section(|| {
+                    pieces.next().map(<[u8]>::to_vec).ok_or(Error::Bug("asked for too much"))
+                })
+            })
+            .collect::<Result<Vec<Section>>>()?;
+        decoder.finish()?;
+        Ok(sections)
+    }
+
+    #[test]
+    fn every_tag_is_found_and_no_other() {
+        for (len, tag_bits) in
+            [(1, 1), (1, 128), (2, 40), (3, 80), (1000, 60), (1024, 128), (5000, 20), (70_000, 88)]
+        {
+            let shape = Shape::new(u64::from(len), tag_bits);
+            let tags = random_tags(len, tag_bits);
+            let (code, order) = encode(shape, tags.clone());
+            assert_eq!(code.len() as u64, shape.bytes(), "{len} tags of {tag_bits} bits");
+            for piece_len in [1, 13, 1 << 20] {
+                let sections = decode(shape, &code, piece_len).unwrap();
+                let section_of = |tag: u128| {
+                    let low = tag_bits - shape.section_bits();
+                    if low == 128 { 0 } else { (tag >> low) as usize }
+                };
+                let mut first = vec![0];
+                first.extend(sections.iter().scan(0, |sum, section| {
+                    *sum += section.len();
+                    Some(*sum)
+                }));
+                for tag in &tags {
+                    let at = section_of(tag.tag());
+                    let place = sections[at].find(tag.tag()).unwrap();
+                    let owner = order[first[at] + place] as usize;
+                    assert_eq!(tags[owner].tag(), tag.tag());
+                }
+                if tag_bits >= 60 {
+                    for other in random_tags(len + 1, tag_bits) {
+                        let at = section_of(other.tag());
+                        assert_eq!(sections[at].find(other.tag()), None);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_tags() {
+        let shape = Shape::new(5000, 30);
+        let tags = random_tags(5000, 30);
+        let (_, order) = encode(shape, tags.clone());
+        assert!(order.is_sorted_by_key(|i| tags[*i as usize].tag()));
+        let mut all = order;
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..5000));
+    }
+
+    #[test]
+    fn an_empty_set_has_no_code() {
+        let shape = Shape::new(0, 40);
+        assert_eq!((shape.bytes(), encode(shape, Vec::new()).0.len()), (0, 0));
+    }
+
+    #[test]
+    fn sixty_two_bits_a_tag_at_two_to_the_twenty() {
+        assert_eq!(Shape::new(1 << 20, 80).bytes() * 8, 62 << 20);
+    }
+
+    #[test]
+    fn more_or_fewer_tags_than_announced_are_misbehaviour() {
+        let shape = Shape::new(100, 40);
+        let (code, _) = encode(shape, random_tags(100, 40));
+        let refused = |code: Vec<u8>| {
+            matches!(decode(shape, &code, 64), Err(Error::PeerMisbehaved(_) | Error::Bug(_)))
+        };
+        assert!(refused(vec![0xff; code.len()]));
+        assert!(refused(vec![0; code.len()]));
+        let mut grown = code.clone();
+        grown.push(0);
+        assert!(refused(grown));
+        let mut last_bit = code;
+        *last_bit.last_mut().unwrap() |= 0x80;
+        let used = 100 + 64 + 100 * 34;
+        assert_ne!(used % 8, 0, "the case needs spare bits");
+        assert!(refused(last_bit));
+    }
+}
