@@ -104,6 +104,9 @@ pub enum Misbehaviour {
         /// Largest size agreed.
         max: u64,
     },
+    /// Correlations, or the trees they come from, failed their consistency check.
+    #[error("the correlations failed their consistency check")]
+    CorrelationCheckFailed,
     /// The two parties count different results.
     #[error("the two parties count different results")]
     CountsDiffer,

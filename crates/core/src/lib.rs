@@ -10,6 +10,7 @@
 //! * [`Role`] — who a party is inside one protocol.
 //! * [`PsiParams`] — the public parameters of one run, checked once.
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
+//! * [`Security`] — against whom a primitive is secure: [`SemiHonest`] or [`Malicious`].
 //! * [`Secret`] — a value that is wiped and never printed.
 //! * [`Error`] — what can go wrong below the engine; the variant says who must act.
 
@@ -23,6 +24,7 @@ mod item;
 pub mod params;
 mod role;
 mod secret;
+pub mod security;
 mod shuffled;
 pub mod tagged;
 pub mod tags;
@@ -32,5 +34,6 @@ pub use item::Item;
 pub use params::{Learns, PsiParams, SessionId};
 pub use role::Role;
 pub use secret::Secret;
+pub use security::{Malicious, Security, SemiHonest};
 pub use shuffled::{Shuffled, bit, pack_bits};
 pub use vesica_simd::Block;
