@@ -5,16 +5,24 @@
 //!
 //! | module | what it gives |
 //! |---|---|
+//! | [`aes`] | AES-128 over batches of blocks, fixed-key hashes, pseudorandom streams |
+//! | [`gf128`] | GF(2^128) over vectors of blocks |
 //! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |
 //! | [`short_hash`] | keyed BLAKE3 of sixteen inputs of at most 64 bytes |
+//! | [`transpose`] | bit matrices with 128 rows |
+//! | [`xor`] | sums of vectors of blocks |
 //!
 //! Which kernel runs is a [`Backend`]: the fastest one the processor offers, or the one given to
 //! [`force`].
 
+pub mod aes;
 mod backend;
 mod block;
+pub mod gf128;
 pub mod ristretto;
 pub mod short_hash;
+pub mod transpose;
+pub mod xor;
 
 pub use backend::{Backend, BackendUnavailable, force};
 pub use block::Block;

@@ -1,0 +1,143 @@
+//! AES-128 (FIPS 197) over batches of blocks, and the hashes built on it.
+//!
+//! π is AES under a fixed key. The hashes are those of Guo, Katz, Wang and Yu ("Efficient and
+//! secure multiparty computation from fixed-key block ciphers", 2020), secure when π is an ideal
+//! permutation:
+//!
+//! | function | maps x to | is robust against |
+//! |---|---|---|
+//! | [`Aes128::mmo`] | π(x) ⊕ x | correlation |
+//! | [`Aes128::ccr`] | π(σ(x)) ⊕ σ(x) | circular correlation |
+//! | [`Aes128::tccr`] | π(π(x) ⊕ t) ⊕ π(x), a tweak t for each | circular correlation, with tweaks |
+//!
+//! A [`Block`] is the cipher's 16 bytes in order: its least significant byte comes first.
+//!
+//! # Timing
+//!
+//! Depends on the number of blocks and of keys, and on the counters and tweaks, which are public;
+//! never on a key or a block. No table is indexed by secret bytes.
+
+use crate::Block;
+
+mod portable;
+
+/// Round keys of one key: the whitening and ten rounds.
+type Schedule = [Block; 11];
+
+/// What happens around the permutation; a const parameter of every kernel.
+mod mode {
+    pub(super) const ENCRYPT: u8 = 0;
+    pub(super) const MMO: u8 = 1;
+    pub(super) const CCR: u8 = 2;
+    pub(super) const TCCR: u8 = 3;
+    pub(super) const CTR: u8 = 4;
+}
+
+/// AES-128 under one key, expanded.
+///
+/// The schedule is wiped on drop; `Debug` does not show it.
+#[derive(Clone, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
+pub struct Aes128 {
+    schedule: Schedule,
+}
+
+impl std::fmt::Debug for Aes128 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Aes128(..)")
+    }
+}
+
+impl Aes128 {
+    /// Expands `key`.
+    pub fn new(key: Block) -> Self {
+        Self { schedule: portable::expand(key) }
+    }
+
+    /// π(`block`). One at a time is slow; see [`encrypt`](Aes128::encrypt).
+    pub fn encrypt_block(&self, block: Block) -> Block {
+        let mut blocks = [block];
+        self.encrypt(&mut blocks);
+        blocks[0]
+    }
+
+    /// Replaces each block x by π(x).
+    pub fn encrypt(&self, blocks: &mut [Block]) {
+        self.run::<{ mode::ENCRYPT }>(blocks, 0);
+    }
+
+    /// Replaces each block x by π(x) ⊕ x.
+    ///
+    /// Correlation robust; not *circular* correlation robust.
+    pub fn mmo(&self, blocks: &mut [Block]) {
+        self.run::<{ mode::MMO }>(blocks, 0);
+    }
+
+    /// Replaces each block x by π(σ(x)) ⊕ σ(x), where σ(l ‖ r) = (l ⊕ r) ‖ l and l is the more
+    /// significant half.
+    ///
+    /// Circular correlation robust for inputs that do not repeat.
+    pub fn ccr(&self, blocks: &mut [Block]) {
+        self.run::<{ mode::CCR }>(blocks, 0);
+    }
+
+    /// Replaces block i, x, by π(π(x) ⊕ t) ⊕ π(x) with the tweak t = `first_tweak` + i mod 2^128.
+    ///
+    /// Circular correlation robust with tweaks, also when inputs repeat under other tweaks.
+    pub fn tccr(&self, blocks: &mut [Block], first_tweak: u128) {
+        self.run_counting::<{ mode::TCCR }>(blocks, first_tweak);
+    }
+
+    /// Sets `out[i]` to π(`first` + i mod 2^128): a pseudorandom stream when the key is a seed.
+    pub fn ctr(&self, first: u128, out: &mut [Block]) {
+        self.run_counting::<{ mode::CTR }>(out, first);
+    }
+
+    /// [`run`](Aes128::run) with counters that may wrap: a kernel adds to their low half only.
+    fn run_counting<const MODE: u8>(&self, blocks: &mut [Block], first: u128) {
+        let mut blocks = blocks;
+        let mut first = first;
+        loop {
+            let before_carry = (1 << 64) - u128::from(first as u64);
+            let n = usize::try_from(before_carry).map_or(blocks.len(), |n| n.min(blocks.len()));
+            let (now, later) = blocks.split_at_mut(n);
+            self.run::<MODE>(now, first);
+            if later.is_empty() {
+                return;
+            }
+            first = first.wrapping_add(n as u128);
+            blocks = later;
+        }
+    }
+
+    fn run<const MODE: u8>(&self, blocks: &mut [Block], first: u128) {
+        portable::run::<MODE>(&self.schedule, blocks, first);
+    }
+}
+
+/// The streams of many keys: `out[j * len..][..len]` is what [`Aes128::ctr`] of `keys[j]` gives.
+///
+/// # Panics
+/// If `out` does not hold `len` blocks for each key.
+pub fn ctr_many(keys: &[Aes128], first: u128, out: &mut [Block], len: usize) {
+    assert_eq!(Some(out.len()), keys.len().checked_mul(len), "len blocks for each key");
+    if len == 0 {
+        return;
+    }
+    for (key, out) in keys.iter().zip(out.chunks_exact_mut(len)) {
+        key.ctr(first, out);
+    }
+}
+
+/// Encrypts `blocks[j * per_key..][..per_key]` in place under `keys[j]`, for each j.
+///
+/// The keys are expanded on the way, several at a time, and not kept.
+///
+/// # Panics
+/// If there are not `per_key` blocks for each key.
+pub fn encrypt_rekeyed(keys: &[Block], per_key: usize, blocks: &mut [Block]) {
+    assert_eq!(Some(blocks.len()), keys.len().checked_mul(per_key), "per_key blocks for each key");
+    if per_key == 0 {
+        return;
+    }
+    portable::encrypt_rekeyed(keys, per_key, blocks);
+}

@@ -1,0 +1,118 @@
+//! GF(2^128) = GF(2)\[X\] / (X^128 + X^7 + X^2 + X + 1).
+//!
+//! Bit i of a [`Block`] is the coefficient of X^i; sums are `^`.
+//!
+//! # Timing
+//!
+//! Depends on the number of elements, and for [`inverse`] on whether there is one; otherwise not
+//! on any element or exponent.
+
+use crate::Block;
+
+mod portable;
+
+/// X^128 in the field.
+const MODULUS: u64 = 0x87;
+
+/// Powers that [`powers`] makes from the ones before in one step: enough to fill a pipeline,
+/// few enough to stay in the first-level cache.
+const POWERS_STEP: usize = 512;
+
+/// a · b.
+pub fn mul(a: Block, b: Block) -> Block {
+    portable::mul(a, b)
+}
+
+/// a².
+pub fn square(a: Block) -> Block {
+    portable::square(a)
+}
+
+/// a^(2^n).
+fn square_times(a: Block, n: u32) -> Block {
+    (0..n).fold(a, |a, _| square(a))
+}
+
+/// 1/a; `None` for zero.
+pub fn inverse(a: Block) -> Option<Block> {
+    if a == Block::ZERO {
+        return None;
+    }
+    // a^(2^n - 1) for n = 1, 3, 7, 15, …, 127 (Itoh and Tsujii).
+    let mut ones = a;
+    let mut n = 1;
+    while n < 127 {
+        ones = mul(square_times(ones, n), ones);
+        ones = mul(square(ones), a);
+        n = 2 * n + 1;
+    }
+    Some(square(ones))
+}
+
+/// a^e; one for e = 0.
+pub fn pow(a: Block, e: u128) -> Block {
+    (0..u128::BITS).rev().fold(Block::ONE, |power, i| {
+        // One or a, whichever the bit asks for, in the same time.
+        let factor = Block::ONE ^ (Block::ONE ^ a) & Block::mask(Block::new(e).bit(i));
+        mul(square(power), factor)
+    })
+}
+
+/// Multiplies each element by `s`.
+pub fn scale(xs: &mut [Block], s: Block) {
+    portable::scale(xs, s);
+}
+
+/// Adds `xs`, scaled by `s`, to `acc`: `acc[i] += xs[i] * s`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_scaled(acc: &mut [Block], xs: &[Block], s: Block) {
+    assert_eq!(acc.len(), xs.len(), "as many elements on both sides");
+    portable::add_scaled(acc, xs, s);
+}
+
+/// `acc[i] *= xs[i]`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn mul_each(acc: &mut [Block], xs: &[Block]) {
+    assert_eq!(acc.len(), xs.len(), "as many elements on both sides");
+    portable::mul_each(acc, xs);
+}
+
+/// `acc[i] += xs[i] * ys[i]`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_products(acc: &mut [Block], xs: &[Block], ys: &[Block]) {
+    assert_eq!(acc.len(), xs.len(), "as many elements on all sides");
+    assert_eq!(acc.len(), ys.len(), "as many elements on all sides");
+    portable::add_products(acc, xs, ys);
+}
+
+/// The sum of `xs[i] * ys[i]`, reduced once at the end; zero if there are none.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn inner_product(xs: &[Block], ys: &[Block]) -> Block {
+    assert_eq!(xs.len(), ys.len(), "as many elements on both sides");
+    portable::inner_product(xs, ys)
+}
+
+/// Sets `out` to s, s², s³, …
+pub fn powers(s: Block, out: &mut [Block]) {
+    let Some(first) = out.first_mut() else { return };
+    *first = s;
+    let mut done = 1;
+    while done < out.len() {
+        let (before, after) = out.split_at_mut(done);
+        let known = &before[done.saturating_sub(POWERS_STEP)..];
+        let n = known.len().min(after.len());
+        // Each new power is the one so many places before, times this.
+        let step = before[known.len() - 1];
+        after[..n].copy_from_slice(&known[..n]);
+        scale(&mut after[..n], step);
+        done += n;
+    }
+}
