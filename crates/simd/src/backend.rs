@@ -2,18 +2,24 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// An implementation of the kernels for one instruction set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// An implementation of the kernels for one instruction set, slowest first.
+///
+/// A module without a kernel of its own for a backend runs that of the next slower one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// `curve25519-dalek`, which picks AVX-512, AVX2 or plain 64-bit code itself. Runs everywhere.
+    /// Plain 64-bit code. Runs everywhere. (The group operations are `curve25519-dalek`'s, which
+    /// picks vector code of its own.)
     Portable,
-    /// Eight points at a time with the AVX-512 52-bit multiply-add instructions (IFMA).
-    Avx512Ifma,
+    /// 256-bit vectors: AVX2 with AES-NI, PCLMULQDQ and BMI2.
+    Avx2,
+    /// 512-bit vectors: AVX-512 F, BW, VL, DQ, VBMI, VBMI2 and IFMA with VAES, VPCLMULQDQ and GFNI,
+    /// besides all of [`Avx2`](Backend::Avx2).
+    Avx512,
 }
 
-/// The process-wide choice: 0 is none made, otherwise the discriminant plus one.
-static FORCED: AtomicU8 = AtomicU8::new(0);
+/// The process-wide choice: 0 is none made yet, otherwise the discriminant plus one.
+static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
 /// [`force`] was asked for a backend this processor cannot run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,20 +27,37 @@ static FORCED: AtomicU8 = AtomicU8::new(0);
 pub struct BackendUnavailable(pub Backend);
 
 impl Backend {
-    const ALL: [Backend; 2] = [Backend::Portable, Backend::Avx512Ifma];
+    const ALL: [Backend; 3] = [Backend::Portable, Backend::Avx2, Backend::Avx512];
 
     /// The fastest backend of this processor, whatever [`force`] was told.
     pub fn detect() -> Backend {
-        if Backend::Avx512Ifma.is_available() { Backend::Avx512Ifma } else { Backend::Portable }
+        let fast = [Backend::Avx512, Backend::Avx2];
+        fast.into_iter().find(|backend| backend.is_available()).unwrap_or(Backend::Portable)
     }
 
     /// The backend that the functions without an explicit backend use: the one given to
     /// [`force`], else the detected one.
+    #[inline]
     pub fn active() -> Backend {
-        match FORCED.load(Ordering::Relaxed) {
-            0 => Backend::detect(),
-            n => Backend::ALL[usize::from(n) - 1],
+        match ACTIVE.load(Ordering::Relaxed) {
+            1 => Backend::Portable,
+            2 => Backend::Avx2,
+            3 => Backend::Avx512,
+            _ => Backend::detect_once(),
         }
+    }
+
+    #[cold]
+    fn detect_once() -> Backend {
+        let backend = Backend::detect();
+        // A choice that another thread forced meanwhile stays.
+        let _ = ACTIVE.compare_exchange(
+            0,
+            backend as u8 + 1,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        backend
     }
 
     /// All backends this processor can run, slowest first. Never empty.
@@ -47,22 +70,37 @@ impl Backend {
         match self {
             Backend::Portable => true,
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512Ifma => {
-                is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512ifma")
+            Backend::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("aes")
+                    && is_x86_feature_detected!("pclmulqdq")
+                    && is_x86_feature_detected!("bmi2")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => {
+                Backend::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("avx512vbmi2")
+                    && is_x86_feature_detected!("avx512ifma")
+                    && is_x86_feature_detected!("vaes")
+                    && is_x86_feature_detected!("vpclmulqdq")
+                    && is_x86_feature_detected!("gfni")
             }
             #[cfg(not(target_arch = "x86_64"))]
-            Backend::Avx512Ifma => false,
+            Backend::Avx2 | Backend::Avx512 => false,
         }
     }
 
-    /// The backend's name in settings and reports: `portable` or `avx512-ifma`.
+    /// The backend's name in settings and reports: `portable`, `avx2` or `avx512`.
     pub fn name(self) -> &'static str {
         match self {
             Backend::Portable => "portable",
-            Backend::Avx512Ifma => "avx512-ifma",
+            Backend::Avx2 => "avx2",
+            Backend::Avx512 => "avx512",
         }
     }
 
@@ -70,11 +108,6 @@ impl Backend {
     pub fn from_name(name: &str) -> Option<Backend> {
         Backend::ALL.into_iter().find(|backend| backend.name() == name)
     }
-}
-
-/// Whether [`force`] chose the portable backend, so that no kernel may use vector instructions.
-pub(crate) fn portable_is_forced() -> bool {
-    FORCED.load(Ordering::Relaxed) == Backend::Portable as u8 + 1
 }
 
 /// Makes the whole process use `backend` from now on, for the calls that name none.
@@ -87,6 +120,6 @@ pub fn force(backend: Backend) -> Result<(), BackendUnavailable> {
     if !backend.is_available() {
         return Err(BackendUnavailable(backend));
     }
-    FORCED.store(backend as u8 + 1, Ordering::Relaxed);
+    ACTIVE.store(backend as u8 + 1, Ordering::Relaxed);
     Ok(())
 }

@@ -123,11 +123,11 @@ pub fn hash_mul_with(backend: Backend, uniform: &[[u8; 64]], k: &Scalar, out: &m
     assert_eq!(uniform.len(), out.len(), "one output per input");
     assert!(backend.is_available(), "the processor cannot run this backend");
     match backend {
-        Backend::Portable => portable::hash_mul(uniform, k, out),
+        Backend::Portable | Backend::Avx2 => portable::hash_mul(uniform, k, out),
         #[cfg(target_arch = "x86_64")]
-        Backend::Avx512Ifma => avx512::hash_mul(uniform, k, out),
+        Backend::Avx512 => avx512::hash_mul(uniform, k, out),
         #[cfg(not(target_arch = "x86_64"))]
-        Backend::Avx512Ifma => unreachable!("not available, as asserted"),
+        Backend::Avx512 => unreachable!("not available, as asserted"),
     }
 }
 
@@ -147,11 +147,11 @@ pub fn decode_mul_with(
     assert_eq!(points.len(), out.len(), "one output per input");
     assert!(backend.is_available(), "the processor cannot run this backend");
     let result = match backend {
-        Backend::Portable => portable::decode_mul(points, k, out),
+        Backend::Portable | Backend::Avx2 => portable::decode_mul(points, k, out),
         #[cfg(target_arch = "x86_64")]
-        Backend::Avx512Ifma => avx512::decode_mul(points, k, out),
+        Backend::Avx512 => avx512::decode_mul(points, k, out),
         #[cfg(not(target_arch = "x86_64"))]
-        Backend::Avx512Ifma => unreachable!("not available, as asserted"),
+        Backend::Avx512 => unreachable!("not available, as asserted"),
     };
     if result.is_err() {
         out.fill([0; 32]);

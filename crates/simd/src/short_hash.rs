@@ -11,7 +11,7 @@
 //!
 //! Depends on the lengths at most, never on a key's or an input's bytes.
 
-use crate::backend::portable_is_forced;
+use crate::Backend;
 
 /// Inputs hashed together.
 pub const INPUTS: usize = 16;
@@ -22,55 +22,9 @@ pub const BLOCK_LEN: usize = 64;
 /// Bytes kept of each digest.
 pub const DIGEST_LEN: usize = 16;
 
-/// An implementation for one instruction set; all give the same results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kernel {
-    /// One input after the other in 32-bit words. Runs everywhere.
-    Portable,
-    /// Twice eight inputs.
-    Avx2,
-    /// All sixteen inputs (AVX-512F).
-    Avx512,
-}
-
-impl Kernel {
-    const ALL: [Kernel; 3] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
-
-    /// The kernel that [`keyed_hash_16`] uses: the fastest one of this processor, or the portable
-    /// one when [`crate::force`] chose [`crate::Backend::Portable`].
-    #[inline]
-    pub fn active() -> Kernel {
-        if portable_is_forced() {
-            return Kernel::Portable;
-        }
-        let fast = [Kernel::Avx512, Kernel::Avx2];
-        fast.into_iter().find(|kernel| kernel.is_available()).unwrap_or(Kernel::Portable)
-    }
-
-    /// All kernels this processor can run, slowest first. Never empty.
-    pub fn available() -> Vec<Kernel> {
-        Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).collect()
-    }
-
-    /// Whether this processor can run the kernel.
-    #[inline]
-    pub fn is_available(self) -> bool {
-        match self {
-            Kernel::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => is_x86_feature_detected!("avx2"),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => is_x86_feature_detected!("avx512f"),
-            #[cfg(not(target_arch = "x86_64"))]
-            Kernel::Avx2 | Kernel::Avx512 => false,
-        }
-    }
-}
-
 /// The first 16 bytes of BLAKE3's keyed hash of `blocks[i][..lens[i]]`, for each `i`.
 ///
-/// What a block holds after its input does not matter. Uses [`Kernel::active`].
+/// What a block holds after its input does not matter. Uses [`Backend::active`].
 ///
 /// # Panics
 /// If a length is above [`BLOCK_LEN`].
@@ -80,32 +34,32 @@ pub fn keyed_hash_16(
     blocks: &[[u8; BLOCK_LEN]; INPUTS],
     lens: &[u8; INPUTS],
 ) -> [[u8; DIGEST_LEN]; INPUTS] {
-    keyed_hash_16_with(Kernel::active(), key, blocks, lens)
+    keyed_hash_16_with(Backend::active(), key, blocks, lens)
 }
 
-/// [`keyed_hash_16`] on the given kernel.
+/// [`keyed_hash_16`] on the given backend.
 ///
 /// # Panics
-/// If a length is above [`BLOCK_LEN`], or the processor cannot run the kernel.
+/// If a length is above [`BLOCK_LEN`], or the processor cannot run the backend.
 pub fn keyed_hash_16_with(
-    kernel: Kernel,
+    backend: Backend,
     key: &[u8; 32],
     blocks: &[[u8; BLOCK_LEN]; INPUTS],
     lens: &[u8; INPUTS],
 ) -> [[u8; DIGEST_LEN]; INPUTS] {
     assert!(lens.iter().all(|len| usize::from(*len) <= BLOCK_LEN), "an input has at most a block");
-    assert!(kernel.is_available(), "the processor cannot run this kernel");
+    assert!(backend.is_available(), "the processor cannot run this backend");
     let key = words(key);
-    match kernel {
-        Kernel::Portable => portable::hash(&key, blocks, lens),
+    match backend {
+        Backend::Portable => portable::hash(&key, blocks, lens),
         // SAFETY: the processor has AVX2, as asserted.
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => unsafe { avx2::hash(&key, blocks, lens) },
+        Backend::Avx2 => unsafe { avx2::hash(&key, blocks, lens) },
         // SAFETY: the processor has AVX-512F, as asserted.
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512 => unsafe { avx512::hash(&key, blocks, lens) },
+        Backend::Avx512 => unsafe { avx512::hash(&key, blocks, lens) },
         #[cfg(not(target_arch = "x86_64"))]
-        Kernel::Avx2 | Kernel::Avx512 => unreachable!("not available, as asserted"),
+        Backend::Avx2 | Backend::Avx512 => unreachable!("not available, as asserted"),
     }
 }
 

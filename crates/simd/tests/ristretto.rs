@@ -337,11 +337,18 @@ fn scalar_shows_nothing_of_itself() {
 #[test]
 fn vector_backend_is_offered_wherever_the_processor_has_its_instructions() {
     // Otherwise the tests above could pass without having run it.
-    let able = is_x86_feature_detected!("avx512ifma")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512dq");
-    assert_eq!(Backend::available().contains(&Backend::Avx512Ifma), able);
-    assert_eq!(Backend::detect() == Backend::Avx512Ifma, able);
+    let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("aes")
+        && is_x86_feature_detected!("pclmulqdq")
+        && is_x86_feature_detected!("bmi2");
+    let avx512 = is_x86_feature_detected!("avx512ifma")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("vaes")
+        && is_x86_feature_detected!("vpclmulqdq")
+        && is_x86_feature_detected!("gfni");
+    assert_eq!(Backend::available().contains(&Backend::Avx2), avx2);
+    assert_eq!(Backend::available().contains(&Backend::Avx512), avx512);
+    assert_eq!(Backend::detect() == Backend::Avx512, avx512);
 }
 
 #[test]

@@ -30,7 +30,7 @@ const LANES: usize = 8;
 const BATCH: usize = 32;
 
 pub(super) fn hash_mul(uniform: &[[u8; 64]], k: &Scalar, out: &mut [[u8; 32]]) {
-    assert!(Backend::Avx512Ifma.is_available(), "the processor lacks AVX-512 IFMA");
+    assert!(Backend::Avx512.is_available(), "the processor cannot run this backend");
     // SAFETY: the processor has the features that the function enables.
     unsafe { hash_mul_vectors(uniform, k, out) }
 }
@@ -40,7 +40,7 @@ pub(super) fn decode_mul(
     k: &Scalar,
     out: &mut [[u8; 32]],
 ) -> Result<(), InvalidPoint> {
-    assert!(Backend::Avx512Ifma.is_available(), "the processor lacks AVX-512 IFMA");
+    assert!(Backend::Avx512.is_available(), "the processor cannot run this backend");
     // SAFETY: the processor has the features that the function enables.
     unsafe { decode_mul_vectors(points, k, out) }
 }

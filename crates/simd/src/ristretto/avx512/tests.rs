@@ -159,7 +159,7 @@ fn special_elements() -> Vec<[Limbs; 8]> {
 
 /// Runs the check where the processor has the instructions.
 fn on_this_processor(check: unsafe fn()) {
-    if crate::Backend::Avx512Ifma.is_available() {
+    if crate::Backend::Avx512.is_available() {
         // SAFETY: the processor has the features that the checks enable.
         unsafe { check() }
     }
@@ -316,7 +316,7 @@ fn factor_beyond_its_bound_is_caught_in_debug_builds() {
         let x = Fe::from_limbs(vectors(&[[0, 0, 1 << 52, 0, 0]; 8]));
         let _ = x.mul(x);
     }
-    if !crate::Backend::Avx512Ifma.is_available() {
+    if !crate::Backend::Avx512.is_available() {
         panic!("a factor's limb is out of bounds: not run, as the processor lacks AVX-512 IFMA");
     }
     on_this_processor(check);
