@@ -47,6 +47,20 @@ impl Pool {
     ) -> Vec<R> {
         self.run(|| items.par_chunks(chunk_len.get()).map(f).collect())
     }
+
+    /// Calls `f` with each chunk of at most `chunk_len` items and the same chunk of `out`, as
+    /// far as both reach.
+    pub fn zip_chunks<T: Sync, U: Send>(
+        &self,
+        items: &[T],
+        out: &mut [U],
+        chunk_len: NonZeroUsize,
+        f: impl Fn(&[T], &mut [U]) + Sync + Send,
+    ) {
+        let chunk_len = chunk_len.get();
+        let chunks = items.par_chunks(chunk_len).zip(out.par_chunks_mut(chunk_len));
+        self.run(|| chunks.for_each(|(items, out)| f(items, out)));
+    }
 }
 
 #[cfg(test)]
@@ -60,5 +74,16 @@ mod tests {
         let chunks = pool.map_chunks(&items, NonZeroUsize::new(10).unwrap(), <[u32]>::to_vec);
         assert_eq!(chunks.len(), 101);
         assert_eq!(chunks.concat(), items);
+    }
+
+    #[test]
+    fn zip_chunks_pairs_every_item_with_its_place() {
+        let pool = Pool::new(NonZeroUsize::new(3).unwrap()).unwrap();
+        let items: Vec<u32> = (0..1001).collect();
+        let mut out = vec![0; 1001];
+        pool.zip_chunks(&items, &mut out, NonZeroUsize::new(10).unwrap(), |items, out| {
+            items.iter().zip(out).for_each(|(item, out)| *out = item + 1);
+        });
+        assert!(out.into_iter().eq(1..1002));
     }
 }
