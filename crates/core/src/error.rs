@@ -107,6 +107,9 @@ pub enum Misbehaviour {
     /// Correlations, or the trees they come from, failed their consistency check.
     #[error("the correlations failed their consistency check")]
     CorrelationCheckFailed,
+    /// A value opened at the end is not the one committed to before.
+    #[error("the peer opened another value than it had committed to")]
+    CommitmentBroken,
     /// The two parties count different results.
     #[error("the two parties count different results")]
     CountsDiffer,
