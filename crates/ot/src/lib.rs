@@ -1,3 +1,27 @@
 //! Oblivious transfer and vector oblivious linear evaluation.
+//!
+//! In all of them the *sender* holds Δ ∈ GF(2^128), and the receiver's result is the sender's plus a
+//! multiple of Δ that the receiver knows.
+//!
+//! * [`base`] — a few transfers from public-key operations (Masny–Rindal).
+//! * [`pprf`] — punctured GGM trees from base transfers.
+//! * [`softspoken`] — many correlations from 128 base transfers (SoftSpokenOT; with one bit it is
+//!   IKNP), semi-honest and malicious.
+//! * [`cot`] — the correlated transfer that extensions offer: [`CotSender`], [`CotReceiver`].
+//! * [`Lift`] — bit vectors as elements of GF(2^128), the values of a VOLE.
+//! * [`Bits`], [`Traffic`] — lists of bits, and payload bytes each way.
 
 #![forbid(unsafe_code)]
+
+pub mod base;
+mod bits;
+pub mod cot;
+mod lift;
+pub mod pprf;
+pub mod softspoken;
+mod traffic;
+
+pub use bits::Bits;
+pub use cot::{CotReceiver, CotSender, Cots};
+pub use lift::Lift;
+pub use traffic::Traffic;

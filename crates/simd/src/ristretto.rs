@@ -8,6 +8,15 @@
 //! | [`hash_mul`] | map 64 uniform bytes to the group, times k, encode | 4.3.4, 4.3.2 |
 //! | [`decode_mul`] | decode 32 bytes, times k, encode | 4.3.1, 4.3.2 |
 //!
+//! The steps of an oblivious transfer on this group, where the hash to the group is twice the map:
+//!
+//! | function | per element |
+//! |---|---|
+//! | [`base_mul`] | k_i times the generator, encode |
+//! | [`base_mul_sub_hash`] | k_i times the generator minus 2 · MAP of 64 uniform bytes, encode |
+//! | [`point_mul`] | k_i times one given point, encode |
+//! | [`decode_add_hash_mul`] | decode 32 bytes, add 2 · MAP of 64 uniform bytes, times k, encode |
+//!
 //! # Timing
 //!
 //! The scalar is secret, and so are the 64 uniform bytes of [`hash_mul`], which stand for a private
@@ -39,7 +48,10 @@ use crate::Backend;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod digits;
+mod oblivious;
 mod portable;
+
+pub use oblivious::{base_mul, base_mul_sub_hash, decode_add_hash_mul, point_mul};
 
 /// A secret, nonzero scalar modulo the group order ℓ = 2^252 + 27742317777372353535851937790883648493.
 ///

@@ -1,6 +1,6 @@
 //! The portable backend: `curve25519-dalek`, with one inversion per batch of encodings.
 
-use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
+use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable, RistrettoPoint};
 
 use super::{InvalidPoint, Scalar};
 
@@ -27,6 +27,45 @@ pub(super) fn decode_mul(
         });
         encode_doubles(&decoded.collect::<Result<Vec<_>, _>>()?, out);
     }
+    Ok(())
+}
+
+pub(super) fn base_mul(ks: &[Scalar], out: &mut [[u8; 32]]) {
+    let halves: Vec<_> = ks.iter().map(|k| RistrettoPoint::mul_base(&k.half)).collect();
+    encode_doubles(&halves, out);
+}
+
+pub(super) fn base_mul_sub_hash(ks: &[Scalar], uniform: &[[u8; 64]], out: &mut [[u8; 32]]) {
+    let halves = ks.iter().zip(uniform).map(|(k, uniform)| {
+        RistrettoPoint::mul_base(&k.half) - RistrettoPoint::from_uniform_bytes(uniform)
+    });
+    encode_doubles(&halves.collect::<Vec<_>>(), out);
+}
+
+pub(super) fn point_mul(
+    point: &[u8; 32],
+    ks: &[Scalar],
+    out: &mut [[u8; 32]],
+) -> Result<(), InvalidPoint> {
+    let point = decode(point).ok_or(InvalidPoint { index: 0 })?;
+    let table = RistrettoBasepointTable::create(&point);
+    let halves: Vec<_> = ks.iter().map(|k| &table * &k.half).collect();
+    encode_doubles(&halves, out);
+    Ok(())
+}
+
+pub(super) fn decode_add_hash_mul(
+    points: &[[u8; 32]],
+    uniform: &[[u8; 64]],
+    k: &Scalar,
+    out: &mut [[u8; 32]],
+) -> Result<(), InvalidPoint> {
+    let halves = points.iter().zip(uniform).enumerate().map(|(index, (bytes, uniform))| {
+        let point = decode(bytes).ok_or(InvalidPoint { index })?;
+        let hash = RistrettoPoint::from_uniform_bytes(uniform);
+        Ok((point + hash + hash) * k.half)
+    });
+    encode_doubles(&halves.collect::<Result<Vec<_>, _>>()?, out);
     Ok(())
 }
 

@@ -1,0 +1,40 @@
+//! The functionality that extensions offer: correlated oblivious transfer with random choices.
+//!
+//! | | |
+//! |---|---|
+//! | sender holds | Δ, and a random block K_i for each transfer |
+//! | receiver holds | a random bit r_i and M_i = K_i + r_i·Δ for each transfer |
+
+use crate::Bits;
+use vesica_core::{Block, Result};
+use vesica_net::Context;
+
+/// A receiver's correlated transfers.
+#[derive(Clone, Debug, Default)]
+pub struct Cots {
+    /// r_i, the random choices.
+    pub choices: Bits,
+    /// M_i = K_i + r_i·Δ.
+    pub blocks: Vec<Block>,
+}
+
+/// The party that holds Δ.
+pub trait CotSender {
+    /// Δ, the same for all transfers of this sender.
+    fn delta(&self) -> Block;
+
+    /// K_i of `len` new transfers, all checks done.
+    ///
+    /// # Errors
+    /// Of the connection, or what the peer did wrong.
+    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<Block>>;
+}
+
+/// The party that holds the choices.
+pub trait CotReceiver {
+    /// r_i and M_i of `len` new transfers, all checks done.
+    ///
+    /// # Errors
+    /// Of the connection, or what the peer did wrong.
+    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots>;
+}

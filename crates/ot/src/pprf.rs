@@ -1,0 +1,270 @@
+//! # Punctured pseudorandom functions from GGM trees
+//!
+//! O. Goldreich, S. Goldwasser, S. Micali, "How to construct random functions" (JACM 1986), with
+//! one base transfer a level as in L. Roy, "SoftSpokenOT", CRYPTO 2022 (ePrint 2022/192), Figures 13 and 14.
+//!
+//! For each tree of 2^k leaves the tree's *sender* learns all leaves and its *receiver* all but the
+//! one at α. It chose ¬α_l, the bits of α negated, in the k base transfers of the tree, the highest
+//! bit first.
+//!
+//! | | |
+//! |---|---|
+//! | security | of its base transfers; malicious with the check of Figure 14 |
+//! | flights | 1, after the base transfers |
+//! | bytes | 32 (k − 1) a tree; malicious and k > 1: 32 more a tree, and 32 |
+//!
+//! ```text
+//!   tree's sender                              tree's receiver: α
+//!
+//!   (K_l^0, K_l^1), l = 1..k                   K_l^{¬α_l}
+//!   x_0, x_1 = K_1^0, K_1^1
+//!   x_{2i}, x_{2i+1} = G(x_i) at each level
+//!         ── K_l^b + Σ_i x_{2i+b}, l = 2..k ──▶   the unknown node's sibling at each level
+//!   malicious: leaf_i, t_i = F(x_i)
+//!         ── Σ t_i,  D = hash of all t_i ─────▶   t_α from the sum; is the hash D?
+//! ```
+//!
+//! G(x) = (π_0(x) + x, π_1(x) + x) with AES under two keys made of the session and of the base transfers'
+//! transcript. F is BLAKE3 to 128 + 256 bits; as it is collision resistant in its second part, D
+//! fixes one x_i for each leaf, and a sender that deviates can only guess bits of α and be caught
+//! otherwise.
+//!
+//! The receiver stores leaf x at x ⊕ α, at each level. The unknown node is then always the first,
+//! and neither an address nor a branch depends on α.
+//!
+//! **Where we differ from the paper.** One hash D for all trees; the tree's upper level is the base transfers' keys for
+//! all k, so that for k = 1 there is no message and nothing to check.
+
+use vesica_core::hash::{derive, derive_into};
+use vesica_core::{Block, Misbehaviour, Result, Security};
+use vesica_net::Context;
+use vesica_simd::aes::Aes128;
+
+const GGM_KEYS: &str = "vesica ot 2026 GGM keys";
+const LEAF: &str = "vesica ot 2026 GGM leaf and tag";
+const LEAF_TAGS: &str = "vesica ot 2026 GGM all tags";
+
+/// Length of a leaf's tag and of the hash over them, in bytes.
+const TAG_LEN: usize = 32;
+
+type Tag = [u8; TAG_LEN];
+
+/// The public shape of the trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How many trees.
+    pub trees: usize,
+    /// k: a tree has 2^k leaves; 1 to 16.
+    pub depth: usize,
+}
+
+impl Shape {
+    /// Leaves of one tree, 2^k.
+    pub const fn leaves(self) -> usize {
+        1 << self.depth
+    }
+
+    /// Base transfers for all trees.
+    pub const fn base_transfers(self) -> usize {
+        self.trees * self.depth
+    }
+
+    const fn sums_len(self) -> usize {
+        self.trees * (self.depth - 1) * 2
+    }
+
+    const fn is_checked<S: Security>(self) -> bool {
+        S::MALICIOUS && self.depth > 1
+    }
+
+    /// Bytes of the one message, from the trees' sender.
+    pub const fn bytes<S: Security>(self) -> u64 {
+        let tags = if self.is_checked::<S>() { TAG_LEN * (self.trees + 1) } else { 0 };
+        (self.sums_len() * Block::LEN + tags) as u64
+    }
+}
+
+/// The two keys of G.
+struct Doubling([Aes128; 2]);
+
+impl Doubling {
+    fn new(binding: &[u8; 32]) -> Self {
+        let mut keys = [Block::ZERO; 2];
+        derive_into(GGM_KEYS, &[binding], Block::as_bytes_mut(&mut keys));
+        Self(keys.map(Aes128::new))
+    }
+
+    /// Both halves of G of each node, the left ones first.
+    fn children(&self, nodes: &[Block]) -> [Vec<Block>; 2] {
+        self.0.each_ref().map(|pi| {
+            let mut children = nodes.to_vec();
+            pi.mmo(&mut children);
+            children
+        })
+    }
+}
+
+/// Leaf and tag of one lowest node.
+fn leaf_and_tag(binding: &[u8; 32], tree: usize, node: Block) -> (Block, Tag) {
+    let mut bytes = [0; Block::LEN + TAG_LEN];
+    let tree = (tree as u64).to_le_bytes();
+    derive_into(LEAF, &[binding, &tree, &node.to_le_bytes()], &mut bytes);
+    let (leaf, tag) = bytes.split_first_chunk().expect("longer than a block");
+    (Block::from_le_bytes(*leaf), tag.try_into().expect("what is left is a tag"))
+}
+
+fn add_tag(sum: &mut Tag, tag: &Tag) {
+    sum.iter_mut().zip(tag).for_each(|(sum, tag)| *sum ^= tag);
+}
+
+fn hash_of_tags(binding: &[u8; 32], tags: &[Tag]) -> Tag {
+    derive(LEAF_TAGS, &[binding, tags.as_flattened()])
+}
+
+/// All leaves of all trees, tree by tree; sends the one message.
+///
+/// `keys` are the base transfers' key pairs, the first `depth` for the first tree; `binding` is a
+/// value both parties hold and neither chose alone.
+///
+/// # Errors
+/// Of the connection.
+///
+/// # Panics
+/// If there are not `shape.base_transfers()` key pairs.
+pub fn send<S: Security>(
+    ctx: &mut Context,
+    shape: Shape,
+    binding: &[u8; 32],
+    keys: &[[Block; 2]],
+) -> Result<Vec<Block>> {
+    assert_eq!(keys.len(), shape.base_transfers(), "a base transfer for each level");
+    let doubling = Doubling::new(binding);
+    let mut sums = Vec::with_capacity(shape.sums_len());
+    let mut leaves = Vec::with_capacity(shape.trees * shape.leaves());
+    for keys in keys.chunks_exact(shape.depth) {
+        let mut nodes = keys[0].to_vec();
+        for level in &keys[1..] {
+            let [left, right] = doubling.children(&nodes);
+            sums.extend([sum(&left) ^ level[0], sum(&right) ^ level[1]]);
+            nodes = left.into_iter().zip(right).flat_map(|(l, r)| [l, r]).collect();
+        }
+        leaves.extend(nodes);
+    }
+    if shape.sums_len() > 0 {
+        ctx.peer()?.send(Block::as_bytes(&sums))?;
+    }
+    if shape.is_checked::<S>() {
+        let mut tags = Vec::with_capacity(leaves.len());
+        for (i, node) in leaves.iter_mut().enumerate() {
+            let (leaf, tag) = leaf_and_tag(binding, i / shape.leaves(), *node);
+            *node = leaf;
+            tags.push(tag);
+        }
+        let mut message = Vec::with_capacity(TAG_LEN * (shape.trees + 1));
+        for tags in tags.chunks_exact(shape.leaves()) {
+            let mut sum = [0; TAG_LEN];
+            tags.iter().for_each(|tag| add_tag(&mut sum, tag));
+            message.extend_from_slice(&sum);
+        }
+        message.extend_from_slice(&hash_of_tags(binding, &tags));
+        ctx.peer()?.send(&message)?;
+    }
+    Ok(leaves)
+}
+
+/// All leaves but one of each tree, tree by tree, from the one message: at place y the leaf y ⊕ α,
+/// and zero at place 0.
+///
+/// `keys` are the chosen keys of the base transfers, `alphas` the α of each tree, below 2^k.
+///
+/// # Errors
+/// Of the connection; [`Misbehaviour::CorrelationCheckFailed`] for trees that are not what the
+/// sender of an honest message has.
+///
+/// # Panics
+/// If there are not `shape.base_transfers()` keys and `shape.trees` alphas.
+pub fn receive<S: Security>(
+    ctx: &mut Context,
+    shape: Shape,
+    binding: &[u8; 32],
+    keys: &[Block],
+    alphas: &[u32],
+) -> Result<Vec<Block>> {
+    assert_eq!(keys.len(), shape.base_transfers(), "a base transfer for each level");
+    assert_eq!(alphas.len(), shape.trees, "a point for each tree");
+    let mut sums = vec![Block::ZERO; shape.sums_len()];
+    if shape.sums_len() > 0 {
+        ctx.peer()?.recv_into(Block::as_bytes_mut(&mut sums))?;
+    }
+    let doubling = Doubling::new(binding);
+    let mut leaves = Vec::with_capacity(shape.trees * shape.leaves());
+    let (sums, _) = sums.as_chunks::<2>();
+    for (tree, (keys, alpha)) in keys.chunks_exact(shape.depth).zip(alphas).enumerate() {
+        let sums = &sums[tree * (shape.depth - 1)..][..shape.depth - 1];
+        let mut nodes = vec![Block::ZERO, keys[0]];
+        for (l, (key, sums)) in keys[1..].iter().zip(sums).enumerate() {
+            let bit = Block::mask(alpha >> (shape.depth - 2 - l) & 1 == 1);
+            let [left, right] = doubling.children(&nodes);
+            // The child on α's side is the one at the even place.
+            let mut children = Vec::with_capacity(2 * nodes.len());
+            for (left, right) in left.into_iter().zip(right) {
+                let swap = (left ^ right) & bit;
+                children.extend([left ^ swap, right ^ swap]);
+            }
+            let known = children[2..].iter().skip(1).step_by(2);
+            let sibling_sum = sums[1] ^ ((sums[0] ^ sums[1]) & bit) ^ *key;
+            children[1] = known.fold(sibling_sum, |sum, node| sum ^ *node);
+            children[0] = Block::ZERO;
+            nodes = children;
+        }
+        leaves.extend(nodes);
+    }
+    if shape.is_checked::<S>() {
+        check(ctx, shape, binding, alphas, &mut leaves)?;
+    }
+    Ok(leaves)
+}
+
+/// Turns lowest nodes into leaves and compares the hash over the tags with the sender's.
+fn check(
+    ctx: &mut Context,
+    shape: Shape,
+    binding: &[u8; 32],
+    alphas: &[u32],
+    leaves: &mut [Block],
+) -> Result<()> {
+    let message = ctx.peer()?.recv(TAG_LEN * (shape.trees + 1))?;
+    let (message, _) = message.as_chunks::<TAG_LEN>();
+    let (sums, expected) = message.split_at(shape.trees);
+    let mut tags = Vec::with_capacity(leaves.len());
+    let trees = leaves.chunks_exact_mut(shape.leaves()).zip(alphas).zip(sums).enumerate();
+    for (tree, ((leaves, alpha), sum)) in trees {
+        let mut permuted = vec![*sum; shape.leaves()];
+        for (leaf, y) in leaves.iter_mut().zip(0..).skip(1) {
+            (*leaf, permuted[y]) = leaf_and_tag(binding, tree, *leaf);
+        }
+        let (unknown, known) = permuted.split_first_mut().expect("a tree has leaves");
+        known.iter().for_each(|tag| add_tag(unknown, tag));
+        // Back to the sender's order: exchange halves at each level where α has a one.
+        for level in 0..shape.depth {
+            let bit = 0_u8.wrapping_sub((alpha >> level & 1) as u8);
+            for pair in permuted.chunks_exact_mut(2 << level) {
+                let (low, high) = pair.split_at_mut(1 << level);
+                for (a, b) in low.as_flattened_mut().iter_mut().zip(high.as_flattened_mut()) {
+                    let swap = (*a ^ *b) & bit;
+                    *a ^= swap;
+                    *b ^= swap;
+                }
+            }
+        }
+        tags.extend(permuted);
+    }
+    if hash_of_tags(binding, &tags) != expected[0] {
+        return Err(Misbehaviour::CorrelationCheckFailed.into());
+    }
+    Ok(())
+}
+
+fn sum(blocks: &[Block]) -> Block {
+    blocks.iter().fold(Block::ZERO, |sum, block| sum ^ *block)
+}

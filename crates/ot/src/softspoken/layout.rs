@@ -1,0 +1,133 @@
+use crate::{Lift, Traffic, base, pprf};
+use std::sync::LazyLock;
+use vesica_core::hash::derive;
+use vesica_core::{Block, Security};
+use vesica_net::Pool;
+
+const BINDING: &str = "vesica ot 2026 SoftSpoken setup";
+
+static IDENTITY: LazyLock<Lift> = LazyLock::new(Lift::identity);
+
+/// Base transfers of a setup: one for each bit of Δ.
+pub(super) const BASE_TRANSFERS: usize = 128;
+
+/// Blocks of 128 positions that are worked on and sent together: their rows and columns stay in
+/// the L2 cache.
+pub(super) const TILE: usize = 32;
+
+/// Positions in a block.
+pub(super) const COLUMNS: usize = 128;
+
+/// VOLE values whose columns are made and combined together, over the bits of a value: a multiple
+/// of [`COLUMNS`], so that they begin and end with a block.
+pub(super) const VOLE_PIECE: usize = 4 * COLUMNS;
+
+/// k: bits of Δ that one tree serves. More bits cost fewer bytes and more computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldBits {
+    /// 127 bits and 2 AES blocks a position: IKNP.
+    One,
+    /// 63 bits and 2 AES blocks a position.
+    Two,
+    /// 31 bits and 4 AES blocks a position.
+    Four,
+    /// 15 bits and 32 AES blocks a position.
+    Eight,
+}
+
+impl FieldBits {
+    /// All of them.
+    pub const ALL: [FieldBits; 4] =
+        [FieldBits::One, FieldBits::Two, FieldBits::Four, FieldBits::Eight];
+
+    /// k.
+    pub const fn k(self) -> usize {
+        match self {
+            FieldBits::One => 1,
+            FieldBits::Two => 2,
+            FieldBits::Four => 4,
+            FieldBits::Eight => 8,
+        }
+    }
+
+    pub(super) const fn shape(self) -> pprf::Shape {
+        pprf::Shape { trees: BASE_TRANSFERS / self.k(), depth: self.k() }
+    }
+
+    /// Blocks of correction for one block of positions.
+    pub(super) const fn corrections(self) -> usize {
+        self.shape().trees - 1
+    }
+}
+
+/// What one extension is to give.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// How many correlated transfers.
+    pub cots: usize,
+    /// How many VOLE correlations.
+    pub voles: usize,
+    /// The values of the VOLE.
+    pub lift: &'a Lift,
+}
+
+impl Request<'static> {
+    /// Correlated transfers and nothing else.
+    pub fn cots(len: usize) -> Self {
+        Self { cots: len, voles: 0, lift: &IDENTITY }
+    }
+}
+
+impl Request<'_> {
+    pub(super) fn cot_blocks(&self) -> usize {
+        self.cots.div_ceil(COLUMNS)
+    }
+
+    pub(super) fn vole_positions(&self) -> usize {
+        self.voles * self.lift.width_bits()
+    }
+
+    pub(super) fn vole_blocks(&self) -> usize {
+        self.vole_positions().div_ceil(COLUMNS)
+    }
+
+    /// All blocks of positions: transfers, then VOLEs, then what the check sacrifices.
+    pub(super) fn blocks<S: Security>(&self) -> usize {
+        self.cot_blocks() + self.vole_blocks() + usize::from(S::MALICIOUS)
+    }
+}
+
+/// Payload bytes of a setup, the base transfers included.
+pub const fn setup_bytes<S: Security>(bits: FieldBits) -> Traffic {
+    let base = base::bytes(BASE_TRANSFERS).reversed();
+    Traffic {
+        sender_to_receiver: base.sender_to_receiver,
+        receiver_to_sender: base.receiver_to_sender + bits.shape().bytes::<S>(),
+    }
+}
+
+/// Payload bytes of an extension, its check included.
+pub fn extend_bytes<S: Security>(bits: FieldBits, request: Request<'_>) -> Traffic {
+    let corrections = request.blocks::<S>() * bits.corrections() * Block::LEN;
+    let (challenge, response) =
+        if S::MALICIOUS { (super::check::CHALLENGE_LEN, super::check::RESPONSE_LEN) } else { (0, 0) };
+    Traffic {
+        sender_to_receiver: challenge as u64,
+        receiver_to_sender: (corrections + response) as u64,
+    }
+}
+
+/// What all keys of a setup are derived from besides their secrets.
+pub(super) fn binding<S: Security>(transcript: &[u8; 32], bits: FieldBits) -> [u8; 32] {
+    derive(BINDING, &[transcript, S::NAME.as_bytes(), &[bits.k() as u8]])
+}
+
+/// Tiles that are worked on before their messages are sent, or after they are received.
+pub(super) fn group_tiles(pool: &Pool) -> usize {
+    8 * pool.len()
+}
+
+/// Σ_l lift(e_l)·w_l for the columns w_l of each value.
+pub(super) fn fold(columns: &[Block], lift: &Lift) -> impl Iterator<Item = Block> {
+    columns.chunks_exact(lift.width_bits()).map(|columns| lift.combine(columns))
+}
