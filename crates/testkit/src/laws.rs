@@ -155,3 +155,43 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
         }
     }
 }
+
+/// Law for protocols with malicious security: whatever message of a party is changed, the other
+/// ends with an error, or with a result that the party could have caused by choosing its set: a
+/// part of the plain intersection.
+///
+/// A party that deviates is played by an honest one whose messages are changed on their way.
+pub fn deviations_are_caught_or_harmless(protocol: &Protocol) {
+    let (x, y) = overlapping(90, 70, 20);
+    let (mut caught, mut harmless) = (0, 0);
+    for learns in [Learns::Receiver, Learns::Both] {
+        for from in [Role::Sender, Role::Receiver] {
+            for change in [Change::Flip, Change::Fill, Change::Repeat] {
+                for message in 0.. {
+                    let tampering = Tampering::new(from, message, change);
+                    let idle = Duration::from_millis(500);
+                    let runner =
+                        Runner { tampering: Some(tampering.clone()), idle, ..Runner::default() };
+                    let run = run_psi(protocol, &runner, learns, &x, &y);
+                    if !tampering.happened() {
+                        break;
+                    }
+                    let (honest, plain) = match from {
+                        Role::Sender => (run.receiver.output, plain_intersection(&y, &x)),
+                        _ => (run.sender.output, plain_intersection(&x, &y)),
+                    };
+                    match honest {
+                        Err(_) => caught += 1,
+                        Ok(output) => {
+                            let found = output.into_positions().unwrap_or_default();
+                            let part = found.iter().all(|i| plain.binary_search(i).is_ok());
+                            assert!(part, "{from} message {message} {change:?}: a false match");
+                            harmless += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(caught > harmless, "{caught} deviations were caught, {harmless} were harmless");
+}
