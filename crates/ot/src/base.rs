@@ -95,9 +95,8 @@ pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Outp
     ctx.peer()?.send(&public[0])?;
 
     let hash = HashToGroup::new(session);
-    let hashes: Vec<_> = (0..2 * count)
-        .map(|n| hash.uniform(n / 2, (n % 2) as u8, &points[n ^ 1]))
-        .collect();
+    let hashes: Vec<_> =
+        (0..2 * count).map(|n| hash.uniform(n / 2, (n % 2) as u8, &points[n ^ 1])).collect();
     let mut shared = Secret::new(vec![[0; POINT_LEN]; 2 * count]);
     decode_add_hash_mul(points, &hashes, &b[0], shared.expose_mut()).map_err(invalid)?;
 

@@ -43,9 +43,8 @@ impl Lift {
     /// time.
     pub fn apply(&self, value: u128) -> Block {
         let chosen = (0..).zip(&self.images);
-        chosen.fold(Block::ZERO, |sum, (i, image)| {
-            sum ^ (*image & Block::mask(value >> i & 1 == 1))
-        })
+        chosen
+            .fold(Block::ZERO, |sum, (i, image)| sum ^ (*image & Block::mask(value >> i & 1 == 1)))
     }
 
     /// Σ lift(e_j) · `columns[j]`, over one column a bit.

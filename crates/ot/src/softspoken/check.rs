@@ -2,8 +2,8 @@
 
 use super::layout::COLUMNS;
 use rayon::prelude::*;
-use vesica_core::hash::derive;
 use vesica_core::Block;
+use vesica_core::hash::derive;
 use vesica_net::Pool;
 use vesica_simd::gf128;
 use vesica_simd::transpose::transpose_128;
@@ -35,12 +35,7 @@ pub(super) struct Columns {
 }
 
 /// h of each of the 128 rows of (mask ‖ cots ‖ voles).
-pub(super) fn hash_rows(
-    pool: &Pool,
-    cots: &[Block],
-    columns: &Columns,
-    chi: Block,
-) -> Vec<Block> {
+pub(super) fn hash_rows(pool: &Pool, cots: &[Block], columns: &Columns, chi: Block) -> Vec<Block> {
     let whole = cots.len() / COLUMNS * COLUMNS;
     let last = [&cots[whole..], &columns.cot_rest].concat();
     let mut sums = vec![Block::ZERO; COLUMNS];
@@ -48,14 +43,13 @@ pub(super) fn hash_rows(
     for part in [&columns.mask, &cots[..whole], &last, &columns.voles] {
         let chunks = pool.run(|| {
             let chunks = part.par_chunks(CHUNK * COLUMNS).enumerate();
-            chunks.map(|(i, chunk)| hash_chunk(chunk, chi, exponent + (i * CHUNK) as u128))
-                .reduce(
-                    || vec![Block::ZERO; COLUMNS],
-                    |mut a, b| {
-                        vesica_simd::xor::xor(&mut a, &b);
-                        a
-                    },
-                )
+            chunks.map(|(i, chunk)| hash_chunk(chunk, chi, exponent + (i * CHUNK) as u128)).reduce(
+                || vec![Block::ZERO; COLUMNS],
+                |mut a, b| {
+                    vesica_simd::xor::xor(&mut a, &b);
+                    a
+                },
+            )
         });
         vesica_simd::xor::xor(&mut sums, &chunks);
         exponent += (part.len() / COLUMNS) as u128;

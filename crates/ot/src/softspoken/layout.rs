@@ -109,8 +109,11 @@ pub const fn setup_bytes<S: Security>(bits: FieldBits) -> Traffic {
 /// Payload bytes of an extension, its check included.
 pub fn extend_bytes<S: Security>(bits: FieldBits, request: Request<'_>) -> Traffic {
     let corrections = request.blocks::<S>() * bits.corrections() * Block::LEN;
-    let (challenge, response) =
-        if S::MALICIOUS { (super::check::CHALLENGE_LEN, super::check::RESPONSE_LEN) } else { (0, 0) };
+    let (challenge, response) = if S::MALICIOUS {
+        (super::check::CHALLENGE_LEN, super::check::RESPONSE_LEN)
+    } else {
+        (0, 0)
+    };
     Traffic {
         sender_to_receiver: challenge as u64,
         receiver_to_sender: (corrections + response) as u64,

@@ -222,8 +222,7 @@ mod tests {
         let bits: Bits = (0..512).map(|i| i % 5 == 0 || i % 11 == 3).collect();
         for width in [1, 8, 80, 96, 127, 128] {
             for start in 0..512 - width {
-                let expected =
-                    (0..width).fold(0, |v, i| v | u128::from(bits.get(start + i)) << i);
+                let expected = (0..width).fold(0, |v, i| v | u128::from(bits.get(start + i)) << i);
                 assert_eq!(value_at(bits.blocks(), start, width), expected, "{width} at {start}");
             }
         }

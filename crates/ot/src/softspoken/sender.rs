@@ -7,7 +7,9 @@ use crate::{CotSender, base, pprf};
 use rand::Rng;
 use rayon::prelude::*;
 use std::marker::PhantomData;
-use vesica_core::{Block, Malicious, Misbehaviour, Result, Secret, Security, SemiHonest, SessionId};
+use vesica_core::{
+    Block, Malicious, Misbehaviour, Result, Secret, Security, SemiHonest, SessionId,
+};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 
@@ -133,7 +135,11 @@ impl<S: Security> Sender<S> {
     ///
     /// # Errors
     /// Of the connection.
-    pub fn extend(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<UncheckedSender<S>> {
+    pub fn extend(
+        &mut self,
+        ctx: &mut Context,
+        request: Request<'_>,
+    ) -> Result<UncheckedSender<S>> {
         let mut columns = Columns::default();
         let mut cots = vec![Block::ZERO; request.cot_blocks() * COLUMNS];
         self.columns(ctx, &mut cots)?;
