@@ -18,8 +18,16 @@
 //! never on a key or a block. No table is indexed by secret bytes.
 
 use crate::Block;
+use crate::backend::dispatch;
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
+
+/// The round constants.
+const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// Round keys of one key: the whitening and ten rounds.
 type Schedule = [Block; 11];
@@ -50,7 +58,7 @@ impl std::fmt::Debug for Aes128 {
 impl Aes128 {
     /// Expands `key`.
     pub fn new(key: Block) -> Self {
-        Self { schedule: portable::expand(key) }
+        Self { schedule: dispatch!(expand(key)) }
     }
 
     /// π(`block`). One at a time is slow; see [`encrypt`](Aes128::encrypt).
@@ -110,7 +118,7 @@ impl Aes128 {
     }
 
     fn run<const MODE: u8>(&self, blocks: &mut [Block], first: u128) {
-        portable::run::<MODE>(&self.schedule, blocks, first);
+        dispatch!(run::<MODE>(&self.schedule, blocks, first));
     }
 }
 
@@ -139,5 +147,5 @@ pub fn encrypt_rekeyed(keys: &[Block], per_key: usize, blocks: &mut [Block]) {
     if per_key == 0 {
         return;
     }
-    portable::encrypt_rekeyed(keys, per_key, blocks);
+    dispatch!(encrypt_rekeyed(keys, per_key, blocks));
 }

@@ -51,12 +51,7 @@ impl Backend {
     fn detect_once() -> Backend {
         let backend = Backend::detect();
         // A choice that another thread forced meanwhile stays.
-        let _ = ACTIVE.compare_exchange(
-            0,
-            backend as u8 + 1,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
+        let _ = ACTIVE.compare_exchange(0, backend as u8 + 1, Ordering::Relaxed, Ordering::Relaxed);
         backend
     }
 
@@ -123,3 +118,19 @@ pub fn force(backend: Backend) -> Result<(), BackendUnavailable> {
     ACTIVE.store(backend as u8 + 1, Ordering::Relaxed);
     Ok(())
 }
+
+/// Calls the function of that name in the caller's submodule for the active backend.
+macro_rules! dispatch {
+    ($name:ident $(::<$mode:ident>)? ($($argument:expr),*)) => {
+        match $crate::Backend::active() {
+            // SAFETY: only a backend that the processor can run is ever active.
+            #[cfg(target_arch = "x86_64")]
+            $crate::Backend::Avx512 => unsafe { avx512::$name$(::<$mode>)?($($argument),*) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            $crate::Backend::Avx2 => unsafe { avx2::$name$(::<$mode>)?($($argument),*) },
+            _ => portable::$name$(::<$mode>)?($($argument),*),
+        }
+    };
+}
+pub(crate) use dispatch;

@@ -8,7 +8,12 @@
 //! on any element or exponent.
 
 use crate::Block;
+use crate::backend::dispatch;
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 
 /// X^128 in the field.
@@ -20,17 +25,17 @@ const POWERS_STEP: usize = 512;
 
 /// a · b.
 pub fn mul(a: Block, b: Block) -> Block {
-    portable::mul(a, b)
+    dispatch!(mul(a, b))
 }
 
 /// a².
 pub fn square(a: Block) -> Block {
-    portable::square(a)
+    square_times(a, 1)
 }
 
 /// a^(2^n).
 fn square_times(a: Block, n: u32) -> Block {
-    (0..n).fold(a, |a, _| square(a))
+    dispatch!(square_times(a, n))
 }
 
 /// 1/a; `None` for zero.
@@ -60,7 +65,7 @@ pub fn pow(a: Block, e: u128) -> Block {
 
 /// Multiplies each element by `s`.
 pub fn scale(xs: &mut [Block], s: Block) {
-    portable::scale(xs, s);
+    dispatch!(scale(xs, s));
 }
 
 /// Adds `xs`, scaled by `s`, to `acc`: `acc[i] += xs[i] * s`.
@@ -69,7 +74,7 @@ pub fn scale(xs: &mut [Block], s: Block) {
 /// If the lengths differ.
 pub fn add_scaled(acc: &mut [Block], xs: &[Block], s: Block) {
     assert_eq!(acc.len(), xs.len(), "as many elements on both sides");
-    portable::add_scaled(acc, xs, s);
+    dispatch!(add_scaled(acc, xs, s));
 }
 
 /// `acc[i] *= xs[i]`.
@@ -78,7 +83,7 @@ pub fn add_scaled(acc: &mut [Block], xs: &[Block], s: Block) {
 /// If the lengths differ.
 pub fn mul_each(acc: &mut [Block], xs: &[Block]) {
     assert_eq!(acc.len(), xs.len(), "as many elements on both sides");
-    portable::mul_each(acc, xs);
+    dispatch!(mul_each(acc, xs));
 }
 
 /// `acc[i] += xs[i] * ys[i]`.
@@ -88,7 +93,7 @@ pub fn mul_each(acc: &mut [Block], xs: &[Block]) {
 pub fn add_products(acc: &mut [Block], xs: &[Block], ys: &[Block]) {
     assert_eq!(acc.len(), xs.len(), "as many elements on all sides");
     assert_eq!(acc.len(), ys.len(), "as many elements on all sides");
-    portable::add_products(acc, xs, ys);
+    dispatch!(add_products(acc, xs, ys));
 }
 
 /// The sum of `xs[i] * ys[i]`, reduced once at the end; zero if there are none.
@@ -97,7 +102,7 @@ pub fn add_products(acc: &mut [Block], xs: &[Block], ys: &[Block]) {
 /// If the lengths differ.
 pub fn inner_product(xs: &[Block], ys: &[Block]) -> Block {
     assert_eq!(xs.len(), ys.len(), "as many elements on both sides");
-    portable::inner_product(xs, ys)
+    dispatch!(inner_product(xs, ys))
 }
 
 /// Sets `out` to s, s², s³, …

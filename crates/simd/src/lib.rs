@@ -6,7 +6,9 @@
 //! | module | what it gives |
 //! |---|---|
 //! | [`aes`] | AES-128 over batches of blocks, fixed-key hashes, pseudorandom streams |
+//! | [`band`] | sums of slots that a band of bits selects |
 //! | [`gf128`] | GF(2^128) over vectors of blocks |
+//! | [`lpn`] | sums of a few pseudo-randomly chosen rows of a table |
 //! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |
 //! | [`short_hash`] | keyed BLAKE3 of sixteen inputs of at most 64 bytes |
 //! | [`transpose`] | bit matrices with 128 rows |
@@ -17,8 +19,12 @@
 
 pub mod aes;
 mod backend;
+pub mod band;
 mod block;
 pub mod gf128;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+pub mod lpn;
 pub mod ristretto;
 pub mod short_hash;
 pub mod transpose;

@@ -5,7 +5,12 @@
 //! Depends on the size alone.
 
 use crate::Block;
+use crate::backend::dispatch;
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 pub(crate) mod portable;
 
 /// Transposes a matrix of 128 rows and n = `out.len()` columns of bits: bit j of `out[i]` is bit
@@ -22,5 +27,5 @@ pub(crate) mod portable;
 pub fn transpose_128(rows: &[Block], out: &mut [Block]) {
     assert!(out.len().is_multiple_of(128), "columns come in groups of 128");
     assert_eq!(rows.len(), out.len(), "128 rows of as many bits as there are columns");
-    portable::transpose_128(rows, out);
+    dispatch!(transpose_128(rows, out));
 }

@@ -2,7 +2,7 @@
 //!
 //! A batch costs the same for one block as for 64.
 
-use super::{Schedule, mode};
+use super::{RCON, Schedule, mode};
 use crate::Block;
 use crate::transpose::portable::transpose_64;
 
@@ -11,9 +11,6 @@ const LANES: usize = 64;
 
 /// Bit i of every lane, for each i of a block.
 type Planes = [u64; 128];
-
-/// The round constants.
-const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// The S-box on eight planes, least significant first.
 ///

@@ -73,8 +73,8 @@ pub(super) fn mul(a: Block, b: Block) -> Block {
     Wide::product(a, b).reduce()
 }
 
-pub(super) fn square(a: Block) -> Block {
-    mul(a, a)
+pub(super) fn square_times(a: Block, n: u32) -> Block {
+    (0..n).fold(a, |a, _| mul(a, a))
 }
 
 pub(super) fn scale(xs: &mut [Block], s: Block) {
