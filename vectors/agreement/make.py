@@ -68,8 +68,7 @@ def canonical(agreement):
     def quoted(text):
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
-    # What `auto` stands for while the catalogue has one protocol for the intersection.
-    protocol = {"auto": "dh"}.get(agreement.get("protocol", "auto"), agreement.get("protocol"))
+    protocol = agreement.get("protocol", "auto")
     expires = agreement.get("expires", "never")
     lines = [
         f"version = {agreement['version']}",

@@ -218,6 +218,9 @@ impl Observer for Teller {
                 grouped(*there),
                 self.peer
             )),
+            Event::Chosen(choice) => {
+                self.say(&format!("protocol {}: {choice}", choice.row.id));
+            }
             Event::Step { label, done, total } => {
                 let name = label.replace('/', ": ");
                 let (done, total) = (*done, *total);
@@ -276,6 +279,10 @@ fn log(event: &Event<'_>, peer: &str) {
         }
         Event::Agreed => tracing::info!("agreements equal"),
         Event::Sizes { here, there } => tracing::info!(here, there, "sizes"),
+        Event::Chosen(choice) => {
+            let (protocol, reason) = (choice.row.id, choice.to_string());
+            tracing::info!(protocol, reason, "protocol chosen");
+        }
         Event::Checked => tracing::info!("self-check passed"),
         _ => {}
     }

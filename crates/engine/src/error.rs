@@ -18,6 +18,8 @@ pub enum Phase {
     Agreeing,
     /// Waiting for the peer to read its data.
     Sizes,
+    /// Measuring the network and choosing the protocol.
+    Choosing,
     /// Running the protocol.
     Matching,
     /// Checking the result and closing the session.
@@ -35,6 +37,7 @@ impl Phase {
             Phase::Connecting => "connecting",
             Phase::Agreeing => "agreeing",
             Phase::Sizes => "sizes",
+            Phase::Choosing => "choosing",
             Phase::Matching => "matching",
             Phase::Checking => "checking",
             Phase::Writing => "writing",
@@ -192,6 +195,10 @@ pub enum Incompatible {
         /// Whether it is this side that only checks.
         only_checking_here: bool,
     },
+    /// The agreement leaves the protocol open, and the two sides' software would choose from other
+    /// ones or judge them by other figures.
+    #[error("the two sides' software does not know the same protocols")]
+    Candidates,
     /// The other side is not who the agreement names, or does not speak our protocol.
     #[error(transparent)]
     Link(LinkError),

@@ -1,4 +1,4 @@
-use crate::Phase;
+use crate::{Choice, Phase};
 use vesica_link::LinkEvent;
 use vesica_records::KeyCounts;
 
@@ -30,6 +30,8 @@ pub enum Event<'a> {
         /// The peer's set, as announced.
         there: u64,
     },
+    /// The protocol is settled.
+    Chosen(&'a Choice),
     /// A long step of the protocol goes on.
     Step {
         /// Which, as `matching/points`.

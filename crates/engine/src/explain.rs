@@ -1,10 +1,11 @@
 //! An agreement in plain words, for the people who decide whether it may run.
 
-use crate::agreement::{Agreement, PartyTerms, Reason, Receives};
+use crate::agreement::{Agreement, PartyTerms, Receives};
+pub use crate::figures::{bytes, grouped};
 use serde::Serialize;
 use std::fmt;
+use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_core::{PsiParams, Role, SessionId};
 use vesica_protocols::{Operation, Protocol, Security, Traffic};
 
 /// Width of the text form in columns.
@@ -52,7 +53,8 @@ pub fn explain(agreement: &Agreement) -> Explanation {
 /// The agreement and the names that its sentences use.
 struct Words<'a> {
     agreement: &'a Agreement,
-    row: &'static Protocol,
+    /// What may run, at least one.
+    rows: &'a [&'static Protocol],
     sender: &'a PartyTerms,
     receiver: &'a PartyTerms,
 }
@@ -61,10 +63,36 @@ impl<'a> Words<'a> {
     fn new(agreement: &'a Agreement) -> Self {
         Self {
             agreement,
-            row: agreement.protocol().row,
+            rows: agreement.candidates(),
             sender: agreement.party_with(Role::Sender),
             receiver: agreement.party_with(Role::Receiver),
         }
+    }
+
+    /// The weakest security that any candidate offers.
+    fn weakest(&self) -> Security {
+        self.rows.iter().map(|row| row.security).min().unwrap_or(Security::Insecure)
+    }
+
+    /// The clauses of all candidates, each once.
+    fn union(&self, clauses: impl Fn(&Protocol) -> &'static str) -> String {
+        let mut union: Vec<&str> = Vec::new();
+        for clause in self.rows.iter().flat_map(|row| clauses(row).split("; ")) {
+            if !union.contains(&clause) {
+                union.push(clause);
+            }
+        }
+        union.join("; ")
+    }
+
+    /// `text` of each candidate; with its id where there are several and they differ.
+    fn each(&self, before: &str, text: impl Fn(&Protocol) -> String) -> Vec<String> {
+        let texts: Vec<String> = self.rows.iter().map(|row| text(row)).collect();
+        if texts.iter().all(|text| *text == texts[0]) {
+            return vec![format!("{before}: {}.", texts[0])];
+        }
+        let named = self.rows.iter().zip(&texts);
+        named.map(|(row, text)| format!("{before}, {}: {text}.", row.id)).collect()
     }
 
     fn names(&self) -> (&str, &str) {
@@ -112,11 +140,12 @@ impl<'a> Words<'a> {
 
     fn learned(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let mut points = vec![self.learns(receiver, self.row.receiver_learns)];
+        let sender_learns = self.union(|row| row.sender_learns);
+        let mut points = vec![self.learns(receiver, &self.union(|row| row.receiver_learns))];
         match self.agreement.receives {
             Receives::One(_) => {
-                points.push(self.learns(sender, self.row.sender_learns));
-                if self.row.security > Security::Insecure {
+                points.push(self.learns(sender, &sender_learns));
+                if self.weakest() > Security::Insecure {
                     points.push(format!(
                         "{sender} does not learn which keys matched, nor how many. {receiver} \
                          learns nothing else about the keys of {sender} that it does not have."
@@ -126,9 +155,9 @@ impl<'a> Words<'a> {
             Receives::Both => {
                 points.push(format!(
                     "{sender} learns {}; which of its own items {receiver} has.",
-                    self.named(self.row.sender_learns)
+                    self.named(&sender_learns)
                 ));
-                if self.row.security > Security::Insecure {
+                if self.weakest() > Security::Insecure {
                     points.push(
                         "Neither learns anything else about the keys that only the other has."
                             .to_owned(),
@@ -173,7 +202,7 @@ impl<'a> Words<'a> {
     }
 
     fn assumed(&self) -> Vec<String> {
-        let model = match self.row.security {
+        let model = match self.weakest() {
             Security::Insecure => {
                 "INSECURE: this protocol protects against nobody who tries. It is here for \
                  measurements on made-up data only."
@@ -189,31 +218,73 @@ impl<'a> Words<'a> {
             }
         };
         let asked = self.agreement.security;
-        vec![
-            model.to_owned(),
-            format!(
-                "The agreement asks for at least {asked}; the protocol is {}.",
-                self.row.security
-            ),
-            format!("Cryptographic assumption: {}.", self.row.assumption),
+        let offered = match self.rows {
+            [row] => format!("the protocol is {}", row.security),
+            rows => {
+                let each = rows.iter().map(|row| format!("{} is {}", row.id, row.security));
+                format!("of those that may run {}", each.collect::<Vec<_>>().join(", "))
+            }
+        };
+        let mut points =
+            vec![model.to_owned(), format!("The agreement asks for at least {asked}; {offered}.")];
+        points.extend(self.each("Cryptographic assumption", |row| row.assumption.to_owned()));
+        points.push(
             "Each side keeps its key file to itself, and both checked the other's identity over \
              a channel they trust."
                 .to_owned(),
-        ]
+        );
+        points
     }
 
     fn protocol(&self) -> Vec<String> {
-        let reason = match self.agreement.protocol().reason {
-            Reason::Named => "the agreement names it".to_owned(),
-            reason @ Reason::First { .. } => format!("it is {reason}"),
-        };
-        let mut points = vec![
-            format!("{} ({}): {reason}.", self.row.name, self.row.id),
-            format!("Published: {}.", self.row.source),
-        ];
-        points.extend(self.row.parameters.iter().map(|parameter| {
-            format!("{}: {} [{}].", parameter.name, parameter.value, parameter.source)
-        }));
+        let mut points = Vec::new();
+        match self.rows {
+            [row] => {
+                let reason = match self.agreement.is_auto() {
+                    true => {
+                        "it is the only one that offers the operation with the security asked for"
+                    }
+                    false => "the agreement names it",
+                };
+                points.push(format!("{} ({}): {reason}.", row.name, row.id));
+                points.push(format!("Published: {}.", row.source));
+            }
+            rows => {
+                points.push(format!(
+                    "The agreement leaves the choice open: one of the {} that offer the operation \
+                     with the security asked for. Once the sizes are known, both sides take the one \
+                     they estimate to be the fastest, the more secure one where two are nearly \
+                     equal. Where the network counts, they first measure it together for a moment. \
+                     The report names the one that ran, and why.",
+                    rows.len()
+                ));
+                points.extend(rows.iter().map(|row| {
+                    let Protocol { id, name, security, source, .. } = row;
+                    format!("{name} ({id}), {security}. Published: {source}.")
+                }));
+            }
+        }
+        // Parameters that several candidates share are told once.
+        let mut told = Vec::new();
+        for row in self.rows {
+            for parameter in row.parameters {
+                let facts = (parameter.name, parameter.value, parameter.source);
+                if told.contains(&facts) {
+                    continue;
+                }
+                told.push(facts);
+                let with = |other: &&&'static Protocol| {
+                    let mut theirs = other.parameters.iter();
+                    theirs.any(|other| (other.name, other.value, other.source) == facts)
+                };
+                let sharing: Vec<&str> = self.rows.iter().filter(with).map(|row| row.id).collect();
+                let of = match sharing.len() == self.rows.len() {
+                    true => String::new(),
+                    false => format!(" ({})", sharing.join(", ")),
+                };
+                points.push(format!("{}{of}: {} [{}].", facts.0, facts.1, facts.2));
+            }
+        }
         points.push(format!(
             "A wrong result by chance has probability at most 2^-{STATISTICAL_SECURITY_BITS}. \
              Each side adds {0} items known to both, which must match, and {0} of its own, which \
@@ -232,23 +303,24 @@ impl<'a> Words<'a> {
             grouped(self.sender.min_rows),
             grouped(self.receiver.min_rows),
         )];
-        if let Some(traffic) = traffic_at_most(self.agreement) {
-            points.push(format!(
-                "At {} sizes: {} from {sender} to {receiver} and {} back, in {} flights.",
-                if self.agreement.hide_sizes { "these (padded)" } else { "these largest" },
+        let sizes = if self.agreement.hide_sizes { "these (padded)" } else { "these largest" };
+        points.extend(self.each(&format!("At {sizes} sizes"), |row| {
+            let traffic = traffic_at_most(self.agreement, row);
+            format!(
+                "{} from {sender} to {receiver} and {} back, in {} flights",
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
-                self.row.flights + u64::from(self.agreement.receives == Receives::Both),
-            ));
-        }
-        points.push(format!("Bytes in general: {}.", self.row.bytes_formula));
+                row.flights + u64::from(self.agreement.receives == Receives::Both),
+            )
+        }));
+        points.extend(self.each("Bytes in general", |row| row.bytes_formula.to_owned()));
         points
     }
 
     fn unprotected(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
         let mut points = Vec::new();
-        if self.row.security == Security::Insecure {
+        if self.weakest() == Security::Insecure {
             points.push(format!(
                 "Anything: {receiver} can find out the keys of {sender} by guessing."
             ));
@@ -267,6 +339,18 @@ impl<'a> Words<'a> {
              which of them the other side has: as many guesses a run as its max_rows. Either \
              side can leave keys out."
         ));
+        let params = self.agreement.largest_params();
+        for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
+            points.push(format!(
+                "More guesses by cheating. Under {} the proof allows {receiver}, if it runs changed \
+                 software, to have up to {} different keys tested in a run of the largest sizes, \
+                 not {}: the encoding of its set has room for more keys than the set has \
+                 (overfitting).",
+                row.id,
+                grouped(bound(&params)),
+                grouped(params.receiver_len() as u64),
+            ));
+        }
         points.push(
             "Repeated runs. Two runs on nearly the same data tell what changed between them. \
              The agreement does not limit how often it runs."
@@ -308,13 +392,9 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Payload bytes of a run in which both sides bring their `max_rows`.
-pub fn traffic_at_most(agreement: &Agreement) -> Option<Traffic> {
-    let len = |role| agreement.party_with(role).max_rows + 2 * u64::from(agreement.self_check);
-    let session = SessionId::from_bytes([0; 32]);
-    let (sender_len, receiver_len) = (len(Role::Sender), len(Role::Receiver));
-    let params = PsiParams::new(session, sender_len, receiver_len, agreement.learns()).ok()?;
-    Some((agreement.protocol().row.bytes)(&params))
+/// Payload bytes of a run of `row` in which both sides bring their `max_rows`.
+pub fn traffic_at_most(agreement: &Agreement, row: &Protocol) -> Traffic {
+    (row.bytes)(&agreement.largest_params())
 }
 
 impl fmt::Display for Explanation {
@@ -348,61 +428,4 @@ fn write_point(f: &mut fmt::Formatter<'_>, point: &str) -> fmt::Result {
         }
     }
     writeln!(f)
-}
-
-/// `n` with commas between groups of three digits: `5,000,000`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// `n` bytes in the decimal unit that suits: `344.0 MB`.
-pub fn bytes(n: u64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    if n < 1000 {
-        return format!("{n} bytes");
-    }
-    let mut value = n as f64 / 1000.0;
-    let mut unit = 0;
-    // Rounding to one digit must not give "1000.0 kB".
-    while value >= 999.95 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", UNITS[unit])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_three() {
-        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (5_000_000, "5,000,000")];
-        for (n, expected) in cases {
-            assert_eq!(grouped(n), expected);
-        }
-    }
-
-    #[test]
-    fn bytes_are_shown_in_the_unit_that_suits() {
-        let cases = [
-            (0, "0 bytes"),
-            (999, "999 bytes"),
-            (1000, "1.0 kB"),
-            (999_949, "999.9 kB"),
-            (999_950, "1.0 MB"),
-            (344_000_000, "344.0 MB"),
-        ];
-        for (n, expected) in cases {
-            assert_eq!(bytes(n), expected);
-        }
-    }
 }

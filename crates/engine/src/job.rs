@@ -105,9 +105,9 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
 
     observer.event(&Event::Phase(Phase::Preparing));
     let seats = Seats::find(&agreement, &identity)?;
-    let protocol = seats.choice.row;
-    if protocol.security == Security::Insecure && !job.allow_insecure {
-        return Err(ConfigFault::Insecure { protocol: protocol.id }.into());
+    let insecure = agreement.candidates().iter().find(|row| row.security == Security::Insecure);
+    if let (Some(row), false) = (insecure, job.allow_insecure) {
+        return Err(ConfigFault::Insecure { protocol: row.id }.into());
     }
     let party = || seats.party.clone();
     match (seats.learns(&agreement), &output) {

@@ -4,6 +4,7 @@
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`job`] — one run: read, meet, agree, match, check, write.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items.
+//! * [`Choice`] — the protocol of a run and why this one; [`Network`] — what was measured for it.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
 //! * [`Error`] — what went wrong; the variant says who must act.
@@ -12,18 +13,23 @@
 
 pub mod agreement;
 pub mod bench;
+mod choice;
 mod error;
 mod event;
 pub mod explain;
+mod figures;
 pub mod job;
 mod meeting;
+mod probe;
 mod report;
 mod resources;
 mod run;
 mod self_check;
 
+pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
 pub use job::{Job, reach, run};
+pub use probe::Network;
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;

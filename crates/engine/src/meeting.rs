@@ -2,7 +2,7 @@
 //!
 //! | message | bytes | content |
 //! |---|---|---|
-//! | hello | 64 | `vesica`, version, purpose, agreement hash, software version |
+//! | hello | 64 | `vesica`, version, purpose, candidates, agreement hash, software version |
 //! | agreement | 4, then its length | the canonical text; only when the hashes differ |
 //! | size | 8 | the set's size as announced |
 //! | closing | 25 | payload bytes counted each way; the matches when both learn |
@@ -10,13 +10,14 @@
 //! The length of the hello never changes, so that any two versions can tell each other apart.
 
 use crate::agreement::{Agreement, MAX_FILE_BYTES, PartyTerms};
+use crate::choice;
 use crate::error::Incompatible;
 use crate::{Error, Phase};
 use vesica_core::{Learns, Misbehaviour};
 use vesica_net::Context;
 
 /// Version of everything that crosses the wire. Sides of different versions refuse each other.
-pub(crate) const WIRE_VERSION: u16 = 1;
+pub(crate) const WIRE_VERSION: u16 = 2;
 
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
@@ -45,6 +46,7 @@ pub(crate) fn agree(
     hello[..6].copy_from_slice(MAGIC);
     hello[6..8].copy_from_slice(&WIRE_VERSION.to_le_bytes());
     hello[8] = u8::from(purpose == Purpose::Check);
+    hello[9..16].copy_from_slice(&choice::candidates_digest(agreement));
     hello[16..48].copy_from_slice(hash.as_bytes());
     let software = env!("CARGO_PKG_VERSION").as_bytes();
     hello[48..48 + software.len().min(16)].copy_from_slice(&software[..software.len().min(16)]);
@@ -65,8 +67,11 @@ pub(crate) fn agree(
         let differences = exchange_agreements(ctx, agreement).map_err(at)?;
         return Err(Incompatible::Agreement(differences).into());
     }
-    if theirs[8] > 1 || theirs[9..16] != [0; 7] {
+    if theirs[8] > 1 || (!agreement.is_auto() && theirs[9..16] != hello[9..16]) {
         return Err(at(Misbehaviour::InvalidValue.into()));
+    }
+    if theirs[9..16] != hello[9..16] {
+        return Err(Incompatible::Candidates.into());
     }
     if theirs[8] != hello[8] {
         let only_checking_here = purpose == Purpose::Check;

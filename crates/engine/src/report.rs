@@ -1,4 +1,5 @@
-use crate::agreement::{Agreement, Choice};
+use crate::agreement::Agreement;
+use crate::choice::{Choice, Reason};
 use crate::run::{Matched, Seats};
 use crate::{Phase, Resources, meeting};
 use serde::Serialize;
@@ -87,10 +88,32 @@ pub struct ProtocolReport {
     pub security: &'static str,
     /// What is believed to be hard.
     pub assumption: &'static str,
+    /// What the agreement says: the protocol's id, or `auto`.
+    pub agreed: &'static str,
     /// Why this one.
     pub reason: String,
+    /// All that could have run, with what each was estimated to take.
+    pub candidates: Vec<CandidateReport>,
+    /// The round trip in seconds, when it was measured for the choice.
+    pub round_trip_s: Option<f64>,
+    /// Bytes a second from the sender to the receiver, when measured.
+    pub to_receiver_bytes_per_s: Option<u64>,
+    /// Bytes a second from the receiver to the sender, when measured.
+    pub to_sender_bytes_per_s: Option<u64>,
     /// Its parameters.
     pub parameters: Vec<ParameterReport>,
+}
+
+/// A protocol that could have run.
+#[derive(Clone, Debug, Serialize)]
+pub struct CandidateReport {
+    /// Its id in the catalogue.
+    pub id: &'static str,
+    /// Seconds it was estimated to take at these sizes, over the network as measured or, where
+    /// nothing was measured, over a nominal one.
+    pub estimated_s: f64,
+    /// Its payload bytes at these sizes.
+    pub bytes: u64,
 }
 
 /// One parameter.
@@ -266,7 +289,7 @@ impl Parts<'_> {
                 role: seats.role.other().map(|role| role.to_string()).unwrap_or_default(),
                 identity: agreement.peer_of(&seats.party).identity.to_string(),
             },
-            protocol: protocol_report(&seats.choice, &matched.params),
+            protocol: protocol_report(agreement, &matched.choice, &matched.params),
             input: self.input,
             sizes: SizesReport {
                 announced_here: matched.announced_here,
@@ -297,8 +320,12 @@ impl Parts<'_> {
     }
 }
 
-fn protocol_report(choice: &Choice, params: &PsiParams) -> ProtocolReport {
+fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -> ProtocolReport {
     let row = choice.row;
+    let network = match choice.reason {
+        Reason::Measured(network) => Some(network),
+        _ => None,
+    };
     let mut parameters: Vec<ParameterReport> = row
         .parameters
         .iter()
@@ -324,7 +351,20 @@ fn protocol_report(choice: &Choice, params: &PsiParams) -> ProtocolReport {
         source: row.source,
         security: row.security.name(),
         assumption: row.assumption,
-        reason: choice.reason.to_string(),
+        agreed: agreement.protocol_word(),
+        reason: choice.to_string(),
+        candidates: choice
+            .candidates
+            .iter()
+            .map(|estimate| CandidateReport {
+                id: estimate.row.id,
+                estimated_s: estimate.seconds(),
+                bytes: estimate.bytes,
+            })
+            .collect(),
+        round_trip_s: network.map(|network| network.round_trip_ns as f64 / 1e9),
+        to_receiver_bytes_per_s: network.map(|network| network.to_receiver_bytes_per_s),
+        to_sender_bytes_per_s: network.map(|network| network.to_sender_bytes_per_s),
         parameters,
     }
 }

@@ -1,6 +1,7 @@
 //! The parts of a run and what its threads share.
 
-use crate::agreement::{Agreement, Choice};
+use crate::agreement::Agreement;
+use crate::choice::{self, Choice};
 use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Counts, Purpose};
 use crate::self_check::CheckedSet;
@@ -25,7 +26,6 @@ pub(crate) struct Seats {
     pub(crate) party: String,
     pub(crate) peer: String,
     pub(crate) role: Role,
-    pub(crate) choice: Choice,
 }
 
 impl Seats {
@@ -41,7 +41,7 @@ impl Seats {
         }
         let peer = agreement.peer_of(&party).name.clone();
         let role = agreement.role_of(&party);
-        Ok(Self { peer, role, choice: agreement.protocol(), party })
+        Ok(Self { peer, role, party })
     }
 
     pub(crate) fn learns(&self, agreement: &Agreement) -> bool {
@@ -53,6 +53,7 @@ impl Seats {
 pub(crate) struct Matched {
     pub(crate) items: Option<Vec<Item>>,
     pub(crate) params: PsiParams,
+    pub(crate) choice: Choice,
     pub(crate) announced_here: u64,
     pub(crate) announced_there: u64,
     pub(crate) direction_changes: u64,
@@ -214,28 +215,31 @@ impl Run {
             .map_err(at(Phase::Sizes))?;
         observer.event(&Event::Sizes { here: announced_here, there: announced_there });
 
-        observer.event(&Event::Phase(Phase::Matching));
         let hash = agreement.hash();
         let id = SessionId::from_bytes(session.export(EXPORT_SESSION, hash.as_bytes()));
+        let (sender_len, receiver_len) = match seats.role {
+            Role::Sender => (announced_here, announced_there),
+            _ => (announced_there, announced_here),
+        };
+        let params = agreement.params(id, sender_len, receiver_len).map_err(at(Phase::Choosing))?;
+        observer.event(&Event::Phase(Phase::Choosing));
+        let choice = ctx
+            .child(Phase::Choosing.name(), |ctx| {
+                choice::choose(ctx, agreement, seats.role, &params)
+            })
+            .map_err(at(Phase::Choosing))?;
+        observer.event(&Event::Chosen(&choice));
+
+        observer.event(&Event::Phase(Phase::Matching));
         let secret = session.export(EXPORT_CANARIES, hash.as_bytes());
         let canaries = agreement.self_check as usize;
         let set = CheckedSet::new(items, canaries, announced_here as usize, &secret, ctx.rng())
             .ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
-        let (here, there) =
-            (announced_here + 2 * canaries as u64, announced_there + 2 * canaries as u64);
-        let (sender_len, receiver_len) = match seats.role {
-            Role::Sender => (here, there),
-            _ => (there, here),
-        };
-        let row = seats.choice.row;
-        let matching = || -> vesica_core::Result<_> {
-            let params = PsiParams::new(id, sender_len, receiver_len, agreement.learns())?;
-            let make = if seats.role == Role::Sender { row.sender } else { row.receiver };
-            let party = make(params, set.items())?;
-            let (output, direction_changes) = run_alone(party, ctx, Phase::Matching.name())?;
-            Ok((params, output, direction_changes))
-        };
-        let (params, output, direction_changes) = { matching }().map_err(at(Phase::Matching))?;
+        let row = choice.row;
+        let make = if seats.role == Role::Sender { row.sender } else { row.receiver };
+        let (output, direction_changes) = make(params, set.items())
+            .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
+            .map_err(at(Phase::Matching))?;
 
         observer.event(&Event::Phase(Phase::Checking));
         let positions = match output {
@@ -256,7 +260,7 @@ impl Run {
         observer.event(&Event::Checked);
         // Only now, so that the time until the closing message does not tell the peer how many.
         let items = positions.map(|positions| set.own_items(&positions));
-        Ok(Matched { items, params, announced_here, announced_there, direction_changes })
+        Ok(Matched { items, params, choice, announced_here, announced_there, direction_changes })
     }
 
     /// Ends the session after `error` and returns it.

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use vesica_core::{Learns, Role};
 use vesica_engine::agreement::{
-    Agreement, AgreementError, AgreementFault, FileFault, MAX_FILE_BYTES, MAX_ROWS, Reason,
-    Receives, TextFault,
+    Agreement, AgreementError, AgreementFault, FileFault, MAX_FILE_BYTES, MAX_ROWS, Receives,
+    TextFault,
 };
 use vesica_link::{ParseIdentityError, PublicIdentity};
-use vesica_protocols::Security;
+use vesica_protocols::{Security, catalogue};
 use vesica_records::ProfileError;
 
 fn identity(byte: u8) -> PublicIdentity {
@@ -115,22 +115,39 @@ fn the_last_day_counts_to_its_end_in_utc() {
     );
 }
 
+fn ids(agreement: &Agreement) -> Vec<&'static str> {
+    agreement.candidates().iter().map(|row| row.id).collect()
+}
+
 #[test]
-fn auto_takes_the_first_protocol_that_will_do() {
-    for text in [sample(), and("protocol = \"auto\"")] {
-        let choice = parse(&text).protocol();
-        assert_eq!((choice.row.id, choice.reason), ("dh", Reason::First { candidates: 1 }));
+fn auto_allows_every_protocol_that_will_do_and_a_name_only_one() {
+    for security in [Security::SemiHonest, Security::Malicious] {
+        let enough = catalogue().iter().filter(|row| row.security >= security);
+        let enough: Vec<_> = enough.map(|row| row.id).collect();
+        if enough.is_empty() {
+            continue;
+        }
+        let asked = format!("\"{security}\"");
+        for text in [sample(), and("protocol = \"auto\"")] {
+            let agreement = parse(&text.replace("\"semi-honest\"", &asked));
+            assert_eq!(ids(&agreement), enough);
+            assert!(agreement.is_auto());
+            assert_eq!(agreement.protocol_word(), "auto");
+            assert!(agreement.canonical().contains("\nprotocol = \"auto\"\n"));
+        }
     }
-    let named = parse(&and("protocol = \"dh\"")).protocol();
-    assert_eq!((named.row.id, named.reason), ("dh", Reason::Named));
+    let named = parse(&and("protocol = \"dh\""));
+    assert_eq!((ids(&named), named.is_auto()), (vec!["dh"], false));
+    assert_ne!(named, parse(&sample()), "who names a protocol agreed on something else");
+    assert_ne!(named.hash(), parse(&sample()).hash());
 }
 
 #[test]
 fn an_insecure_protocol_must_be_named_and_asked_for() {
     let insecure = with("\"semi-honest\"", "\"insecure\"");
-    assert_eq!(parse(&insecure).protocol().row.id, "dh");
+    assert!(parse(&insecure).candidates().iter().all(|row| row.security > Security::Insecure));
     let named = insecure.replace("version = 1", "version = 1\nprotocol = \"naive_hash\"");
-    assert_eq!(parse(&named).protocol().row.id, "naive_hash");
+    assert_eq!(ids(&parse(&named)), ["naive_hash"]);
     assert_refused(
         &and("protocol = \"naive_hash\""),
         "agreement, line 2, column 12: the protocol \"naive_hash\" is insecure; the agreement \
@@ -469,7 +486,7 @@ fn comments_and_order_and_written_defaults_change_nothing() {
     let head: String = HEAD.lines().rev().map(|line| format!("  {line} # a comment\n")).collect();
     let two = format!(
         "# our agreement\r\n{head}hide_sizes = false\nself_check = 16\nexpires = \"never\"\n\
-         protocol = \"dh\"\n{}min_rows = 1\n{key_two}{KEY}",
+         protocol = \"auto\"\n{}min_rows = 1\n{key_two}{KEY}",
         parties()
     );
     let (one, two) = (parse(&one), parse(&two));
@@ -491,6 +508,7 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
             Some("semi-honest"),
             Some("insecure"),
         ),
+        (and("protocol = \"dh\""), "protocol", Some("auto"), Some("dh")),
         (and("expires = 2027-01-31"), "expires", Some("never"), Some("2027-01-31")),
         (and("self_check = 20"), "self_check", Some("16"), Some("20")),
         (and("hide_sizes = true"), "hide_sizes", Some("false"), Some("true")),
@@ -545,7 +563,7 @@ fn a_peers_text_of_another_version_is_compared_and_made_harmless() {
     let theirs = ours
         .canonical()
         .replace("Spring campaign", "\\u001b[2Jfoo")
-        .replace("protocol = \"dh\"", "protocol = \"not_yet_known\"\nnew_field = 7");
+        .replace("protocol = \"auto\"", "protocol = \"not_yet_known\"\nnew_field = 7");
     let differences = ours.differences_from(&theirs).unwrap();
     let shown: Vec<_> =
         differences.iter().map(|d| (&*d.field, d.there.as_deref().unwrap())).collect();

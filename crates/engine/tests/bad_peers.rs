@@ -5,7 +5,7 @@ mod support;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::{Listening, Pair, TERMS, small_files};
+use support::{Listening, Pair, TERMS, Terms, small_files};
 use vesica_core::{Item, Learns, Misbehaviour, PsiParams, Role, SessionId};
 use vesica_engine::{Error, Incompatible, Phase, run};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
@@ -23,6 +23,10 @@ enum Deviation {
     HelloLen,
     /// It claims another agreement, whose text is built to exhaust the reader's stack.
     DeepAgreement,
+    /// The agreement leaves the protocol open, and its software would choose from other ones.
+    Candidates,
+    /// Its hello names candidates where the agreement names the protocol.
+    NeedlessCandidates,
     /// It announces more items than agreed.
     TooMany,
     /// It runs the protocol without the shared canaries.
@@ -41,7 +45,7 @@ fn meet(deviation: Deviation) -> Result<vesica_engine::Report, Error> {
     let observer = Arc::new(Listening(Mutex::new(told)));
     std::thread::scope(|scope| {
         let honest = scope.spawn(|| {
-            let job = pair.job(0, &TERMS, Endpoint::Listen("127.0.0.1:0".into()));
+            let job = pair.job(0, &terms(deviation), Endpoint::Listen("127.0.0.1:0".into()));
             run(job, observer, &CancelToken::new())
         });
         let address = address.recv_timeout(Duration::from_secs(20)).unwrap();
@@ -51,8 +55,13 @@ fn meet(deviation: Deviation) -> Result<vesica_engine::Report, Error> {
     })
 }
 
+fn terms(deviation: Deviation) -> Terms {
+    let protocol = if deviation == Deviation::Candidates { "auto" } else { TERMS.protocol };
+    Terms { protocol, ..TERMS }
+}
+
 fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Result<()> {
-    let agreement = pair.agreement(&TERMS);
+    let agreement = pair.agreement(&terms(deviation));
     let hash = agreement.hash();
     let link = LinkOptions {
         endpoint: Endpoint::Connect(address),
@@ -69,12 +78,13 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
 
     let mut hello = vec![0; 64];
     hello[..6].copy_from_slice(b"vesica");
-    hello[6] = if deviation == Deviation::Version { 2 } else { 1 };
+    hello[6] = if deviation == Deviation::Version { 3 } else { 2 };
     hello[16..48].copy_from_slice(hash.as_bytes());
     match deviation {
         Deviation::Magic => hello[0] = b'x',
         Deviation::HelloLen => hello.push(0),
         Deviation::DeepAgreement => hello[16] ^= 1,
+        Deviation::Candidates | Deviation::NeedlessCandidates => hello[9] = 1,
         _ => {}
     }
     ctx.peer()?.send(&hello)?;
@@ -147,8 +157,16 @@ fn a_peer_that_follows_the_script_is_an_honest_one() {
 #[test]
 fn a_peer_of_another_version_is_incompatible() {
     let result = meet(Deviation::Version);
-    let other = Error::PeerIncompatible(Incompatible::Version { here: 1, there: 2 });
+    let other = Error::PeerIncompatible(Incompatible::Version { here: 2, there: 3 });
     assert_eq!(result.unwrap_err().to_string(), other.to_string());
+}
+
+#[test]
+fn a_peer_that_would_choose_from_other_protocols_is_incompatible() {
+    let result = meet(Deviation::Candidates);
+    let named = matches!(result, Err(Error::PeerIncompatible(Incompatible::Candidates)));
+    assert!(named, "{result:?}");
+    assert_misbehaved(Deviation::NeedlessCandidates, Phase::Agreeing, Misbehaviour::InvalidValue);
 }
 
 #[test]

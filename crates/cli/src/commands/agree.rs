@@ -1,6 +1,6 @@
 //! `vesica agree` and `vesica explain`.
 
-use super::{AGREEMENT, output};
+use super::{AGREEMENT, output, protocols};
 use crate::args::{
     AgreeArgs, AgreeCheckArgs, AgreeCommand, AgreeNewArgs, AgreeShowArgs, ExplainArgs,
 };
@@ -31,7 +31,7 @@ fn check(args: &AgreeCheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "title      {}", agreement.title)?;
     writeln!(out, "parties    {} and {}", first.name, second.name)?;
     writeln!(out, "computes   {}, received by {}", agreement.operation, agreement.receives)?;
-    writeln!(out, "protocol   {}", agreement.protocol().row.name)?;
+    writeln!(out, "protocol   {}", protocols::in_words(&agreement))?;
     if let Some(day) = agreement.expires {
         let now = jiff::Timestamp::now();
         let over = if agreement.is_expired(now) { " (over: it can no longer run)" } else { "" };

@@ -1,7 +1,7 @@
 //! `vesica check`.
 
 use super::run::cancel_on_interrupt;
-use super::seat;
+use super::{protocols, seat};
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::logging;
@@ -78,6 +78,7 @@ fn describe(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     writeln!(out, "agreement   {} ({})", agreement.title, agreement.hash().short())?;
+    writeln!(out, "protocol    {}", protocols::in_words(agreement))?;
     if let Some(party) = party {
         let terms = agreement.terms_of(party);
         let receives = agreement.is_receiver_of_result(party);

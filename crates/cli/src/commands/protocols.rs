@@ -4,6 +4,7 @@ use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::io::{self, Write};
+use vesica_engine::agreement::Agreement;
 use vesica_protocols::{Operation, Protocol, Security, catalogue};
 
 /// A row of the catalogue for machines.
@@ -114,4 +115,16 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {}: {} [{}]", parameter.name, parameter.value, parameter.source)?;
     }
     Ok(())
+}
+
+/// What `agreement` says of the protocol, on one line.
+pub(super) fn in_words(agreement: &Agreement) -> String {
+    match agreement.candidates() {
+        [row] => format!("{} ({}, {})", row.name, row.id, row.security),
+        rows => {
+            let each = rows.iter().map(|row| format!("{} ({})", row.id, row.security));
+            let each = each.collect::<Vec<_>>().join(", ");
+            format!("the one that suits sizes and network, out of {each}")
+        }
+    }
 }

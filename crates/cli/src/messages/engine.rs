@@ -42,6 +42,7 @@ fn doing(phase: Phase) -> &'static str {
         Phase::Connecting => "connecting",
         Phase::Agreeing => "comparing the agreements",
         Phase::Sizes => "waiting for the other side's data",
+        Phase::Choosing => "choosing the protocol",
         Phase::Matching => "matching",
         Phase::Checking => "checking the result",
         Phase::Writing => "writing the result",
@@ -105,6 +106,12 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
         Incompatible::Purpose { only_checking_here: false } => Message::here(
             "the other side only checks; this side runs the match",
             "both run `vesica run`, or both `vesica check` with --listen or --connect",
+        ),
+        Incompatible::Candidates => Message::here(
+            "the agreement leaves the protocol open, and the two sides' software does not know the \
+             same ones",
+            "both sides install the same version: `vesica --version`; or name a protocol in the \
+             agreement",
         ),
         Incompatible::Link(error) => link::incompatible(error, endpoint),
         how => Message::here(how.to_string(), "compare versions and settings with the other side"),

@@ -42,8 +42,7 @@ impl fmt::Debug for AgreementHash {
 
 impl Agreement {
     /// The agreement as a text with nothing left to say: fixed order, every default written out,
-    /// the protocol that `auto` stands for, the version of each profile. Reads back as the same
-    /// agreement.
+    /// the version of each profile. Reads back as the same agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn fmt::Display| {
@@ -54,7 +53,7 @@ impl Agreement {
         line("operation", &Quoted(self.operation.name()));
         line("receives", &Quoted(&self.receives.to_string()));
         line("security", &Quoted(self.security.name()));
-        line("protocol", &Quoted(self.protocol().row.id));
+        line("protocol", &Quoted(self.protocol_word()));
         match self.expires {
             Some(date) => line("expires", &date),
             None => line("expires", &Quoted(NEVER)),

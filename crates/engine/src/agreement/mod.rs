@@ -24,7 +24,7 @@ use jiff::civil::Date;
 use std::fmt;
 use std::ops::Deref;
 use vesica_core::params::MAX_SET_LEN;
-use vesica_core::{Learns, Role};
+use vesica_core::{Learns, PsiParams, Role, SessionId};
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Operation, Protocol, Security};
 use vesica_records::Profile;
@@ -52,7 +52,7 @@ pub const MIN_ROWS_DEFAULT: u64 = 1;
 #[derive(Clone, Debug)]
 pub struct Agreement {
     terms: Terms,
-    choice: Choice,
+    selection: Selection,
 }
 
 /// The fields of an agreement.
@@ -119,42 +119,13 @@ pub struct PartyTerms {
     pub min_rows: u64,
 }
 
-/// The protocol of an agreement, and why this one.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice {
-    /// Its row in the catalogue.
-    pub row: &'static Protocol,
-    /// Why.
-    pub reason: Reason,
-}
-
-/// Why a protocol was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reason {
-    /// The agreement names it.
-    Named,
-    /// The agreement leaves the choice open, and it is the first of `candidates` rows of the
-    /// catalogue that offer the operation with the security asked for.
-    First {
-        /// How many rows do.
-        candidates: usize,
-    },
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Named => f.write_str("named in the agreement"),
-            Reason::First { candidates: 1 } => {
-                f.write_str("the only one that offers the operation with the security asked for")
-            }
-            Reason::First { candidates } => write!(
-                f,
-                "the first of {candidates} that offer the operation with the security asked for"
-            ),
-        }
-    }
+/// What an agreement says about the protocol.
+#[derive(Clone, Debug)]
+enum Selection {
+    /// This one.
+    Named(&'static Protocol),
+    /// Whichever of these suits the sizes and the network; at least one, in the catalogue's order.
+    Auto(Vec<&'static Protocol>),
 }
 
 impl Deref for Agreement {
@@ -165,11 +136,10 @@ impl Deref for Agreement {
     }
 }
 
-/// Two agreements are equal when their canonical forms are; who named the protocol is no part of
-/// what was agreed.
+/// Two agreements are equal when their canonical forms are.
 impl PartialEq for Agreement {
     fn eq(&self, other: &Self) -> bool {
-        self.terms == other.terms && self.choice.row.id == other.choice.row.id
+        self.terms == other.terms && self.protocol_word() == other.protocol_word()
     }
 }
 
@@ -237,9 +207,50 @@ impl Agreement {
         }
     }
 
-    /// The protocol, and why this one.
-    pub fn protocol(&self) -> Choice {
-        self.choice
+    /// The protocols that may run: the named one, or with `auto` all that offer the operation with
+    /// the security asked for, in the catalogue's order. At least one.
+    pub fn candidates(&self) -> &[&'static Protocol] {
+        match &self.selection {
+            Selection::Named(row) => std::slice::from_ref(row),
+            Selection::Auto(rows) => rows,
+        }
+    }
+
+    /// Whether the agreement leaves the choice of the protocol open.
+    pub fn is_auto(&self) -> bool {
+        matches!(self.selection, Selection::Auto(_))
+    }
+
+    /// What the agreement says of the protocol: an id of the catalogue, or `auto`.
+    pub fn protocol_word(&self) -> &'static str {
+        match &self.selection {
+            Selection::Named(row) => row.id,
+            Selection::Auto(_) => parse::AUTO,
+        }
+    }
+
+    /// The parameters of a run in which the parties bring `sender_len` and `receiver_len` items,
+    /// as announced, under `session`.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetTooLarge`].
+    pub(crate) fn params(
+        &self,
+        session: SessionId,
+        sender_len: u64,
+        receiver_len: u64,
+    ) -> vesica_core::Result<PsiParams> {
+        let self_check = 2 * u64::from(self.self_check);
+        let with = |len: u64| len.saturating_add(self_check);
+        PsiParams::new(session, with(sender_len), with(receiver_len), self.learns())
+    }
+
+    /// The parameters of a run in which both parties bring their `max_rows`.
+    pub(crate) fn largest_params(&self) -> PsiParams {
+        let [sender_len, receiver_len] =
+            [Role::Sender, Role::Receiver].map(|role| self.party_with(role).max_rows);
+        self.params(SessionId::from_bytes([0; 32]), sender_len, receiver_len)
+            .expect("MAX_ROWS leaves room for the self-check")
     }
 
     /// Whether the last day is over, in UTC, at `now`.

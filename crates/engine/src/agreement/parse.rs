@@ -3,8 +3,8 @@
 use super::error::{AgreementError, AgreementFault, FileFault, TextFault};
 use super::table::{At, Field, Table, located, nearest};
 use super::{
-    Agreement, Choice, FORMAT_VERSION, Key, MAX_ROWS, MIN_ROWS_DEFAULT, PartyTerms, Reason,
-    Receives, SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN, Terms,
+    Agreement, FORMAT_VERSION, Key, MAX_ROWS, MIN_ROWS_DEFAULT, PartyTerms, Receives,
+    SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN, Selection, Terms,
 };
 use jiff::civil::Date;
 use std::fs::{self, File};
@@ -119,8 +119,8 @@ impl Agreement {
             keys,
             parties,
         };
-        let choice = choose(&table, operation, security)?;
-        Ok(Self { terms, choice })
+        let selection = selection(&table, operation, security)?;
+        Ok(Self { terms, selection })
     }
 }
 
@@ -330,23 +330,23 @@ fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
     }
 }
 
-fn choose(
+fn selection(
     table: &Table<'_>,
     operation: Operation,
     asked: Security,
-) -> Result<Choice, AgreementError> {
+) -> Result<Selection, AgreementError> {
     let offering = || catalogue().iter().filter(|row| row.operations.contains(&operation));
     let word = table.text("protocol")?;
     let Some(word) = word.filter(|word| word.value != AUTO) else {
         // An insecure protocol runs only when it is named.
         let least = asked.max(Security::SemiHonest);
-        let mut candidates = offering().filter(|row| row.security >= least);
-        let Some(row) = candidates.next() else {
+        let candidates: Vec<_> = offering().filter(|row| row.security >= least).collect();
+        if candidates.is_empty() {
             let strongest = offering().map(|row| row.security).max();
             let fault = AgreementFault::NoProtocol { operation, security: asked, strongest };
             return Err(table.error_here(fault));
-        };
-        return Ok(Choice { row, reason: Reason::First { candidates: 1 + candidates.count() } });
+        }
+        return Ok(Selection::Auto(candidates));
     };
     let Some(row) = catalogue().iter().find(|row| row.id == word.value) else {
         let known: Vec<&str> = [AUTO].into_iter().chain(catalogue().iter().map(|r| r.id)).collect();
@@ -360,5 +360,5 @@ fn choose(
         let fault = AgreementFault::TooWeak { protocol: row.id, offers: row.security, asked };
         return Err(table.error(word.span, fault));
     }
-    Ok(Choice { row, reason: Reason::Named })
+    Ok(Selection::Named(row))
 }

@@ -46,7 +46,7 @@ title = "{}"
 operation = "intersection"
 receives = "{}"
 security = "semi-honest"
-protocol = "dh"
+protocol = "{}"
 hide_sizes = {}
 
 [[key]]
@@ -64,6 +64,7 @@ max_rows = {}
 "#,
             terms.title,
             terms.receives,
+            terms.protocol,
             terms.hide_sizes,
             self.identities[0],
             terms.max_rows,
@@ -122,13 +123,20 @@ max_rows = {}
 pub struct Terms {
     pub title: &'static str,
     pub receives: &'static str,
+    pub protocol: &'static str,
     pub hide_sizes: bool,
     pub max_rows: u64,
     pub min_rows: u64,
 }
 
-pub const TERMS: Terms =
-    Terms { title: "test", receives: "one", hide_sizes: false, max_rows: 1000, min_rows: 1 };
+pub const TERMS: Terms = Terms {
+    title: "test",
+    receives: "one",
+    protocol: "dh",
+    hide_sizes: false,
+    max_rows: 1000,
+    min_rows: 1,
+};
 
 pub struct Listening(pub Mutex<std::sync::mpsc::Sender<String>>);
 

@@ -1,0 +1,302 @@
+//! Which protocol runs: the one that the agreement names, or with `auto` the one that suits the
+//! sizes and the network.
+//!
+//! Both sides choose alone and must choose alike, so everything that counts is public and the same
+//! at both: the catalogue (compared in the hello), the announced sizes, and the figures that both
+//! measured and exchanged. Estimates are whole nanoseconds.
+
+use crate::agreement::Agreement;
+use crate::figures;
+use crate::probe::{self, Network};
+use std::fmt;
+use vesica_core::{PsiParams, Role, hash};
+use vesica_net::Context;
+use vesica_protocols::Protocol;
+
+const CANDIDATES_LABEL: &str = "vesica v1 candidates";
+
+/// Length of [`candidates_digest`].
+pub(crate) const DIGEST_LEN: usize = 7;
+
+/// A run of fewer bytes than this is over before a measurement would have paid.
+const PROBE_FROM_BYTES: u64 = 2 << 20;
+
+/// A row that stands before the fastest in the catalogue, and so is at least as strong, is taken
+/// when it costs at most one part in so many more.
+const TOLERANCE: u64 = 10;
+
+/// The protocol of a run, and why this one.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Its row in the catalogue.
+    pub row: &'static Protocol,
+    /// Why.
+    pub reason: Reason,
+    /// All that could have been chosen, in the catalogue's order, with what each was estimated to
+    /// take. At least one.
+    pub candidates: Vec<Estimate>,
+}
+
+/// Why a protocol was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The agreement names it.
+    Named,
+    /// No other reaches the security asked for.
+    Only,
+    /// The least estimated time, whatever the network: the run is small, or no other candidate is
+    /// better in anything.
+    AnyNetwork,
+    /// The least estimated time over the network as measured.
+    Measured(Network),
+}
+
+/// What one candidate is estimated to take at the sizes of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimate {
+    /// The candidate.
+    pub row: &'static Protocol,
+    /// Computation, flights and transfer, in nanoseconds.
+    pub nanos: u64,
+    /// Payload bytes both ways.
+    pub bytes: u64,
+}
+
+impl Estimate {
+    fn new(row: &'static Protocol, params: &PsiParams, network: &Network) -> Self {
+        let traffic = (row.bytes)(params);
+        let transfer = |bytes: u64, rate: u64| u128::from(bytes) * 1_000_000_000 / u128::from(rate);
+        let nanos = u128::from(compute_nanos(row, params))
+            + u128::from(row.flights) * u128::from(network.round_trip_ns) / 2
+            + transfer(traffic.sender_to_receiver, network.to_receiver_bytes_per_s)
+            + transfer(traffic.receiver_to_sender, network.to_sender_bytes_per_s);
+        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        Self { row, nanos, bytes: traffic.total() }
+    }
+
+    /// The estimate in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.nanos as f64 / 1e9
+    }
+}
+
+fn compute_nanos(row: &Protocol, params: &PsiParams) -> u64 {
+    ((row.seconds)(params) * 1e9) as u64
+}
+
+/// Chooses with the peer. `role` is this party's.
+///
+/// # Errors
+/// Those of the measurement.
+pub(crate) fn choose(
+    ctx: &mut Context,
+    agreement: &Agreement,
+    role: Role,
+    params: &PsiParams,
+) -> vesica_core::Result<Choice> {
+    let rows = agreement.candidates();
+    let measured = match worth_measuring(rows, params) {
+        true => {
+            let least = rows.iter().map(|row| (row.bytes)(params).total()).min();
+            Some(probe::measure(ctx, role, least.unwrap_or(0))?)
+        }
+        false => None,
+    };
+    Ok(pick(rows, agreement.is_auto(), params, measured))
+}
+
+/// Whether the network could change the choice and the run is long enough to ask it.
+pub(crate) fn worth_measuring(rows: &[&'static Protocol], params: &PsiParams) -> bool {
+    let long = rows.iter().all(|row| (row.bytes)(params).total() >= PROBE_FROM_BYTES);
+    let costs = |row: &Protocol| {
+        let traffic = (row.bytes)(params);
+        let bytes = [traffic.sender_to_receiver, traffic.receiver_to_sender];
+        [bytes[0], bytes[1], compute_nanos(row, params), row.flights]
+    };
+    let better_in_all = |one: &Protocol, other: &Protocol| {
+        costs(one).iter().zip(costs(other)).all(|(one, other)| *one <= other)
+    };
+    let settled = rows.iter().any(|one| rows.iter().all(|other| better_in_all(one, other)));
+    long && !settled
+}
+
+/// The choice out of `rows` over the network `measured`, or the nominal one.
+pub(crate) fn pick(
+    rows: &[&'static Protocol],
+    auto: bool,
+    params: &PsiParams,
+    measured: Option<Network>,
+) -> Choice {
+    let network = measured.unwrap_or(Network::NOMINAL);
+    let candidates: Vec<_> = rows.iter().map(|row| Estimate::new(row, params, &network)).collect();
+    let least = candidates.iter().map(|estimate| estimate.nanos).min().unwrap_or(0);
+    let near = least.saturating_add(least / TOLERANCE);
+    let chosen = candidates
+        .iter()
+        .find(|estimate| estimate.nanos <= near)
+        .expect("an agreement has at least one candidate");
+    let reason = match measured {
+        _ if !auto => Reason::Named,
+        _ if rows.len() == 1 => Reason::Only,
+        Some(network) => Reason::Measured(network),
+        None => Reason::AnyNetwork,
+    };
+    Choice { row: chosen.row, reason, candidates }
+}
+
+/// Names what an `auto` agreement chooses from and by which estimates; zeros for a named protocol.
+///
+/// Two sides whose software knows other protocols, or judges them otherwise, would run different
+/// ones; the hello compares this first.
+pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
+    let mut digest = [0; DIGEST_LEN];
+    if agreement.is_auto() {
+        let params = agreement.largest_params();
+        let mut text = String::new();
+        for row in agreement.candidates() {
+            let traffic = (row.bytes)(&params);
+            let (there, back) = (traffic.sender_to_receiver, traffic.receiver_to_sender);
+            let nanos = compute_nanos(row, &params);
+            text += &format!("{} {} {there} {back} {nanos}\n", row.id, row.flights);
+        }
+        let full = hash::derive(CANDIDATES_LABEL, &[text.as_bytes()]);
+        digest.copy_from_slice(&full[..DIGEST_LEN]);
+    }
+    digest
+}
+
+/// The reason, in words that follow "because it is".
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason {
+            Reason::Named => return f.write_str("named in the agreement"),
+            Reason::Only => {
+                return f.write_str(
+                    "the only one that offers the operation with the security asked for",
+                );
+            }
+            Reason::AnyNetwork => f.write_str("estimated the fastest at these sizes")?,
+            Reason::Measured(network) => write!(
+                f,
+                "estimated the fastest at these sizes over {} to the receiver and {} to the \
+                 sender a second, round trip {:.1} ms",
+                figures::bytes(network.to_receiver_bytes_per_s),
+                figures::bytes(network.to_sender_bytes_per_s),
+                network.round_trip_ns as f64 / 1e6,
+            )?,
+        }
+        let least = self.candidates.iter().min_by_key(|estimate| estimate.nanos);
+        if least.is_some_and(|least| least.row.id != self.row.id) {
+            f.write_str(", or within a tenth of it and as secure")?;
+        }
+        for (i, estimate) in self.candidates.iter().enumerate() {
+            let before = if i == 0 { ": " } else { ", " };
+            write!(f, "{before}{} {:.3} s", estimate.row.id, estimate.seconds())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_core::{Learns, SessionId};
+    use vesica_protocols::{Traffic, catalogue};
+
+    macro_rules! row {
+        ($id:expr, $nanos_per_item:expr, $bytes_per_item:expr) => {{
+            let mut row = copy(&catalogue()[0]);
+            row.id = $id;
+            row.seconds = |params| 1e-9 * $nanos_per_item * params.sender_len() as f64;
+            row.bytes = |params| Traffic {
+                sender_to_receiver: 100_000 + 10 * params.sender_len() as u64,
+                receiver_to_sender: 100_000 + $bytes_per_item * params.receiver_len() as u64,
+            };
+            &*Box::leak(Box::new(row))
+        }};
+    }
+
+    fn copy(row: &Protocol) -> Protocol {
+        Protocol { ..*row }
+    }
+
+    fn params(n: u64) -> PsiParams {
+        PsiParams::new(SessionId::from_bytes([0; 32]), n, n, Learns::Receiver).unwrap()
+    }
+
+    fn network(megabytes_per_s: u64, round_trip_ms: u64) -> Network {
+        let rate = megabytes_per_s * 1_000_000;
+        Network {
+            round_trip_ns: round_trip_ms * 1_000_000,
+            to_receiver_bytes_per_s: rate,
+            to_sender_bytes_per_s: rate,
+        }
+    }
+
+    fn chosen(rows: &[&'static Protocol], n: u64, network: Network) -> &'static str {
+        pick(rows, true, &params(n), Some(network)).row.id
+    }
+
+    #[test]
+    fn a_fast_network_takes_the_least_work_and_a_slow_one_the_fewest_bytes() {
+        let rows = [row!("fast", 300.0, 20), row!("small", 600.0, 9)];
+        assert_eq!(chosen(&rows, 1 << 20, network(1000, 0)), "fast");
+        assert_eq!(chosen(&rows, 1 << 20, network(125, 1)), "fast");
+        assert_eq!(chosen(&rows, 1 << 20, network(6, 80)), "small");
+    }
+
+    #[test]
+    fn the_slower_direction_is_the_one_that_counts() {
+        let rows = [row!("fast", 300.0, 20), row!("small", 600.0, 9)];
+        let up = Network { to_sender_bytes_per_s: 6_000_000, ..network(1000, 1) };
+        let down = Network { to_receiver_bytes_per_s: 6_000_000, ..network(1000, 1) };
+        assert_eq!(chosen(&rows, 1 << 20, up), "small");
+        assert_eq!(chosen(&rows, 1 << 20, down), "fast");
+    }
+
+    #[test]
+    fn of_nearly_equal_ones_the_first_is_taken() {
+        let rows = [row!("strong", 320.0, 20), row!("fast", 300.0, 20)];
+        assert_eq!(chosen(&rows, 1 << 20, network(125, 1)), "strong");
+        let rows = [row!("strong", 900.0, 20), row!("fast", 300.0, 20)];
+        assert_eq!(chosen(&rows, 1 << 20, network(125, 1)), "fast");
+    }
+
+    #[test]
+    fn only_a_long_run_of_different_candidates_is_worth_measuring() {
+        let (fast, small) = (row!("fast", 300.0, 20), row!("small", 600.0, 9));
+        let worse = row!("worse", 700.0, 30);
+        assert!(worth_measuring(&[fast, small], &params(1 << 20)));
+        assert!(worth_measuring(&[fast, worse, small], &params(1 << 20)));
+        assert!(!worth_measuring(&[fast, small], &params(1 << 10)));
+        assert!(!worth_measuring(&[fast], &params(1 << 20)));
+        assert!(!worth_measuring(&[fast, worse], &params(1 << 20)));
+        assert!(!worth_measuring(&[fast, fast], &params(1 << 20)));
+    }
+
+    #[test]
+    fn the_reason_names_every_candidate_and_what_was_measured() {
+        let rows = [row!("fast", 300.0, 20), row!("small", 600.0, 9)];
+        let text = pick(&rows, true, &params(1 << 20), Some(network(6, 80))).to_string();
+        for word in ["fast ", "small ", "6.0 MB", "80.0 ms"] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        let only = pick(&rows[..1], true, &params(1), None);
+        assert_eq!(only.reason, Reason::Only);
+        assert_eq!(pick(&rows[..1], false, &params(1), None).reason, Reason::Named);
+        assert_eq!(pick(&rows, true, &params(1), None).reason, Reason::AnyNetwork);
+    }
+
+    #[test]
+    fn no_figures_of_a_peer_overflow_an_estimate() {
+        let rows = [row!("fast", 300.0, 20), row!("small", 600.0, 9)];
+        let slowest = Network {
+            round_trip_ns: u64::MAX,
+            to_receiver_bytes_per_s: 1,
+            to_sender_bytes_per_s: 1,
+        };
+        let choice = pick(&rows, true, &params(u64::from(u32::MAX)), Some(slowest));
+        assert!(choice.candidates.iter().all(|estimate| estimate.nanos > 0));
+    }
+}
