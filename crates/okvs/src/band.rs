@@ -1,0 +1,86 @@
+//! The random-band encoding.
+//!
+//! A. Bienstock, S. Patel, J. Y. Seo, K. Yeo, "Near-optimal oblivious key-value stores for efficient
+//! PSI, PSU and volume-hiding multi-maps", USENIX Security 2023. A row is random in a band of
+//! slots that starts at a random place, and zero elsewhere. Rows sorted by start are eliminated one
+//! after the other; each stays inside its band, so that elimination is short and walks the slots
+//! once.
+//!
+//! Where we differ from the paper: a band is 512 slots wide, whatever n is, and its bits are stored
+//! at their slot's number modulo 512. So rows add without shifting, a row is one 512-bit word, and
+//! the slots a key are the fewest for that width. Fewer keys than about 470 have rows that are random
+//! in all slots.
+
+mod eliminate;
+mod parameters;
+mod rows;
+mod table;
+
+use crate::okvs::fill_slots;
+use crate::{EncodeError, Okvs, Scratch};
+use parameters::Layout;
+use vesica_core::Block;
+use vesica_simd::aes::Aes128;
+
+pub(crate) use eliminate::Buffers;
+
+/// The random-band encoding of n keys: about 1.04 slots a key.
+///
+/// Linear over GF(2): decoding is a sum of slots. So slots and values may be from any subspace, as
+/// blocks of which the upper bits are zero, if `fill`'s stream is cut to it by the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BandOkvs {
+    layout: Layout,
+}
+
+impl BandOkvs {
+    /// The shape for `n` keys. The failure probability of [`EncodeError`] holds up to 2^30 keys.
+    pub fn new(n: usize) -> Self {
+        Self { layout: Layout::new(n) }
+    }
+}
+
+impl Okvs for BandOkvs {
+    fn cluster_count(&self) -> usize {
+        self.layout.clusters
+    }
+
+    fn cluster_len(&self) -> usize {
+        self.layout.slots
+    }
+
+    #[inline]
+    fn cluster_of(&self, key: Block) -> usize {
+        self.layout.place(key).0
+    }
+
+    fn encode(
+        &self,
+        cluster: usize,
+        keys: &[Block],
+        values: &[Block],
+        slots: &mut [Block],
+        scratch: &mut Scratch,
+        fill: &Aes128,
+    ) -> Result<(), EncodeError> {
+        assert_eq!(keys.len(), values.len(), "every key has a value");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        if keys.len() > slots.len() {
+            return Err(EncodeError::Overfull);
+        }
+        fill_slots(cluster, slots, fill);
+        let buffers = &mut scratch.band;
+        eliminate::sort(&self.layout, keys, buffers);
+        eliminate::eliminate(&self.layout, keys, values, buffers)?;
+        eliminate::substitute_back(slots, buffers);
+        eliminate::verify(&self.layout, keys, values, slots, buffers)
+    }
+
+    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
+        assert_eq!(keys.len(), out.len(), "every key has a place for its value");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        let buffers = &mut scratch.band;
+        eliminate::sort(&self.layout, keys, buffers);
+        eliminate::decode(&self.layout, keys, slots, out, buffers);
+    }
+}

@@ -1,0 +1,106 @@
+//! The clustered 3-hash encoding.
+//!
+//! S. Raghuraman, P. Rindal, "Blazing fast PSI from improved OKVS and subfield VOLE", ACM CCS 2022,
+//! sections 4 and 5. A row has three ones among the sparse slots of its cluster and an element of
+//! GF(2^128) in each dense slot. Encoding peels the sparse part like a set of cuckoo insertions
+//! backwards, solves what cannot be peeled with the dense slots, and substitutes back.
+//!
+//! Where we differ from the paper:
+//! * The dense part of the row of key x is (x, x^2, x^4, …) instead of (x, x^2, x^3, …), a Moore
+//!   instead of a Vandermonde matrix. Rows add up in the peeling over GF(2) only, and for those sums
+//!   the dense part stays of this form: it is singular if and only if the sums of the keys are
+//!   linearly dependent over GF(2), which has a probability of about 2^-128 for random keys.
+//! * What cannot be peeled is solved by elimination over GF(2) before the dense slots are used. So
+//!   dense slots are needed for true dependencies of the sparse rows alone.
+//! * The slots of a cluster are counted with its binomial load, for all clusters at once.
+
+mod dense;
+mod parameters;
+mod peel;
+mod residue;
+mod rows;
+mod table;
+
+use crate::okvs::fill_slots;
+use crate::{EncodeError, Okvs, Scratch};
+use parameters::Layout;
+use vesica_core::Block;
+use vesica_simd::aes::Aes128;
+
+pub(crate) use peel::Buffers;
+
+/// The clustered 3-hash encoding of n keys: about 1.28 slots a key, decoded with three look-ups.
+///
+/// Linear over GF(2^128): decoding is a sum of slots times coefficients that depend on the key
+/// alone, and the dense slots' coefficients are any field elements. So slots and values must be all
+/// of GF(2^128); shortened values need [`BandOkvs`](crate::BandOkvs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusteredOkvs {
+    layout: Layout,
+}
+
+impl ClusteredOkvs {
+    /// The shape for `n` keys. The failure probability of [`EncodeError`] holds up to 2^30 keys.
+    pub fn new(n: usize) -> Self {
+        Self { layout: Layout::new(n) }
+    }
+}
+
+impl Okvs for ClusteredOkvs {
+    fn cluster_count(&self) -> usize {
+        self.layout.clusters
+    }
+
+    fn cluster_len(&self) -> usize {
+        self.layout.sparse + self.layout.dense
+    }
+
+    fn encode(
+        &self,
+        cluster: usize,
+        keys: &[Block],
+        values: &[Block],
+        slots: &mut [Block],
+        scratch: &mut Scratch,
+        fill: &Aes128,
+    ) -> Result<(), EncodeError> {
+        assert_eq!(keys.len(), values.len(), "every key has a value");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        if keys.len() > slots.len().min(peel::MAX_KEYS) {
+            return Err(EncodeError::Overfull);
+        }
+        fill_slots(cluster, slots, fill);
+        let (sparse, dense) = slots.split_at_mut(self.layout.sparse);
+        let buffers = &mut scratch.clustered;
+        peel::peel(keys, sparse.len(), buffers);
+        residue::solve(keys, values, sparse, dense, buffers)?;
+        peel::substitute_back(keys, values, sparse, dense, buffers);
+        verify(self, keys, values, slots, scratch)
+    }
+
+    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
+        assert_eq!(keys.len(), out.len(), "every key has a place for its value");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        let (sparse, dense) = slots.split_at(self.layout.sparse);
+        rows::decode(keys, sparse, out);
+        dense::add_to(out, keys, dense);
+    }
+}
+
+fn verify(
+    okvs: &ClusteredOkvs,
+    keys: &[Block],
+    values: &[Block],
+    slots: &[Block],
+    scratch: &mut Scratch,
+) -> Result<(), EncodeError> {
+    let mut decoded = [Block::ZERO; 1024];
+    for (keys, values) in keys.chunks(decoded.len()).zip(values.chunks(decoded.len())) {
+        let decoded = &mut decoded[..keys.len()];
+        okvs.decode(keys, slots, decoded, scratch);
+        if decoded != values {
+            return Err(EncodeError::Unsolvable);
+        }
+    }
+    Ok(())
+}

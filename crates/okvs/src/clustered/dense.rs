@@ -1,0 +1,127 @@
+//! The dense part of the rows: a sum of x^(2^j) times dense slot j.
+
+use vesica_core::Block;
+use vesica_simd::gf128;
+
+/// How many keys are worked on at a time; their squares stay in the first-level cache.
+const CHUNK: usize = 256;
+
+/// Adds to `acc[i]` what the dense slots give for `keys[i]`.
+pub(super) fn add_to(acc: &mut [Block], keys: &[Block], dense: &[Block]) {
+    let Some((first, others)) = dense.split_first() else { return };
+    gf128::add_scaled(acc, keys, *first);
+    if others.is_empty() {
+        return;
+    }
+    let mut powers = [Block::ZERO; CHUNK];
+    let mut squares = [Block::ZERO; CHUNK];
+    for (acc, keys) in acc.chunks_mut(CHUNK).zip(keys.chunks(CHUNK)) {
+        let powers = &mut powers[..keys.len()];
+        let squares = &mut squares[..keys.len()];
+        powers.copy_from_slice(keys);
+        for slot in others {
+            squares.copy_from_slice(powers);
+            gf128::mul_each(powers, squares);
+            gf128::add_scaled(acc, powers, *slot);
+        }
+    }
+}
+
+/// What the dense slots give for one key, or one sum of keys.
+pub(super) fn of(key: Block, dense: &[Block]) -> Block {
+    let mut acc = Block::ZERO;
+    let mut power = key;
+    for slot in dense {
+        acc ^= gf128::mul(power, *slot);
+        power = gf128::square(power);
+    }
+    acc
+}
+
+/// Sets the leading `equations.len()` slots of `dense` so that each `(key, value)` is met; the
+/// other slots keep what they hold. `None` if the keys are linearly dependent over GF(2), or more
+/// than the slots.
+pub(super) fn solve(equations: &[(Block, Block)], dense: &mut [Block]) -> Option<()> {
+    let unknowns = equations.len();
+    let (solved, kept) = dense.split_at_mut_checked(unknowns)?;
+    let mut matrix: Vec<Vec<Block>> = Vec::with_capacity(unknowns);
+    for (key, value) in equations {
+        let mut row = Vec::with_capacity(unknowns + 1);
+        let mut power = *key;
+        for _ in 0..unknowns {
+            row.push(power);
+            power = gf128::square(power);
+        }
+        row.push(*value ^ of(power, kept));
+        matrix.push(row);
+    }
+    // Gauss and Jordan: afterwards the last column is the solution.
+    for column in 0..unknowns {
+        let pivot = (column..unknowns).find(|i| matrix[*i][column] != Block::ZERO)?;
+        matrix.swap(column, pivot);
+        let inverse = gf128::inverse(matrix[column][column])?;
+        gf128::scale(&mut matrix[column], inverse);
+        let pivot_row = std::mem::take(&mut matrix[column]);
+        for row in matrix.iter_mut().filter(|row| !row.is_empty()) {
+            let factor = row[column];
+            gf128::add_scaled(row, &pivot_row, factor);
+        }
+        matrix[column] = pivot_row;
+    }
+    for (slot, row) in solved.iter_mut().zip(&matrix) {
+        *slot = row[unknowns];
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_simd::aes::Aes128;
+
+    fn random(seed: u128, len: usize) -> Vec<Block> {
+        let mut blocks = vec![Block::ZERO; len];
+        Aes128::new(Block::new(seed)).ctr(0, &mut blocks);
+        blocks
+    }
+
+    #[test]
+    fn the_dense_part_of_a_sum_is_the_sum_of_the_dense_parts() {
+        let dense = random(1, 5);
+        let keys = random(2, 2);
+        assert_eq!(of(keys[0] ^ keys[1], &dense), of(keys[0], &dense) ^ of(keys[1], &dense));
+    }
+
+    #[test]
+    fn many_at_once_are_as_one_by_one() {
+        for len in [0, 1, 255, 256, 257, 1000] {
+            let dense = random(1, 3);
+            let keys = random(2, len);
+            let mut acc = vec![Block::ONE; len];
+            add_to(&mut acc, &keys, &dense);
+            for (acc, key) in acc.iter().zip(&keys) {
+                assert_eq!(*acc, Block::ONE ^ of(*key, &dense));
+            }
+        }
+    }
+
+    #[test]
+    fn independent_equations_are_solved() {
+        for (equations, slots) in [(0, 0), (0, 3), (1, 1), (2, 3), (16, 16)] {
+            let mut dense = random(1, slots);
+            let equations: Vec<_> =
+                random(2, equations).into_iter().zip(random(3, equations)).collect();
+            solve(&equations, &mut dense).unwrap();
+            assert!(equations.iter().all(|(key, value)| of(*key, &dense) == *value));
+        }
+    }
+
+    #[test]
+    fn dependent_equations_are_refused() {
+        let keys = random(1, 2);
+        let keys = [keys[0], keys[1], keys[0] ^ keys[1]];
+        let equations: Vec<_> = keys.into_iter().zip(random(2, 3)).collect();
+        assert!(solve(&equations, &mut [Block::ZERO; 3]).is_none());
+        assert!(solve(&equations[..2], &mut [Block::ZERO; 1]).is_none());
+    }
+}

@@ -1,0 +1,67 @@
+use super::table::{CLUSTER_KEYS, CLUSTERED, DENSE_ONLY, SINGLE};
+
+/// Sparse slots of a cluster as a line over its average number of keys.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    /// In units of 2^-16.
+    pub(super) slope: u32,
+    pub(super) offset: u32,
+    /// Dense columns.
+    pub(super) dense: u8,
+}
+
+/// How the slots of an encoding of n keys are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) clusters: usize,
+    pub(super) sparse: usize,
+    pub(super) dense: usize,
+}
+
+impl Layout {
+    pub(super) fn new(n: usize) -> Self {
+        if n <= DENSE_ONLY {
+            return Self { clusters: 1, sparse: 0, dense: n };
+        }
+        if let Some((_, line)) = SINGLE.iter().find(|(greatest, _)| n <= *greatest) {
+            return Self::on(line, n, 1);
+        }
+        let clusters = n.saturating_add(CLUSTER_KEYS / 2) / CLUSTER_KEYS;
+        let octave = (clusters.ilog2() as usize - 1).min(CLUSTERED.len() - 1);
+        Self::on(&CLUSTERED[octave], n, clusters)
+    }
+
+    fn on(line: &Line, n: usize, clusters: usize) -> Self {
+        let scaled = (n as u128 * u128::from(line.slope)).div_ceil((clusters as u128) << 16);
+        let sparse = scaled as usize + line.offset as usize;
+        Self { clusters, sparse, dense: usize::from(line.dense) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_fits_sixteen_bits() {
+        for n in (0..2_000_000).step_by(977).chain([100_000_000, 1 << 30, usize::MAX]) {
+            assert!(Layout::new(n).sparse <= 1 << 16, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_has_sparse_slots_beyond_the_threshold_of_peeling() {
+        for n in DENSE_ONLY + 1..=CLUSTER_KEYS * 3 {
+            let layout = Layout::new(n);
+            assert!((layout.clusters * layout.sparse) as f64 >= 1.24 * n as f64, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_million_keys_take_at_most_1_285_slots_each() {
+        let n = 1 << 20;
+        let layout = Layout::new(n);
+        let slots = layout.clusters * (layout.sparse + layout.dense);
+        assert!(slots as f64 <= 1.285 * n as f64, "{slots}");
+    }
+}
