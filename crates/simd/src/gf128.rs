@@ -4,8 +4,8 @@
 //!
 //! # Timing
 //!
-//! Depends on the number of elements, and for [`inverse`] on whether there is one; otherwise not
-//! on any element or exponent.
+//! Depends on the number of elements, on the exponent of [`pow`], which is public, and on whether
+//! [`inverse`] is asked for that of zero; not otherwise on any element.
 
 use crate::Block;
 use crate::backend::dispatch;
@@ -54,12 +54,11 @@ pub fn inverse(a: Block) -> Option<Block> {
     Some(square(ones))
 }
 
-/// a^e; one for e = 0.
+/// a^e; one for e = 0. The time it takes tells e, never a.
 pub fn pow(a: Block, e: u128) -> Block {
-    (0..u128::BITS).rev().fold(Block::ONE, |power, i| {
-        // One or a, whichever the bit asks for, in the same time.
-        let factor = Block::ONE ^ (Block::ONE ^ a) & Block::mask(Block::new(e).bit(i));
-        mul(square(power), factor)
+    (0..u128::BITS - e.leading_zeros()).rev().fold(Block::ONE, |power, i| {
+        let squared = square(power);
+        if e >> i & 1 == 1 { mul(squared, a) } else { squared }
     })
 }
 

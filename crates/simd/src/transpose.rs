@@ -7,6 +7,28 @@
 use crate::Block;
 use crate::backend::dispatch;
 
+/// Defines, for one kind of vector, the riffle of 8 and of 16: the bytes of one half of the
+/// vectors and those of the other take turns, within each lane of 16 bytes.
+///
+/// After 3 riffles of 8, or 4 of 16, each lane is transposed: it has, read one vector after the
+/// other, the first byte of every vector, then the second of every one, and so on.
+///
+/// Written out, because a loop would keep the vectors in memory.
+#[cfg(target_arch = "x86_64")]
+macro_rules! riffle {
+    ($vector:ident, $feature:literal, $low:ident, $high:ident) => {
+        riffle!(@ riffle_8 8 $vector $feature $low $high, 0 4 1 5 2 6 3 7);
+        riffle!(@ riffle_16 16 $vector $feature $low $high, 0 8 1 9 2 10 3 11 4 12 5 13 6 14 7 15);
+    };
+    (@ $name:ident $n:literal $vector:ident $feature:literal $low:ident $high:ident,
+     $($i:literal $j:literal)*) => {
+        #[inline]
+        #[target_feature(enable = $feature)]
+        fn $name(x: &[$vector; $n]) -> [$vector; $n] {
+            [$($low(x[$i], x[$j]), $high(x[$i], x[$j])),*]
+        }
+    };
+}
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 
 use super::{Schedule, mode};
 use crate::Block;
-use crate::lanes::{LANES, load_1, load_4, store_1, store_4};
+use crate::lanes::{LANES, load_1, load_4, store_4};
 use core::arch::x86_64::*;
 
 pub(super) use super::avx2::expand;
@@ -115,26 +115,35 @@ fn next_key(key: __m512i, rcon: i32) -> __m512i {
     _mm512_ternarylogic_epi64::<0x96>(key, _mm512_bslli_epi128::<8>(key), sum)
 }
 
-/// Block `place` of each of the four keys from `first` on.
+/// The blocks at `at`, `at + step`, … of a vector.
+///
+/// # Safety
+/// All four must lie within the allocation.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn gather(blocks: &[Block], per_key: usize, first: usize, place: usize) -> __m512i {
-    let block = |lane: usize| &blocks[(first + lane) * per_key + place];
-    let low = _mm512_castsi128_si512(load_1(block(0)));
-    let low = _mm512_inserti32x4::<1>(low, load_1(block(1)));
-    let low = _mm512_inserti32x4::<2>(low, load_1(block(2)));
-    _mm512_inserti32x4::<3>(low, load_1(block(3)))
+#[target_feature(enable = "avx512f")]
+unsafe fn gather(at: *const Block, step: usize) -> __m512i {
+    // SAFETY: as the caller promises.
+    let lane = |i: usize| unsafe { _mm_loadu_si128(at.add(i * step).cast()) };
+    let v = _mm512_castsi128_si512(lane(0));
+    let v = _mm512_inserti32x4::<1>(v, lane(1));
+    let v = _mm512_inserti32x4::<2>(v, lane(2));
+    _mm512_inserti32x4::<3>(v, lane(3))
 }
 
 /// The inverse of [`gather`].
+///
+/// # Safety
+/// All four must lie within the allocation.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn scatter(v: __m512i, blocks: &mut [Block], per_key: usize, first: usize, place: usize) {
-    let at = |lane: usize| (first + lane) * per_key + place;
-    store_1(_mm512_castsi512_si128(v), &mut blocks[at(0)]);
-    store_1(_mm512_extracti32x4_epi32::<1>(v), &mut blocks[at(1)]);
-    store_1(_mm512_extracti32x4_epi32::<2>(v), &mut blocks[at(2)]);
-    store_1(_mm512_extracti32x4_epi32::<3>(v), &mut blocks[at(3)]);
+#[target_feature(enable = "avx512f")]
+unsafe fn scatter(v: __m512i, at: *mut Block, step: usize) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        _mm_storeu_si128(at.cast(), _mm512_castsi512_si128(v));
+        _mm_storeu_si128(at.add(step).cast(), _mm512_extracti32x4_epi32::<1>(v));
+        _mm_storeu_si128(at.add(2 * step).cast(), _mm512_extracti32x4_epi32::<2>(v));
+        _mm_storeu_si128(at.add(3 * step).cast(), _mm512_extracti32x4_epi32::<3>(v));
+    }
 }
 
 /// Encrypts the `N` blocks from `place` on of each of sixteen keys.
@@ -148,12 +157,17 @@ fn rekeyed_batch<const N: usize>(
     place: usize,
     blocks: &mut [Block],
 ) {
+    assert!(place + N <= per_key && blocks.len() == KEYS * per_key, "all blocks of all keys");
+    let first = blocks.as_mut_ptr();
     let mut round_keys = [_mm512_setzero_si512(); KEYS / LANES];
     let mut x = [[_mm512_setzero_si512(); N]; KEYS / LANES];
     for (v, (key, x)) in round_keys.iter_mut().zip(&mut x).enumerate() {
         *key = load_4(&keys.as_chunks().0[v]);
         for (i, x) in x.iter_mut().enumerate() {
-            *x = _mm512_xor_si512(gather(blocks, per_key, LANES * v, place + i), *key);
+            // SAFETY: block `place + i` of the keys `LANES * v` to `LANES * v + 3`, which are there
+            // as just asserted.
+            let plain = unsafe { gather(first.add(LANES * v * per_key + place + i), per_key) };
+            *x = _mm512_xor_si512(plain, *key);
         }
     }
     let (last, rcons) = super::RCON.split_last().expect("ten rounds");
@@ -169,7 +183,8 @@ fn rekeyed_batch<const N: usize>(
         let key = next_key(key, (*last).into());
         for (i, x) in x.into_iter().enumerate() {
             let x = _mm512_aesenclast_epi128(x, key);
-            scatter(x, blocks, per_key, LANES * v, place + i);
+            // SAFETY: as above.
+            unsafe { scatter(x, first.add(LANES * v * per_key + place + i), per_key) };
         }
     }
 }

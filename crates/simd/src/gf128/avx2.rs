@@ -16,14 +16,13 @@ pub(super) struct Wide {
 #[inline]
 #[target_feature(enable = "avx2,pclmulqdq")]
 fn product(a: __m128i, b: __m128i) -> Wide {
-    Wide {
-        low: _mm_clmulepi64_si128::<0x00>(a, b),
-        middle: _mm_xor_si128(
-            _mm_clmulepi64_si128::<0x01>(a, b),
-            _mm_clmulepi64_si128::<0x10>(a, b),
-        ),
-        high: _mm_clmulepi64_si128::<0x11>(a, b),
-    }
+    // Three products instead of four (Karatsuba): they are what takes the time.
+    let low = _mm_clmulepi64_si128::<0x00>(a, b);
+    let high = _mm_clmulepi64_si128::<0x11>(a, b);
+    let a = _mm_xor_si128(a, _mm_shuffle_epi32::<0b0100_1110>(a));
+    let b = _mm_xor_si128(b, _mm_shuffle_epi32::<0b0100_1110>(b));
+    let both = _mm_clmulepi64_si128::<0x00>(a, b);
+    Wide { low, middle: _mm_xor_si128(both, _mm_xor_si128(low, high)), high }
 }
 
 #[inline]

@@ -28,24 +28,9 @@ fn transpose_squares(mut v: __m256i) -> __m256i {
     v
 }
 
-/// Within each lane, transposes the `N` by 16 bytes: the result, read one vector after the other,
-/// is the first byte of every vector, then the second of every one, and so on.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn transpose_bytes<const N: usize>(mut x: [__m256i; N]) -> [__m256i; N] {
-    for _ in 0..N.ilog2() {
-        let from = x;
-        for i in 0..N / 2 {
-            let (a, b) = (from[i], from[N / 2 + i]);
-            x[2 * i] = _mm256_unpacklo_epi8(a, b);
-            x[2 * i + 1] = _mm256_unpackhi_epi8(a, b);
-        }
-    }
-    x
-}
+riffle!(__m256i, "avx2", _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
 
 /// The tile whose rows start at block `first`, `LANES` blocks wide.
-#[inline]
 #[target_feature(enable = "avx2")]
 fn tile<const LANES: usize>(
     rows: &[Block],
@@ -67,16 +52,18 @@ fn tile<const LANES: usize>(
                 }
             };
         }
-        for (squares, words) in squares.iter_mut().zip(transpose_bytes(x)) {
-            squares[eight] = transpose_squares(words);
+        let x = riffle_8(&riffle_8(&riffle_8(&x)));
+        for (squares, x) in squares.iter_mut().zip(&x) {
+            squares[eight] = transpose_squares(*x);
         }
     }
     let (lanes, _) = out.as_chunks_mut::<128>();
-    for (k, squares) in squares.into_iter().enumerate() {
-        for (i, column) in transpose_bytes(squares).into_iter().enumerate() {
-            store_1(_mm256_castsi256_si128(column), &mut lanes[0][16 * k + i]);
+    for (k, squares) in squares.iter().enumerate() {
+        let columns = riffle_16(&riffle_16(&riffle_16(&riffle_16(squares))));
+        for (i, column) in columns.iter().enumerate() {
+            store_1(_mm256_castsi256_si128(*column), &mut lanes[0][16 * k + i]);
             if LANES == 2 {
-                store_1(_mm256_extracti128_si256::<1>(column), &mut lanes[1][16 * k + i]);
+                store_1(_mm256_extracti128_si256::<1>(*column), &mut lanes[1][16 * k + i]);
             }
         }
     }

@@ -16,23 +16,9 @@ fn transpose_squares(v: __m512i) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8::<0>(units, v)
 }
 
-/// Within each lane, transposes the `N` by 16 bytes: the result, read one vector after the other,
-/// is the first byte of every vector, then the second of every one, and so on.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn transpose_bytes<const N: usize>(mut x: [__m512i; N]) -> [__m512i; N] {
-    for _ in 0..N.ilog2() {
-        let from = x;
-        for i in 0..N / 2 {
-            let (a, b) = (from[i], from[N / 2 + i]);
-            x[2 * i] = _mm512_unpacklo_epi8(a, b);
-            x[2 * i + 1] = _mm512_unpackhi_epi8(a, b);
-        }
-    }
-    x
-}
+riffle!(__m512i, "avx512f,avx512bw", _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
 
-#[inline]
+/// The tile whose rows start at block `first`.
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn tile(rows: &[Block], first: usize, blocks_per_row: usize, out: &mut [Block; 128 * LANES]) {
     // Vector k of eight rows has, in lane l, the words of columns 128 l + 16 k and the 15 after.
@@ -43,18 +29,20 @@ fn tile(rows: &[Block], first: usize, blocks_per_row: usize, out: &mut [Block; 1
             let row = &rows[(8 * eight + 7 - i) * blocks_per_row + first..];
             *x = load_4(row.first_chunk().expect("a whole tile"));
         }
-        for (squares, words) in squares.iter_mut().zip(transpose_bytes(x)) {
-            squares[eight] = transpose_squares(words);
+        let x = riffle_8(&riffle_8(&riffle_8(&x)));
+        for (squares, x) in squares.iter_mut().zip(&x) {
+            squares[eight] = transpose_squares(*x);
         }
     }
     let (lanes, _) = out.as_chunks_mut::<128>();
-    for (k, squares) in squares.into_iter().enumerate() {
-        for (i, column) in transpose_bytes(squares).into_iter().enumerate() {
+    for (k, squares) in squares.iter().enumerate() {
+        let columns = riffle_16(&riffle_16(&riffle_16(&riffle_16(squares))));
+        for (i, column) in columns.iter().enumerate() {
             let at = 16 * k + i;
-            store_1(_mm512_castsi512_si128(column), &mut lanes[0][at]);
-            store_1(_mm512_extracti32x4_epi32::<1>(column), &mut lanes[1][at]);
-            store_1(_mm512_extracti32x4_epi32::<2>(column), &mut lanes[2][at]);
-            store_1(_mm512_extracti32x4_epi32::<3>(column), &mut lanes[3][at]);
+            store_1(_mm512_castsi512_si128(*column), &mut lanes[0][at]);
+            store_1(_mm512_extracti32x4_epi32::<1>(*column), &mut lanes[1][at]);
+            store_1(_mm512_extracti32x4_epi32::<2>(*column), &mut lanes[2][at]);
+            store_1(_mm512_extracti32x4_epi32::<3>(*column), &mut lanes[3][at]);
         }
     }
 }
