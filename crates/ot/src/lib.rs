@@ -7,6 +7,7 @@
 //! * [`pprf`] — punctured GGM trees from base transfers.
 //! * [`softspoken`] — many correlations from 128 base transfers (SoftSpokenOT; with one bit it is
 //!   IKNP), semi-honest and malicious.
+//! * [`silent`] — long correlations from short messages, streamed.
 //! * [`cot`] — the correlated transfer that extensions offer: [`CotSender`], [`CotReceiver`].
 //! * [`Lift`] — bit vectors as elements of GF(2^128), the values of a VOLE.
 //! * [`Bits`], [`Traffic`] — lists of bits, and payload bytes each way.
@@ -18,6 +19,7 @@ mod bits;
 pub mod cot;
 mod lift;
 pub mod pprf;
+pub mod silent;
 pub mod softspoken;
 mod traffic;
 

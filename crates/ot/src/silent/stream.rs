@@ -1,0 +1,175 @@
+//! The outputs of an extension, one tree after the other.
+
+use super::code::Codes;
+use super::parameters::Steps;
+use rayon::prelude::*;
+use vesica_core::{Block, Error, Result};
+use vesica_net::Pool;
+use zeroize::Zeroize;
+
+/// One party's errors, tree by tree.
+pub(super) trait Noise<const C: usize>: Send + Sync {
+    /// Sets the columns to the errors of tree number `tree` of the steps, counted through.
+    fn fill(&self, tree: usize, columns: [&mut [Block]; C]);
+}
+
+/// Runs the steps of primal LPN on demand, and holds the tables of two of them.
+pub(super) struct Stream<N, const C: usize> {
+    noise: N,
+    codes: Codes,
+    steps: Steps,
+    table: Vec<[Block; C]>,
+    /// The next step's table, if there is one.
+    next: Vec<[Block; C]>,
+    step: usize,
+    /// Trees of this step that are done.
+    done: usize,
+    /// Trees of the earlier steps.
+    earlier: usize,
+    /// Outputs that are ready, from `taken` on.
+    ready: [Vec<Block>; C],
+    taken: usize,
+    /// Outputs that may still be taken.
+    left: usize,
+}
+
+impl<N: Noise<C>, const C: usize> Stream<N, C> {
+    /// The stream of `len` outputs that starts with the values `start`: the seeds of the first
+    /// step, or all outputs where there is no step.
+    pub(super) fn new(
+        pool: &Pool,
+        noise: N,
+        codes: Codes,
+        steps: Steps,
+        len: usize,
+        start: [Vec<Block>; C],
+    ) -> Self {
+        let mut stream = Self {
+            noise,
+            codes,
+            steps,
+            table: Vec::new(),
+            next: Vec::new(),
+            step: 0,
+            done: 0,
+            earlier: 0,
+            ready: std::array::from_fn(|_| Vec::new()),
+            taken: 0,
+            left: len,
+        };
+        if stream.steps.trees.is_empty() {
+            stream.ready = start;
+        } else {
+            stream.table = interleave(start);
+            stream.enter(pool, 0);
+        }
+        stream
+    }
+
+    /// How many outputs are left.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The next outputs.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] when fewer are left, or the columns have different lengths.
+    pub(super) fn fill(&mut self, pool: &Pool, mut out: [&mut [Block]; C]) -> Result<()> {
+        let len = out[0].len();
+        if len > self.left || out.iter().any(|column| column.len() != len) {
+            return Err(Error::Bug("a stream of correlations was asked for what it has not"));
+        }
+        self.left -= len;
+        let mut at = 0;
+        while at < len {
+            let ready = self.ready[0].len() - self.taken;
+            if ready > 0 {
+                let n = ready.min(len - at);
+                for (column, ready) in out.iter_mut().zip(&self.ready) {
+                    column[at..at + n].copy_from_slice(&ready[self.taken..self.taken + n]);
+                }
+                self.taken += n;
+                at += n;
+                continue;
+            }
+            if self.done == self.steps.trees[self.step] {
+                self.earlier += self.done;
+                self.table.zeroize();
+                self.table = std::mem::take(&mut self.next);
+                self.enter(pool, self.step + 1);
+                continue;
+            }
+            let tree_len = self.steps.row.tree_len();
+            let trees = ((len - at) / tree_len).min(self.steps.trees[self.step] - self.done);
+            if trees > 0 {
+                let n = trees * tree_len;
+                self.expand(pool, out.each_mut().map(|column| &mut column[at..at + n]));
+                at += n;
+            } else {
+                let trees = pool.len().min(self.steps.trees[self.step] - self.done);
+                let mut ready = std::mem::replace(&mut self.ready, [const { Vec::new() }; C]);
+                ready.iter_mut().for_each(|column| column.resize(trees * tree_len, Block::ZERO));
+                self.expand(pool, ready.each_mut().map(|column| column.as_mut_slice()));
+                self.ready = ready;
+                self.taken = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills whole trees with the outputs of the next trees of this step.
+    fn expand(&mut self, pool: &Pool, mut columns: [&mut [Block]; C]) {
+        let tree_len = self.steps.row.tree_len();
+        let count = columns[0].len() / tree_len;
+        let first = self.done;
+        let this = &*self;
+        let expand = |tree: usize, mut columns: [&mut [Block]; C]| {
+            this.noise.fill(this.earlier + tree, columns.each_mut().map(|column| &mut **column));
+            this.codes.add(&this.table, this.step, tree * tree_len, columns);
+        };
+        if pool.len() == 1 || count == 1 {
+            for i in 0..count {
+                let tree = i * tree_len..(i + 1) * tree_len;
+                expand(first + i, columns.each_mut().map(|column| &mut column[tree.clone()]));
+            }
+        } else {
+            let mut chunks = columns.map(|column| column.chunks_mut(tree_len));
+            let mut parts = Vec::with_capacity(count);
+            for i in 0..count {
+                let part = chunks.each_mut().map(|chunks| chunks.next().expect("whole trees"));
+                parts.push((first + i, part));
+            }
+            pool.run(|| parts.into_par_iter().for_each(|(tree, part)| expand(tree, part)));
+        }
+        self.done += count;
+    }
+
+    /// Enters step `step` with its table in place; sets aside its first outputs, the next one's
+    /// table.
+    fn enter(&mut self, pool: &Pool, step: usize) {
+        (self.step, self.done) = (step, 0);
+        if step + 1 < self.steps.trees.len() {
+            let mut seeds = [const { Vec::new() }; C];
+            seeds.iter_mut().for_each(|column| column.resize(self.steps.row.k, Block::ZERO));
+            self.expand(pool, seeds.each_mut().map(|column| column.as_mut_slice()));
+            self.next = interleave(seeds);
+        }
+    }
+}
+
+impl<N, const C: usize> Drop for Stream<N, C> {
+    fn drop(&mut self) {
+        self.table.zeroize();
+        self.next.zeroize();
+        self.ready.zeroize();
+    }
+}
+
+/// The columns as a table of rows.
+fn interleave<const C: usize>(mut columns: [Vec<Block>; C]) -> Vec<[Block; C]> {
+    let row = |i: usize| std::array::from_fn(|c| columns[c][i]);
+    let rows = (0..columns[0].len()).map(row).collect();
+    columns.zeroize();
+    rows
+}

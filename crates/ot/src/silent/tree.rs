@@ -1,0 +1,187 @@
+//! Correlated GGM trees: one puncturable pseudorandom function with one block a level.
+//!
+//! X. Guo, K. Yang, X. Wang, W. Zhang, X. Xie, J. Zhang, Z. Liu, "Half-tree: halving the cost of
+//! tree expansion in COT and DPF", EUROCRYPT 2023 (ePrint 2022/1431), Figures 3 and 4.
+//!
+//! The two nodes of the first level sum to Δ, and the children of X are H(X) and X + H(X), so that the
+//! nodes of every level sum to Δ. The receiver knows the nodes on one side of each level but for
+//! the ancestors of α, which lie on the other.
+//!
+//! The children of the node j of a level of m nodes are the nodes j and j + m of the next: the first
+//! level decides the lowest bit of a leaf's number.
+//!
+//! **Where we differ from the paper.** The root is r = K_1 + s, with K_1 the sender's key of the
+//! first level's transfer and s public, pseudorandom, and unknown to the receiver until
+//! its transfers are fixed: the first level needs no message, and no choice of the receiver makes two trees
+//! meet. Where the leaves are to be independent of Δ (VOLE), all leaves of the correlated tree are
+//! hashed under another key, in place of the pseudorandom last level of the paper's pcGGM: two
+//! blocks a tree fewer, half a cipher call a leaf more.
+
+use vesica_core::Block;
+use vesica_core::hash::derive_into;
+use vesica_simd::aes::Aes128;
+use vesica_simd::{lpn, xor};
+
+const LABEL: &str = "vesica ot 2026 silent tree keys";
+
+/// The public functions of all trees of one extension.
+pub(super) struct Functions {
+    node: Aes128,
+    leaf: Aes128,
+    roots: Vec<Block>,
+    /// H(0), which stands where a node is not known.
+    node_of_zero: Block,
+}
+
+impl Functions {
+    /// Those of `seed`, which the sender draws once the transfers are fixed, for that many trees.
+    pub(super) fn new(seed: Block, trees: usize) -> Self {
+        let mut keys = [Block::ZERO; 3];
+        derive_into(LABEL, &[&seed.to_le_bytes()], Block::as_bytes_mut(&mut keys));
+        let [node, leaf, root] = keys.map(Aes128::new);
+        let mut roots = vec![Block::ZERO; trees];
+        root.ctr(0, &mut roots);
+        let mut node_of_zero = [Block::ZERO];
+        node.ccr(&mut node_of_zero);
+        Self { node, leaf, roots, node_of_zero: node_of_zero[0] }
+    }
+
+    /// Sets `nodes[..2m]` to the level below `nodes[..m]`.
+    fn grow(&self, nodes: &mut [Block]) {
+        let (left, right) = nodes.split_at_mut(nodes.len() / 2);
+        right.copy_from_slice(left);
+        self.node.ccr(left);
+        xor::xor(right, left);
+    }
+}
+
+/// What the leaves of a tree sum to, besides being pseudorandom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// Δ: the noise value is one.
+    Correlated,
+    /// Nothing: the leaves are hashed.
+    Hashed,
+}
+
+/// Sets `leaves` to those of the sender's tree number `tree`; `first_key` is its key of the first
+/// level's transfer.
+pub(super) fn sender_leaves(
+    functions: &Functions,
+    kind: Leaves,
+    delta: Block,
+    (tree, first_key): (usize, Block),
+    leaves: &mut [Block],
+) {
+    expand(functions, kind, delta, (tree, first_key), leaves, |_, _| ());
+}
+
+/// As [`sender_leaves`], with the keys of all the tree's transfers; sets `message` to what the
+/// receiver needs: a block for each level from the second on, and for hashed leaves one more
+/// that gives it the noise value's multiple of Δ, `noise_key` being the sender's part of that VOLE.
+pub(super) fn sender_message(
+    functions: &Functions,
+    kind: Leaves,
+    delta: Block,
+    (tree, keys, noise_key): (usize, &[Block], Block),
+    leaves: &mut [Block],
+    message: &mut [Block],
+) {
+    expand(functions, kind, delta, (tree, keys[0]), leaves, |i, left| {
+        message[i - 1] = lpn::sum(left) ^ keys[i];
+    });
+    if kind == Leaves::Hashed {
+        message[keys.len() - 1] = lpn::sum(leaves) ^ noise_key;
+    }
+}
+
+/// Calls `level(i, left)` with the left nodes of each level from the second, number 1, on.
+fn expand(
+    functions: &Functions,
+    kind: Leaves,
+    delta: Block,
+    (tree, first_key): (usize, Block),
+    leaves: &mut [Block],
+    mut level: impl FnMut(usize, &[Block]),
+) {
+    let root = first_key ^ functions.roots[tree];
+    leaves[0] = root;
+    leaves[1] = root ^ delta;
+    for i in 1..leaves.len().trailing_zeros() as usize {
+        let nodes = &mut leaves[..2 << i];
+        functions.grow(nodes);
+        level(i, &nodes[..1 << i]);
+    }
+    if kind == Leaves::Hashed {
+        functions.leaf.mmo(leaves);
+    }
+}
+
+/// A tree as the receiver holds it: all leaves but one.
+#[derive(Clone)]
+pub(super) struct Punctured {
+    /// The number of the leaf that is not known.
+    pub(super) alpha: usize,
+    /// For each level, the sum of the nodes on the side that is known.
+    sums: Vec<Block>,
+    /// What the unknown leaf becomes, less the sum of the others.
+    pub(super) correction: Block,
+}
+
+impl Punctured {
+    /// Tree number `tree`, from the choices and blocks of its transfers and the sender's message:
+    /// a block for each level from the second on, and one more for hashed leaves.
+    ///
+    /// The choices are the bits of α negated.
+    pub(super) fn new(
+        functions: &Functions,
+        tree: usize,
+        choices: impl Iterator<Item = bool>,
+        blocks: &[Block],
+        message: &[Block],
+    ) -> Self {
+        let alpha =
+            (0..).zip(choices).fold(0, |alpha, (i, choice)| alpha | usize::from(!choice) << i);
+        let mut sums = blocks.to_vec();
+        sums[0] ^= functions.roots[tree];
+        xor::xor(&mut sums[1..], &message[..blocks.len() - 1]);
+        let correction = message.get(blocks.len() - 1).copied().unwrap_or_default();
+        Self { alpha, sums, correction }
+    }
+
+    /// Fills `leaves`, with at α the sum of the other leaves and the correction.
+    ///
+    /// Neither addresses nor branches depend on α.
+    pub(super) fn leaves(&self, functions: &Functions, kind: Leaves, leaves: &mut [Block]) {
+        leaves[0] = Block::ZERO;
+        let mut m = 1;
+        for (i, known) in self.sums.iter().enumerate() {
+            let nodes = &mut leaves[..2 * m];
+            // The unknown parent is held as zero, and so both its children as H(0).
+            let of_unknown = if i == 0 {
+                nodes.fill(Block::ZERO);
+                Block::ZERO
+            } else {
+                functions.grow(nodes);
+                functions.node_of_zero
+            };
+            let (left, right) = nodes.split_at_mut(m);
+            let parent = self.alpha & (m - 1);
+            let right_bit = self.alpha >> i & 1 == 1;
+            let (goes_left, goes_right) = (Block::mask(!right_bit), Block::mask(right_bit));
+            // The child on α's side becomes zero. The other becomes the known sum less the other
+            // nodes: its H(0) is in the sum of its side and cancels.
+            let other_side = (lpn::sum(left) & goes_right) ^ (lpn::sum(right) & goes_left);
+            let change = other_side ^ *known;
+            lpn::add_at(left, parent, (of_unknown & goes_left) ^ (change & goes_right));
+            lpn::add_at(right, parent, (of_unknown & goes_right) ^ (change & goes_left));
+            m *= 2;
+        }
+        if kind == Leaves::Hashed {
+            functions.leaf.mmo(leaves);
+        }
+        // What stands at α cancels against its share of the sum.
+        let all = lpn::sum(leaves);
+        lpn::add_at(leaves, self.alpha, all ^ self.correction);
+    }
+}

@@ -1,0 +1,170 @@
+use super::code::Coefficients;
+use super::subfield::Subfield;
+use crate::Lift;
+use std::sync::LazyLock;
+use vesica_core::{Block, ParameterError, Result, Security};
+
+/// Where the receiver's values a lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Values {
+    /// In GF(2^128).
+    Full,
+    /// In the space of dimension `dim` over GF(2^16) that 1, X, …, X^(dim − 1) span: values of 16·`dim`
+    /// bits. Not against a malicious peer.
+    Subfield16 {
+        /// 1 to 8.
+        dim: usize,
+    },
+}
+
+/// The map of one space, both ways.
+struct Maps {
+    lift: Lift,
+    /// (p, c): the coordinates of a value are the sum of the c for the bits p it has.
+    lower: Vec<(u32, u128)>,
+}
+
+static MAPS: [LazyLock<Maps>; 8] = [
+    LazyLock::new(|| Maps::new(1)),
+    LazyLock::new(|| Maps::new(2)),
+    LazyLock::new(|| Maps::new(3)),
+    LazyLock::new(|| Maps::new(4)),
+    LazyLock::new(|| Maps::new(5)),
+    LazyLock::new(|| Maps::new(6)),
+    LazyLock::new(|| Maps::new(7)),
+    LazyLock::new(|| Maps::new(8)),
+];
+
+impl Maps {
+    fn new(dim: usize) -> Self {
+        let lift = Subfield::lift(dim);
+        // Gauss and Jordan: each vector gets a bit that no other has.
+        let mut basis: Vec<(u32, u128, u128)> = Vec::new();
+        for i in 0..lift.width_bits() {
+            let coordinates = 1 << i;
+            let mut vector = (lift.apply(coordinates).get(), coordinates);
+            for (bit, image, c) in &basis {
+                if vector.0 >> bit & 1 == 1 {
+                    vector = (vector.0 ^ image, vector.1 ^ c);
+                }
+            }
+            let bit = vector.0.trailing_zeros();
+            for (_, image, c) in &mut basis {
+                if *image >> bit & 1 == 1 {
+                    (*image, *c) = (*image ^ vector.0, *c ^ vector.1);
+                }
+            }
+            basis.push((bit, vector.0, vector.1));
+        }
+        Self { lift, lower: basis.into_iter().map(|(bit, _, c)| (bit, c)).collect() }
+    }
+}
+
+impl Values {
+    /// How many bits a value has.
+    ///
+    /// # Panics
+    /// If there is no such space.
+    pub fn bits(self) -> usize {
+        match self {
+            Values::Full => 128,
+            Values::Subfield16 { .. } => self.maps().lift.width_bits(),
+        }
+    }
+
+    /// Replaces each list of [`bits`](Self::bits) bits, the others being zero, by the value it stands
+    /// for; GF(2)-linear, in constant time.
+    ///
+    /// # Panics
+    /// If there is no such space.
+    pub fn lift(self, values: &mut [Block]) {
+        if self != Values::Full {
+            let lift = &self.maps().lift;
+            values.iter_mut().for_each(|value| *value = lift.apply(value.get()));
+        }
+    }
+
+    /// The inverse of [`lift`](Self::lift).
+    ///
+    /// # Panics
+    /// If there is no such space.
+    pub fn lower(self, values: &mut [Block]) {
+        if self != Values::Full {
+            let lower = &self.maps().lower;
+            for value in values {
+                let chosen =
+                    lower.iter().map(|(bit, c)| Block::new(*c) & Block::mask(value.bit(*bit)));
+                *value = chosen.fold(Block::ZERO, |sum, c| sum ^ c);
+            }
+        }
+    }
+
+    /// The map of one value.
+    pub(super) fn map(self) -> Lift {
+        match self {
+            Values::Full => Lift::identity(),
+            Values::Subfield16 { .. } => self.maps().lift.clone(),
+        }
+    }
+
+    /// Where coefficients of a linear code over these values lie.
+    pub(super) fn coefficients(self) -> Coefficients {
+        match self {
+            Values::Full => Coefficients::Field,
+            Values::Subfield16 { .. } => Coefficients::Subfield16,
+        }
+    }
+
+    /// # Errors
+    /// [`ParameterError::UnsupportedOperation`] if there is no such space or none against that
+    /// adversary.
+    pub(super) fn check<S: Security>(self) -> Result<()> {
+        match self {
+            Values::Full => Ok(()),
+            Values::Subfield16 { dim: 1..=8 } if !S::MALICIOUS => Ok(()),
+            Values::Subfield16 { .. } => Err(ParameterError::UnsupportedOperation.into()),
+        }
+    }
+
+    fn maps(self) -> &'static Maps {
+        match self {
+            Values::Subfield16 { dim: dim @ 1..=8 } => &MAPS[dim - 1],
+            _ => panic!("a space of 1 to 8 dimensions over GF(2^16)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_core::{Malicious, SemiHonest};
+
+    #[test]
+    fn lower_undoes_lift() {
+        for values in (1..=8).map(|dim| Values::Subfield16 { dim }).chain([Values::Full]) {
+            let mask = u128::MAX >> (128 - values.bits());
+            let before: Vec<Block> = (0..200)
+                .map(|i: u128| Block::new((i * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) & mask))
+                .collect();
+            let mut blocks = before.clone();
+            values.lift(&mut blocks);
+            if values != Values::Full {
+                assert_ne!(blocks, before);
+            }
+            values.lower(&mut blocks);
+            assert!(blocks == before, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn subfield_values_are_refused_against_a_malicious_peer() {
+        let subfield = Values::Subfield16 { dim: 5 };
+        assert!(
+            subfield.check::<SemiHonest>().is_ok() && Values::Full.check::<Malicious>().is_ok()
+        );
+        let refused = Err(ParameterError::UnsupportedOperation.into());
+        assert_eq!(subfield.check::<Malicious>(), refused);
+        assert_eq!(Values::Subfield16 { dim: 9 }.check::<SemiHonest>(), refused);
+        assert_eq!(Values::Subfield16 { dim: 0 }.check::<SemiHonest>(), refused);
+    }
+}
