@@ -16,7 +16,9 @@ use vesica_engine::explain::grouped;
 /// The file that marks a directory as the demo's own, so that nobody else's files are replaced.
 const MARKER: &str = ".made-by-vesica-demo";
 
-/// Match two made-up customer files of 200,000 rows and check the result.
+const COUNTS: files::Counts = files::Counts::of(files::ROWS);
+
+/// Match two made-up customer files of 1,000,000 rows and check the result.
 ///
 /// Makes the files, keys and agreement of a grocer and an airline in a directory, runs both as two
 /// processes over TLS on this machine, and compares the result with a plain join.
@@ -136,14 +138,14 @@ fn prepare(directory: &Path) -> Result<(), DemoError> {
 
 fn make_files(places: &Places, out: &mut impl Write) -> Result<files::Made, DemoError> {
     let (grocer, airline) = (&places.grocer.input, &places.airline.input);
-    let made = files::write(grocer, airline).map_err(|error| file_error(grocer, &error))?;
+    let made = files::write(COUNTS, grocer, airline).map_err(|error| file_error(grocer, &error))?;
     script::headline(out, 1, "Two customer files, each at its own organisation")?;
     for path in [grocer, airline] {
         writeln!(
             out,
             "{} ({} rows; nobody in it exists):",
             path.display(),
-            grouped(files::ROWS as u64)
+            grouped(COUNTS.rows as u64)
         )?;
         show_head(path, 3, out)?;
     }
@@ -195,16 +197,21 @@ fn check(places: &Places, made: &files::Made, out: &mut impl Write) -> Result<()
     let text = |path: &Path| {
         String::from_utf8(read(path)?).map_err(|_| DemoError::WrongResult("a file is not text"))
     };
-    let joined = plain_join::join(&text(&places.grocer.input)?, &text(&places.airline.input)?);
+    let (grocer, airline) = (text(&places.grocer.input)?, text(&places.airline.input)?);
+    let joined = plain_join::join(&grocer, &airline);
+    let merged = plain_join::merge(&grocer, &airline);
     if result != made.expected {
         return Err(DemoError::WrongResult("it differs from what was put into the files"));
     }
     if result != joined.rows.as_bytes() {
         return Err(DemoError::WrongResult("it differs from the plain join"));
     }
+    if result != merged.as_bytes() {
+        return Err(DemoError::WrongResult("it differs from the plain sort and merge"));
+    }
     let report = report(&places.grocer)?;
     let count = |pointer: &str| report.pointer(pointer).and_then(Value::as_u64);
-    if count("/result/matched_keys") != Some(files::COMMON as u64)
+    if count("/result/matched_keys") != Some(COUNTS.common as u64)
         || count("/result/rows_written") != Some(made.expected_rows as u64)
     {
         return Err(DemoError::WrongResult("the report counts something else"));
@@ -214,12 +221,13 @@ fn check(places: &Places, made: &files::Made, out: &mut impl Write) -> Result<()
     }
     writeln!(
         out,
-        "Equal, byte for byte, to a plain join of both files on one machine, and to what was put\n\
-         into them: {} people in common, {} of them with two customer numbers.\n\
+        "Equal, byte for byte, to two plain joins of both files on one machine (by hashing, and by\n\
+         sorting and merging), and to what was put into them: {} people in common, {} of them\n\
+         with two customer numbers.\n\
          A plain join of the cells as they are written would have found {} rows.\n\
          The airline has no result file: it learned the size of the grocer's set, no more.",
-        grouped(files::COMMON as u64),
-        files::COMMON_TWICE,
+        grouped(COUNTS.common as u64),
+        COUNTS.common_twice,
         grouped(joined.raw_matches as u64)
     )?;
     Ok(())
@@ -255,13 +263,15 @@ mod tests {
     fn the_plain_join_finds_what_was_put_into_the_files() {
         let directory = tempfile::tempdir().unwrap();
         let [grocer, airline] = ["g.csv", "a.csv"].map(|name| directory.path().join(name));
-        let made = files::write(&grocer, &airline).unwrap();
+        let counts = files::Counts::of(40_000);
+        let made = files::write(counts, &grocer, &airline).unwrap();
         let [grocer, airline] = [grocer, airline].map(|path| fs::read_to_string(path).unwrap());
-        assert_eq!(grocer.lines().count(), files::ROWS + 1);
-        assert_eq!(airline.lines().count(), files::ROWS + 1);
+        assert_eq!(grocer.lines().count(), counts.rows + 1);
+        assert_eq!(airline.lines().count(), counts.rows + 1);
         let joined = plain_join::join(&grocer, &airline);
         assert!(joined.rows.as_bytes() == made.expected);
-        assert_eq!(made.expected_rows, files::COMMON + files::COMMON_TWICE);
+        assert!(plain_join::merge(&grocer, &airline).as_bytes() == made.expected);
+        assert_eq!(made.expected_rows, counts.common + counts.common_twice);
         assert!(joined.raw_matches < made.expected_rows / 2);
     }
 

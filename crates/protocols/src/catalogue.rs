@@ -138,6 +138,12 @@ pub fn catalogue() -> &'static [Protocol] {
     CATALOGUE
 }
 
+/// The strongest security that any protocol offers for `operation`.
+pub fn strongest(operation: Operation) -> Security {
+    let offering = catalogue().iter().filter(|row| row.operations.contains(&operation));
+    offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
+}
+
 /// The protocol named `id`.
 ///
 /// # Errors

@@ -16,5 +16,5 @@ pub mod dh;
 pub mod naive_hash;
 mod party;
 
-pub use catalogue::{Operation, Protocol, Security, Traffic, catalogue, find};
+pub use catalogue::{Operation, Protocol, Security, Traffic, catalogue, find, strongest};
 pub use party::{Output, Party};

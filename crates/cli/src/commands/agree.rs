@@ -9,6 +9,7 @@ use std::io::Write;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain;
 use vesica_link::PublicIdentity;
+use vesica_protocols::{Operation, strongest};
 
 /// What stands for an identity that is still to come.
 const TO_COME: &str = "vesica1...";
@@ -113,8 +114,9 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
     line("operation = \"intersection\"", "which rows they have in common");
     let comment = "who receives the result: a party's name, or \"both\"";
     line(&format!("receives = {}", quoted(receives)), comment);
-    line("security = \"semi-honest\"", "the least that both accept");
-    line("protocol = \"auto\"", "or an id out of `vesica protocols`");
+    let security = strongest(Operation::Intersection);
+    line(&format!("security = \"{security}\""), "the least that both accept");
+    line("protocol = \"auto\"", "what suits sizes and network; or an id out of `vesica protocols`");
     let comment = "the last day on which it may run (UTC)";
     match &args.expires {
         Some(day) => line(&format!("expires = {day}"), comment),

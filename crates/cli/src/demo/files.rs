@@ -5,18 +5,38 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Data rows of each file.
-pub(super) const ROWS: usize = 200_000;
-/// People both sides know.
-pub(super) const COMMON: usize = 60_000;
-/// Of the people in common, how many the grocer has twice, under two customer numbers.
-pub(super) const COMMON_TWICE: usize = 40;
+/// Data rows of each file of the demo.
+pub(super) const ROWS: usize = 1_000_000;
 
-const GROCER_TWICE: usize = 200;
-const AIRLINE_TWICE: usize = 150;
-/// Rows of the airline with the address of one of the grocer's customers and another birthday:
-/// families who share a mailbox.
-const SHARED_MAILBOXES: usize = 500;
+/// How many rows of which kind.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    /// Data rows of each file.
+    pub(super) rows: usize,
+    /// People both sides know.
+    pub(super) common: usize,
+    /// Of the people in common, how many the grocer has twice, under two customer numbers.
+    pub(super) common_twice: usize,
+    grocer_twice: usize,
+    airline_twice: usize,
+    /// Rows of the airline with the address of one of the grocer's customers and another birthday:
+    /// families who share a mailbox.
+    shared_mailboxes: usize,
+}
+
+impl Counts {
+    /// The same mixture in files of `rows` rows.
+    pub(super) const fn of(rows: usize) -> Self {
+        Self {
+            rows,
+            common: rows * 3 / 10,
+            common_twice: rows / 5000,
+            grocer_twice: rows / 1000,
+            airline_twice: rows * 3 / 4000,
+            shared_mailboxes: rows / 400,
+        }
+    }
+}
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 const GROCER_HEADER: &str =
@@ -58,31 +78,33 @@ pub(super) struct Made {
 }
 
 /// Writes both files.
-pub(super) fn write(grocer: &Path, airline: &Path) -> io::Result<Made> {
+pub(super) fn write(counts: Counts, grocer: &Path, airline: &Path) -> io::Result<Made> {
+    let Counts { rows, common, common_twice, grocer_twice, airline_twice, shared_mailboxes } =
+        counts;
     let faults = |faults: &[(Fault, usize)]| faults.iter().map(|(_, n)| n).sum::<usize>();
-    let grocer_people = ROWS - GROCER_TWICE - faults(&GROCER_FAULTS);
-    let airline_people = ROWS - AIRLINE_TWICE - faults(&AIRLINE_FAULTS);
+    let grocer_people = rows - grocer_twice - faults(&GROCER_FAULTS);
+    let airline_people = rows - airline_twice - faults(&AIRLINE_FAULTS);
     // The grocer knows the people 0 to G, the airline the last of these and more.
-    let first_of_airline = grocer_people - COMMON;
+    let first_of_airline = grocer_people - common;
 
     let mut entries: Vec<Entry> =
         (0..grocer_people).map(|id| known(id, id >= first_of_airline)).collect();
-    let twice = GROCER_TWICE - COMMON_TWICE;
+    let twice = grocer_twice - common_twice;
     entries.extend((0..twice).map(|id| known(id, false)));
-    entries.extend((first_of_airline..).take(COMMON_TWICE).map(|id| known(id, true)));
-    add_faults(&mut entries, &GROCER_FAULTS, 1_000_000);
+    entries.extend((first_of_airline..).take(common_twice).map(|id| known(id, true)));
+    add_faults(&mut entries, &GROCER_FAULTS, 10_000_000);
     let made = write_grocer(grocer, entries)?;
 
     let mut entries: Vec<Entry> =
         (first_of_airline..).take(airline_people).map(|id| known(id, id < grocer_people)).collect();
-    for i in 0..SHARED_MAILBOXES {
+    for i in 0..shared_mailboxes {
         let child = &mut entries[airline_people - 1 - i].person;
         let parent = Person::number(i as u64);
         child.email = parent.email;
         child.born.year = parent.born.year + 1;
     }
-    entries.extend((first_of_airline..).take(AIRLINE_TWICE).map(|id| known(id, true)));
-    add_faults(&mut entries, &AIRLINE_FAULTS, 2_000_000);
+    entries.extend((first_of_airline..).take(airline_twice).map(|id| known(id, true)));
+    add_faults(&mut entries, &AIRLINE_FAULTS, 20_000_000);
     write_airline(airline, entries)?;
     Ok(made)
 }
@@ -112,7 +134,7 @@ fn write_grocer(path: &Path, mut entries: Vec<Entry>) -> io::Result<Made> {
         let dice = hand.dice();
         let (points, newsletter) = (dice.below(5000), ["yes", "no"][dice.below(2) as usize]);
         let row = format!(
-            "C{:06};{};{};{email};{phone};{born};{};{points};{newsletter}\r\n",
+            "C{:07};{};{};{email};{phone};{born};{};{points};{newsletter}\r\n",
             i + 1,
             person.first,
             person.last,

@@ -7,6 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use vesica_link::Identity;
+use vesica_protocols::{Operation, strongest};
 
 /// How long each side waits for the other, in seconds. They start together.
 const WAIT: &str = "60s";
@@ -38,7 +39,7 @@ pub(super) fn write_agreement(places: &Places, out: &mut impl Write) -> Result<(
 title = "Grocer and airline: customers in common"
 operation = "intersection"
 receives = "grocer"           # the airline learns the size of the grocer's set, no more
-security = "semi-honest"
+security = "{}"
 
 [[key]]                       # a person is an address and a birthday
 name = "email"
@@ -50,12 +51,13 @@ profile = "date:dmy"          # 03.04.1980 is the third of April
 
 [party.grocer]
 identity = "{}"
-max_rows = 250_000
+max_rows = 1_250_000
 
 [party.airline]
 identity = "{}"
-max_rows = 250_000
+max_rows = 1_250_000
 "#,
+        strongest(Operation::Intersection),
         identity(&places.grocer)?,
         identity(&places.airline)?
     );
