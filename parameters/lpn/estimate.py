@@ -7,7 +7,8 @@ log2(cost of one try / probability that a try succeeds). Logarithms are to base 
 Letters. N samples, k unknowns, t noisy samples, one in each block of N/t; row weight w.
 """
 
-from math import e, exp, lgamma, log, log2, sqrt
+from functools import cache
+from math import e, lgamma, log, log2
 
 NEVER = float("inf")
 ROW_WEIGHT = 10
@@ -179,11 +180,6 @@ def _product(a, b):
     return [sum(a[i] * b[d - i] for i in range(d + 1)) for d in range(7)]
 
 
-def linear_test(samples, weight_of_test, t):
-    """Bias of one linear test of that weight, over a field: the chance that it meets no noise."""
-    return -t * log2(1 - weight_of_test / samples)
-
-
 # --- one row, all attacks --------------------------------------------------------------------------
 
 
@@ -214,42 +210,48 @@ def primal(k, t, depth, setting, weight=ROW_WEIGHT):
     }
 
 
-def dual(n, t, depth, setting, delta):
-    """All attacks on a dual instance of rate n/N with a code of no sparse equations."""
+def dual(n, t, depth, setting, expander, window, delta):
+    """All attacks on a dual instance with an expand-convolute code; `delta` is the relative weight of the
+    lightest word one supposes to be found when nothing is known of where it lies."""
     field_bits, interleaving = setting
     samples = t << depth
     k = samples - n
     return {
-        "linear tests": linear_test(samples, delta * samples, t),
+        "pseudo-distance": -t * log2(1 - delta),
+        "linear tests": code_test(n, t, depth, expander, field_bits, window),
         "isd": interleaved(samples, k, t, field_bits, interleaving, k)[0],
         "hybrid": hybrid(samples, k, t, False)[0],
         "algebraic": algebraic(samples, k, t, False)[0],
     }
 
 
-# --- the distance of the expand-convolute code -----------------------------------------------------
+# --- linear tests of the expand-convolute code -----------------------------------------------------
 
 
-def lg_light_words(n, delta, weight, field_bits, window, rows=400):
-    """(one row, several rows): log2 of the expected number of sets of r rows of the expander that
-    carry a word lighter than delta N, positions independent and uniform.
+@cache
+def code_test(n, t, depth, weight, field_bits, window, weak=80):
+    """Bits of the best linear test against a code over K, but for codes of probability 2^-weak.
 
-    The convolution is silent until the first position and may be silenced again after a position;
-    `window` linear conditions on the r - 1 free ratios of coefficients silence it once."""
-    one, several = -NEVER, -NEVER
-    for r in range(1, rows):
+    A word is silent until the first position of its rows, counted from the end, then runs on, and may be
+    silenced again after a position; `window` linear conditions on the r - 1 free ratios of coefficients
+    silence it once. Blocks of noise are contiguous: a block that a word covers wholly is hit for sure, so
+    only words with a gap in every block have a bias. Only blocks inside the convolution are counted."""
+    blocks = ((t << depth) - n) >> depth
+    best = NEVER
+    for r in [*range(1, 20), *range(20, 500, 20)]:
         points = weight * r
-        for silenced in range(0, min(3 * r, points - 1) + 1):
-            if r > 60 and silenced not in (0, (r - 1) // window, r):
-                continue
+        free = (r - 1) // window
+        for silenced in range(0, 2 * r + 1) if r < 20 else (free - 3, free, free + 1):
             count = lg_binomial(n, r) + lg_binomial(points, silenced)
-            count += _lg_beta(delta, points - silenced, silenced + 1)
             count += min(0, field_bits * (r - 1 - window * silenced))
-            if r == 1:
-                one = max(one, count)
-            else:
-                several = max(several, count)
-    return one, several
+            # A run is shorter than two blocks, the last one shorter than one.
+            step = 1 if r < 6 else 4
+            for covered in range(step, min(blocks, 2 * silenced + 2), step):
+                words = count + _lg_beta(covered / blocks, points - silenced, silenced + 1)
+                if words < -weak:
+                    continue
+                best = min(best, -blocks * log2(1 - (covered - step) / blocks) - min(0.0, words))
+    return best
 
 
 def _lg_beta(x, a, b):
