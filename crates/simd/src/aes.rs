@@ -24,7 +24,10 @@ use crate::backend::dispatch;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bit_sums;
 mod portable;
+
+pub use bit_sums::ctr_bit_sums;
 
 /// The round constants.
 const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];

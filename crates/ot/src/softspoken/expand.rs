@@ -2,26 +2,23 @@
 
 use super::layout::{COLUMNS, FieldBits};
 use vesica_core::Block;
-use vesica_simd::aes::{Aes128, ctr_many};
+use vesica_simd::aes::{Aes128, ctr_bit_sums};
 use vesica_simd::transpose::transpose_128;
 use vesica_simd::xor::xor;
 
-/// Room for one tile, used again for the next.
+/// Room for the rows of one tile, used again for the next.
+#[derive(Default)]
 pub(super) struct Scratch {
     rows: Vec<Block>,
-    streams: Vec<Block>,
+    total: Vec<Block>,
 }
 
 impl Scratch {
-    pub(super) fn new() -> Self {
-        Self { rows: Vec::new(), streams: Vec::new() }
-    }
-
-    /// Room for `len` blocks a row; the contents are arbitrary.
-    fn split(&mut self, bits: FieldBits, len: usize) -> (&mut [Block], &mut [Block]) {
+    /// Room for `len` blocks a row, with arbitrary contents.
+    fn split(&mut self, len: usize) -> (&mut [Block], &mut [Block]) {
         self.rows.resize(COLUMNS * len, Block::ZERO);
-        self.streams.resize(bits.shape().leaves() * len, Block::ZERO);
-        (&mut self.rows, &mut self.streams)
+        self.total.resize(len, Block::ZERO);
+        (&mut self.rows, &mut self.total)
     }
 }
 
@@ -36,19 +33,16 @@ pub(super) fn receiver_tile(
     (u, c, columns): (&mut [Block], &mut [Block], &mut [Block]),
 ) {
     let len = u.len();
-    let (rows, streams) = scratch.split(bits, len);
+    let (rows, _) = scratch.split(len);
     let trees = leaves.chunks_exact(bits.shape().leaves());
     let rows_of_trees = rows.chunks_exact_mut(bits.k() * len);
     for (j, (leaves, rows)) in trees.zip(rows_of_trees).enumerate() {
-        ctr_many(leaves, first, streams, len);
-        let sum = weigh(bits, streams, rows, len);
-        match j {
-            0 => u.copy_from_slice(sum),
-            _ => {
-                let c = &mut c[(j - 1) * len..][..len];
-                c.copy_from_slice(sum);
-                xor(c, u);
-            }
+        if j == 0 {
+            ctr_bit_sums(leaves, first, rows, u);
+        } else {
+            let c = &mut c[(j - 1) * len..][..len];
+            ctr_bit_sums(leaves, first, rows, c);
+            xor(c, u);
         }
     }
     transpose_128(rows, columns);
@@ -67,12 +61,11 @@ pub(super) fn sender_tile(
     (c, columns): (&[Block], &mut [Block]),
 ) {
     let len = columns.len() / COLUMNS;
-    let (rows, streams) = scratch.split(bits, len);
+    let (rows, total) = scratch.split(len);
     let trees = leaves.chunks_exact(bits.shape().leaves() - 1);
     let rows_of_trees = rows.chunks_exact_mut(bits.k() * len);
     for (j, (leaves, rows)) in trees.zip(rows_of_trees).enumerate() {
-        ctr_many(leaves, first, &mut streams[len..], len);
-        weigh(bits, streams, rows, len);
+        ctr_bit_sums(leaves, first, rows, total);
         if j > 0 {
             let c = &c[(j - 1) * len..][..len];
             for (b, row) in rows.chunks_exact_mut(len).enumerate() {
@@ -82,23 +75,4 @@ pub(super) fn sender_tile(
         }
     }
     transpose_128(rows, columns);
-}
-
-/// Row b: the sum of the streams whose number has bit b. Gives the sum of all streams, and
-/// overwrites them.
-fn weigh<'a>(
-    bits: FieldBits,
-    streams: &'a mut [Block],
-    rows: &mut [Block],
-    len: usize,
-) -> &'a [Block] {
-    for b in (0..bits.k()).rev() {
-        let (low, high) = streams[..(2 << b) * len].split_at_mut((1 << b) * len);
-        let row = &mut rows[b * len..][..len];
-        let (first, others) = high.split_at(len);
-        row.copy_from_slice(first);
-        others.chunks_exact(len).for_each(|stream| xor(row, stream));
-        xor(low, high);
-    }
-    &streams[..len]
 }

@@ -13,7 +13,7 @@ pub(super) const BASE_TRANSFERS: usize = 128;
 
 /// Blocks of 128 positions that are worked on and sent together: their rows and columns stay in
 /// the L2 cache.
-pub(super) const TILE: usize = 32;
+pub(super) const TILE: usize = 16;
 
 /// Positions in a block.
 pub(super) const COLUMNS: usize = 128;

@@ -144,7 +144,7 @@ impl<S: Security> Receiver<S> {
                 let c = corrections.par_chunks_mut(tile_len);
                 let columns = columns.par_chunks_mut(TILE * COLUMNS);
                 let tiles = u.zip(c).zip(columns).enumerate();
-                tiles.for_each_init(Scratch::new, |scratch, (i, ((u, c), columns))| {
+                tiles.for_each_init(Scratch::default, |scratch, (i, ((u, c), columns))| {
                     let first = first + (i * TILE) as u128;
                     receiver_tile(bits, leaves, first, scratch, (u, c, columns));
                 });

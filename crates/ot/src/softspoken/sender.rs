@@ -195,7 +195,7 @@ impl<S: Security> Sender<S> {
             ctx.pool().run(|| {
                 let columns = group.par_chunks_mut(TILE * COLUMNS);
                 let tiles = corrections.par_chunks(tile_len).zip(columns).enumerate();
-                tiles.for_each_init(Scratch::new, |scratch, (i, tile)| {
+                tiles.for_each_init(Scratch::default, |scratch, (i, tile)| {
                     let first = first + (i * TILE) as u128;
                     sender_tile(bits, leaves, delta, first, scratch, tile);
                 });
