@@ -162,22 +162,11 @@ fn dispatch<const C: usize, const WEIGHT: usize, W: Word>(
     }
 }
 
-/// Calls `sum(i, rows)` for every output i with the positions of its rows, all below `len`.
+/// Sets `rows` to the positions that the words select from a table of `len` rows, all below `len`.
 #[inline(always)]
-fn for_each_output<const WEIGHT: usize, W: Word>(
-    len: usize,
-    words: &[W],
-    mut sum: impl FnMut(usize, &[W; WEIGHT]),
-) {
-    let mut rows = [[W::default(); WEIGHT]; CHUNK];
-    for (chunk, words) in words.chunks(CHUNK * WEIGHT).enumerate() {
-        let rows = &mut rows[..words.len() / WEIGHT];
-        for (row, word) in rows.as_flattened_mut().iter_mut().zip(words) {
-            *row = word.row(len);
-        }
-        for (i, rows) in rows.iter().enumerate() {
-            sum(chunk * CHUNK + i, rows);
-        }
+fn select<const WEIGHT: usize, W: Word>(len: usize, words: &[W], rows: &mut [[W; WEIGHT]]) {
+    for (row, word) in rows.as_flattened_mut().iter_mut().zip(words) {
+        *row = word.row(len);
     }
 }
 
@@ -186,82 +175,79 @@ fn portable<const C: usize, const WEIGHT: usize, W: Word>(
     words: &[W],
     out: &mut [&mut [Block]; C],
 ) {
-    for_each_output::<WEIGHT, W>(table.len(), words, |i, rows| {
-        let mut sum = [Block::ZERO; C];
-        for row in rows {
-            for (sum, value) in sum.iter_mut().zip(&table[row.as_usize()]) {
-                *sum ^= *value;
+    let mut rows = [[W::default(); WEIGHT]; CHUNK];
+    for (chunk, words) in words.chunks(CHUNK * WEIGHT).enumerate() {
+        let rows = &mut rows[..words.len() / WEIGHT];
+        select(table.len(), words, rows);
+        for (i, rows) in rows.iter().enumerate() {
+            let mut sum = [Block::ZERO; C];
+            for row in rows {
+                for (sum, value) in sum.iter_mut().zip(&table[row.as_usize()]) {
+                    *sum ^= *value;
+                }
+            }
+            for (column, sum) in out.iter_mut().zip(sum) {
+                column[chunk * CHUNK + i] ^= sum;
             }
         }
-        for (column, sum) in out.iter_mut().zip(sum) {
-            column[i] ^= sum;
-        }
-    });
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Block, Word, for_each_output};
+    use super::{Block, CHUNK, Word, select};
     use std::arch::x86_64::*;
 
-    /// # Safety
-    /// The processor has AVX2.
-    #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn avx2<const C: usize, const WEIGHT: usize, W: Word>(
-        table: &[[Block; C]],
-        words: &[W],
-        out: &mut [&mut [Block]; C],
-    ) {
-        // SAFETY: the caller's.
-        unsafe { sums::<C, WEIGHT, W>(table, words, out) }
-    }
-
-    /// # Safety
-    /// The processor has AVX-512 F, BW and VL.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    pub(super) unsafe fn avx512<const C: usize, const WEIGHT: usize, W: Word>(
-        table: &[[Block; C]],
-        words: &[W],
-        out: &mut [&mut [Block]; C],
-    ) {
-        // SAFETY: the caller's. The compiler merges pairs of additions into three-way ones.
-        unsafe { sums::<C, WEIGHT, W>(table, words, out) }
-    }
-
-    /// # Safety
-    /// The processor has AVX2. `out` has `words.len() / WEIGHT` blocks in each column.
-    #[inline(always)]
-    unsafe fn sums<const C: usize, const WEIGHT: usize, W: Word>(
-        table: &[[Block; C]],
-        words: &[W],
-        out: &mut [&mut [Block]; C],
-    ) {
-        let rows_start: *const [Block; C] = table.as_ptr();
-        let columns: [*mut Block; C] = std::array::from_fn(|c| out[c].as_mut_ptr());
-        for_each_output::<WEIGHT, W>(table.len(), words, |i, rows| {
-            // SAFETY: positions are below the table's length; i counts the outputs.
-            unsafe {
-                if C == 1 {
-                    let target = columns[0].add(i).cast::<__m128i>();
-                    let mut sum = _mm_loadu_si128(target);
-                    for row in rows {
-                        let value = rows_start.add(row.as_usize()).cast();
-                        sum = _mm_xor_si128(sum, _mm_loadu_si128(value));
+    /// A function of its own for each instruction set: closures and inlined functions would lose
+    /// the instructions.
+    macro_rules! sums {
+        ($name:ident, $features:literal) => {
+            /// # Safety
+            /// The processor has these features; each column of `out` has a block for every
+            /// `WEIGHT` words.
+            #[target_feature(enable = $features)]
+            pub(super) unsafe fn $name<const C: usize, const WEIGHT: usize, W: Word>(
+                table: &[[Block; C]],
+                words: &[W],
+                out: &mut [&mut [Block]; C],
+            ) {
+                let start: *const [Block; C] = table.as_ptr();
+                let mut rows = [[W::default(); WEIGHT]; CHUNK];
+                for (chunk, words) in words.chunks(CHUNK * WEIGHT).enumerate() {
+                    let rows = &mut rows[..words.len() / WEIGHT];
+                    select(table.len(), words, rows);
+                    for (i, rows) in rows.iter().enumerate() {
+                        let i = chunk * CHUNK + i;
+                        // SAFETY: positions are below the table's length, i is below the
+                        // columns'.
+                        unsafe {
+                            if C == 1 {
+                                let target = out[0].as_mut_ptr().add(i).cast::<__m128i>();
+                                let mut sum = _mm_loadu_si128(target);
+                                for row in rows {
+                                    let value = start.add(row.as_usize()).cast();
+                                    sum = _mm_xor_si128(sum, _mm_loadu_si128(value));
+                                }
+                                _mm_storeu_si128(target, sum);
+                            } else {
+                                let first = out[0].as_mut_ptr().add(i).cast::<__m128i>();
+                                let second = out[C - 1].as_mut_ptr().add(i).cast::<__m128i>();
+                                let mut sum = _mm256_loadu2_m128i(second, first);
+                                for row in rows {
+                                    let value = start.add(row.as_usize()).cast();
+                                    sum = _mm256_xor_si256(sum, _mm256_loadu_si256(value));
+                                }
+                                _mm256_storeu2_m128i(second, first, sum);
+                            }
+                        }
                     }
-                    _mm_storeu_si128(target, sum);
-                } else {
-                    let first = columns[0].add(i).cast::<__m128i>();
-                    let second = columns[C - 1].add(i).cast::<__m128i>();
-                    let mut sum = _mm256_loadu2_m128i(second, first);
-                    for row in rows {
-                        let value = rows_start.add(row.as_usize()).cast();
-                        sum = _mm256_xor_si256(sum, _mm256_loadu_si256(value));
-                    }
-                    _mm256_storeu2_m128i(second, first, sum);
                 }
             }
-        });
+        };
     }
+
+    sums!(avx2, "avx2");
+    sums!(avx512, "avx2,avx512f,avx512bw,avx512vl");
 
     /// # Safety
     /// The processor has AVX-512 F.
