@@ -49,11 +49,6 @@ impl Okvs for BandOkvs {
         self.layout.slots
     }
 
-    #[inline]
-    fn cluster_of(&self, key: Block) -> usize {
-        self.layout.place(key).0
-    }
-
     fn encode(
         &self,
         cluster: usize,

@@ -42,11 +42,11 @@ pub trait Okvs: Send + Sync {
     /// How many slots each cluster has.
     fn cluster_len(&self) -> usize;
 
-    /// The cluster of `key`: its leading 32 bits, scaled to the number of clusters. The row inside
-    /// the cluster depends on the other bits.
+    /// The cluster of `key`: its leading 64 bits, scaled to the number of clusters; so ascending in
+    /// `key`. The row inside the cluster depends on what is left of the key.
     #[inline]
     fn cluster_of(&self, key: Block) -> usize {
-        cluster_of(key, self.cluster_count())
+        scaled(key, self.cluster_count()).0
     }
 
     /// Encodes one cluster: fills `slots` so that each of `keys` decodes to its value.
@@ -78,11 +78,11 @@ pub trait Okvs: Send + Sync {
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch);
 }
 
-/// The leading 32 bits of `key`, scaled to `0..count`.
-#[inline]
-pub(crate) fn cluster_of(key: Block, count: usize) -> usize {
-    let top = (key.get() >> 96) as u64;
-    ((u128::from(top) * count as u128) >> 32) as usize
+/// The leading 64 bits of `key`, scaled to `0..count`, and what they leave as a fraction of 2^64.
+#[inline(always)]
+pub(crate) fn scaled(key: Block, count: usize) -> (usize, u64) {
+    let scaled = (key.get() >> 64) * count as u128;
+    ((scaled >> 64) as usize, scaled as u64)
 }
 
 /// Fills `slots` with the part of the stream of `fill` that belongs to `cluster`.

@@ -1,4 +1,5 @@
 use crate::Okvs;
+use crate::okvs::scaled;
 use rayon::prelude::*;
 use vesica_core::Block;
 use vesica_net::Pool;
@@ -21,7 +22,7 @@ impl Partition {
     ///
     /// # Panics
     /// If there are more than 2^32 - 1 keys.
-    pub fn new(okvs: &impl Okvs, keys: &[Block], pool: &Pool) -> Self {
+    pub fn new(okvs: &(impl Okvs + ?Sized), keys: &[Block], pool: &Pool) -> Self {
         assert!(keys.len() <= MAX_KEYS, "positions have 32 bits");
         let clusters = okvs.cluster_count();
         let chunk_len = keys.len().div_ceil(pool.len()).max(1);
@@ -29,7 +30,7 @@ impl Partition {
             keys.par_chunks(chunk_len)
                 .map(|chunk| {
                     let mut counts = vec![0; clusters];
-                    chunk.iter().for_each(|key| counts[okvs.cluster_of(*key)] += 1);
+                    chunk.iter().for_each(|key| counts[scaled(*key, clusters).0] += 1);
                     counts
                 })
                 .collect()
@@ -62,7 +63,7 @@ impl Partition {
                 |(i, (chunk, mut parts))| {
                     let first = i * chunk_len;
                     for (position, key) in (first..).zip(chunk) {
-                        let part = &mut parts[okvs.cluster_of(*key)];
+                        let part = &mut parts[scaled(*key, clusters).0];
                         part.keys[part.filled] = *key;
                         part.positions[part.filled] = position as u32;
                         part.filled += 1;

@@ -1,4 +1,5 @@
 use super::table::{CLUSTER_KEYS, CLUSTERED, DENSE, SINGLE};
+use crate::okvs::scaled;
 use vesica_core::Block;
 
 /// How many slots a band is wide.
@@ -48,8 +49,7 @@ impl Layout {
     /// The cluster of `key` and the slot in it at which its band starts; ascending in `key`.
     #[inline(always)]
     pub(super) fn place(&self, key: Block) -> (usize, u32) {
-        let scaled = (key.get() >> 64) * self.clusters as u128;
-        let in_cluster = u128::from(scaled as u64);
-        ((scaled >> 64) as usize, ((in_cluster * self.starts() as u128) >> 64) as u32)
+        let (cluster, fraction) = scaled(key, self.clusters);
+        (cluster, ((u128::from(fraction) * self.starts() as u128) >> 64) as u32)
     }
 }

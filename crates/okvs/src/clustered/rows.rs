@@ -6,7 +6,7 @@ use vesica_core::Block;
 pub(super) type Row = u64;
 
 /// The row of `key` among `sparse` slots, from 3 to 2^16; uniform but for a bias below
-/// 2^-15 of each probability.
+/// 2^-15 of each probability. The upper 32 bits of the key chose its cluster, all but alone.
 #[inline(always)]
 pub(super) fn row(key: Block, sparse: u32) -> Row {
     let low = key.get() as u64;

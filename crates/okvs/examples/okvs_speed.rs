@@ -1,0 +1,82 @@
+//! Time of encoding and decoding, in thread CPU time per set: `okvs_speed [log2 of n] [runs]`.
+
+use nix::sys::resource::{UsageWho, getrusage};
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use vesica_core::Block;
+use vesica_net::Pool;
+use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, Partition, Scratch};
+use vesica_simd::aes::Aes128;
+
+fn cpu_ms() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("this thread has its figures");
+    [usage.user_time(), usage.system_time()]
+        .into_iter()
+        .map(|time| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3)
+        .sum()
+}
+
+fn timed(runs: usize, mut work: impl FnMut()) -> f64 {
+    work();
+    let mut times: Vec<_> = (0..runs)
+        .map(|_| {
+            let start = cpu_ms();
+            work();
+            cpu_ms() - start
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[runs / 2]
+}
+
+fn random(seed: u128, len: usize) -> Vec<Block> {
+    let mut blocks = vec![Block::ZERO; len];
+    Aes128::new(Block::new(seed)).ctr(0, &mut blocks);
+    blocks
+}
+
+#[allow(clippy::print_stdout)]
+fn measure(name: &str, okvs: &impl Okvs, n: usize, runs: usize) {
+    let pool = Pool::new(NonZeroUsize::MIN).expect("a thread starts");
+    let keys = random(1, n);
+    let partition_ms = pool.run(|| {
+        timed(runs, || {
+            black_box(Partition::new(okvs, &keys, &pool));
+        })
+    });
+    let partition = Partition::new(okvs, &keys, &pool);
+    let values = random(2, n);
+    let mut out = vec![Block::ZERO; n];
+    let mut slots = vec![Block::ZERO; okvs.len()];
+    let len = okvs.cluster_len();
+    let mut scratch = Scratch::new();
+    let fill = Aes128::new(Block::new(3));
+    let encode_ms = timed(runs, || {
+        for (cluster, slots) in slots.chunks_mut(len.max(1)).enumerate() {
+            let values = &values[partition.range(cluster)];
+            let keys = partition.keys(cluster);
+            okvs.encode(cluster, keys, values, slots, &mut scratch, &fill)
+                .expect("it has a solution");
+        }
+    });
+    let decode_ms = timed(runs, || {
+        for (cluster, slots) in slots.chunks(len.max(1)).enumerate() {
+            let out = &mut out[partition.range(cluster)];
+            okvs.decode(partition.keys(cluster), slots, out, &mut scratch);
+        }
+    });
+    assert!(out == values);
+    println!(
+        "{name:10} n {n:>9}  slots a key {:.4}  partition {partition_ms:8.2} ms  encode \
+         {encode_ms:8.2} ms  decode {decode_ms:8.2} ms",
+        okvs.len() as f64 / n as f64
+    );
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
+    let n = 1 << arguments.next().unwrap_or(20);
+    let runs = arguments.next().unwrap_or(5);
+    measure("clustered", &ClusteredOkvs::new(n), n, runs);
+    measure("band", &BandOkvs::new(n), n, runs);
+}
