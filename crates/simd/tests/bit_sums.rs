@@ -1,5 +1,6 @@
 //! Sums of streams weighted by the bits of their numbers: the definition, every backend alike.
 
+#[allow(dead_code, reason = "a part of it is enough here")]
 mod support;
 
 use support::{on_every_backend, random_blocks};

@@ -3,7 +3,20 @@
 //! H(u) = 2 · MAP(u) is the hash to the group: doubling permutes a group of odd order, so it is as
 //! uniform as MAP, and an element that is known to be a double is far cheaper to encode.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::{InvalidPoint, Scalar, portable};
+use crate::Backend;
+
+macro_rules! vector_or_portable {
+    ($name:ident($($argument:expr),*)) => {
+        match Backend::active() {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => avx512::$name($($argument),*),
+            _ => portable::$name($($argument),*),
+        }
+    };
+}
 
 /// `out[i]` = encoding of k_i · G, G being the generator of RFC 9496.
 ///
@@ -11,7 +24,7 @@ use super::{InvalidPoint, Scalar, portable};
 /// If the two slices differ in length.
 pub fn base_mul(ks: &[Scalar], out: &mut [[u8; 32]]) {
     assert_eq!(ks.len(), out.len(), "one output per scalar");
-    portable::base_mul(ks, out);
+    vector_or_portable!(base_mul(ks, out));
 }
 
 /// `out[i]` = encoding of k_i · G − 2 · MAP(`uniform[i]`).
@@ -21,7 +34,7 @@ pub fn base_mul(ks: &[Scalar], out: &mut [[u8; 32]]) {
 pub fn base_mul_sub_hash(ks: &[Scalar], uniform: &[[u8; 64]], out: &mut [[u8; 32]]) {
     assert_eq!(ks.len(), out.len(), "one output per scalar");
     assert_eq!(ks.len(), uniform.len(), "one input per scalar");
-    portable::base_mul_sub_hash(ks, uniform, out);
+    vector_or_portable!(base_mul_sub_hash(ks, uniform, out));
 }
 
 /// `out[i]` = encoding of k_i · P with P the element that `point` encodes.
@@ -37,7 +50,7 @@ pub fn point_mul(
     out: &mut [[u8; 32]],
 ) -> Result<(), InvalidPoint> {
     assert_eq!(ks.len(), out.len(), "one output per scalar");
-    portable::point_mul(point, ks, out)
+    vector_or_portable!(point_mul(point, ks, out))
 }
 
 /// `out[i]` = encoding of k · (P_i + 2 · MAP(`uniform[i]`)) with P_i the element of `points[i]`.
@@ -56,7 +69,7 @@ pub fn decode_add_hash_mul(
 ) -> Result<(), InvalidPoint> {
     assert_eq!(points.len(), out.len(), "one output per input");
     assert_eq!(points.len(), uniform.len(), "one summand per point");
-    let result = portable::decode_add_hash_mul(points, uniform, k, out);
+    let result = vector_or_portable!(decode_add_hash_mul(points, uniform, k, out));
     if result.is_err() {
         out.fill([0; 32]);
     }

@@ -1,10 +1,11 @@
-//! Eight points of the curve -x² + y² = 1 + d x² y² at once, and their multiples by one scalar.
+//! Eight points of the curve -x² + y² = 1 + d x² y² at once, and their multiples by one scalar or
+//! by eight.
 //!
 //! Formulas: Hisil, Wong, Carter, Dawson, *Twisted Edwards Curves Revisited*, Asiacrypt 2008,
 //! section 3.1 (addition, unified and complete as -1 is a square and d is not) and 3.3 (doubling).
 //!
-//! The scalar is the same for all points of a batch and is secret; its digits choose table
-//! entries by reading the whole table, and signs by masks.
+//! The scalars are secret; their digits choose table entries by reading the whole table, and signs
+//! by masks.
 //!
 //! Points are changed in place, and a doubling or an addition is one function with everything
 //! inlined: passing half a point through memory costs a tenth of the time.
@@ -14,6 +15,7 @@ use core::hint::black_box;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use super::LANES;
 use super::constants::{D, D2};
 use super::field::{Fe, Limbs, Mask, ONE, TWO, ZERO};
 use crate::ristretto::digits::{DIGITS, Digits, LARGEST_DIGIT};
@@ -117,6 +119,11 @@ impl Point {
         self.add_cached::<true>(&other.to_cached(), 0);
     }
 
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn sub(&mut self, other: &Point) {
+        self.add_cached::<true>(&other.to_cached(), Mask::MAX);
+    }
+
     /// 2P, before the multiplications that the encoding does not need (see there).
     ///
     /// Of the unified addition law: x = 2XY / (Z² + d T²), y = (Y² + X²) / (Z² - d T²).
@@ -144,7 +151,7 @@ impl CachedPoint {
     }
 }
 
-/// A secret digit as masks, each for all lanes or none.
+/// Secret digits as masks: one digit for all lanes, or one for each.
 #[derive(Clone, Copy, Default, Zeroize)]
 struct Digit {
     minus: Mask,
@@ -152,18 +159,27 @@ struct Digit {
     size_is: [Mask; LARGEST_DIGIT],
 }
 
-/// The digits of a secret scalar as masks, least significant first; wiped on drop.
+/// The digits of secret scalars as masks, least significant first; wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Multiplier([Digit; DIGITS]);
 
 impl Multiplier {
-    /// The digits are compared in vectors that the compiler cannot see through. It does not know
-    /// that all lanes are equal, and so cannot turn the masks into branches.
+    /// One scalar for all lanes.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn new(digits: &Digits) -> Multiplier {
+        Multiplier::each(&[digits; LANES])
+    }
+
+    /// A scalar for each lane.
+    ///
+    /// The digits are compared in vectors that the compiler cannot see through. It does not know
+    /// which lanes are equal, and so cannot turn the masks into branches.
+    #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
+    pub(super) fn each(digits: &[&Digits; LANES]) -> Multiplier {
         let mut multiplier = Multiplier([Digit::default(); DIGITS]);
-        for (digit, masks) in digits.iter().zip(&mut multiplier.0) {
-            let digit = black_box(_mm512_set1_epi64(i64::from(*digit)));
+        for (place, masks) in multiplier.0.iter_mut().enumerate() {
+            let [a, b, c, d, e, f, g, h] = digits.map(|digits| i64::from(digits[place]));
+            let digit = black_box(_mm512_set_epi64(h, g, f, e, d, c, b, a));
             let size = _mm512_abs_epi64(digit);
             masks.minus = _mm512_movepi64_mask(digit);
             for (n, here) in (1..).zip(&mut masks.size_is) {
