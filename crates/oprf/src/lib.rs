@@ -1,3 +1,9 @@
-//! Oblivious pseudorandom functions.
+//! Oblivious pseudorandom functions: the receiver learns F_k(x) for each of its items, the sender
+//! learns the key k and so F_k everywhere, and nothing else.
+//!
+//! * [`vole`] — from subfield VOLE and an oblivious key-value store (Rindal, Schoppmann 2021;
+//!   Raghuraman, Rindal 2022).
 
 #![forbid(unsafe_code)]
+
+pub mod vole;

@@ -28,11 +28,7 @@ pub(crate) fn give(
     let len = params.tag_len_bytes();
     if params.learns() == Learns::Both {
         let of_y = ctx.pool().run(|| TagSet::new(tags_of_y.to_vec(), len));
-        let bits = pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag)));
-        ctx.child("answer", |ctx| {
-            bits.chunks(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.send(block))
-        })?;
-        ctx.finish()?;
+        send(ctx, &pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag))))?;
     }
     Ok(ctx.pool().run(|| TagSet::new(tags_of_x, len)))
 }
@@ -42,12 +38,60 @@ pub(crate) fn take(ctx: &mut Context, params: &PsiParams, x: &Shuffled) -> Resul
     match params.learns() {
         Learns::Receiver => Ok(Output::Nothing),
         Learns::Both => {
-            let mut bits = vec![0; params.sender_len().div_ceil(8)];
-            ctx.child("answer", |ctx| {
-                let mut blocks = bits.chunks_mut(BYTES_PER_MESSAGE);
-                blocks.try_for_each(|block| ctx.peer()?.recv_into(block))
-            })?;
+            let bits = recv(ctx, params.sender_len().div_ceil(8))?;
             Ok(Output::Positions(x.own_positions(|place| bit(&bits, place))))
         }
     }
+}
+
+/// The receiver's side where the sender's tags came in an order of their own: the sender is told
+/// the places of those that are common.
+pub(crate) fn give_places(
+    ctx: &mut Context,
+    params: &PsiParams,
+    places: impl Iterator<Item = usize>,
+) -> Result<()> {
+    if params.learns() == Learns::Receiver {
+        return Ok(());
+    }
+    let mut common = vec![false; params.sender_len()];
+    places.for_each(|place| common[place] = true);
+    send(ctx, &pack_bits(common.into_iter()))
+}
+
+/// The sender's side of [`give_places`]; `order` has the position of the item at each place.
+pub(crate) fn take_places(ctx: &mut Context, params: &PsiParams, order: &[u32]) -> Result<Output> {
+    match params.learns() {
+        Learns::Receiver => Ok(Output::Nothing),
+        Learns::Both => {
+            let bits = recv(ctx, order.len().div_ceil(8))?;
+            Ok(positions_at(order, |place| bit(&bits, place)))
+        }
+    }
+}
+
+/// The positions, ascending, of the items at the places that are common.
+pub(crate) fn positions_at(order: &[u32], is_common: impl Fn(usize) -> bool) -> Output {
+    let mut common = vec![false; order.len()];
+    for (place, position) in order.iter().enumerate() {
+        common[*position as usize] = is_common(place);
+    }
+    Output::Positions(common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i).collect())
+}
+
+/// Sends the bytes of an answer.
+pub(crate) fn send(ctx: &mut Context, bytes: &[u8]) -> Result<()> {
+    ctx.child("answer", |ctx| {
+        bytes.chunks(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.send(block))
+    })?;
+    ctx.finish()
+}
+
+/// Receives the bytes of an answer.
+pub(crate) fn recv(ctx: &mut Context, len: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    ctx.child("answer", |ctx| {
+        bytes.chunks_mut(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.recv_into(block))
+    })?;
+    Ok(bytes)
 }

@@ -5,6 +5,8 @@
 //!
 //! | module | protocol | security |
 //! |---|---|---|
+//! | [`rr22`] | VOLE-PSI, fast and low-communication (Raghuraman, Rindal 2022) | semi-honest |
+//! | [`rr22_malicious`] | VOLE-PSI (Raghuraman, Rindal 2022) | malicious |
 //! | [`dh`] | Diffie–Hellman PSI (Meadows 1986) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
@@ -15,6 +17,9 @@ pub mod catalogue;
 pub mod dh;
 pub mod naive_hash;
 mod party;
+pub mod rr22;
+pub mod rr22_malicious;
+mod sorted_tags;
 
 pub use catalogue::{Operation, Protocol, Security, Traffic, catalogue, find, strongest};
 pub use party::{Output, Party};

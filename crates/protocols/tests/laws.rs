@@ -1,7 +1,7 @@
 //! The laws of every operation, applied to every protocol of the catalogue that offers it.
 
 use vesica_protocols::dh::POINTS_PER_MESSAGE;
-use vesica_protocols::{Operation, Protocol, catalogue};
+use vesica_protocols::{Operation, Protocol, Security, catalogue};
 use vesica_testkit::laws;
 
 fn intersections() -> impl Iterator<Item = &'static Protocol> {
@@ -28,6 +28,13 @@ fn every_intersection_shows_only_sizes_on_the_wire() {
 #[test]
 fn every_intersection_survives_a_changed_message() {
     intersections().for_each(laws::tampering_never_hangs_or_panics);
+}
+
+#[test]
+fn every_malicious_intersection_catches_deviations_or_is_not_harmed() {
+    let malicious = || intersections().filter(|row| row.security == Security::Malicious);
+    assert!(malicious().count() > 0);
+    malicious().for_each(laws::deviations_are_caught_or_harmless);
 }
 
 #[test]

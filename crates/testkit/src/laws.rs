@@ -76,7 +76,12 @@ pub fn psi(protocol: &Protocol, block: u64) {
             assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "receiver bytes, {case}");
             if n_x > 0 && n_y > 0 {
                 let answer = u64::from(learns == Learns::Both);
-                assert_eq!(run.flights(), protocol.flights + answer, "flights, {case}");
+                let flights = protocol.flights + answer;
+                // Small sets may take a shorter way.
+                assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
+                if n_x.min(n_y) >= block {
+                    assert_eq!(run.flights(), flights, "flights, {case}");
+                }
             }
         }
     }
@@ -162,7 +167,12 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
 ///
 /// A party that deviates is played by an honest one whose messages are changed on their way.
 pub fn deviations_are_caught_or_harmless(protocol: &Protocol) {
-    let (x, y) = overlapping(90, 70, 20);
+    // Small sets may take a shorter way.
+    deviations_with(protocol, &overlapping(90, 70, 20));
+    deviations_with(protocol, &overlapping(900, 700, 200));
+}
+
+fn deviations_with(protocol: &Protocol, (x, y): &(Vec<Item>, Vec<Item>)) {
     let (mut caught, mut harmless) = (0, 0);
     for learns in [Learns::Receiver, Learns::Both] {
         for from in [Role::Sender, Role::Receiver] {
@@ -172,13 +182,13 @@ pub fn deviations_are_caught_or_harmless(protocol: &Protocol) {
                     let idle = Duration::from_millis(500);
                     let runner =
                         Runner { tampering: Some(tampering.clone()), idle, ..Runner::default() };
-                    let run = run_psi(protocol, &runner, learns, &x, &y);
+                    let run = run_psi(protocol, &runner, learns, x, y);
                     if !tampering.happened() {
                         break;
                     }
                     let (honest, plain) = match from {
-                        Role::Sender => (run.receiver.output, plain_intersection(&y, &x)),
-                        _ => (run.sender.output, plain_intersection(&x, &y)),
+                        Role::Sender => (run.receiver.output, plain_intersection(y, x)),
+                        _ => (run.sender.output, plain_intersection(x, y)),
                     };
                     match honest {
                         Err(_) => caught += 1,

@@ -1,0 +1,115 @@
+//! The hashes of the OPRF at each security level.
+
+use vesica_core::hash::derive;
+use vesica_core::{Block, Item, Malicious, Security, SemiHonest, SessionId};
+use vesica_simd::aes::Aes128;
+use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
+
+const ROW_LABEL: &str = "vesica v1 vole oprf row";
+const VALUE_LABEL: &str = "vesica v1 vole oprf value";
+const OUTPUT_LABEL: &str = "vesica v1 vole oprf output";
+const PROOF_LABEL: &str = "vesica v1 vole oprf proof";
+const FILL_LABEL: &str = "vesica v1 vole oprf fill";
+
+/// r: public, sampled by the receiver after its set is fixed.
+#[derive(Clone, Copy)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// Length in bytes.
+    pub const LEN: usize = 32;
+
+    /// The seed of these bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    fn key(&self, label: &'static str, session: &SessionId) -> [u8; 32] {
+        derive(label, &[session.as_bytes(), &self.0])
+    }
+
+    /// The public permutation behind H_B: H_B(x, r) = π(k) ⊕ k, k being the item's row key.
+    pub(super) fn value_hash(&self, session: &SessionId) -> Aes128 {
+        Aes128::new(first_block(&self.key(VALUE_LABEL, session)))
+    }
+}
+
+/// What fills the unused slots of the store; `secret` is the receiver's own randomness.
+pub(super) fn fill(secret: &[u8; 32]) -> Aes128 {
+    Aes128::new(first_block(&derive(FILL_LABEL, &[secret])))
+}
+
+fn first_block(key: &[u8; 32]) -> Block {
+    let mut block = [0; Block::LEN];
+    block.copy_from_slice(&key[..Block::LEN]);
+    Block::from_le_bytes(block)
+}
+
+/// The row hash and H_o.
+///
+/// | | row key k = H(x, r) | output H_o |
+/// |---|---|---|
+/// | [`SemiHonest`] | π_r(x) ⊕ x, AES-128 in the ideal-cipher model | π(q) ⊕ q, correlation robust (Guo, Katz, Wang, Yu, IEEE S&P 2020) |
+/// | [`Malicious`] | BLAKE3 keyed by r and the session, a random oracle | BLAKE3 of q and k: 128 bits, a random oracle with the item inside |
+pub trait Hashing: Security {
+    /// The row keys of `items`.
+    fn rows(session: &SessionId, seed: &Seed, items: &[Item], keys: &mut [Block]);
+
+    /// Replaces each q by H_o(q); `keys` are the row keys of the same items.
+    fn outputs(session: &SessionId, keys: &[Block], q: &mut [Block]);
+}
+
+impl Hashing for SemiHonest {
+    fn rows(session: &SessionId, seed: &Seed, items: &[Item], keys: &mut [Block]) {
+        for (key, item) in keys.iter_mut().zip(items) {
+            *key = Block::from_le_bytes(*item.as_bytes());
+        }
+        Aes128::new(first_block(&seed.key(ROW_LABEL, session))).mmo(keys);
+    }
+
+    fn outputs(session: &SessionId, _: &[Block], q: &mut [Block]) {
+        Aes128::new(first_block(&derive(OUTPUT_LABEL, &[session.as_bytes()]))).mmo(q);
+    }
+}
+
+impl Hashing for Malicious {
+    fn rows(session: &SessionId, seed: &Seed, items: &[Item], keys: &mut [Block]) {
+        let hash_key = seed.key(ROW_LABEL, session);
+        let parts = items.chunks(INPUTS).zip(keys.chunks_mut(INPUTS));
+        for (items, keys) in parts {
+            let mut inputs = [[0; BLOCK_LEN]; INPUTS];
+            for (input, item) in inputs.iter_mut().zip(items) {
+                input[..Item::LEN].copy_from_slice(item.as_bytes());
+            }
+            let digests = keyed_hash_16(&hash_key, &inputs, &[Item::LEN as u8; INPUTS]);
+            for (key, digest) in keys.iter_mut().zip(digests) {
+                *key = Block::from_le_bytes(digest);
+            }
+        }
+    }
+
+    fn outputs(session: &SessionId, keys: &[Block], q: &mut [Block]) {
+        hash_with_key(OUTPUT_LABEL, session, keys, q);
+    }
+}
+
+/// A second random oracle of the input of H_o: who can tell it has evaluated F there.
+pub(super) fn proofs(session: &SessionId, keys: &[Block], q: &mut [Block]) {
+    hash_with_key(PROOF_LABEL, session, keys, q);
+}
+
+/// Replaces each q by BLAKE3(q ‖ k), keyed by the session under `label`.
+fn hash_with_key(label: &'static str, session: &SessionId, keys: &[Block], q: &mut [Block]) {
+    let hash_key = derive(label, &[session.as_bytes()]);
+    for (keys, q) in keys.chunks(INPUTS).zip(q.chunks_mut(INPUTS)) {
+        let mut inputs = [[0; BLOCK_LEN]; INPUTS];
+        for ((input, key), q) in inputs.iter_mut().zip(keys).zip(q.iter()) {
+            input[..16].copy_from_slice(&q.to_le_bytes());
+            input[16..32].copy_from_slice(&key.to_le_bytes());
+        }
+        let digests = keyed_hash_16(&hash_key, &inputs, &[32; INPUTS]);
+        for (q, digest) in q.iter_mut().zip(digests) {
+            *q = Block::from_le_bytes(digest);
+        }
+    }
+}

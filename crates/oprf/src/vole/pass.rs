@@ -1,0 +1,288 @@
+//! The passes over the clusters of the key-value store.
+
+use super::hashing::{self, Hashing, Seed};
+use super::plan::Plan;
+use rand::Rng;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use vesica_core::tagged::Tagged;
+use vesica_core::{Block, Error, Item, Result, SessionId};
+use vesica_net::{Context, Pool};
+use vesica_okvs::{EncodeError, Partition, Scratch};
+use vesica_simd::aes::Aes128;
+use vesica_simd::{gf128, xor};
+
+/// Items that one CPU thread hashes or decodes at a time.
+const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
+
+/// Elements of A in one message.
+const ELEMENTS_PER_MESSAGE: usize = 1 << 14;
+
+/// A party's items, hashed under the receiver's seed and grouped by cluster.
+pub struct Rows {
+    partition: Partition,
+    value_hash: Aes128,
+}
+
+impl Rows {
+    /// Hashes and groups `items`. 20 bytes an item.
+    pub fn new<S: Hashing>(
+        pool: &Pool,
+        plan: &Plan,
+        session: &SessionId,
+        seed: &Seed,
+        items: &[Item],
+    ) -> Self {
+        let mut keys = vec![Block::ZERO; items.len()];
+        pool.zip_chunks(items, &mut keys, ITEMS_PER_TASK, |items, keys| {
+            S::rows(session, seed, items, keys);
+        });
+        let partition = Partition::new(&*plan.okvs, &keys, pool);
+        Self { partition, value_hash: seed.value_hash(session) }
+    }
+
+    /// Sets `values` to H_B of the row keys `keys`, in the low `bits` bits.
+    fn values(&self, keys: &[Block], bits: u32, values: &mut Vec<Block>) {
+        values.clear();
+        values.extend_from_slice(keys);
+        self.value_hash.mmo(values);
+        if bits < 128 {
+            let mask = Block::new(u128::MAX >> (128 - bits));
+            values.iter_mut().for_each(|value| *value = *value & mask);
+        }
+    }
+}
+
+/// What H_o is applied to, one for each item, by cluster, with the items' positions.
+pub struct Inputs {
+    rows: Rows,
+    q: Vec<Tagged>,
+}
+
+impl Inputs {
+    /// F of every item with its position, `bits` bits each: H_o(q ⊕ w), shortened to its low bits.
+    ///
+    /// w is zero at [`vesica_core::SemiHonest`] security, and both parties' common coin at
+    /// [`vesica_core::Malicious`].
+    pub fn outputs<S: Hashing>(
+        self,
+        pool: &Pool,
+        session: &SessionId,
+        w: Block,
+        bits: u32,
+    ) -> Vec<Tagged> {
+        let Inputs { rows, mut q } = self;
+        let mask = u128::MAX >> (128 - bits);
+        pool.zip_chunks(rows.partition.all_keys(), &mut q, ITEMS_PER_TASK, |keys, q| {
+            let mut tags: Vec<Block> = q.iter().map(|q| Block::new(q.tag()) ^ w).collect();
+            S::outputs(session, keys, &mut tags);
+            for (q, tag) in q.iter_mut().zip(tags) {
+                *q = Tagged::new(tag.get() & mask, q.position());
+            }
+        });
+        q
+    }
+}
+
+impl Inputs {
+    /// A proof for every item, by position, that its owner could evaluate F there: a random oracle
+    /// of the same input q ⊕ w as [`outputs`](Inputs::outputs), and of the item.
+    pub fn proofs(&self, pool: &Pool, session: &SessionId, w: Block) -> Vec<Block> {
+        let mut proofs: Vec<Block> = self.q.iter().map(|q| Block::new(q.tag()) ^ w).collect();
+        let keys = self.rows.partition.all_keys();
+        pool.zip_chunks(keys, &mut proofs, ITEMS_PER_TASK, |keys, proofs| {
+            hashing::proofs(session, keys, proofs);
+        });
+        let mut by_position = vec![Block::ZERO; proofs.len()];
+        for (q, proof) in self.q.iter().zip(proofs) {
+            by_position[q.position() as usize] = proof;
+        }
+        by_position
+    }
+}
+
+/// The receiver's pass: for every cluster encodes P, sends A = P + a, and decodes c at its items.
+///
+/// `correlations` gives the next a and c of the VOLE.
+///
+/// # Errors
+/// Transport errors; those of `correlations`; [`Error::Bug`] when a cluster cannot be encoded,
+/// which an honest set meets with probability 2^-40.
+pub fn mask(
+    ctx: &mut Context,
+    plan: &Plan,
+    rows: Rows,
+    mut correlations: impl FnMut(&Pool, &mut [Block], &mut [Block]) -> Result<()>,
+) -> Result<Inputs> {
+    let mut secret = [0; 32];
+    ctx.rng().fill_bytes(&mut secret);
+    let fill = hashing::fill(&secret);
+    let cluster_len = plan.okvs.cluster_len();
+    let (mut a, mut c) = (Vec::new(), Vec::new());
+    let spare = Spare::default();
+    let mut q = Vec::with_capacity(rows.partition.all_keys().len());
+    for clusters in batches(ctx.pool(), plan) {
+        let tasks: Vec<usize> = clusters.clone().collect();
+        let encoded =
+            ctx.map(&tasks, NonZeroUsize::MIN, |task| encode(plan, &rows, task[0], &fill, &spare));
+        a.resize(cluster_len * clusters.len(), Block::ZERO);
+        c.resize(a.len(), Block::ZERO);
+        correlations(ctx.pool(), &mut a, &mut c)?;
+        plan.values.lower(&mut a);
+        for (a, p) in a.chunks_mut(cluster_len).zip(encoded) {
+            xor::xor(a, &p?);
+            send_elements(ctx, plan, a)?;
+        }
+        decode(ctx.pool(), plan, &rows, clusters.clone(), &c, None, &spare, &mut q);
+        ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
+    }
+    Ok(Inputs { rows, q })
+}
+
+/// The sender's pass: for every cluster receives A, computes K = b + AΔ, and decodes it at its
+/// items.
+///
+/// `correlations` gives the next b of the VOLE.
+///
+/// # Errors
+/// Transport errors and those of `correlations`.
+pub fn unmask(
+    ctx: &mut Context,
+    plan: &Plan,
+    rows: Rows,
+    delta: Block,
+    mut correlations: impl FnMut(&Pool, &mut [Block]) -> Result<()>,
+) -> Result<Inputs> {
+    let cluster_len = plan.okvs.cluster_len();
+    let (mut k, mut a) = (Vec::new(), Vec::new());
+    let spare = Spare::default();
+    let mut q = Vec::with_capacity(rows.partition.all_keys().len());
+    for clusters in batches(ctx.pool(), plan) {
+        k.resize(cluster_len * clusters.len(), Block::ZERO);
+        correlations(ctx.pool(), &mut k)?;
+        let messages = k.chunks_mut(cluster_len).flat_map(|k| k.chunks_mut(ELEMENTS_PER_MESSAGE));
+        for k in messages {
+            recv_elements(ctx, plan, k.len(), &mut a)?;
+            plan.values.lift(&mut a);
+            gf128::add_scaled(k, &a, delta);
+        }
+        decode(ctx.pool(), plan, &rows, clusters.clone(), &k, Some(delta), &spare, &mut q);
+        ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
+    }
+    Ok(Inputs { rows, q })
+}
+
+/// The clusters in turn, as many at a time as there are CPU threads.
+fn batches(pool: &Pool, plan: &Plan) -> impl Iterator<Item = Range<usize>> + use<> {
+    let (step, count) = (pool.len(), plan.okvs.cluster_count());
+    (0..count).step_by(step).map(move |first| first..count.min(first + step))
+}
+
+fn encode(
+    plan: &Plan,
+    rows: &Rows,
+    cluster: usize,
+    fill: &Aes128,
+    spare: &Spare,
+) -> Result<Vec<Block>> {
+    let keys = rows.partition.keys(cluster);
+    let mut values = Vec::new();
+    rows.values(keys, plan.value_bits, &mut values);
+    let mut slots = vec![Block::ZERO; plan.okvs.cluster_len()];
+    let mut scratch = spare.take();
+    let encoded = plan.okvs.encode(cluster, keys, &values, &mut slots, &mut scratch, fill);
+    spare.put(scratch);
+    match encoded {
+        Ok(()) => Ok(slots),
+        Err(EncodeError::DuplicateKey) => Err(Error::Bug("a set holds an item twice")),
+        Err(_) => Err(Error::Bug("the encoding of a set failed, which happens once in 2^40 runs")),
+    }
+}
+
+/// Appends to `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) with a Δ.
+fn decode(
+    pool: &Pool,
+    plan: &Plan,
+    rows: &Rows,
+    clusters: Range<usize>,
+    slots: &[Block],
+    delta: Option<Block>,
+    spare: &Spare,
+    q: &mut Vec<Tagged>,
+) {
+    let cluster_len = plan.okvs.cluster_len();
+    let mut tasks = Vec::new();
+    for (cluster, slots) in clusters.zip(slots.chunks(cluster_len)) {
+        let keys = rows.partition.keys(cluster).chunks(ITEMS_PER_TASK.get());
+        let positions = rows.partition.positions(cluster).chunks(ITEMS_PER_TASK.get());
+        tasks.extend(keys.zip(positions).map(|(keys, positions)| (slots, keys, positions)));
+    }
+    let decoded = pool.map_chunks(&tasks, NonZeroUsize::MIN, |task| {
+        let (slots, keys, positions) = task[0];
+        let mut out = vec![Block::ZERO; keys.len()];
+        let mut scratch = spare.take();
+        plan.okvs.decode(keys, slots, &mut out, &mut scratch);
+        spare.put(scratch);
+        if let Some(delta) = delta {
+            let mut values = Vec::new();
+            rows.values(keys, plan.value_bits, &mut values);
+            plan.values.lift(&mut values);
+            gf128::add_scaled(&mut out, &values, delta);
+        }
+        let tagged = out.iter().zip(positions);
+        tagged.map(|(out, position)| Tagged::new(out.get(), *position)).collect::<Vec<_>>()
+    });
+    decoded.iter().for_each(|part| q.extend_from_slice(part));
+}
+
+/// The stores' working memory, one for each thread at work, kept from cluster to cluster.
+#[derive(Default)]
+struct Spare(Mutex<Vec<Scratch>>);
+
+impl Spare {
+    fn take(&self) -> Scratch {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn put(&self, scratch: Scratch) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+    }
+}
+
+fn send_elements(ctx: &mut Context, plan: &Plan, elements: &[Block]) -> Result<()> {
+    let len = plan.value_bytes();
+    let mut message = Vec::new();
+    for elements in elements.chunks(ELEMENTS_PER_MESSAGE) {
+        if len == Block::LEN {
+            ctx.peer()?.send(Block::as_bytes(elements))?;
+            continue;
+        }
+        message.clear();
+        for element in elements {
+            message.extend_from_slice(&element.to_le_bytes()[..len]);
+        }
+        ctx.peer()?.send(&message)?;
+    }
+    ctx.peer()?.flush()
+}
+
+fn recv_elements(
+    ctx: &mut Context,
+    plan: &Plan,
+    count: usize,
+    elements: &mut Vec<Block>,
+) -> Result<()> {
+    let len = plan.value_bytes();
+    elements.resize(count, Block::ZERO);
+    if len == Block::LEN {
+        return ctx.peer()?.recv_into(Block::as_bytes_mut(elements));
+    }
+    let message = ctx.peer()?.recv(count * len)?;
+    for (element, bytes) in elements.iter_mut().zip(message.chunks_exact(len)) {
+        let mut block = [0; Block::LEN];
+        block[..len].copy_from_slice(bytes);
+        *element = Block::from_le_bytes(block);
+    }
+    Ok(())
+}

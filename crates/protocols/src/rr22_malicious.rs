@@ -1,0 +1,334 @@
+//! # RR22 with malicious security
+//!
+//! S. Raghuraman, P. Rindal, "Blazing fast PSI from improved OKVS and subfield VOLE", ACM CCS
+//! 2022 (ePrint 2022/320), the malicious protocol of P. Rindal, P. Schoppmann, "VOLE-PSI",
+//! EUROCRYPT 2021 (ePrint 2021/266), on a malicious VOLE.
+//!
+//! | | |
+//! |---|---|
+//! | security | malicious; learning parity with noise, random oracle and ideal cipher |
+//! | receiver learns | which of its items the sender has; n_x |
+//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
+//! | flights | 7; with [`Learns::Both`] 8 |
+//! | payload bytes | VOLE(m) + 32 + 48 + 32 + 16·m + tags(n_x, 128), and p·n_x with [`Learns::Both`] |
+//! | p | ⌈(λ + ⌈log n_x⌉) / 8⌉ bytes |
+//!
+//! ```text
+//!   sender: X                                       receiver: Y
+//!
+//!   w_s ←$ F;  H(w_s)           ───────────────▶
+//!   setup of VOLE               ◀──────────────▶    setup of VOLE
+//!   Δ, b                        ◀──────────────▶    a, c = aΔ + b, checked
+//!                               ◀───────────────    r, w_r ←$ F
+//!                                                   P = Encode({(y, H_B(y, r))})
+//!   K = b + AΔ                  ◀───────────────    A = P + a
+//!   w = w_s + w_r;  w_s         ───────────────▶    H(w_s) right?  w = w_s + w_r
+//!   F(x) = H_o(Decode(K, x) − Δ·H_B(x, r) + w, x)   F(y) = H_o(Decode(c, y) + w, y)
+//!   {F(x)}, sorted              ───────────────▶    y is common iff F(y) is among them
+//!   [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
+//! ```
+//!
+//! B = F = GF(2^128), both hashes are random oracles, F has all κ = 128 bits and the item inside.
+//!
+//! **What a party that deviates can do.** The sender: choose its set, no larger than n_x. The
+//! receiver: choose a set of up to m items instead of n_y, for it may encode P as it likes
+//! ([`usable_set_len`]; RR22 calls it overfitting). Either may stop early; with [`Learns::Both`]
+//! the receiver may do so after it knows the result, and may keep matches from the sender, but
+//! cannot claim one that its set does not have.
+//!
+//! **Where we differ from the papers.** The tags are sent as the Elias–Fano code of their set. The
+//! commitment is BLAKE3 of w_s and 128 random bits. The receiver sends r and w_r as soon as the
+//! correlations are checked, before A: w_s is committed to and Y fixed by then, and the sender
+//! opens w_s only after A. With [`Learns::Both`] the receiver proves each match by a second hash
+//! of the input of H_o, which nobody without the item in its set can compute; a place without a
+//! match gets as many random bytes.
+//!
+//! [`Learns::Both`]: vesica_core::Learns::Both
+
+use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::party::check_set_len;
+use crate::{Output, Party, answer, sorted_tags};
+use rand::Rng;
+use std::sync::Arc;
+use vesica_core::elias_fano::Shape;
+use vesica_core::hash::derive;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::{Block, Item, Learns, Malicious, Misbehaviour, PsiParams, Result, SessionId};
+use vesica_net::Context;
+use vesica_oprf::vole::{self, Plan, Rows, Seed};
+use vesica_ot::silent;
+
+const COIN_LABEL: &str = "vesica v1 rr22 malicious coin";
+
+/// F has κ bits.
+const OUTPUT_BITS: u32 = 128;
+
+/// Length of a commitment, and of its opening: w_s and 16 random bytes.
+const COMMITMENT_LEN: usize = 32;
+
+pub(crate) const ROW: Protocol = Protocol {
+    id: "rr22_malicious",
+    name: "VOLE-PSI, malicious",
+    source: "Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320); Rindal, Schoppmann, EUROCRYPT 2021, Figure 4",
+    security: Security::Malicious,
+    assumption: "regular learning parity with noise over GF(2^128); computational Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
+    operations: &[Operation::Intersection],
+    sender_learns: "the size of the receiver's set",
+    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    flights: 7,
+    bytes_formula: "VOLE(m) + 32 + 48 + 32 + 16·m + tags(n_x, 128), and p·n_x when both learn; m ≈ 1.28·n_y slots of the 3-hash store; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
+    bytes,
+    seconds,
+    usable_set_len: Some(usable_set_len),
+    parameters: &[
+        Parameter {
+            name: "key-value store",
+            value: "3-hash binary, clustered, dense columns over GF(2^128); failure below 2^-40",
+            source: "Raghuraman, Rindal 2022, §4; parameters/okvs",
+        },
+        Parameter {
+            name: "field",
+            value: "GF(2^128); Δ uniform in it",
+            source: "Raghuraman, Rindal 2022, §5",
+        },
+        Parameter {
+            name: "learning parity with noise",
+            value: "regular noise, at least 128 bits against every attack of docs/lpn.md",
+            source: "docs/lpn.md, computed by parameters/lpn",
+        },
+        Parameter {
+            name: "output length",
+            value: "128 bits",
+            source: "Rindal, Schoppmann 2021, Theorem 3",
+        },
+    ],
+    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
+    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+};
+
+fn plan(params: &PsiParams) -> Plan {
+    Plan::fast(params.receiver_len(), OUTPUT_BITS)
+}
+
+/// Whether there is nothing to compare, so that nothing is sent.
+fn is_trivial(params: &PsiParams) -> bool {
+    params.sender_len() == 0 || params.receiver_len() == 0
+}
+
+/// p: a proof is guessed for any of the sender's items with probability 2^-λ.
+fn proof_len(params: &PsiParams) -> usize {
+    (STATISTICAL_SECURITY_BITS + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
+}
+
+/// Items that a receiver which deviates can have compared, instead of n_y: m, the slots of P.
+pub fn usable_set_len(params: &PsiParams) -> u64 {
+    plan(params).correlations() as u64
+}
+
+/// Exact payload bytes of a run.
+pub fn bytes(params: &PsiParams) -> Traffic {
+    if is_trivial(params) {
+        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
+    }
+    let plan = plan(params);
+    let correlations = silent::vole::bytes::<Malicious>(plan.correlations(), plan.values());
+    let tags = Shape::new(params.sender_len() as u64, OUTPUT_BITS).bytes();
+    let proofs = match params.learns() {
+        Learns::Receiver => 0,
+        Learns::Both => params.sender_len() * proof_len(params),
+    };
+    Traffic {
+        sender_to_receiver: correlations.sender_to_receiver + 2 * COMMITMENT_LEN as u64 + tags,
+        receiver_to_sender: correlations.receiver_to_sender
+            + (Seed::LEN + Block::LEN) as u64
+            + plan.masked_bytes()
+            + proofs as u64,
+    }
+}
+
+/// Estimated seconds of computation, fitted to measurements.
+fn seconds(params: &PsiParams) -> f64 {
+    let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
+    0.025 + 80e-9 * n_x + 140e-9 * n_y
+}
+
+fn commit(session: &SessionId, opening: &[u8; COMMITMENT_LEN]) -> [u8; 32] {
+    derive(COIN_LABEL, &[session.as_bytes(), opening])
+}
+
+/// w_s, the first half of an opening.
+fn coin(opening: &[u8; COMMITMENT_LEN]) -> Block {
+    let mut share = [0; Block::LEN];
+    share.copy_from_slice(&opening[..Block::LEN]);
+    Block::from_le_bytes(share)
+}
+
+/// r and w_r, as the receiver sends them.
+fn split_coins(coins: &[u8; Seed::LEN + Block::LEN]) -> (Seed, Block) {
+    let (mut seed, mut w_r) = ([0; Seed::LEN], [0; Block::LEN]);
+    seed.copy_from_slice(&coins[..Seed::LEN]);
+    w_r.copy_from_slice(&coins[Seed::LEN..]);
+    (Seed::from_bytes(seed), Block::from_le_bytes(w_r))
+}
+
+/// Holds Δ; learns n_y, or with [`Learns::Both`] which of its items the receiver has.
+pub struct Sender {
+    params: PsiParams,
+    x: Arc<Vec<Item>>,
+}
+
+impl Sender {
+    /// The sender of the set `x`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetLenMismatch`].
+    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
+        check_set_len(params.sender_len(), x.len())?;
+        Ok(Self { params, x })
+    }
+}
+
+impl Party for Sender {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Sender { params, x } = *self;
+        let session = params.session();
+        if is_trivial(&params) {
+            return answer::take_places(ctx, &params, &[]);
+        }
+        let plan = plan(&params);
+
+        let mut opening = [0; COMMITMENT_LEN];
+        ctx.rng().fill_bytes(&mut opening);
+        ctx.peer()?.send(&commit(session, &opening))?;
+        let mut vole =
+            ctx.child("setup", |ctx| silent::vole::Sender::<Malicious>::setup(ctx, session))?;
+        let delta = vole.delta();
+        let mut b =
+            ctx.child("vole", |ctx| vole.extend(ctx, plan.correlations(), plan.values()))?;
+
+        let mut coins = [0; Seed::LEN + Block::LEN];
+        ctx.peer()?.recv_into(&mut coins)?;
+        let (seed, w_r) = split_coins(&coins);
+        let rows = ctx
+            .child("hashing", |ctx| Rows::new::<Malicious>(ctx.pool(), &plan, session, &seed, &x));
+        let inputs = ctx.child("encoding", |ctx| {
+            vole::unmask(ctx, &plan, rows, delta, |pool, part| b.fill(pool, part))
+        })?;
+        drop(b);
+
+        ctx.peer()?.send(&opening)?;
+        let w = coin(&opening) ^ w_r;
+        let proofs = match params.learns() {
+            Learns::Receiver => Vec::new(),
+            Learns::Both => inputs.proofs(ctx.pool(), session, w),
+        };
+        let order = ctx.child("tags", |ctx| {
+            let f_x = inputs.outputs::<Malicious>(ctx.pool(), session, w, OUTPUT_BITS);
+            sorted_tags::send(ctx, Shape::new(x.len() as u64, OUTPUT_BITS), f_x)
+        })?;
+        take_proofs(ctx, &params, &order, &proofs)
+    }
+}
+
+/// Learns which of its items the sender has.
+pub struct Receiver {
+    params: PsiParams,
+    y: Arc<Vec<Item>>,
+}
+
+impl Receiver {
+    /// The receiver of the set `y`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetLenMismatch`].
+    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
+        check_set_len(params.receiver_len(), y.len())?;
+        Ok(Self { params, y })
+    }
+}
+
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { params, y } = *self;
+        let session = params.session();
+        if is_trivial(&params) {
+            return Ok(Output::Positions(Vec::new()));
+        }
+        let plan = plan(&params);
+
+        let mut commitment = [0; COMMITMENT_LEN];
+        ctx.peer()?.recv_into(&mut commitment)?;
+        let mut vole =
+            ctx.child("setup", |ctx| silent::vole::Receiver::<Malicious>::setup(ctx, session))?;
+        let mut ac =
+            ctx.child("vole", |ctx| vole.extend(ctx, plan.correlations(), plan.values()))?;
+
+        let mut coins = [0; Seed::LEN + Block::LEN];
+        ctx.rng().fill_bytes(&mut coins);
+        let (seed, w_r) = split_coins(&coins);
+        ctx.peer()?.send(&coins)?;
+        ctx.peer()?.flush()?;
+        let rows = ctx
+            .child("hashing", |ctx| Rows::new::<Malicious>(ctx.pool(), &plan, session, &seed, &y));
+        let inputs = ctx.child("encoding", |ctx| {
+            vole::mask(ctx, &plan, rows, |pool, a, c| ac.fill(pool, a, c))
+        })?;
+        drop(ac);
+
+        let mut opening = [0; COMMITMENT_LEN];
+        ctx.peer()?.recv_into(&mut opening)?;
+        if commit(session, &opening) != commitment {
+            return Err(Misbehaviour::CommitmentBroken.into());
+        }
+        let w = coin(&opening) ^ w_r;
+        let proofs = match params.learns() {
+            Learns::Receiver => Vec::new(),
+            Learns::Both => inputs.proofs(ctx.pool(), session, w),
+        };
+        let matches = ctx.child("tags", |ctx| {
+            let f_y = inputs.outputs::<Malicious>(ctx.pool(), session, w, OUTPUT_BITS);
+            let shape = Shape::new(params.sender_len() as u64, OUTPUT_BITS);
+            sorted_tags::find(ctx, shape, f_y)
+        })?;
+        give_proofs(ctx, &params, &matches, &proofs)?;
+        Ok(Output::Positions(sorted_tags::own_positions(&matches, y.len())))
+    }
+}
+
+/// The receiver's answer: for each place a proof, or as many random bytes.
+fn give_proofs(
+    ctx: &mut Context,
+    params: &PsiParams,
+    matches: &[sorted_tags::Match],
+    proofs: &[Block],
+) -> Result<()> {
+    if params.learns() == Learns::Receiver {
+        return Ok(());
+    }
+    let len = proof_len(params);
+    let mut bytes = vec![0; params.sender_len() * len];
+    ctx.rng().fill_bytes(&mut bytes);
+    for found in matches {
+        let proof = proofs[found.own as usize].to_le_bytes();
+        bytes[found.place as usize * len..][..len].copy_from_slice(&proof[..len]);
+    }
+    answer::send(ctx, &bytes)
+}
+
+/// The sender's side of [`give_proofs`]; `proofs` are those of its own items by position.
+fn take_proofs(
+    ctx: &mut Context,
+    params: &PsiParams,
+    order: &[u32],
+    proofs: &[Block],
+) -> Result<Output> {
+    if params.learns() == Learns::Receiver {
+        return Ok(Output::Nothing);
+    }
+    let len = proof_len(params);
+    let bytes = answer::recv(ctx, order.len() * len)?;
+    Ok(answer::positions_at(order, |place| {
+        let proof = proofs[order[place] as usize].to_le_bytes();
+        bytes[place * len..][..len] == proof[..len]
+    }))
+}

@@ -1,0 +1,107 @@
+//! The last step of protocols in which the sender sends its tags sorted: it sends their
+//! Elias–Fano code, section by section, and the receiver looks up its own as the sections come.
+
+use std::num::NonZeroUsize;
+use vesica_core::elias_fano::{Decoder, Encoder, Section, Shape, sort_section};
+use vesica_core::tagged::{Buckets, Tagged};
+use vesica_core::{Error, Result};
+use vesica_net::Context;
+
+/// Bytes of the code in one message.
+const BYTES_PER_MESSAGE: usize = 1 << 18;
+
+/// Sections a CPU thread takes at a time.
+const SECTIONS_PER_THREAD: usize = 8;
+
+/// Sends `tags`; gives the positions of their items in the order sent.
+///
+/// Sorting hides the order in which they were made, and with it everything but their values.
+pub(crate) fn send(ctx: &mut Context, shape: Shape, tags: Vec<Tagged>) -> Result<Vec<u32>> {
+    if shape.is_empty() {
+        return Ok(Vec::new());
+    }
+    let buckets = ctx.pool().run(|| Buckets::new(tags, shape.tag_bits(), shape.section_bits()));
+    let mut encoder = Encoder::new(shape);
+    let mut order = Vec::with_capacity(shape.len() as usize);
+    let mut code = Vec::new();
+    let sections: Vec<usize> = (0..buckets.len()).collect();
+    for sections in sections.chunks(SECTIONS_PER_THREAD * ctx.pool().len()) {
+        let sorted = ctx.map(sections, NonZeroUsize::MIN, |section| {
+            sort_section(&shape, buckets.bucket(section[0]))
+        });
+        for sorted in sorted {
+            encoder.section(&sorted);
+            order.extend(sorted.iter().map(Tagged::position));
+        }
+        code.append(&mut encoder.take());
+        let whole = code.len() - code.len() % BYTES_PER_MESSAGE;
+        code[..whole].chunks(BYTES_PER_MESSAGE).try_for_each(|part| ctx.peer()?.send(part))?;
+        code.drain(..whole);
+        ctx.progress(order.len() as u64, shape.len());
+    }
+    code.append(&mut encoder.finish());
+    code.chunks(BYTES_PER_MESSAGE).try_for_each(|part| ctx.peer()?.send(part))?;
+    ctx.finish()?;
+    Ok(order)
+}
+
+/// A tag both parties have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// Position of the item in this party's own list.
+    pub(crate) own: u32,
+    /// Place of the tag in the order sent.
+    pub(crate) place: u32,
+}
+
+/// Receives a set of tags and finds which of `own` are in it.
+///
+/// # Errors
+/// [`vesica_core::Misbehaviour::InvalidValue`] for what is no code of `shape`.
+pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<Vec<Match>> {
+    if shape.is_empty() {
+        return Ok(Vec::new());
+    }
+    let own = ctx.pool().run(|| Buckets::new(own, shape.tag_bits(), shape.section_bits()));
+    let mut decoder = Decoder::new(shape);
+    let mut bytes_left = shape.bytes();
+    let mut first_place = 0u32;
+    let mut matches = Vec::new();
+    let all: Vec<usize> = (0..own.len()).collect();
+    for sections in all.chunks(SECTIONS_PER_THREAD * ctx.pool().len()) {
+        let mut decoded: Vec<(u32, usize, Section)> = Vec::new();
+        for section in sections {
+            let tags = decoder.section(|| {
+                let len = bytes_left.min(BYTES_PER_MESSAGE as u64);
+                bytes_left -= len;
+                match len {
+                    0 => Err(vesica_core::Misbehaviour::InvalidValue.into()),
+                    _ => ctx.peer()?.recv(len as usize),
+                }
+            })?;
+            let len = tags.len() as u32;
+            decoded.push((first_place, *section, tags));
+            first_place += len;
+        }
+        let found = ctx.map(&decoded, NonZeroUsize::MIN, |section| {
+            let (first_place, bucket, tags) = &section[0];
+            let matches = tags.matches(own.bucket(*bucket));
+            let of_all = |(own, place)| Match { own, place: first_place + place };
+            matches.into_iter().map(of_all).collect::<Vec<_>>()
+        });
+        found.iter().for_each(|found| matches.extend_from_slice(found));
+        ctx.progress(u64::from(first_place), shape.len());
+    }
+    if bytes_left > 0 {
+        return Err(Error::Bug("the code of a set was not read to its end"));
+    }
+    decoder.finish()?;
+    Ok(matches)
+}
+
+/// The own positions of the matches, ascending, each once.
+pub(crate) fn own_positions(matches: &[Match], own_len: usize) -> Vec<usize> {
+    let mut common = vec![false; own_len];
+    matches.iter().for_each(|found| common[found.own as usize] = true);
+    common.iter().enumerate().filter(|(_, common)| **common).map(|(i, _)| i).collect()
+}
