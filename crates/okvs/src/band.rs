@@ -11,18 +11,24 @@
 //! the slots a key are the fewest for that width. Fewer keys than about 470 have rows that are random
 //! in all slots.
 
+mod decode;
 mod eliminate;
+mod order;
 mod parameters;
 mod rows;
 mod table;
 
-use crate::okvs::fill_slots;
 use crate::{EncodeError, Okvs, Scratch};
 use parameters::Layout;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 
-pub(crate) use eliminate::Buffers;
+/// Memory of one encoding or decoding.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    order: order::Order,
+    system: eliminate::System,
+}
 
 /// The random-band encoding of n keys: about 1.04 slots a key.
 ///
@@ -63,19 +69,18 @@ impl Okvs for BandOkvs {
         if keys.len() > slots.len() {
             return Err(EncodeError::Overfull);
         }
-        fill_slots(cluster, slots, fill);
         let buffers = &mut scratch.band;
-        eliminate::sort(&self.layout, keys, buffers);
-        eliminate::eliminate(&self.layout, keys, values, buffers)?;
-        eliminate::substitute_back(slots, buffers);
-        eliminate::verify(&self.layout, keys, values, slots, buffers)
+        order::sort(&self.layout, keys, buffers);
+        eliminate::eliminate(&self.layout, keys, values, slots, buffers)?;
+        eliminate::substitute_back(cluster, slots, buffers, fill);
+        decode::verify(&self.layout, keys, values, slots, buffers)
     }
 
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
         assert_eq!(keys.len(), out.len(), "every key has a place for its value");
         assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
         let buffers = &mut scratch.band;
-        eliminate::sort(&self.layout, keys, buffers);
-        eliminate::decode(&self.layout, keys, slots, out, buffers);
+        order::sort(&self.layout, keys, buffers);
+        decode::decode(&self.layout, keys, slots, out, buffers);
     }
 }

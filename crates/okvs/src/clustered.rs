@@ -69,7 +69,7 @@ impl Okvs for ClusteredOkvs {
         if keys.len() > slots.len().min(peel::MAX_KEYS) {
             return Err(EncodeError::Overfull);
         }
-        fill_slots(cluster, slots, fill);
+        fill_slots(cluster, slots, |_| true, fill);
         let (sparse, dense) = slots.split_at_mut(self.layout.sparse);
         let buffers = &mut scratch.clustered;
         peel::peel(keys, sparse.len(), buffers);

@@ -85,7 +85,23 @@ pub(crate) fn scaled(key: Block, count: usize) -> (usize, u64) {
     ((scaled >> 64) as usize, scaled as u64)
 }
 
-/// Fills `slots` with the part of the stream of `fill` that belongs to `cluster`.
-pub(crate) fn fill_slots(cluster: usize, slots: &mut [Block], fill: &Aes128) {
-    fill.ctr((cluster as u128) << 64, slots);
+/// Fills those of `slots` that are `free` with the part of the stream of `fill` that belongs to
+/// `cluster`.
+pub(crate) fn fill_slots(
+    cluster: usize,
+    slots: &mut [Block],
+    free: impl Fn(usize) -> bool,
+    fill: &Aes128,
+) {
+    let first = (cluster as u128) << 64;
+    let mut stream = [Block::ZERO; 64];
+    for (i, slots) in slots.chunks_mut(stream.len()).enumerate() {
+        let from = i * stream.len();
+        fill.ctr(first + from as u128, &mut stream);
+        for (j, slot) in slots.iter_mut().enumerate() {
+            if free(from + j) {
+                *slot = stream[j];
+            }
+        }
+    }
 }

@@ -1,17 +1,40 @@
 //! Sums of the slots that a band of bits selects.
 //!
-//! A row holds one bit for each of 512 consecutive slots; the bit of slot s is bit s modulo 512 of
-//! the row, bits counted from the least significant one of the first word.
+//! A [`Row`] holds one bit for each of 512 consecutive slots, its band; the bit of slot s is bit
+//! s modulo 512 of the row, counted from the least significant bit of the first word. What the row
+//! says of slots beyond the last one does not count.
+//!
+//! Many rows whose bands lie close together are summed with tables over few slots each (the
+//! "method of the four Russians"), or with multiplications by 8 × 8 bit matrices where the
+//! processor has them.
 
-use crate::Block;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+mod window;
 
-/// Bits of a band of 512 slots.
-pub type Row = [u64; 8];
+use crate::{Backend, Block};
 
-/// The sum of the slots from `start` to `start` + 511 that `row` selects, as far as there are any.
-pub fn dot(row: &Row, slots: &[Block], start: usize) -> Block {
+/// How many slots a band has.
+pub const WIDTH: usize = 512;
+
+/// One bit for each slot of a band.
+pub type Row = [u64; WIDTH / 64];
+
+/// How many rows are summed at a time.
+const BATCH: usize = 64;
+
+/// Batches of fewer rows are summed one by one.
+const SMALL_BATCH: usize = 6;
+
+/// How many 64-slot words the starts of one batch may be apart, so that all of their bands lie in
+/// one window.
+const SPREAD: usize = window::WORDS - WIDTH / 64;
+
+/// The sum of the slots that `row` selects in the band that begins at `start`.
+pub fn sum(row: &Row, slots: &[Block], start: usize) -> Block {
     let mut sum = Block::ZERO;
-    let end = start.saturating_add(512).min(slots.len());
+    let end = start.saturating_add(WIDTH).min(slots.len());
     let mut from = start;
     while from < end {
         let to = (from / 64 * 64 + 64).min(end);
@@ -23,4 +46,120 @@ pub fn dot(row: &Row, slots: &[Block], start: usize) -> Block {
         from = to;
     }
     sum
+}
+
+/// Sums slots for many rows; fast for rows in the order of their bands.
+pub struct Sums<'a> {
+    slots: &'a [Block],
+    tables: Tables,
+}
+
+/// What was prepared for a window of slots.
+enum Tables {
+    Portable(Box<portable::Tables>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Box<avx512::Tables>),
+}
+
+impl Tables {
+    fn new() -> Self {
+        match Backend::active() {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => Tables::Avx512(Default::default()),
+            _ => Tables::Portable(Default::default()),
+        }
+    }
+}
+
+impl<'a> Sums<'a> {
+    /// Sums of these slots.
+    pub fn new(slots: &'a [Block]) -> Self {
+        Self { slots, tables: Tables::new() }
+    }
+
+    /// Sets `out[i]` to the sum of the slots that `rows[i]` selects in the band that begins at
+    /// `starts[i]`.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn of(&mut self, rows: &[Row], starts: &[u32], out: &mut [Block]) {
+        assert_eq!(rows.len(), starts.len(), "every row has a start");
+        assert_eq!(rows.len(), out.len(), "every row has a place for its sum");
+        let mut done = 0;
+        while done < rows.len() {
+            let count = batch_len(&starts[done..]);
+            let batch = done..done + count;
+            done += count;
+            let (rows, starts) = (&rows[batch.clone()], &starts[batch.clone()]);
+            let out = &mut out[batch];
+            if count < SMALL_BATCH {
+                for ((row, start), out) in rows.iter().zip(starts).zip(out) {
+                    *out = sum(row, self.slots, *start as usize);
+                }
+                continue;
+            }
+            match &mut self.tables {
+                Tables::Portable(tables) => tables.sums(self.slots, rows, starts, out),
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: these tables are made only where that backend is active.
+                Tables::Avx512(tables) => unsafe { tables.sums(self.slots, rows, starts, out) },
+            }
+        }
+    }
+}
+
+/// How many of the leading rows have bands in one window that begins with the first of them.
+fn batch_len(starts: &[u32]) -> usize {
+    let first = starts[0] as usize;
+    let near = |start: &u32| {
+        let start = *start as usize;
+        start >= first && start / 64 < first / 64 + SPREAD
+    };
+    starts.iter().take(BATCH).take_while(|start| near(start)).count()
+}
+
+/// Solves a system in echelon form, the last slot first.
+///
+/// Where bit s of `solved` is one, row `rows[s]` has bit s as its first one, in the band that begins
+/// at slot s, and `slots[s]` holds what the slots it selects add up to; it is replaced by the slot's
+/// value. All other slots hold their value already, and their rows do not count.
+///
+/// # Panics
+/// If there is not a row for each slot and a bit in `solved` for each row.
+pub fn substitute_back(rows: &[Row], solved: &[u64], slots: &mut [Block]) {
+    assert_eq!(rows.len(), slots.len(), "every slot has a row");
+    assert_eq!(solved.len(), slots.len().div_ceil(64), "every slot has a bit");
+    let mut tables = Tables::new();
+    for word in (0..solved.len()).rev() {
+        let first = 64 * word;
+        let rows = &rows[first..slots.len().min(first + 64)];
+        let mut later = [Block::ZERO; BATCH];
+        match &mut tables {
+            Tables::Portable(tables) => tables.later_sums(slots, word, rows, &mut later),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: these tables are made only where that backend is active.
+            Tables::Avx512(tables) => unsafe { tables.later_sums(slots, word, rows, &mut later) },
+        }
+        let slots = &mut slots[first..first + rows.len()];
+        for i in (0..rows.len()).rev().filter(|i| solved[word] >> i & 1 == 1) {
+            let mut sum = slots[i] ^ later[i];
+            // The slots of the same word; bit i itself is the one to solve for.
+            let mut others = rows[i][word % 8] >> i >> 1;
+            let mut slot = i;
+            while others != 0 {
+                let step = others.trailing_zeros();
+                slot += step as usize + 1;
+                others = others >> step >> 1;
+                sum ^= slots.get(slot).copied().unwrap_or_default();
+            }
+            slots[i] = sum;
+        }
+    }
+}
+
+/// Ones from bit `start` modulo 64 on: what of the first word of a band belongs to its beginning;
+/// the rest belongs to its end.
+#[inline(always)]
+fn from_start(start: usize) -> u64 {
+    u64::MAX << (start % 64)
 }

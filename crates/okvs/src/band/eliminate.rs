@@ -1,69 +1,89 @@
 //! Elimination in the order of the bands, and its reverse.
 
+use super::Buffers;
+use super::order::{index, start};
 use super::parameters::Layout;
-use super::rows::{Row, Rows, leading, selects};
+use super::rows::Rows;
 use crate::EncodeError;
+use crate::okvs::fill_slots;
 use vesica_core::Block;
-use vesica_simd::band;
+use vesica_simd::aes::Aes128;
+use vesica_simd::band::{self, Row};
 
-/// Memory of one encoding or decoding.
+/// The rows in echelon form.
 #[derive(Default)]
-pub(crate) struct Buffers {
-    /// Start of the band and index of each key, sorted.
-    order: Vec<(u32, u32)>,
-    /// For each slot the row that it is solved with, zero if there is none.
-    pivots: Vec<Row>,
-    /// What the slots of each of those rows add up to.
-    sums: Vec<Block>,
+pub(super) struct System {
+    /// For each slot that is solved for, a row with its first bit there.
+    rows: Vec<Row>,
+    /// One bit for each slot: whether it is solved for. The other slots' rows are of no use.
+    solved: Vec<u64>,
 }
 
-/// Sorts the keys by the start of their bands.
-pub(super) fn sort(layout: &Layout, keys: &[Block], buffers: &mut Buffers) {
-    buffers.order.clear();
-    buffers.order.extend((0..).zip(keys).map(|(i, key)| (layout.place(*key).1, i)));
-    buffers.order.sort_unstable();
-}
-
-/// Brings the rows to echelon form.
+/// Brings the rows to echelon form, and sets each slot that is solved for to what the slots of its
+/// row add up to.
 pub(super) fn eliminate(
     layout: &Layout,
     keys: &[Block],
     values: &[Block],
+    slots: &mut [Block],
     buffers: &mut Buffers,
 ) -> Result<(), EncodeError> {
-    let Buffers { order, pivots, sums } = buffers;
-    pivots.clear();
-    pivots.resize(layout.slots, Row::default());
-    sums.clear();
-    sums.resize(layout.slots, Block::ZERO);
+    let Buffers { order, system } = buffers;
+    system.rows.resize(layout.slots, Row::default());
+    system.solved.clear();
+    system.solved.resize(layout.slots.div_ceil(64), 0);
     let maker = Rows::new(layout.slots);
     let mut batch = [Block::ZERO; Rows::BATCH];
     let mut rows = [Row::default(); Rows::BATCH];
-    for order in order.chunks(Rows::BATCH) {
-        for (key, (_, i)) in batch.iter_mut().zip(order) {
-            *key = keys[*i as usize];
+    for entries in order.entries().chunks(Rows::BATCH) {
+        for (key, entry) in batch.iter_mut().zip(entries) {
+            *key = keys[index(*entry)];
         }
-        maker.of(&batch[..order.len()], &mut rows);
-        for ((start, i), row) in order.iter().zip(&mut rows) {
-            let mut sum = values[*i as usize];
-            let mut from = *start as usize;
-            loop {
-                let Some(slot) = leading(row, from) else { return Err(failure(keys)) };
-                if !selects(&pivots[slot], slot) {
-                    pivots[slot] = *row;
-                    sums[slot] = sum;
-                    break;
-                }
-                row.iter_mut().zip(&pivots[slot]).for_each(|(a, b)| *a ^= b);
-                sum ^= sums[slot];
-                from = slot + 1;
-            }
+        maker.of(&batch[..entries.len()], &mut rows);
+        for (entry, row) in entries.iter().zip(&mut rows) {
+            let from = start(*entry) as usize;
+            insert(system, slots, row, values[index(*entry)], from).ok_or_else(|| failure(keys))?;
         }
     }
     Ok(())
 }
 
+/// Reduces `row`, whose band begins at slot `from`, by the rows that are there until its first bit is
+/// where none of them has its own. `None` if it vanishes.
+#[inline(always)]
+fn insert(
+    system: &mut System,
+    slots: &mut [Block],
+    row: &mut Row,
+    mut sum: Block,
+    from: usize,
+) -> Option<()> {
+    let mut word = from / 64;
+    // The row's bits in `word`, without those that belong to the word a band's width later.
+    let mut bits = row[word % 8] & (u64::MAX << (from % 64));
+    loop {
+        if bits == 0 {
+            // Of the last word tried, the first again, only the end of the band can be left.
+            word = (word + 1..=word + 8).find(|word| row[word % 8] != 0)?;
+            bits = row[word % 8];
+        }
+        let bit = bits.trailing_zeros();
+        let slot = 64 * word + bit as usize;
+        let pivot = &mut system.rows[slot];
+        if system.solved[word] >> bit & 1 == 0 {
+            *pivot = *row;
+            system.solved[word] |= 1 << bit;
+            slots[slot] = sum;
+            return Some(());
+        }
+        bits = (bits ^ pivot[word % 8]) & (u64::MAX << bit);
+        row.iter_mut().zip(pivot).for_each(|(a, b)| *a ^= *b);
+        sum ^= slots[slot];
+    }
+}
+
 /// Why elimination failed. Rare, so that it may take its time.
+#[cold]
 fn failure(keys: &[Block]) -> EncodeError {
     let mut keys = keys.to_vec();
     keys.sort_unstable();
@@ -71,57 +91,14 @@ fn failure(keys: &[Block]) -> EncodeError {
     if duplicate { EncodeError::DuplicateKey } else { EncodeError::Unsolvable }
 }
 
-/// Sets each slot that has a row, the last one first.
-pub(super) fn substitute_back(slots: &mut [Block], buffers: &Buffers) {
-    for (slot, (row, sum)) in buffers.pivots.iter().zip(&buffers.sums).enumerate().rev() {
-        if selects(row, slot) {
-            slots[slot] = Block::ZERO;
-            slots[slot] = *sum ^ band::dot(row, slots, slot);
-        }
-    }
-}
-
-/// Decodes the keys that were sorted last.
-pub(super) fn decode(
-    layout: &Layout,
-    keys: &[Block],
-    slots: &[Block],
-    out: &mut [Block],
+/// Fills the slots that are not solved for, and solves for the others.
+pub(super) fn substitute_back(
+    cluster: usize,
+    slots: &mut [Block],
     buffers: &Buffers,
+    fill: &Aes128,
 ) {
-    decode_each(layout, keys, slots, buffers, |i, value| out[i] = value);
-}
-
-/// Whether the keys that were sorted last decode to `values`.
-pub(super) fn verify(
-    layout: &Layout,
-    keys: &[Block],
-    values: &[Block],
-    slots: &[Block],
-    buffers: &Buffers,
-) -> Result<(), EncodeError> {
-    let mut all = true;
-    decode_each(layout, keys, slots, buffers, |i, value| all &= value == values[i]);
-    if all { Ok(()) } else { Err(EncodeError::Unsolvable) }
-}
-
-fn decode_each(
-    layout: &Layout,
-    keys: &[Block],
-    slots: &[Block],
-    buffers: &Buffers,
-    mut each: impl FnMut(usize, Block),
-) {
-    let maker = Rows::new(layout.slots);
-    let mut batch = [Block::ZERO; Rows::BATCH];
-    let mut rows = [Row::default(); Rows::BATCH];
-    for order in buffers.order.chunks(Rows::BATCH) {
-        for (key, (_, i)) in batch.iter_mut().zip(order) {
-            *key = keys[*i as usize];
-        }
-        maker.of(&batch[..order.len()], &mut rows);
-        for ((start, i), row) in order.iter().zip(&rows) {
-            each(*i as usize, band::dot(row, slots, *start as usize));
-        }
-    }
+    let System { rows, solved } = &buffers.system;
+    fill_slots(cluster, slots, |slot| solved[slot / 64] >> (slot % 64) & 1 == 0, fill);
+    band::substitute_back(rows, solved, slots);
 }

@@ -1,9 +1,7 @@
 use super::table::{CLUSTER_KEYS, CLUSTERED, DENSE, SINGLE};
 use crate::okvs::scaled;
 use vesica_core::Block;
-
-/// How many slots a band is wide.
-pub(super) const WIDTH: usize = 512;
+use vesica_simd::band::WIDTH;
 
 /// Slots of a cluster as a line over its average number of keys.
 #[derive(Clone, Copy)]

@@ -1,11 +1,8 @@
 //! The rows, as bits at their slot's number modulo 512.
 
-use super::parameters::WIDTH;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
-
-/// One bit for each slot of a band.
-pub(super) type Row = [u64; WIDTH / 64];
+use vesica_simd::band::{Row, WIDTH};
 
 /// The fixed key of the permutation that makes rows from keys.
 const ROWS: Block = Block::from_le_bytes(*b"vesica band rows");
@@ -51,28 +48,4 @@ impl Rows {
     }
 
     pub(super) const BATCH: usize = 64;
-}
-
-/// The first slot from `from` on that `row` selects; the row's band ends within 512 slots.
-#[inline(always)]
-pub(super) fn leading(row: &Row, from: usize) -> Option<usize> {
-    let first = from / 64;
-    let word = row[first % 8] & (u64::MAX << (from % 64));
-    if word != 0 {
-        return Some(first * 64 + word.trailing_zeros() as usize);
-    }
-    // The last of these is the first word again, of which the upper bits are known to be zero.
-    for i in first + 1..=first + 8 {
-        let word = row[i % 8];
-        if word != 0 {
-            return Some(i * 64 + word.trailing_zeros() as usize);
-        }
-    }
-    None
-}
-
-/// Whether `row` selects `slot` of its band.
-#[inline(always)]
-pub(super) fn selects(row: &Row, slot: usize) -> bool {
-    row[slot / 64 % 8] >> (slot % 64) & 1 == 1
 }

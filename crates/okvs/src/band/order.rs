@@ -1,0 +1,88 @@
+//! The keys in the order of their bands.
+
+use super::Buffers;
+use super::parameters::Layout;
+use vesica_core::Block;
+
+/// Slots of a bucket; its keys are few enough to be sorted in the cache.
+const BUCKET: usize = 1 << 12;
+
+/// The start of the band (upper half) and the index (lower half) of each key, sorted by start.
+#[derive(Default)]
+pub(super) struct Order {
+    entries: Vec<u64>,
+    spare: Vec<u64>,
+}
+
+impl Order {
+    pub(super) fn entries(&self) -> &[u64] {
+        &self.entries
+    }
+}
+
+#[inline(always)]
+pub(super) fn start(entry: u64) -> u32 {
+    (entry >> 32) as u32
+}
+
+#[inline(always)]
+pub(super) fn index(entry: u64) -> usize {
+    entry as u32 as usize
+}
+
+/// Sorts the keys by the start of their bands.
+pub(super) fn sort(layout: &Layout, keys: &[Block], buffers: &mut Buffers) {
+    let Order { entries, spare } = &mut buffers.order;
+    let mut ends = vec![0; layout.starts().div_ceil(BUCKET)];
+    let (mut sorted, mut before) = (true, 0);
+    spare.clear();
+    spare.extend((0_u64..).zip(keys).map(|(i, key)| {
+        let start = layout.place(*key).1;
+        ends[start as usize / BUCKET] += 1;
+        sorted &= before <= start;
+        before = start;
+        u64::from(start) << 32 | i
+    }));
+    if sorted {
+        std::mem::swap(entries, spare);
+        return;
+    }
+    entries.resize(keys.len(), 0);
+
+    let mut from = 0;
+    for end in &mut ends {
+        from += std::mem::replace(end, from);
+    }
+    for entry in &*spare {
+        let end = &mut ends[start(*entry) as usize / BUCKET];
+        entries[*end] = *entry;
+        *end += 1;
+    }
+    let mut from = 0;
+    for end in ends {
+        sort_bucket(&mut entries[from..end], &mut spare[from..end]);
+        from = end;
+    }
+}
+
+/// Sorts entries that are equal but for the last bits of their starts, by counting.
+fn sort_bucket(entries: &mut [u64], spare: &mut [u64]) {
+    if entries.len() < 256 {
+        entries.sort_unstable();
+        return;
+    }
+    let mut places = [0_u32; BUCKET];
+    for entry in &*entries {
+        places[start(*entry) as usize % BUCKET] += 1;
+    }
+    let mut next = 0;
+    for place in &mut places {
+        next += std::mem::replace(place, next);
+    }
+    for entry in &*entries {
+        let place = &mut places[start(*entry) as usize % BUCKET];
+        spare[*place as usize] = *entry;
+        *place += 1;
+    }
+    entries.copy_from_slice(spare);
+}

@@ -1,0 +1,297 @@
+//! Multiplications by 8 × 8 bit matrices (GFNI), 64 rows at a time.
+//!
+//! Eight slots are sixteen 8 × 8 matrices, one for each byte of a block; byte i of a vector is the
+//! row numbered i's bits for those eight slots, or byte b of its sum.
+
+use super::window::{WORDS, Window};
+use super::{BATCH, Row};
+use crate::Block;
+use crate::lanes::{load_4, store_4};
+use core::arch::x86_64::*;
+
+/// Of eight slots, byte b of each as a matrix, for b from 0 to 15.
+type Group = [u64; 16];
+
+pub(super) struct Tables {
+    window: Window,
+    groups: [Group; 8 * WORDS],
+    /// The bits of 64 rows, byte g being those for slots 8g to 8g + 7 modulo 512.
+    bits: [[u8; BATCH]; 64],
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let (groups, bits) = ([[0; 16]; 8 * WORDS], [[0; BATCH]; 64]);
+        Self { window: Window::default(), groups, bits }
+    }
+}
+
+/// Sums of up to 64 rows, byte b of each in vector b.
+type Accumulators = [__m512i; 16];
+
+impl Tables {
+    /// Sums in bands that begin less than a window apart.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+    pub(super) fn sums(
+        &mut self,
+        slots: &[Block],
+        rows: &[Row],
+        starts: &[u32],
+        out: &mut [Block],
+    ) {
+        let first = starts.iter().min().map_or(0, |start| *start as usize);
+        let last = starts.iter().max().map_or(0, |start| *start as usize);
+        for word in self.window.slide_up(first / 64..last / 64 + 9) {
+            self.prepare(slots, word);
+        }
+        transpose_rows(rows, &mut self.bits);
+
+        // Where a band begins, in groups from the first one's and in slots from the group's.
+        let (first, last) = (first / 8, last / 8);
+        let mut groups = [0; BATCH];
+        let mut inner = [0; BATCH];
+        for ((start, group), inner) in starts.iter().zip(&mut groups).zip(&mut inner) {
+            *group = (*start as usize / 8 - first) as u8;
+            *inner = (*start % 8) as u8;
+        }
+        let edges = Edges::new(&groups, &inner);
+
+        let mut acc = [_mm512_setzero_si512(); 16];
+        for group in first..=last {
+            let bits = load_64(&self.bits[group % 64]);
+            let begun = edges.begun((group - first) as u8);
+            self.accumulate(&mut acc, group, _mm512_and_si512(bits, begun));
+            self.accumulate(&mut acc, group + 64, _mm512_andnot_si512(begun, bits));
+        }
+        for group in last + 1..first + 64 {
+            self.accumulate(&mut acc, group, load_64(&self.bits[group % 64]));
+        }
+        let mut sums = [Block::ZERO; BATCH];
+        store_sums(&acc, &mut sums);
+        out.copy_from_slice(&sums[..rows.len()]);
+    }
+
+    /// For each row, whose band begins at the slot of its number in `word`, the sum of the slots in
+    /// later words.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+    pub(super) fn later_sums(
+        &mut self,
+        slots: &[Block],
+        word: usize,
+        rows: &[Row],
+        out: &mut [Block; BATCH],
+    ) {
+        for later in self.window.slide_down(word + 1..word + 9) {
+            self.prepare(slots, later);
+        }
+        transpose_rows(rows, &mut self.bits);
+        let mut groups = [0; BATCH];
+        let mut inner = [0; BATCH];
+        for (i, (group, inner)) in groups.iter_mut().zip(&mut inner).enumerate() {
+            (*group, *inner) = (i as u8 / 8, i as u8 % 8);
+        }
+        let edges = Edges::new(&groups, &inner);
+        let mut acc = [_mm512_setzero_si512(); 16];
+        for group in 8 * (word + 1)..8 * (word + 8) {
+            self.accumulate(&mut acc, group, load_64(&self.bits[group % 64]));
+        }
+        for i in 0..8 {
+            let group = 8 * (word + 8) + i;
+            let bits = load_64(&self.bits[group % 64]);
+            let bits = _mm512_andnot_si512(edges.begun(i as u8), bits);
+            self.accumulate(&mut acc, group, bits);
+        }
+        store_sums(&acc, out);
+    }
+
+    /// Adds what `bits` select of the eight slots of `group`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,gfni")]
+    fn accumulate(&self, acc: &mut Accumulators, group: usize, bits: __m512i) {
+        let matrices = &self.groups[group % (8 * WORDS)];
+        for (acc, matrix) in acc.iter_mut().zip(matrices) {
+            let matrix = _mm512_set1_epi64(matrix.cast_signed());
+            *acc = _mm512_xor_si512(*acc, _mm512_gf2p8affine_epi64_epi8::<0>(bits, matrix));
+        }
+    }
+
+    /// Makes the matrices of the 64 slots of `word`; slots that do not exist are zero.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+    fn prepare(&mut self, slots: &[Block], word: usize) {
+        let mut padded = [Block::ZERO; 64];
+        let slots = slots.get(64 * word..).unwrap_or_default();
+        let slots = match slots.first_chunk::<64>() {
+            Some(slots) => slots,
+            None => {
+                padded[..slots.len()].copy_from_slice(slots);
+                &padded
+            }
+        };
+        let first = 8 * word % (8 * WORDS);
+        let groups = &mut self.groups[first..first + 8];
+        // Bytes 8b + j of the result are byte b of slot 7 - j: of the first four slots (a vector) if
+        // 7 - j < 4, and so of the second four if not.
+        let mut pick = [[0_u8; 64]; 2];
+        for (half, pick) in pick.iter_mut().enumerate() {
+            for (i, pick) in pick.iter_mut().enumerate() {
+                let (byte, slot) = (8 * half + i / 8, 7 - i % 8);
+                *pick = (16 * slot + byte) as u8;
+            }
+        }
+        let pick = pick.map(|pick| load_64(&pick));
+        // The product of these bytes with a matrix is the matrix turned about its diagonal.
+        let powers = _mm512_set1_epi64(0x0102_0408_1020_4080);
+        for (slots, group) in slots.as_chunks::<8>().0.iter().zip(groups) {
+            let [a, b] = halves(slots).map(|half| load_4(half));
+            let (groups, _) = group.as_chunks_mut::<8>();
+            for (pick, out) in pick.iter().zip(groups) {
+                let bytes = _mm512_permutex2var_epi8(a, *pick, b);
+                store_8(_mm512_gf2p8affine_epi64_epi8::<0>(powers, bytes), out);
+            }
+        }
+    }
+}
+
+/// Where in a group of eight slots the band of each row begins.
+struct Edges {
+    groups: __m512i,
+    /// In the group where the band begins, ones from its first slot on.
+    masks: __m512i,
+}
+
+impl Edges {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn new(groups: &[u8; BATCH], inner: &[u8; BATCH]) -> Self {
+        // Byte i: ones from bit i on.
+        let table = _mm512_set1_epi64(0x80c0_e0f0_f8fc_feff_u64.cast_signed());
+        let masks = _mm512_permutexvar_epi8(load_64(inner), table);
+        Self { groups: load_64(groups), masks }
+    }
+
+    /// Of the eight slots of `group` those that lie behind the beginning of each row's band.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn begun(&self, group: u8) -> __m512i {
+        let group = _mm512_set1_epi8(group.cast_signed());
+        let before = _mm512_cmplt_epu8_mask(self.groups, group);
+        let here = _mm512_cmpeq_epu8_mask(self.groups, group);
+        let all = _mm512_movm_epi8(before);
+        _mm512_mask_mov_epi8(all, here, self.masks)
+    }
+}
+
+/// Sets byte i of `out[g]` to byte g of row i; of fewer than 64 rows, the others' bytes to zero.
+#[target_feature(enable = "avx512f,avx512vbmi")]
+fn transpose_rows(rows: &[Row], out: &mut [[u8; BATCH]; 64]) {
+    // First, in each vector, the words of eight rows; then bytes of the same number side by side.
+    let mut together = [0_u8; 64];
+    for (i, together) in together.iter_mut().enumerate() {
+        *together = (8 * (i % 8) + i / 8) as u8;
+    }
+    let together = load_64(&together);
+    let mut words = [[_mm512_setzero_si512(); 8]; 8];
+    for (eight, words) in rows.chunks(8).zip(&mut words) {
+        let mut rows = [_mm512_setzero_si512(); 8];
+        for (vector, row) in rows.iter_mut().zip(eight) {
+            *vector = load_8(row);
+        }
+        *words = transpose_8(rows);
+    }
+    for word in 0..8 {
+        let mut bytes = [_mm512_setzero_si512(); 8];
+        for (bytes, words) in bytes.iter_mut().zip(&words) {
+            *bytes = _mm512_permutexvar_epi8(together, words[word]);
+        }
+        for (vector, out) in transpose_8(bytes).into_iter().zip(&mut out[8 * word..]) {
+            store_64(vector, out);
+        }
+    }
+}
+
+/// Word j of vector i becomes word i of vector j.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose_8(rows: [__m512i; 8]) -> [__m512i; 8] {
+    let [a, b, c, d, e, f, g, h] = rows;
+    let low = |a, b| _mm512_unpacklo_epi64(a, b);
+    let high = |a, b| _mm512_unpackhi_epi64(a, b);
+    let pairs = [
+        [low(a, b), low(c, d), low(e, f), low(g, h)],
+        [high(a, b), high(c, d), high(e, f), high(g, h)],
+    ];
+    // Lanes 0 and 2 of the first two, then of the last two; and lanes 1 and 3.
+    let even = |a, b| _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+    let odd = |a, b| _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
+    let mut out = [_mm512_setzero_si512(); 8];
+    for (i, [ab, cd, ef, gh]) in pairs.into_iter().enumerate() {
+        let (front, back) = (even(ab, cd), even(ef, gh));
+        out[i] = even(front, back);
+        out[4 + i] = odd(front, back);
+        let (front, back) = (odd(ab, cd), odd(ef, gh));
+        out[2 + i] = even(front, back);
+        out[6 + i] = odd(front, back);
+    }
+    out
+}
+
+/// Sets `sums[i]` to bytes i of all sixteen vectors.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn store_sums(acc: &Accumulators, sums: &mut [Block; BATCH]) {
+    // In each lane a 16 × 16 transpose of bytes, by unpacking four times.
+    let v = shuffled(shuffled(shuffled(shuffled(*acc))));
+    for (i, vector) in v.into_iter().enumerate() {
+        let mut lanes = [Block::ZERO; 4];
+        store_4(vector, &mut lanes);
+        for (lane, block) in lanes.into_iter().enumerate() {
+            sums[16 * lane + i] = block;
+        }
+    }
+}
+
+/// Bytes of vectors i and i + 8 take turns in vectors 2i and 2i + 1.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn shuffled(v: Accumulators) -> Accumulators {
+    let mut out = v;
+    for i in 0..8 {
+        out[2 * i] = _mm512_unpacklo_epi8(v[i], v[i + 8]);
+        out[2 * i + 1] = _mm512_unpackhi_epi8(v[i], v[i + 8]);
+    }
+    out
+}
+
+#[inline(always)]
+fn halves(slots: &[Block; 8]) -> [&[Block; 4]; 2] {
+    let (halves, _) = slots.as_chunks::<4>();
+    [&halves[0], &halves[1]]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_64(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: 64 bytes are 512 bits.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_64(v: __m512i, bytes: &mut [u8; 64]) {
+    // SAFETY: 64 bytes are 512 bits.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), v) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_8(words: &[u64; 8]) -> __m512i {
+    // SAFETY: eight words are 512 bits.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_8(v: __m512i, words: &mut [u64; 8]) {
+    // SAFETY: eight words are 512 bits.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), v) }
+}
