@@ -26,10 +26,11 @@ test: ## Run all tests but the slow ones.
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" $(CARGO) test --release --workspace --locked -- --ignored
 
-bench: build ## Measure and print the tables; raw figures go to target/bench.
+bench: build ## Measure, print the tables, draw the figures (BENCH=--quick is short); all goes to target/bench.
 	@scripts/need python3
+	$(CARGO) build --release --locked --package vesica-bench
 	$(CARGO) build --release --locked --package vesica-records --examples
-	@bench/run
+	@bench/run $(BENCH)
 
 check: fmt clippy layering docs deny ## Formatting, lints, layering, documents, dependencies.
 	@echo "all checks passed"

@@ -106,7 +106,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, default_value = "1", value_name = "K", value_parser = crate::args::thread_count)]
     threads: NonZeroUsize,
     /// How many runs; the median is reported
-    #[arg(long, default_value = "3", value_name = "R")]
+    #[arg(long, default_value = "5", value_name = "R")]
     runs: NonZeroU32,
     /// Print one JSON object
     #[arg(long)]

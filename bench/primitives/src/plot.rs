@@ -1,0 +1,232 @@
+//! The figures: set size against time, one for each network, and against bytes an item.
+
+use crate::measure::BenchError;
+use plotters::prelude::*;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+const SIZE: (u32, u32) = (820, 560);
+
+/// Told apart with all common kinds of colour blindness (Okabe and Ito, 2008).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
+
+/// What `bench/run` measured.
+#[derive(Deserialize)]
+struct Measured {
+    runs: Vec<Run>,
+}
+
+/// The medians of one protocol at one size.
+#[derive(Deserialize)]
+struct Run {
+    protocol: String,
+    n: u64,
+    network: String,
+    threads: u64,
+    wall_s: f64,
+    bytes: u64,
+}
+
+/// Other projects' figures.
+#[derive(Deserialize)]
+struct Peers {
+    psi: Vec<Peer>,
+}
+
+#[derive(Deserialize)]
+struct Peer {
+    name: String,
+    n: u64,
+    network: String,
+    wall_s: Option<f64>,
+    bytes: Option<u64>,
+}
+
+/// The points of one line, by set size.
+type Line = BTreeMap<u64, f64>;
+
+/// The lines of one figure by their names, ours first.
+struct Figure {
+    title: String,
+    y_label: &'static str,
+    ours: BTreeMap<String, Line>,
+    theirs: BTreeMap<String, Line>,
+}
+
+/// Draws all figures of the measurements in `psi` into the directory `out`.
+pub(crate) fn draw(psi: &Path, peers: &Path, out: &Path) -> Result<(), BenchError> {
+    let text =
+        |path: &Path| fs::read_to_string(path).map_err(|_| BenchError::File(path.to_path_buf()));
+    let measured: Measured = serde_json::from_str(&text(psi)?)?;
+    let peers: Peers = serde_json::from_str(&text(peers)?)?;
+    fs::create_dir_all(out).map_err(|_| BenchError::File(out.to_path_buf()))?;
+
+    let kinds: BTreeSet<_> =
+        measured.runs.iter().map(|run| (run.network.as_str(), run.threads)).collect();
+    for (network, threads) in kinds {
+        let runs = measured.runs.iter();
+        let runs = runs.filter(|run| (run.network.as_str(), run.threads) == (network, threads));
+        let peers = peers.psi.iter().filter(|peer| peer.network == network && threads == 1);
+        let figure = Figure {
+            title: format!("Set intersection over {network}, threads a party: {threads}"),
+            y_label: "seconds",
+            ours: lines(runs.map(|run| (&*run.protocol, run.n, Some(run.wall_s)))),
+            theirs: lines(peers.map(|peer| (&*peer.name, peer.n, peer.wall_s))),
+        };
+        figure.write(&out.join(format!("time-{network}-{threads}.svg")))?;
+    }
+    let an_item = |bytes: u64, n: u64| bytes as f64 / n.max(1) as f64;
+    let ours = measured.runs.iter();
+    let theirs = peers.psi.iter();
+    let figure = Figure {
+        title: "Payload of a set intersection, both ways".to_owned(),
+        y_label: "bytes an item of one side",
+        ours: lines(ours.map(|run| (&*run.protocol, run.n, Some(an_item(run.bytes, run.n))))),
+        theirs: lines(
+            theirs
+                .map(|peer| (&*peer.name, peer.n, peer.bytes.map(|bytes| an_item(bytes, peer.n)))),
+        ),
+    };
+    figure.write(&out.join("bytes.svg"))
+}
+
+fn lines<'a>(points: impl Iterator<Item = (&'a str, u64, Option<f64>)>) -> BTreeMap<String, Line> {
+    let mut lines: BTreeMap<String, Line> = BTreeMap::new();
+    for (name, n, value) in points {
+        if let Some(value) = value {
+            lines.entry(name.to_owned()).or_default().insert(n, value);
+        }
+    }
+    lines
+}
+
+impl Figure {
+    fn write(&self, path: &Path) -> Result<(), BenchError> {
+        self.draw_on(SVGBackend::new(path, SIZE)).ok_or(BenchError::Drawing)
+    }
+
+    /// Both axes logarithmic: what grows with the size is a straight line.
+    fn draw_on(&self, backend: SVGBackend<'_>) -> Option<()> {
+        let points = || self.ours.values().chain(self.theirs.values()).flatten();
+        let x = around(points().map(|(n, _)| *n as f64))?;
+        let y = around(points().map(|(_, value)| *value))?;
+        let area = backend.into_drawing_area();
+        area.fill(&WHITE).ok()?;
+        let mut chart = ChartBuilder::on(&area)
+            .caption(&self.title, ("sans-serif", 20))
+            .margin(16)
+            .x_label_area_size(44)
+            .y_label_area_size(76)
+            .build_cartesian_2d(x.log_scale(), y.log_scale())
+            .ok()?;
+        chart
+            .configure_mesh()
+            .light_line_style(WHITE)
+            .bold_line_style(RGBColor(225, 225, 225))
+            .x_desc("items of each side")
+            .y_desc(self.y_label)
+            .x_label_formatter(&|n| power_of_two(*n))
+            .y_label_formatter(&|value| short(*value))
+            .draw()
+            .ok()?;
+        for (i, (name, line)) in self.ours.iter().enumerate() {
+            let style = COLOURS[i % COLOURS.len()].stroke_width(2);
+            let points: Vec<(f64, f64)> =
+                line.iter().map(|(n, value)| (*n as f64, *value)).collect();
+            chart
+                .draw_series(LineSeries::new(points.clone(), style).point_size(3))
+                .ok()?
+                .label(name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], style));
+        }
+        for (i, (name, line)) in self.theirs.iter().enumerate() {
+            let colour = COLOURS[(self.ours.len() + i) % COLOURS.len()];
+            let points: Vec<(f64, f64)> =
+                line.iter().map(|(n, value)| (*n as f64, *value)).collect();
+            chart
+                .draw_series(DashedLineSeries::new(points.clone(), 6, 4, colour.stroke_width(1)))
+                .ok()?
+                .label(name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], colour));
+            let crosses = points.into_iter().map(|point| Cross::new(point, 4, colour));
+            chart.draw_series(crosses).ok()?;
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .background_style(WHITE.mix(0.85))
+            .border_style(RGBColor(200, 200, 200))
+            .label_font(("sans-serif", 14))
+            .draw()
+            .ok()?;
+        area.present().ok()
+    }
+}
+
+/// The range of `values` with room around it; `None` without any that a logarithm has.
+fn around(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
+    let positive = values.filter(|value| value.is_finite() && *value > 0.0);
+    let (least, most) = positive
+        .fold((f64::MAX, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
+    (most > 0.0).then(|| least / 1.5..most * 1.5)
+}
+
+fn power_of_two(n: f64) -> String {
+    let log = n.log2();
+    if (log - log.round()).abs() < 1e-6 { format!("2^{}", log.round()) } else { short(n) }
+}
+
+fn short(value: f64) -> String {
+    match value {
+        value if value >= 1e6 => format!("{:.0} M", value / 1e6),
+        value if value >= 1e4 => format!("{:.0} k", value / 1e3),
+        value if value >= 10.0 => format!("{value:.0}"),
+        value => format!("{value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(ours: &[(u64, f64)]) -> Figure {
+        let points = ours.iter().map(|(n, value)| ("rr22", *n, Some(*value)));
+        Figure {
+            title: "a title".to_owned(),
+            y_label: "seconds",
+            ours: lines(points),
+            theirs: lines([("a peer", 1 << 20, Some(0.9))].into_iter()),
+        }
+    }
+
+    #[test]
+    fn a_figure_names_its_lines_and_axes() {
+        let directory = std::env::temp_dir().join(format!("vesica-plot-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("figure.svg");
+        figure(&[(1 << 12, 0.01), (1 << 20, 0.3)]).write(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
+        for word in ["a title", "seconds", "items of each side", "rr22", "a peer", "polyline"] {
+            assert!(text.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn nothing_measured_is_no_figure() {
+        assert!(around(std::iter::empty()).is_none());
+        assert!(around([0.0, f64::NAN].into_iter()).is_none());
+        assert_eq!(around([3.0].into_iter()), Some(2.0..4.5));
+    }
+}
