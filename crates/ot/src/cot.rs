@@ -38,3 +38,19 @@ pub trait CotReceiver {
     /// Of the connection, or what the peer did wrong.
     fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots>;
 }
+
+impl<C: CotSender + ?Sized> CotSender for &mut C {
+    fn delta(&self) -> Block {
+        (**self).delta()
+    }
+
+    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<Block>> {
+        (**self).extend(ctx, len)
+    }
+}
+
+impl<C: CotReceiver + ?Sized> CotReceiver for &mut C {
+    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots> {
+        (**self).extend(ctx, len)
+    }
+}

@@ -9,11 +9,13 @@
 //!   IKNP), semi-honest and malicious.
 //! * [`silent`] — long correlations from short messages, streamed.
 //! * [`cot`] — the correlated transfer that extensions offer: [`CotSender`], [`CotReceiver`].
+//! * [`adapters`] — random, chosen and correlated transfer, and VOLE, over any of them.
 //! * [`Lift`] — bit vectors as elements of GF(2^128), the values of a VOLE.
 //! * [`Bits`], [`Traffic`] — lists of bits, and payload bytes each way.
 
 #![forbid(unsafe_code)]
 
+pub mod adapters;
 pub mod base;
 mod bits;
 pub mod cot;

@@ -129,8 +129,3 @@ pub(super) fn binding<S: Security>(transcript: &[u8; 32], bits: FieldBits) -> [u
 pub(super) fn group_tiles(pool: &Pool) -> usize {
     8 * pool.len()
 }
-
-/// Σ_l lift(e_l)·w_l for the columns w_l of each value.
-pub(super) fn fold(columns: &[Block], lift: &Lift) -> impl Iterator<Item = Block> {
-    columns.chunks_exact(lift.width_bits()).map(|columns| lift.combine(columns))
-}

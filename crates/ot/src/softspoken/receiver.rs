@@ -1,7 +1,7 @@
 use super::check::{self, Columns, RESPONSE_LEN};
 use super::expand::{Scratch, receiver_tile};
 use super::layout::{
-    BASE_TRANSFERS, COLUMNS, FieldBits, Request, TILE, VOLE_PIECE, binding, fold, group_tiles,
+    BASE_TRANSFERS, COLUMNS, FieldBits, Request, TILE, VOLE_PIECE, binding, group_tiles,
 };
 use crate::{Bits, CotReceiver, Cots, base, pprf};
 use rayon::prelude::*;
@@ -115,8 +115,8 @@ impl<S: Security> Receiver<S> {
             let count = VOLE_PIECE.min(request.voles - voles.blocks.len());
             piece.resize(choices.len() * COLUMNS, Block::ZERO);
             self.columns(ctx, choices, &mut piece)?;
-            voles.values.extend((0..count).map(|i| value_at(choices, i * width, width)));
-            voles.blocks.extend(fold(&piece[..count * width], request.lift));
+            voles.values.extend((0..count).map(|i| request.lift.value_at(choices, i)));
+            voles.blocks.extend(request.lift.combine_each(&piece[..count * width]));
             if S::MALICIOUS {
                 kept.extend_from_slice(&piece);
             }
@@ -155,15 +155,6 @@ impl<S: Security> Receiver<S> {
         }
         Ok(())
     }
-}
-
-/// The `width` bits from `start` on.
-fn value_at(bits: &[Block], start: usize, width: usize) -> u128 {
-    let (block, shift) = (start / COLUMNS, start % COLUMNS);
-    let low = bits[block].get() >> shift;
-    let crosses = shift + width > COLUMNS;
-    let high = if crosses { bits[block + 1].get() << (COLUMNS - shift) } else { 0 };
-    (low | high) & (u128::MAX >> (COLUMNS - width))
 }
 
 impl<S: Security> UncheckedReceiver<S> {
@@ -210,21 +201,5 @@ impl CotReceiver for Receiver<SemiHonest> {
 impl CotReceiver for Receiver<Malicious> {
     fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots> {
         Ok(Receiver::extend(self, ctx, Request::cots(len))?.prove(ctx)?.cots)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_is_cut_out_of_the_bits_across_blocks() {
-        let bits: Bits = (0..512).map(|i| i % 5 == 0 || i % 11 == 3).collect();
-        for width in [1, 8, 80, 96, 127, 128] {
-            for start in 0..512 - width {
-                let expected = (0..width).fold(0, |v, i| v | u128::from(bits.get(start + i)) << i);
-                assert_eq!(value_at(bits.blocks(), start, width), expected, "{width} at {start}");
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 use super::check::{self, Columns, RESPONSE_LEN};
 use super::expand::{Scratch, sender_tile};
 use super::layout::{
-    BASE_TRANSFERS, COLUMNS, FieldBits, Request, TILE, VOLE_PIECE, binding, fold, group_tiles,
+    BASE_TRANSFERS, COLUMNS, FieldBits, Request, TILE, VOLE_PIECE, binding, group_tiles,
 };
 use crate::{CotSender, base, pprf};
 use rand::Rng;
@@ -172,7 +172,7 @@ impl<S: Security> Sender<S> {
             let count = VOLE_PIECE.min(request.voles - voles.len());
             piece.resize((count * width).next_multiple_of(COLUMNS), Block::ZERO);
             self.columns(ctx, &mut piece)?;
-            voles.extend(fold(&piece[..count * width], request.lift));
+            voles.extend(request.lift.combine_each(&piece[..count * width]));
             if S::MALICIOUS {
                 kept.extend_from_slice(&piece);
             }

@@ -1,0 +1,115 @@
+//! Random oblivious transfer: both messages and the choice are random.
+
+use crate::{Bits, CotReceiver, CotSender, Cots};
+use vesica_core::hash::derive_into;
+use vesica_core::{Block, Result, SessionId};
+use vesica_net::Context;
+use vesica_simd::aes::Aes128;
+use vesica_simd::xor::xor;
+
+const HASH_KEY: &str = "vesica ot 2026 random OT hash";
+
+/// Transfers that are hashed under one key of π: what an attacker gains from many of them is
+/// bounded by this.
+const PER_KEY: usize = 1 << 16;
+
+/// H(x, i) for transfers numbered through, π being keyed by the session and i / 2^16.
+struct Hash {
+    session: SessionId,
+    next: u64,
+}
+
+impl Hash {
+    fn new(session: &SessionId) -> Self {
+        Self { session: *session, next: 0 }
+    }
+
+    /// Replaces x_i by H(x_i, i) in each of `lists`, i counting on from the last call.
+    fn apply<const N: usize>(&mut self, mut lists: [&mut [Block]; N]) {
+        let len = lists[0].len();
+        let mut done = 0;
+        while done < len {
+            let (key, place) = (self.next / PER_KEY as u64, self.next % PER_KEY as u64);
+            let now = (len - done).min(PER_KEY - place as usize);
+            let pi = self.pi(key);
+            for list in &mut lists {
+                pi.tccr(&mut list[done..done + now], u128::from(self.next));
+            }
+            done += now;
+            self.next += now as u64;
+        }
+    }
+
+    fn pi(&self, key: u64) -> Aes128 {
+        let mut block = [0; Block::LEN];
+        derive_into(HASH_KEY, &[self.session.as_bytes(), &key.to_le_bytes()], &mut block);
+        Aes128::new(Block::from_le_bytes(block))
+    }
+}
+
+/// The party that gets both messages.
+pub struct Sender<C: CotSender> {
+    cots: C,
+    hash: Hash,
+}
+
+impl<C: CotSender> Sender<C> {
+    /// Over the transfers of `cots`, which nobody else may use.
+    pub fn new(cots: C, session: &SessionId) -> Self {
+        Self { cots, hash: Hash::new(session) }
+    }
+
+    /// Both messages of `len` new transfers.
+    ///
+    /// # Errors
+    /// As [`CotSender::extend`].
+    pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<[Block; 2]>> {
+        let mut zeros = self.cots.extend(ctx, len)?;
+        let mut ones = vec![self.cots.delta(); len];
+        xor(&mut ones, &zeros);
+        self.hash.apply([&mut zeros, &mut ones]);
+        Ok(zeros.into_iter().zip(ones).map(|(zero, one)| [zero, one]).collect())
+    }
+}
+
+/// The party that gets a random bit and the message it chooses.
+pub struct Receiver<C: CotReceiver> {
+    cots: C,
+    hash: Hash,
+}
+
+/// A receiver's random transfers.
+#[derive(Clone, Debug, Default)]
+pub struct Received {
+    /// The random choices.
+    pub choices: Bits,
+    /// The message that each chooses.
+    pub messages: Vec<Block>,
+}
+
+impl<C: CotReceiver> Receiver<C> {
+    /// Over the transfers of `cots`, which nobody else may use.
+    pub fn new(cots: C, session: &SessionId) -> Self {
+        Self { cots, hash: Hash::new(session) }
+    }
+
+    /// Choices and messages of `len` new transfers.
+    ///
+    /// # Errors
+    /// As [`CotReceiver::extend`].
+    pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Received> {
+        let Cots { choices, blocks: mut messages } = self.cots.extend(ctx, len)?;
+        self.hash.apply([&mut messages]);
+        Ok(Received { choices, messages })
+    }
+}
+
+/// Sends c_i + r_i: what makes a transfer with the random choice r_i one with the choice c_i.
+pub(super) fn send_corrections(ctx: &mut Context, choices: &Bits, random: &Bits) -> Result<()> {
+    ctx.peer()?.send(&choices.xor(random).to_bytes())
+}
+
+/// Receives what [`send_corrections`] sent of `len` transfers.
+pub(super) fn receive_corrections(ctx: &mut Context, len: usize) -> Result<Bits> {
+    Ok(Bits::from_bytes(&ctx.peer()?.recv(Bits::bytes_len(len))?, len))
+}
