@@ -1,0 +1,232 @@
+//! SoftSpoken against peers that deviate: each message changed in each way.
+
+mod support;
+
+use std::time::{Duration, Instant};
+use support::tamper::{Change, Tampering};
+use support::{Run, SESSION, Setting};
+use vesica_core::{Block, Error, Malicious, Misbehaviour, Result, Role, Security, SemiHonest};
+use vesica_net::Context;
+use vesica_ot::Lift;
+use vesica_ot::softspoken::{FieldBits, Receiver, ReceiverOutput, Request, Sender, SenderOutput};
+use vesica_simd::gf128;
+
+/// Two tiles of transfers, one of VOLEs.
+const COTS: usize = 2500;
+const VOLES: usize = 10;
+
+type Sent = (Block, SenderOutput);
+
+fn sender<S: Security>(ctx: &mut Context, bits: FieldBits) -> Result<Sent> {
+    let mut sender = Sender::<S>::setup(ctx, &SESSION, bits)?;
+    let request = Request { cots: COTS, voles: VOLES, lift: &Lift::identity() };
+    let output = sender.extend(ctx, request)?.challenge(ctx)?.verify(ctx)?;
+    Ok((sender.delta(), output))
+}
+
+fn receiver<S: Security>(ctx: &mut Context, bits: FieldBits) -> Result<ReceiverOutput> {
+    let mut receiver = Receiver::<S>::setup(ctx, &SESSION, bits)?;
+    let request = Request { cots: COTS, voles: VOLES, lift: &Lift::identity() };
+    receiver.extend(ctx, request)?.prove(ctx)
+}
+
+/// A run with one change, or `None` when there is no such message.
+fn tampered<S: Security>(
+    bits: FieldBits,
+    from: Role,
+    message: u64,
+    change: Change,
+    seed: u8,
+) -> Option<Run<Sent, ReceiverOutput>> {
+    let tampering = Tampering::new(from, message, change);
+    let setting = Setting {
+        idle: Duration::from_millis(300),
+        tampering: Some(tampering.clone()),
+        seed,
+        ..Setting::default()
+    };
+    let start = Instant::now();
+    let run = setting.run(|ctx| sender::<S>(ctx, bits), |ctx| receiver::<S>(ctx, bits));
+    assert!(start.elapsed() < Duration::from_secs(10), "slow end: {from} {message} {change:?}");
+    tampering.happened().then_some(run)
+}
+
+fn relation_holds(delta: Block, sent: &SenderOutput, received: &ReceiverOutput) -> bool {
+    let cots = sent.cots.iter().zip(&received.cots.blocks).zip(received.cots.choices.iter());
+    let voles = sent.voles.iter().zip(&received.voles.blocks).zip(&received.voles.values);
+    cots.into_iter().all(|((k, m), r)| *m == *k ^ (delta & Block::mask(r)))
+        && voles.into_iter().all(|((k, m), u)| *m == *k ^ gf128::mul(Block::new(*u), delta))
+}
+
+/// How many of the runs, each with one change, ended with the failed check.
+fn caught_or_harmless(
+    bits: FieldBits,
+    from: Role,
+    changes: impl Iterator<Item = (u64, Change, u8)>,
+) -> (usize, usize) {
+    let (mut runs, mut caught) = (0, 0);
+    for (message, change, seed) in changes {
+        let case = format!("{bits:?}, {from} {message}, {change:?}, seed {seed}");
+        let run = tampered::<Malicious>(bits, from, message, change, seed).expect(&case);
+        runs += 1;
+        match (&run.sender, &run.receiver) {
+            (Ok((delta, sent)), Ok(received)) => {
+                assert!(relation_holds(*delta, sent, received), "unnoticed: {case}");
+            }
+            (Err(error), _) if is_failed_check(error) => caught += 1,
+            (sender, receiver) => {
+                let named = |error: Option<&Error>| matches!(error, Some(Error::PeerMisbehaved(_)));
+                assert!(
+                    named(sender.as_ref().err()) || named(receiver.as_ref().err()),
+                    "nobody named: {case}"
+                );
+            }
+        }
+    }
+    (runs, caught)
+}
+
+fn is_failed_check(error: &Error) -> bool {
+    *error == Misbehaviour::CorrelationCheckFailed.into()
+}
+
+/// Number of messages from `from`, and which of them is the first correction.
+fn messages(bits: FieldBits, from: Role) -> u64 {
+    match (from, bits) {
+        // The points; the challenge.
+        (Role::Sender, _) => 2,
+        // The point; trees' sums and tags; corrections of two tiles of transfers, one of VOLEs,
+        // and the mask; the response.
+        (_, FieldBits::One) => 1 + 4 + 1,
+        _ => 1 + 2 + 4 + 1,
+    }
+}
+
+#[test]
+fn a_changed_length_is_an_error_and_nothing_hangs() {
+    let changes = [
+        Change::FlipBit(1000),
+        Change::Fill,
+        Change::Zero,
+        Change::Drop,
+        Change::Repeat,
+        Change::Truncate,
+        Change::Grow,
+        Change::Announce,
+    ];
+    for from in [Role::Sender, Role::Receiver] {
+        for change in changes {
+            let mut message = 0;
+            while let Some(run) = tampered::<Malicious>(FieldBits::Four, from, message, change, 1) {
+                let case = format!("{from} {message} {change:?}");
+                let read = match from {
+                    Role::Sender => run.receiver.err(),
+                    _ => run.sender.err(),
+                };
+                match change {
+                    Change::Truncate | Change::Grow | Change::Announce => assert!(
+                        matches!(
+                            read,
+                            Some(Error::PeerMisbehaved(Misbehaviour::WrongMessageLen { .. }))
+                        ),
+                        "{case}"
+                    ),
+                    Change::Drop => assert!(read.is_some(), "{case}"),
+                    _ => {}
+                }
+                message += 1;
+            }
+            assert_eq!(message, messages(FieldBits::Four, from), "{from} {change:?}");
+            let mut message = 0;
+            while tampered::<SemiHonest>(FieldBits::Two, from, message, change, 1).is_some() {
+                message += 1;
+            }
+            assert!(message > 0);
+        }
+    }
+}
+
+#[test]
+fn every_changed_message_of_a_malicious_run_is_caught_or_harmless() {
+    for bits in FieldBits::ALL {
+        for from in [Role::Sender, Role::Receiver] {
+            let count = messages(bits, from);
+            let bit_flips = [0, 77, 1234, 8191, 20_000].map(Change::FlipBit);
+            let changes = bit_flips.into_iter().chain([Change::Fill, Change::Zero]);
+            let all = changes.flat_map(|change| (0..count).map(move |m| (m, change, 1)));
+            let (runs, caught) = caught_or_harmless(bits, from, all);
+            assert!(3 * caught > runs, "{bits:?}: only {caught} of {runs} caught");
+        }
+    }
+}
+
+/// A wrong bit in a row of tree j is in the sender's columns where Δ_j has ones: caught unless
+/// Δ_j is zero.
+#[test]
+fn a_wrong_correction_is_caught_unless_it_meets_zeros_of_delta() {
+    for (bits, first) in [(FieldBits::One, 1), (FieldBits::Two, 3), (FieldBits::Four, 3)] {
+        // In tiles of transfers and VOLEs, in the mask, and in every eighth row.
+        let flips = (0..64).map(|i| {
+            let (tile, seed) = (i % 4, 1 + i as u8);
+            (first + tile, Change::FlipBit(i as usize * 1021), seed)
+        });
+        let (runs, caught) = caught_or_harmless(bits, Role::Receiver, flips);
+        let expected = runs as f64 * (1.0 - 0.5_f64.powi(bits.k() as i32));
+        assert!((caught as f64 - expected).abs() < 20.0, "{bits:?}: {caught} of {runs} caught");
+    }
+}
+
+/// Of the two sums of a level the sender uses one, by a bit of Δ.
+#[test]
+fn a_wrong_tree_is_caught_half_of_the_time_and_else_harmless() {
+    for bits in [FieldBits::Two, FieldBits::Four, FieldBits::Eight] {
+        let flips = (0..40).map(|i| (1, Change::FlipBit(i * 397), 1 + i as u8));
+        let (runs, caught) = caught_or_harmless(bits, Role::Receiver, flips);
+        assert!((8..=32).contains(&caught), "{bits:?}: {caught} of {runs} caught");
+        let flips = (0..10).map(|i| (2, Change::FlipBit(i * 397), 1 + i as u8));
+        let (runs, caught) = caught_or_harmless(bits, Role::Receiver, flips);
+        assert_eq!(caught, runs, "{bits:?}: the tags");
+    }
+}
+
+#[test]
+fn a_wrong_response_is_always_caught() {
+    for bits in FieldBits::ALL {
+        let last = messages(bits, Role::Receiver) - 1;
+        let flips = (0..48).map(|i| (last, Change::FlipBit(8 * i + i % 8), 3));
+        let (runs, caught) = caught_or_harmless(bits, Role::Receiver, flips);
+        assert_eq!(caught, runs, "{bits:?}");
+    }
+}
+
+#[test]
+fn another_session_or_another_k_is_caught() {
+    let other = vesica_core::SessionId::from_bytes([8; 32]);
+    let run = support::run(
+        |ctx| sender::<Malicious>(ctx, FieldBits::Four),
+        |ctx| {
+            let mut receiver = Receiver::<Malicious>::setup(ctx, &other, FieldBits::Four)?;
+            receiver.extend(ctx, Request::cots(COTS))?.prove(ctx)
+        },
+    );
+    assert!(is_failed_check(&run.sender.err().expect("caught")));
+    let run = support::run(
+        |ctx| sender::<Malicious>(ctx, FieldBits::Four),
+        |ctx| receiver::<Malicious>(ctx, FieldBits::Eight),
+    );
+    assert!(matches!(run.sender.err(), Some(Error::PeerMisbehaved(_))));
+}
+
+#[test]
+fn a_peer_that_leaves_in_the_middle_is_an_error() {
+    let run = support::run(
+        |ctx| sender::<Malicious>(ctx, FieldBits::Eight),
+        |ctx| Receiver::<Malicious>::setup(ctx, &SESSION, FieldBits::Eight).map(drop),
+    );
+    assert!(matches!(run.sender.err(), Some(Error::Transport(_))));
+    let run = support::run(
+        |ctx| Sender::<Malicious>::setup(ctx, &SESSION, FieldBits::Eight).map(drop),
+        |ctx| receiver::<Malicious>(ctx, FieldBits::Eight),
+    );
+    assert!(matches!(run.receiver.err(), Some(Error::Transport(_))));
+}
