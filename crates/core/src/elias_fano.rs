@@ -129,15 +129,19 @@ impl Encoder {
     /// Appends the next section, its tags [sorted](sort_section).
     pub fn section(&mut self, sorted: &[Tagged]) {
         let shape = self.shape;
-        let mut rest = sorted.iter().map(|tag| shape.inner(tag.tag())).peekable();
-        for value in 0..1usize << shape.inner_bits() {
-            while rest.next_if_eq(&value).is_some() {
-                self.bits.push(1, 1);
-            }
-            self.bits.push(0, 1);
-        }
+        let mut value = 0;
         for tag in sorted {
-            self.bits.push_long(shape.low(tag.tag()), shape.low_bits());
+            let inner = shape.inner(tag.tag());
+            self.bits.push_zeros(inner - value);
+            value = inner;
+            self.bits.push(1, 1);
+        }
+        self.bits.push_zeros((1 << shape.inner_bits()) - value);
+        let low_bits = shape.low_bits();
+        if low_bits <= 64 {
+            sorted.iter().for_each(|tag| self.bits.push(shape.low(tag.tag()) as u64, low_bits));
+        } else {
+            sorted.iter().for_each(|tag| self.bits.push_long(shape.low(tag.tag()), low_bits));
         }
     }
 
@@ -212,20 +216,26 @@ impl Decoder {
         let mut ends = Vec::with_capacity(values);
         let mut len = 0u32;
         while ends.len() < values {
-            if self.bits.pull(1, &mut more)? == 0 {
+            len += self.bits.pull_ones(&mut more)?;
+            if u64::from(len) > self.left {
+                return Err(Misbehaviour::InvalidValue.into());
+            }
+            if self.bits.pull_zero() {
                 ends.push(len);
-            } else {
-                if u64::from(len) == self.left {
-                    return Err(Misbehaviour::InvalidValue.into());
-                }
-                len += 1;
             }
         }
         self.left -= u64::from(len);
         let bits = self.shape.low_bits();
-        let mut low = Vec::new();
-        for _ in 0..len {
-            low.push(self.bits.pull_long(bits, &mut more)?);
+        // At most as many as there are tags, so that the peer cannot choose more memory.
+        let mut low = Vec::with_capacity(len as usize);
+        if bits <= 64 {
+            for _ in 0..len {
+                low.push(u128::from(self.bits.pull(bits, &mut more)?));
+            }
+        } else {
+            for _ in 0..len {
+                low.push(self.bits.pull_long(bits, &mut more)?);
+            }
         }
         Ok(Section { shape: self.shape, ends, low })
     }
@@ -278,6 +288,14 @@ impl BitWriter {
     }
 
     #[inline]
+    fn push_zeros(&mut self, count: usize) {
+        for _ in 0..count / 64 {
+            self.push(0, 64);
+        }
+        self.push(0, (count % 64) as u32);
+    }
+
+    #[inline]
     fn push_long(&mut self, value: u128, bits: u32) {
         self.push(value as u64, bits.min(64));
         if bits > 64 {
@@ -312,10 +330,31 @@ impl BitReader {
         if self.pending_bits < bits {
             self.refill(bits, more)?;
         }
-        let value = (self.pending & ((1 << bits) - 1)) as u64;
+        let value = self.pending as u64 & (u64::MAX >> (64 - bits));
         self.pending >>= bits;
         self.pending_bits -= bits;
         Ok(value)
+    }
+
+    /// Takes the ones that follow, as far as they are at hand, and at least one bit is.
+    #[inline]
+    fn pull_ones(&mut self, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<u32> {
+        if self.pending_bits == 0 {
+            self.refill(1, more)?;
+        }
+        let ones = self.pending.trailing_ones().min(self.pending_bits);
+        self.pending = self.pending.checked_shr(ones).unwrap_or(0);
+        self.pending_bits -= ones;
+        Ok(ones)
+    }
+
+    /// Takes the next bit if it is at hand: after [`pull_ones`](Self::pull_ones) a zero.
+    #[inline]
+    fn pull_zero(&mut self) -> bool {
+        let at_hand = u32::from(self.pending_bits > 0);
+        self.pending >>= at_hand;
+        self.pending_bits -= at_hand;
+        at_hand == 1
     }
 
     #[inline]
@@ -327,6 +366,7 @@ impl BitReader {
         }
     }
 
+    #[inline]
     fn refill(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<()> {
         while self.pending_bits < bits {
             if let Some(word) = self.bytes.get(self.read..self.read + 8) {

@@ -48,6 +48,11 @@ impl Pool {
         self.run(|| items.par_chunks(chunk_len.get()).map(f).collect())
     }
 
+    /// Calls `f` with each of `tasks`.
+    pub fn for_each<T: Send>(&self, tasks: Vec<T>, f: impl Fn(T) + Sync + Send) {
+        self.run(|| tasks.into_par_iter().for_each(f));
+    }
+
     /// Calls `f` with each chunk of at most `chunk_len` items and the same chunk of `out`, as
     /// far as both reach.
     pub fn zip_chunks<T: Sync, U: Send>(

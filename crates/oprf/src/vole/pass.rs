@@ -121,7 +121,7 @@ pub fn mask(
     let cluster_len = plan.okvs.cluster_len();
     let (mut a, mut c) = (Vec::new(), Vec::new());
     let spare = Spare::default();
-    let mut q = Vec::with_capacity(rows.partition.all_keys().len());
+    let mut q = vec![Tagged::default(); rows.partition.len()];
     for clusters in batches(ctx.pool(), plan) {
         let tasks: Vec<usize> = clusters.clone().collect();
         let encoded =
@@ -157,7 +157,7 @@ pub fn unmask(
     let cluster_len = plan.okvs.cluster_len();
     let (mut k, mut a) = (Vec::new(), Vec::new());
     let spare = Spare::default();
-    let mut q = Vec::with_capacity(rows.partition.all_keys().len());
+    let mut q = vec![Tagged::default(); rows.partition.len()];
     for clusters in batches(ctx.pool(), plan) {
         k.resize(cluster_len * clusters.len(), Block::ZERO);
         correlations(ctx.pool(), &mut k)?;
@@ -187,12 +187,12 @@ fn encode(
     spare: &Spare,
 ) -> Result<Vec<Block>> {
     let keys = rows.partition.keys(cluster);
-    let mut values = Vec::new();
-    rows.values(keys, plan.value_bits, &mut values);
+    let mut working = spare.take();
+    let Working { store, values, .. } = &mut working;
+    rows.values(keys, plan.value_bits, values);
     let mut slots = vec![Block::ZERO; plan.okvs.cluster_len()];
-    let mut scratch = spare.take();
-    let encoded = plan.okvs.encode(cluster, keys, &values, &mut slots, &mut scratch, fill);
-    spare.put(scratch);
+    let encoded = plan.okvs.encode(cluster, keys, values, &mut slots, store, fill);
+    spare.put(working);
     match encoded {
         Ok(()) => Ok(slots),
         Err(EncodeError::DuplicateKey) => Err(Error::Bug("a set holds an item twice")),
@@ -200,7 +200,7 @@ fn encode(
     }
 }
 
-/// Appends to `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) with a Δ.
+/// Sets in `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) with a Δ.
 fn decode(
     pool: &Pool,
     plan: &Plan,
@@ -209,43 +209,53 @@ fn decode(
     slots: &[Block],
     delta: Option<Block>,
     spare: &Spare,
-    q: &mut Vec<Tagged>,
+    q: &mut [Tagged],
 ) {
     let cluster_len = plan.okvs.cluster_len();
+    let mut q = &mut q[rows.partition.range(clusters.start).start..];
     let mut tasks = Vec::new();
     for (cluster, slots) in clusters.zip(slots.chunks(cluster_len)) {
+        let (of_cluster, rest) = q.split_at_mut(rows.partition.range(cluster).len());
+        q = rest;
         let keys = rows.partition.keys(cluster).chunks(ITEMS_PER_TASK.get());
         let positions = rows.partition.positions(cluster).chunks(ITEMS_PER_TASK.get());
-        tasks.extend(keys.zip(positions).map(|(keys, positions)| (slots, keys, positions)));
+        let of_cluster = of_cluster.chunks_mut(ITEMS_PER_TASK.get());
+        tasks.extend(keys.zip(positions).zip(of_cluster).map(|task| (slots, task)));
     }
-    let decoded = pool.map_chunks(&tasks, NonZeroUsize::MIN, |task| {
-        let (slots, keys, positions) = task[0];
-        let mut out = vec![Block::ZERO; keys.len()];
-        let mut scratch = spare.take();
-        plan.okvs.decode(keys, slots, &mut out, &mut scratch);
-        spare.put(scratch);
+    pool.for_each(tasks, |(slots, ((keys, positions), q))| {
+        let mut working = spare.take();
+        let Working { store, values, out } = &mut working;
+        out.resize(keys.len(), Block::ZERO);
+        plan.okvs.decode(keys, slots, out, store);
         if let Some(delta) = delta {
-            let mut values = Vec::new();
-            rows.values(keys, plan.value_bits, &mut values);
-            plan.values.lift(&mut values);
-            gf128::add_scaled(&mut out, &values, delta);
+            rows.values(keys, plan.value_bits, values);
+            plan.values.lift(values);
+            gf128::add_scaled(out, values, delta);
         }
-        let tagged = out.iter().zip(positions);
-        tagged.map(|(out, position)| Tagged::new(out.get(), *position)).collect::<Vec<_>>()
+        for (q, (out, position)) in q.iter_mut().zip(out.iter().zip(positions)) {
+            *q = Tagged::new(out.get(), *position);
+        }
+        spare.put(working);
     });
-    decoded.iter().for_each(|part| q.extend_from_slice(part));
 }
 
 /// The stores' working memory, one for each thread at work, kept from cluster to cluster.
 #[derive(Default)]
-struct Spare(Mutex<Vec<Scratch>>);
+struct Spare(Mutex<Vec<Working>>);
+
+#[derive(Default)]
+struct Working {
+    store: Scratch,
+    values: Vec<Block>,
+    out: Vec<Block>,
+}
 
 impl Spare {
-    fn take(&self) -> Scratch {
+    fn take(&self) -> Working {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn put(&self, scratch: Scratch) {
+    fn put(&self, scratch: Working) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
     }
 }
