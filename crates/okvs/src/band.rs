@@ -23,6 +23,12 @@ use parameters::Layout;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 
+/// Slots of a group of keys, which fits the second-level cache.
+const GROUP: usize = 1 << 12;
+
+/// The most groups that keys are moved to at a time.
+const MAX_GROUPS: usize = 512;
+
 /// Memory of one encoding or decoding.
 #[derive(Default)]
 pub(crate) struct Buffers {
@@ -53,6 +59,12 @@ impl Okvs for BandOkvs {
 
     fn cluster_len(&self) -> usize {
         self.layout.slots
+    }
+
+    fn group_count(&self) -> usize {
+        let in_cluster =
+            (self.cluster_len() / GROUP).clamp(1, (MAX_GROUPS / self.layout.clusters).max(1));
+        self.layout.clusters * in_cluster
     }
 
     fn encode(

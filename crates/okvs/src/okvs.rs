@@ -49,6 +49,13 @@ pub trait Okvs: Send + Sync {
         scaled(key, self.cluster_count()).0
     }
 
+    /// Into how many groups of ascending keys [`Partition`](crate::Partition) brings its keys: a
+    /// multiple of [`cluster_count`](Okvs::cluster_count), more of them where the order inside a
+    /// cluster makes it faster.
+    fn group_count(&self) -> usize {
+        self.cluster_count()
+    }
+
     /// Encodes one cluster: fills `slots` so that each of `keys` decodes to its value.
     ///
     /// What the keys leave free is filled from the stream of `fill`, at positions that no other

@@ -20,17 +20,21 @@ const MAX_KEYS: usize = u32::MAX as usize;
 impl Partition {
     /// Groups `keys`, in one pass that counts and one that moves, on all threads of `pool`.
     ///
+    /// Inside a cluster keys are in groups of ascending order where the encoding is faster so, and
+    /// in the order of the list inside a group.
+    ///
     /// # Panics
     /// If there are more than 2^32 - 1 keys.
     pub fn new(okvs: &(impl Okvs + ?Sized), keys: &[Block], pool: &Pool) -> Self {
         assert!(keys.len() <= MAX_KEYS, "positions have 32 bits");
-        let clusters = okvs.cluster_count();
+        let groups = okvs.group_count();
+        let in_cluster = groups / okvs.cluster_count();
         let chunk_len = keys.len().div_ceil(pool.len()).max(1);
         let counts: Vec<Vec<usize>> = pool.run(|| {
             keys.par_chunks(chunk_len)
                 .map(|chunk| {
-                    let mut counts = vec![0; clusters];
-                    chunk.iter().for_each(|key| counts[scaled(*key, clusters).0] += 1);
+                    let mut counts = vec![0; groups];
+                    chunk.iter().for_each(|key| counts[scaled(*key, groups).0] += 1);
                     counts
                 })
                 .collect()
@@ -38,16 +42,18 @@ impl Partition {
 
         let mut grouped = vec![Block::ZERO; keys.len()];
         let mut positions = vec![0; keys.len()];
-        let mut starts = Vec::with_capacity(clusters + 1);
-        // Each chunk has a part of each cluster for itself.
+        let mut starts = Vec::with_capacity(okvs.cluster_count() + 1);
+        // Each chunk has a part of each group for itself.
         let mut parts: Vec<Vec<Part<'_>>> =
-            counts.iter().map(|_| Vec::with_capacity(clusters)).collect();
+            counts.iter().map(|_| Vec::with_capacity(groups)).collect();
         let (mut free_keys, mut free_positions) = (&mut grouped[..], &mut positions[..]);
         let mut start = 0;
-        for cluster in 0..clusters {
-            starts.push(start);
+        for group in 0..groups {
+            if group % in_cluster == 0 {
+                starts.push(start);
+            }
             for (counts, parts) in counts.iter().zip(&mut parts) {
-                let count = counts[cluster];
+                let count = counts[group];
                 start += count;
                 let (keys, rest) = free_keys.split_at_mut(count);
                 free_keys = rest;
@@ -63,7 +69,7 @@ impl Partition {
                 |(i, (chunk, mut parts))| {
                     let first = i * chunk_len;
                     for (position, key) in (first..).zip(chunk) {
-                        let part = &mut parts[scaled(*key, clusters).0];
+                        let part = &mut parts[scaled(*key, groups).0];
                         part.keys[part.filled] = *key;
                         part.positions[part.filled] = position as u32;
                         part.filled += 1;
@@ -124,7 +130,7 @@ impl Partition {
     }
 }
 
-/// What one chunk contributes to one cluster.
+/// What one chunk contributes to one group.
 struct Part<'a> {
     keys: &'a mut [Block],
     positions: &'a mut [u32],

@@ -23,11 +23,8 @@ fn slow_sum(row: &Row, slots: &[Block], start: usize) -> Block {
 
 fn assert_sums(slots: &[Block], starts: &[u32]) {
     let rows = random_rows(5, starts.len());
-    let expected: Vec<_> = rows
-        .iter()
-        .zip(starts)
-        .map(|(row, start)| slow_sum(row, slots, *start as usize))
-        .collect();
+    let expected: Vec<_> =
+        rows.iter().zip(starts).map(|(row, start)| slow_sum(row, slots, *start as usize)).collect();
     let single: Vec<_> =
         rows.iter().zip(starts).map(|(row, start)| sum(row, slots, *start as usize)).collect();
     assert!(single == expected);
@@ -50,8 +47,10 @@ fn sums_follow_the_definition_for_sorted_starts() {
         let slots = random_blocks(len as u64, len);
         for count in [0, 1, 5, 6, 7, 8, 9, 63, 64, 65, 200, 3000] {
             let starts = len.saturating_sub(WIDTH) + 1;
-            let mut starts: Vec<_> =
-                random_words(9, count).into_iter().map(|word| (word % starts as u64) as u32).collect();
+            let mut starts: Vec<_> = random_words(9, count)
+                .into_iter()
+                .map(|word| (word % starts as u64) as u32)
+                .collect();
             starts.sort_unstable();
             assert_sums(&slots, &starts);
         }

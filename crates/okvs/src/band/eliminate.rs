@@ -35,14 +35,17 @@ pub(super) fn eliminate(
     let maker = Rows::new(layout.slots);
     let mut batch = [Block::ZERO; Rows::BATCH];
     let mut rows = [Row::default(); Rows::BATCH];
+    let mut sums = [Block::ZERO; Rows::BATCH];
     for entries in order.entries().chunks(Rows::BATCH) {
-        for (key, entry) in batch.iter_mut().zip(entries) {
+        // All at once, so that the processor need not wait for one after the other.
+        for ((entry, key), sum) in entries.iter().zip(&mut batch).zip(&mut sums) {
             *key = keys[index(*entry)];
+            *sum = values[index(*entry)];
         }
         maker.of(&batch[..entries.len()], &mut rows);
-        for (entry, row) in entries.iter().zip(&mut rows) {
+        for ((entry, row), sum) in entries.iter().zip(&mut rows).zip(sums) {
             let from = start(*entry) as usize;
-            insert(system, slots, row, values[index(*entry)], from).ok_or_else(|| failure(keys))?;
+            insert(system, slots, row, sum, from).ok_or_else(|| failure(keys))?;
         }
     }
     Ok(())

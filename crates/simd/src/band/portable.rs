@@ -54,8 +54,7 @@ impl Tables {
             prepare(&mut self.words[later % WORDS], slots, later);
         }
         for ((i, row), out) in rows.iter().enumerate().zip(out) {
-            *out = self.whole_words(row, word)
-                ^ self.sum(word + 8, row[word % 8] & !from_start(i));
+            *out = self.whole_words(row, word) ^ self.sum(word + 8, row[word % 8] & !from_start(i));
         }
     }
 
