@@ -116,6 +116,16 @@ impl Drop for Bits {
     }
 }
 
+/// The `width` ≤ 128 bits from bit `start` of `blocks` on.
+#[inline]
+pub(crate) fn bits_at(blocks: &[Block], start: usize, width: usize) -> u128 {
+    let (block, shift) = (start / 128, start % 128);
+    let low = blocks[block].get() >> shift;
+    let crosses = shift + width > 128;
+    let high = if crosses { blocks[block + 1].get() << (128 - shift) } else { 0 };
+    (low | high) & (u128::MAX >> (128 - width))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,5 +149,17 @@ mod tests {
     #[test]
     fn debug_shows_no_bit() {
         assert_eq!(format!("{:?}", Bits::from_bytes(&[5], 3)), "Bits(3 of them)");
+    }
+
+    #[test]
+    fn bits_are_cut_out_across_blocks() {
+        let bits: Bits = (0..1280).map(|i| i % 5 == 0 || i % 11 == 3).collect();
+        for width in [1, 8, 16, 80, 96, 127, 128] {
+            for start in 0..=1280 - width {
+                let bit = |j| u128::from(bits.get(start + j)) << j;
+                let expected = (0..width).fold(0, |value, j| value | bit(j));
+                assert_eq!(bits_at(bits.blocks(), start, width), expected, "{width} at {start}");
+            }
+        }
     }
 }

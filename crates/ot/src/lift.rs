@@ -1,3 +1,4 @@
+use crate::bits::bits_at;
 use vesica_core::Block;
 use vesica_simd::gf128;
 
@@ -55,19 +56,13 @@ impl Lift {
 
     /// Value `i` of those whose bits follow one another in `bits`, 128 a block.
     pub(crate) fn value_at(&self, bits: &[Block], i: usize) -> u128 {
-        let width = self.width_bits();
-        let (block, shift) = (i * width / 128, i * width % 128);
-        let low = bits[block].get() >> shift;
-        let crosses = shift + width > 128;
-        let high = if crosses { bits[block + 1].get() << (128 - shift) } else { 0 };
-        (low | high) & (u128::MAX >> (128 - width))
+        bits_at(bits, i * self.width_bits(), self.width_bits())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Bits;
 
     #[test]
     fn the_identity_is_the_identity() {
@@ -87,18 +82,5 @@ mod tests {
     #[should_panic(expected = "linearly independent")]
     fn dependent_images_are_refused() {
         let _ = Lift::new([5, 3, 6].map(Block::new).to_vec());
-    }
-
-    #[test]
-    fn a_value_is_cut_out_of_the_bits_across_blocks() {
-        let bits: Bits = (0..1280).map(|i| i % 5 == 0 || i % 11 == 3).collect();
-        for width in [1, 8, 80, 96, 127, 128] {
-            let lift = Lift::new((0..width).map(|i| Block::new(1 << i)).collect());
-            for i in 0..1280 / width {
-                let bit = |j| u128::from(bits.get(i * width + j)) << j;
-                let expected = (0..width).fold(0, |value, j| value | bit(j));
-                assert_eq!(lift.value_at(bits.blocks(), i), expected, "{i} of width {width}");
-            }
-        }
     }
 }

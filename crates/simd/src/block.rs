@@ -56,6 +56,14 @@ impl Block {
         Self((bit as u128).wrapping_neg())
     }
 
+    /// `len` zero blocks; the operating system's fresh pages are not written once more.
+    pub fn zeros(len: usize) -> Vec<Block> {
+        let mut words = std::mem::ManuallyDrop::new(vec![0_u128; len]);
+        let (start, capacity) = (words.as_mut_ptr().cast(), words.capacity());
+        // SAFETY: `Block` is a transparent u128, and nobody else drops the words.
+        unsafe { Vec::from_raw_parts(start, len, capacity) }
+    }
+
     /// The blocks as bytes, as [`to_le_bytes`](Block::to_le_bytes) of each in turn.
     #[inline]
     pub fn as_bytes(blocks: &[Block]) -> &[u8] {

@@ -26,7 +26,7 @@ fn by_definition(keys: &[Aes128], bits: usize, first: u128, len: usize) -> Vec<V
 #[test]
 fn sums_follow_the_definition_on_every_backend() {
     let all: Vec<_> = random_blocks(1, 1 << 8).into_iter().map(Aes128::new).collect();
-    for bits in 1..=8 {
+    for bits in [1, 2, 4, 8] {
         for skip in [0, 1] {
             let keys = &all[..(1 << bits) - skip];
             for len in (0..=35).chain([64, 100]).filter(|len| bits < 6 || len % 7 < 3) {
@@ -45,6 +45,13 @@ fn sums_follow_the_definition_on_every_backend() {
             }
         }
     }
+}
+
+#[test]
+#[should_panic = "k is 1, 2, 4 or 8"]
+fn other_depths_are_refused() {
+    let keys: Vec<_> = random_blocks(1, 8).into_iter().map(Aes128::new).collect();
+    ctr_bit_sums(&keys, 0, &mut [Block::ZERO; 3], &mut [Block::ZERO]);
 }
 
 #[test]

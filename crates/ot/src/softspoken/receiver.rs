@@ -80,7 +80,7 @@ impl<S: Security> Receiver<S> {
         let (cot_choices, rest) = choices.split_at_mut(request.cot_blocks());
         let (vole_choices, mask_choices) = rest.split_at_mut(request.vole_blocks());
 
-        let mut cots = vec![Block::ZERO; cot_choices.len() * COLUMNS];
+        let mut cots = Block::zeros(cot_choices.len() * COLUMNS);
         self.columns(ctx, cot_choices, &mut cots)?;
         let voles = self.voles(ctx, request, vole_choices, &mut columns.voles)?;
         if S::MALICIOUS {
@@ -134,9 +134,11 @@ impl<S: Security> Receiver<S> {
         let Receiver { bits, ref leaves, .. } = *self;
         let tile_len = TILE * bits.corrections();
         let group_blocks = group_tiles(ctx.pool()) * TILE;
+        let mut corrections =
+            vec![Block::ZERO; group_blocks.min(choices.len()) * bits.corrections()];
         let groups = choices.chunks_mut(group_blocks);
         for (choices, columns) in groups.zip(columns.chunks_mut(group_blocks * COLUMNS)) {
-            let mut corrections = vec![Block::ZERO; choices.len() * bits.corrections()];
+            let corrections = &mut corrections[..choices.len() * bits.corrections()];
             let first = self.next_block;
             self.next_block += choices.len() as u128;
             ctx.pool().run(|| {
@@ -175,7 +177,7 @@ impl<S: Security> UncheckedReceiver<S> {
         let mut chi = [0; Block::LEN];
         ctx.peer()?.recv_into(&mut chi)?;
         let chi = Block::from_le_bytes(chi);
-        let u = check::hash_row(&choices, chi);
+        let u = check::hash_choices(&choices, output.cots.blocks.len(), chi);
         let rows = check::hash_rows(ctx.pool(), &output.cots.blocks, &columns, chi);
         let mut response = Vec::with_capacity(RESPONSE_LEN);
         response.extend_from_slice(&u.to_le_bytes());

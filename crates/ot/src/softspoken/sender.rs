@@ -141,7 +141,7 @@ impl<S: Security> Sender<S> {
         request: Request<'_>,
     ) -> Result<UncheckedSender<S>> {
         let mut columns = Columns::default();
-        let mut cots = vec![Block::ZERO; request.cot_blocks() * COLUMNS];
+        let mut cots = Block::zeros(request.cot_blocks() * COLUMNS);
         self.columns(ctx, &mut cots)?;
         let voles = self.voles(ctx, request, &mut columns.voles)?;
         if S::MALICIOUS {
@@ -185,9 +185,11 @@ impl<S: Security> Sender<S> {
         let Sender { bits, ref leaves, .. } = *self;
         let delta = self.delta();
         let tile_len = TILE * bits.corrections();
+        let group_blocks = (group_tiles(ctx.pool()) * TILE).min(columns.len() / COLUMNS);
+        let mut corrections = vec![Block::ZERO; group_blocks * bits.corrections()];
         for group in columns.chunks_mut(group_tiles(ctx.pool()) * TILE * COLUMNS) {
             let blocks = group.len() / COLUMNS;
-            let mut corrections = vec![Block::ZERO; blocks * bits.corrections()];
+            let corrections = &mut corrections[..blocks * bits.corrections()];
             for message in corrections.chunks_mut(tile_len) {
                 ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
             }

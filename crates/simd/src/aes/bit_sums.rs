@@ -4,9 +4,6 @@ use super::Aes128;
 use crate::Block;
 use crate::backend::dispatch;
 
-/// Most bits of a stream's number.
-const MAX_BITS: usize = 8;
-
 /// Streams of 2^k keys, summed up: `rows[b * len..][..len]`, b < k, is the sum of the streams
 /// whose number has bit b, and `total`, of `len` blocks, that of all.
 ///
@@ -14,10 +11,10 @@ const MAX_BITS: usize = 8;
 /// key less, `keys` begins with number 1 and stream 0 is zero.
 ///
 /// # Panics
-/// Unless there are 2^k or 2^k − 1 keys, with k from 1 to 8, and k · len blocks in `rows`.
+/// Unless there are 2^k or 2^k − 1 keys, k being 1, 2, 4 or 8, and k · len blocks in `rows`.
 pub fn ctr_bit_sums(keys: &[Aes128], first: u128, rows: &mut [Block], total: &mut [Block]) {
     let bits = (keys.len() + 1).ilog2() as usize;
-    assert!((1..=MAX_BITS).contains(&bits), "2^k keys, or one less");
+    assert!(matches!(bits, 1 | 2 | 4 | 8), "k is 1, 2, 4 or 8");
     let skip = (1_usize << bits).wrapping_sub(keys.len());
     assert!(skip <= 1, "2^k keys, or one less");
     assert_eq!(rows.len(), bits * total.len(), "a row for each bit");
@@ -106,11 +103,7 @@ mod avx512 {
         let piece = match rows.len() / total.len() {
             1 => piece::<1, 0>,
             2 => piece::<2, 0>,
-            3 => piece::<3, 0>,
             4 => piece::<4, 0>,
-            5 => piece::<4, 1>,
-            6 => piece::<4, 2>,
-            7 => piece::<4, 3>,
             _ => piece::<4, 4>,
         };
         for start in (0..total.len()).step_by(N * LANES) {
@@ -145,26 +138,31 @@ mod avx512 {
         let mut high = [zero; HIGH];
         let mut sums = zero;
         for group in 0..1_usize << HIGH {
-            let mut group_total = zero;
-            for x in 0..1 << LOW {
-                let number = group << LOW | x;
-                if number < skip {
-                    continue;
-                }
-                let stream = encrypt(&keys[number - skip], counters);
-                add(&mut group_total, &stream);
-                for (b, low) in low.iter_mut().enumerate() {
-                    if x >> b & 1 == 1 {
-                        add(low, &stream);
+            let mut group_sums = zero;
+            let keys = &keys[(group << LOW).saturating_sub(skip)..];
+            // Stream 0 may be missing.
+            let missing = if group == 0 { skip } else { 0 };
+            // Written out, because a loop would keep the sums in memory.
+            macro_rules! streams {
+                ($($x:literal)*) => {$(
+                    if $x < 1 << LOW && $x >= missing {
+                        let stream = encrypt(&keys[$x - missing], &counters);
+                        add(&mut group_sums, &stream);
+                        for (b, low) in low.iter_mut().enumerate() {
+                            if $x >> b & 1 == 1 {
+                                add(low, &stream);
+                            }
+                        }
                     }
-                }
+                )*};
             }
+            streams!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
             for (b, high) in high.iter_mut().enumerate() {
                 if group >> b & 1 == 1 {
-                    add(high, &group_total);
+                    add(high, &group_sums);
                 }
             }
-            add(&mut sums, &group_total);
+            add(&mut sums, &group_sums);
         }
         let len = total.len();
         write(&sums, &mut total[start..]);
@@ -178,7 +176,8 @@ mod avx512 {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,vaes")]
-    fn encrypt(key: &Aes128, mut x: [__m512i; N]) -> [__m512i; N] {
+    fn encrypt(key: &Aes128, counters: &[__m512i; N]) -> [__m512i; N] {
+        let mut x = *counters;
         let round_key = |i: usize| _mm512_broadcast_i32x4(load_1(&key.schedule[i]));
         let whitening = round_key(0);
         for x in &mut x {
