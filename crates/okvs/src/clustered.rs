@@ -18,14 +18,15 @@ mod dense;
 mod parameters;
 mod peel;
 mod residue;
-mod rows;
 mod table;
 
 use crate::okvs::fill_slots;
 use crate::{EncodeError, Okvs, Scratch};
+use dense::Dense;
 use parameters::Layout;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
+use vesica_simd::sparse;
 
 pub(crate) use peel::Buffers;
 
@@ -66,7 +67,7 @@ impl Okvs for ClusteredOkvs {
     ) -> Result<(), EncodeError> {
         assert_eq!(keys.len(), values.len(), "every key has a value");
         assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
-        if keys.len() > slots.len().min(peel::MAX_KEYS) {
+        if keys.len() > slots.len().min(peel::MAX) {
             return Err(EncodeError::Overfull);
         }
         fill_slots(cluster, slots, |_| true, fill);
@@ -74,33 +75,34 @@ impl Okvs for ClusteredOkvs {
         let buffers = &mut scratch.clustered;
         peel::peel(keys, sparse.len(), buffers);
         residue::solve(keys, values, sparse, dense, buffers)?;
-        peel::substitute_back(keys, values, sparse, dense, buffers);
-        verify(self, keys, values, slots, scratch)
+        let dense = Dense::new(dense, keys.len());
+        peel::set_targets(keys, values, &dense, buffers);
+        peel::substitute_back(sparse, buffers);
+        if peel::targets_are_met(keys, sparse, buffers) {
+            Ok(())
+        } else {
+            Err(EncodeError::Unsolvable)
+        }
     }
 
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
         assert_eq!(keys.len(), out.len(), "every key has a place for its value");
         assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
         let (sparse, dense) = slots.split_at(self.layout.sparse);
-        rows::decode(keys, sparse, out);
-        dense::add_to(out, keys, dense);
+        decode(keys, sparse, &Dense::new(dense, keys.len()), out);
     }
 }
 
-fn verify(
-    okvs: &ClusteredOkvs,
-    keys: &[Block],
-    values: &[Block],
-    slots: &[Block],
-    scratch: &mut Scratch,
-) -> Result<(), EncodeError> {
-    let mut decoded = [Block::ZERO; 1024];
-    for (keys, values) in keys.chunks(decoded.len()).zip(values.chunks(decoded.len())) {
-        let decoded = &mut decoded[..keys.len()];
-        okvs.decode(keys, slots, decoded, scratch);
-        if decoded != values {
-            return Err(EncodeError::Unsolvable);
+/// Keys that are decoded at a time; their values stay in the first-level cache between the parts.
+const BATCH: usize = 256;
+
+fn decode(keys: &[Block], sparse: &[Block], dense: &Dense<'_>, out: &mut [Block]) {
+    for (keys, out) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+        if sparse.is_empty() {
+            out.fill(Block::ZERO);
+        } else {
+            sparse::sums(keys, sparse, out);
         }
+        dense.add_to(out, keys);
     }
-    Ok(())
 }

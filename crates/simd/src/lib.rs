@@ -8,9 +8,11 @@
 //! | [`aes`] | AES-128 over batches of blocks, fixed-key hashes, pseudorandom streams |
 //! | [`band`] | sums of slots that a band of bits selects |
 //! | [`gf128`] | GF(2^128) over vectors of blocks |
+//! | [`linear`] | linear maps of blocks over GF(2) |
 //! | [`lpn`] | sums of a few pseudo-randomly chosen rows of a table |
 //! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |
 //! | [`short_hash`] | keyed BLAKE3 of sixteen inputs of at most 64 bytes |
+//! | [`sparse`] | sums of three slots that a key selects |
 //! | [`transpose`] | bit matrices with 128 rows |
 //! | [`xor`] | sums of vectors of blocks |
 //!
@@ -24,9 +26,13 @@ mod block;
 pub mod gf128;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+pub mod linear;
 pub mod lpn;
+#[cfg(target_arch = "x86_64")]
+mod matrices;
 pub mod ristretto;
 pub mod short_hash;
+pub mod sparse;
 pub mod transpose;
 pub mod xor;
 

@@ -2,28 +2,46 @@
 
 use vesica_core::Block;
 use vesica_simd::gf128;
+use vesica_simd::linear::LinearMap;
 
-/// How many keys are worked on at a time; their squares stay in the first-level cache.
-const CHUNK: usize = 256;
+/// Fewer keys are not worth preparing for.
+const FEW: usize = 512;
 
-/// Adds to `acc[i]` what the dense slots give for `keys[i]`.
-pub(super) fn add_to(acc: &mut [Block], keys: &[Block], dense: &[Block]) {
-    let Some((first, others)) = dense.split_first() else { return };
-    gf128::add_scaled(acc, keys, *first);
-    if others.is_empty() {
-        return;
+/// The dense slots of a cluster, prepared for decoding.
+pub(super) struct Dense<'a> {
+    slots: &'a [Block],
+    /// For many keys: what the slots give is linear in the key over GF(2).
+    map: Option<LinearMap>,
+}
+
+impl<'a> Dense<'a> {
+    /// Prepares `slots` for about so many `keys`.
+    pub(super) fn new(slots: &'a [Block], keys: usize) -> Self {
+        let map = (keys >= FEW).then(|| {
+            let bits: [Block; 128] = std::array::from_fn(|i| Block::new(1 << i));
+            let mut images = [Block::ZERO; 128];
+            add_products(&mut images, &bits, slots);
+            LinearMap::new(&images)
+        });
+        Self { slots, map }
     }
-    let mut powers = [Block::ZERO; CHUNK];
-    let mut squares = [Block::ZERO; CHUNK];
-    for (acc, keys) in acc.chunks_mut(CHUNK).zip(keys.chunks(CHUNK)) {
-        let powers = &mut powers[..keys.len()];
-        let squares = &mut squares[..keys.len()];
-        powers.copy_from_slice(keys);
-        for slot in others {
-            squares.copy_from_slice(powers);
-            gf128::mul_each(powers, squares);
-            gf128::add_scaled(acc, powers, *slot);
+
+    /// Adds to `acc[i]` what the slots give for `keys[i]`.
+    pub(super) fn add_to(&self, acc: &mut [Block], keys: &[Block]) {
+        match &self.map {
+            Some(map) => map.add_to(acc, keys),
+            None => add_products(acc, keys, self.slots),
         }
+    }
+}
+
+fn add_products(acc: &mut [Block], keys: &[Block], slots: &[Block]) {
+    let mut powers = keys.to_vec();
+    for (i, slot) in slots.iter().enumerate() {
+        if i > 0 {
+            powers.iter_mut().for_each(|power| *power = gf128::square(*power));
+        }
+        gf128::add_scaled(acc, &powers, *slot);
     }
 }
 
@@ -94,11 +112,11 @@ mod tests {
 
     #[test]
     fn many_at_once_are_as_one_by_one() {
-        for len in [0, 1, 255, 256, 257, 1000] {
+        for len in [0, 1, 511, 512, 1000] {
             let dense = random(1, 3);
             let keys = random(2, len);
             let mut acc = vec![Block::ONE; len];
-            add_to(&mut acc, &keys, &dense);
+            Dense::new(&dense, len).add_to(&mut acc, &keys);
             for (acc, key) in acc.iter().zip(&keys) {
                 assert_eq!(*acc, Block::ONE ^ of(*key, &dense));
             }

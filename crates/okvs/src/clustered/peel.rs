@@ -1,9 +1,14 @@
 //! Peeling: a slot that one row alone selects can be set last, to whatever that row needs; so both
 //! are taken out, until nothing is left or every slot is selected twice.
 
-use super::dense;
-use super::rows::{Row, positions, row};
+use super::BATCH;
+use super::dense::Dense;
 use vesica_core::Block;
+use vesica_simd::sparse::{self, Row, slots_of};
+
+/// The most keys and the most sparse slots of a cluster. Memory is made for so many, so that indices
+/// of 16 bits need no check.
+pub(super) const MAX: usize = 1 << 16;
 
 /// Memory of one encoding.
 #[derive(Default)]
@@ -18,65 +23,90 @@ pub(crate) struct Buffers {
     /// Rows in the order in which they were taken out: positions as in [`Row`] with the slot that
     /// is set for the row first, and the key's index in the upper 16 bits.
     peeled: Vec<u64>,
+    /// How many there are.
+    peeled_len: usize,
     /// What the sparse slots have to add up to.
     targets: Vec<Block>,
 }
 
 const ONE_ROW: u32 = 1 << 16;
 
-/// The most keys of a cluster: their indices have 16 bits.
-pub(super) const MAX_KEYS: usize = 1 << 16;
+/// So many rows ahead of the one that is taken out memory is read.
+const AHEAD: usize = 6;
 
-/// Peels the rows of `keys` among `sparse` slots; what is left is in
+/// Peels the rows of `keys` among `sparse` slots, both at most [`MAX`]; what is left is in
 /// [`unpeeled`](Buffers::unpeeled).
 pub(super) fn peel(keys: &[Block], sparse: usize, buffers: &mut Buffers) {
-    let Buffers { rows, selected_by, ready, peeled, .. } = buffers;
-    rows.clear();
-    peeled.clear();
-    selected_by.clear();
+    buffers.peeled_len = 0;
     if sparse == 0 {
         return;
     }
-    rows.extend(keys.iter().map(|key| row(*key, sparse as u32)));
-    selected_by.resize(sparse, 0);
-    for (i, row) in rows.iter().enumerate() {
-        for slot in positions(*row) {
+    let rows = whole(&mut buffers.rows);
+    let selected_by = whole(&mut buffers.selected_by);
+    sparse::rows(keys, sparse, &mut rows[..keys.len()]);
+    selected_by[..sparse].fill(0);
+    for (i, row) in rows[..keys.len()].iter().enumerate() {
+        for slot in slots_of(*row) {
             selected_by[slot] = selected_by[slot].wrapping_add(ONE_ROW) ^ i as u32;
         }
     }
-    ready.clear();
-    // A slot's count is one from the start or falls to one, but not both: it is pushed once. One
-    // more entry is written to and not kept.
-    ready.resize(sparse + 1, 0);
+    buffers.peeled_len =
+        take_out(rows, selected_by, sparse, whole(&mut buffers.ready), whole(&mut buffers.peeled));
+}
+
+/// Takes out rows as long as a slot is selected by one alone; returns how many.
+fn take_out(
+    rows: &[Row; MAX],
+    selected_by: &mut [u32; MAX],
+    sparse: usize,
+    ready: &mut [u16; MAX],
+    peeled: &mut [u64; MAX],
+) -> usize {
+    // A slot's count is one from the start or falls to one, but not both: it is pushed once.
     let mut end = 0;
-    for (slot, word) in selected_by.iter().enumerate() {
-        ready[end] = slot as u16;
+    for (slot, word) in selected_by[..sparse].iter().enumerate() {
+        ready[end % MAX] = slot as u16;
         end += usize::from(*word >> 16 == 1);
     }
     let mut next = 0;
+    let mut peeled_len = 0;
+    let mut ahead = 0;
     while next < end {
-        let slot = ready[next];
+        // Only to have it in the cache; the slot may be of no interest any more.
+        let later = selected_by[usize::from(ready[(next + AHEAD) % MAX])];
+        ahead ^= rows[later as usize % MAX];
+
+        let slot = ready[next % MAX];
         next += 1;
         let word = selected_by[usize::from(slot)];
         if word >> 16 != 1 {
             continue;
         }
-        let i = word & 0xffff;
-        let row = rows[i as usize];
-        for position in positions(row) {
-            let left = selected_by[position].wrapping_sub(ONE_ROW) ^ i;
+        let i = word as u16;
+        let row = rows[usize::from(i)];
+        for position in slots_of(row) {
+            let left = selected_by[position].wrapping_sub(ONE_ROW) ^ u32::from(i);
             selected_by[position] = left;
-            ready[end] = position as u16;
+            ready[end % MAX] = position as u16;
             end += usize::from(left >> 16 == 1);
         }
-        peeled.push(solved_first(row, slot) | u64::from(i) << 48);
+        peeled[peeled_len % MAX] = solved_first(row, slot) | u64::from(i) << 48;
+        peeled_len += 1;
     }
+    std::hint::black_box(ahead);
+    peeled_len
+}
+
+/// All of the memory, made now if it is not there yet.
+fn whole<T: Copy + Default>(memory: &mut Vec<T>) -> &mut [T; MAX] {
+    memory.resize(MAX, T::default());
+    memory.first_chunk_mut().expect("it has this length")
 }
 
 /// `row` with `slot`, one of its positions, moved to the front.
 #[inline(always)]
 fn solved_first(row: Row, slot: u16) -> Row {
-    let [a, b, c] = positions(row);
+    let [a, b, c] = slots_of(row);
     let slot = usize::from(slot);
     // The exclusive or of two of three known words gives the others.
     let second = if slot == a { b } else { a };
@@ -85,13 +115,17 @@ fn solved_first(row: Row, slot: u16) -> Row {
 }
 
 impl Buffers {
+    fn peeled(&self) -> &[u64] {
+        &self.peeled[..self.peeled_len]
+    }
+
     /// The indices of the keys that were not peeled, ascending.
     pub(super) fn unpeeled(&self, keys: usize) -> Vec<u32> {
-        if self.peeled.len() == keys {
+        if self.peeled_len == keys {
             return Vec::new();
         }
         let mut done = vec![false; keys];
-        for row in &self.peeled {
+        for row in self.peeled() {
             done[(row >> 48) as usize] = true;
         }
         (0..keys as u32).filter(|i| !done[*i as usize]).collect()
@@ -99,24 +133,43 @@ impl Buffers {
 
     /// The row of key `i`.
     pub(super) fn positions_of(&self, i: u32) -> [usize; 3] {
-        positions(self.rows[i as usize])
+        slots_of(self.rows[i as usize])
+    }
+}
+
+/// Sets what the sparse slots of each key have to add up to.
+pub(super) fn set_targets(
+    keys: &[Block],
+    values: &[Block],
+    dense: &Dense<'_>,
+    buffers: &mut Buffers,
+) {
+    let targets = &mut buffers.targets;
+    targets.resize(keys.len(), Block::ZERO);
+    for ((keys, values), targets) in
+        keys.chunks(BATCH).zip(values.chunks(BATCH)).zip(targets.chunks_mut(BATCH))
+    {
+        targets.copy_from_slice(values);
+        dense.add_to(targets, keys);
     }
 }
 
 /// Sets the slots of the peeled rows, the last one taken out first.
-pub(super) fn substitute_back(
-    keys: &[Block],
-    values: &[Block],
-    sparse: &mut [Block],
-    dense: &[Block],
-    buffers: &mut Buffers,
-) {
-    let Buffers { peeled, targets, .. } = buffers;
-    targets.clear();
-    targets.extend_from_slice(values);
-    dense::add_to(targets, keys, dense);
-    for row in peeled.iter().rev() {
-        let [slot, second, third] = positions(*row);
-        sparse[slot] = targets[(row >> 48) as usize] ^ sparse[second] ^ sparse[third];
+pub(super) fn substitute_back(sparse: &mut [Block], buffers: &Buffers) {
+    for row in buffers.peeled().iter().rev() {
+        let [slot, second, third] = slots_of(*row);
+        sparse[slot] = buffers.targets[(row >> 48) as usize] ^ sparse[second] ^ sparse[third];
     }
+}
+
+/// Whether the sparse slots of every key, found from the key again, add up to what they have to.
+pub(super) fn targets_are_met(keys: &[Block], sparse: &[Block], buffers: &Buffers) -> bool {
+    let mut sums = [Block::ZERO; BATCH];
+    keys.chunks(BATCH).zip(buffers.targets.chunks(BATCH)).all(|(keys, targets)| {
+        let sums = &mut sums[..keys.len()];
+        if !sparse.is_empty() {
+            sparse::sums(keys, sparse, sums);
+        }
+        sums == targets
+    })
 }

@@ -6,7 +6,8 @@
 use super::window::{WORDS, Window};
 use super::{BATCH, Row};
 use crate::Block;
-use crate::lanes::{load_4, store_4};
+use crate::lanes::store_4;
+use crate::matrices::{Bytes, matrices_of_8, transpose_bytes};
 use core::arch::x86_64::*;
 
 /// Of eight slots, byte b of each as a matrix, for b from 0 to 15.
@@ -25,9 +26,6 @@ impl Default for Tables {
         Self { window: Window::default(), groups, bits }
     }
 }
-
-/// Sums of up to 64 rows, byte b of each in vector b.
-type Accumulators = [__m512i; 16];
 
 impl Tables {
     /// Sums in bands that begin less than a window apart.
@@ -107,7 +105,7 @@ impl Tables {
     /// Adds what `bits` select of the eight slots of `group`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,gfni")]
-    fn accumulate(&self, acc: &mut Accumulators, group: usize, bits: __m512i) {
+    fn accumulate(&self, acc: &mut Bytes, group: usize, bits: __m512i) {
         let matrices = &self.groups[group % (8 * WORDS)];
         for (acc, matrix) in acc.iter_mut().zip(matrices) {
             let matrix = _mm512_set1_epi64(matrix.cast_signed());
@@ -129,25 +127,8 @@ impl Tables {
         };
         let first = 8 * word % (8 * WORDS);
         let groups = &mut self.groups[first..first + 8];
-        // Bytes 8b + j of the result are byte b of slot 7 - j: of the first four slots (a vector) if
-        // 7 - j < 4, and so of the second four if not.
-        let mut pick = [[0_u8; 64]; 2];
-        for (half, pick) in pick.iter_mut().enumerate() {
-            for (i, pick) in pick.iter_mut().enumerate() {
-                let (byte, slot) = (8 * half + i / 8, 7 - i % 8);
-                *pick = (16 * slot + byte) as u8;
-            }
-        }
-        let pick = pick.map(|pick| load_64(&pick));
-        // The product of these bytes with a matrix is the matrix turned about its diagonal.
-        let powers = _mm512_set1_epi64(0x0102_0408_1020_4080);
         for (slots, group) in slots.as_chunks::<8>().0.iter().zip(groups) {
-            let [a, b] = halves(slots).map(|half| load_4(half));
-            let (groups, _) = group.as_chunks_mut::<8>();
-            for (pick, out) in pick.iter().zip(groups) {
-                let bytes = _mm512_permutex2var_epi8(a, *pick, b);
-                store_8(_mm512_gf2p8affine_epi64_epi8::<0>(powers, bytes), out);
-            }
+            matrices_of_8(slots, group);
         }
     }
 }
@@ -238,9 +219,8 @@ fn transpose_8(rows: [__m512i; 8]) -> [__m512i; 8] {
 /// Sets `sums[i]` to bytes i of all sixteen vectors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn store_sums(acc: &Accumulators, sums: &mut [Block; BATCH]) {
-    // In each lane a 16 × 16 transpose of bytes, by unpacking four times.
-    let v = shuffled(shuffled(shuffled(shuffled(*acc))));
+fn store_sums(acc: &Bytes, sums: &mut [Block; BATCH]) {
+    let v = transpose_bytes(acc);
     for (i, vector) in v.into_iter().enumerate() {
         let mut lanes = [Block::ZERO; 4];
         store_4(vector, &mut lanes);
@@ -248,24 +228,6 @@ fn store_sums(acc: &Accumulators, sums: &mut [Block; BATCH]) {
             sums[16 * lane + i] = block;
         }
     }
-}
-
-/// Bytes of vectors i and i + 8 take turns in vectors 2i and 2i + 1.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn shuffled(v: Accumulators) -> Accumulators {
-    let mut out = v;
-    for i in 0..8 {
-        out[2 * i] = _mm512_unpacklo_epi8(v[i], v[i + 8]);
-        out[2 * i + 1] = _mm512_unpackhi_epi8(v[i], v[i + 8]);
-    }
-    out
-}
-
-#[inline(always)]
-fn halves(slots: &[Block; 8]) -> [&[Block; 4]; 2] {
-    let (halves, _) = slots.as_chunks::<4>();
-    [&halves[0], &halves[1]]
 }
 
 #[inline]
@@ -287,11 +249,4 @@ fn store_64(v: __m512i, bytes: &mut [u8; 64]) {
 fn load_8(words: &[u64; 8]) -> __m512i {
     // SAFETY: eight words are 512 bits.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store_8(v: __m512i, words: &mut [u64; 8]) {
-    // SAFETY: eight words are 512 bits.
-    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), v) }
 }

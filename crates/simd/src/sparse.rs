@@ -1,0 +1,54 @@
+//! Sums of three slots that a key selects.
+//!
+//! Three 32-bit words of a key, its least significant ones, each scaled to the slots that are left,
+//! give three different slots; every set of three is as likely, but for a bias below 2^-15 of its
+//! probability.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use crate::{Backend, Block};
+
+/// Three different slots, 16 bits each, the first in the least significant ones; the upper 16 bits
+/// are zero.
+pub type Row = u64;
+
+/// The most slots there may be.
+pub const MAX_SLOTS: usize = 1 << 16;
+
+/// The slots of a row.
+#[inline(always)]
+pub fn slots_of(row: Row) -> [usize; 3] {
+    [row as usize & 0xffff, (row >> 16) as usize & 0xffff, (row >> 32) as usize & 0xffff]
+}
+
+/// Sets `rows[i]` to the row of `keys[i]` among `slots` slots.
+///
+/// # Panics
+/// If the lengths differ, or `slots` is not from 3 to [`MAX_SLOTS`].
+pub fn rows(keys: &[Block], slots: usize, rows: &mut [Row]) {
+    assert_eq!(keys.len(), rows.len(), "every key has a row");
+    assert!((3..=MAX_SLOTS).contains(&slots), "three positions of 16 bits");
+    match Backend::active() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: only a backend that the processor can run is ever active.
+        Backend::Avx512 => unsafe { avx512::rows(keys, slots as u32, rows) },
+        _ => portable::rows(keys, slots as u32, rows),
+    }
+}
+
+/// Sets `out[i]` to the sum of the three slots of `keys[i]`.
+///
+/// # Panics
+/// If the lengths differ, or there are not from 3 to [`MAX_SLOTS`] slots.
+pub fn sums(keys: &[Block], slots: &[Block], out: &mut [Block]) {
+    assert_eq!(keys.len(), out.len(), "every key has a place for its sum");
+    assert!((3..=MAX_SLOTS).contains(&slots.len()), "three positions of 16 bits");
+    match Backend::active() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: only a backend that the processor can run is ever active.
+        Backend::Avx512 => unsafe { avx512::sums(keys, slots, out) },
+        _ => portable::sums(keys, slots, out),
+    }
+}
