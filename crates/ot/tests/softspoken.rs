@@ -132,6 +132,33 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn every_backend_gives_the_same_correlations() {
+    let lift = narrow_lift(80);
+    let requests = [Request { cots: 5000, voles: 300, lift: &lift }];
+    for bits in FieldBits::ALL {
+        let mut first = None;
+        for backend in vesica_simd::Backend::available() {
+            // The other tests may run under it as well: results do not depend on it.
+            vesica_simd::force(backend).expect("it is available");
+            let run = run(
+                |ctx| sender::<Malicious>(ctx, bits, &requests),
+                |ctx| receiver::<Malicious>(ctx, bits, &requests),
+            );
+            let ((delta, mut sent), mut received) = run.unwrap();
+            let (sent, received) = (sent.remove(0), received.remove(0));
+            assert_relation(backend.name(), &requests[0], delta, &sent, &received);
+            let outputs = (delta, sent.cots, sent.voles, received.voles.values);
+            match &first {
+                None => first = Some(outputs),
+                Some(first) => assert!(*first == outputs, "{bits:?}, {}", backend.name()),
+            }
+        }
+    }
+    let fastest = vesica_simd::Backend::detect();
+    vesica_simd::force(fastest).expect("it is available");
+}
+
+#[test]
 fn a_given_delta_is_kept() {
     let delta = Block::new(0x8000_0000_0000_0000_0000_0000_0000_0001);
     for bits in FieldBits::ALL {

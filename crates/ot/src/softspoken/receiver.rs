@@ -14,6 +14,7 @@ use vesica_simd::aes::Aes128;
 pub struct Receiver<S: Security> {
     bits: FieldBits,
     leaves: Vec<Aes128>,
+    scratch: Scratch,
     next_block: u128,
     binding: [u8; 32],
     security: PhantomData<S>,
@@ -60,6 +61,7 @@ impl<S: Security> Receiver<S> {
         Ok(Self {
             bits,
             leaves: leaves.into_iter().map(Aes128::new).collect(),
+            scratch: Scratch::default(),
             next_block: 0,
             binding,
             security: PhantomData,
@@ -131,7 +133,7 @@ impl<S: Security> Receiver<S> {
         choices: &mut [Block],
         columns: &mut [Block],
     ) -> Result<()> {
-        let Receiver { bits, ref leaves, .. } = *self;
+        let Receiver { bits, ref leaves, ref mut scratch, .. } = *self;
         let tile_len = TILE * bits.corrections();
         let group_blocks = group_tiles(ctx.pool()) * TILE;
         let mut corrections =
@@ -141,16 +143,23 @@ impl<S: Security> Receiver<S> {
             let corrections = &mut corrections[..choices.len() * bits.corrections()];
             let first = self.next_block;
             self.next_block += choices.len() as u128;
-            ctx.pool().run(|| {
-                let u = choices.par_chunks_mut(TILE);
-                let c = corrections.par_chunks_mut(tile_len);
-                let columns = columns.par_chunks_mut(TILE * COLUMNS);
-                let tiles = u.zip(c).zip(columns).enumerate();
-                tiles.for_each_init(Scratch::default, |scratch, (i, ((u, c), columns))| {
-                    let first = first + (i * TILE) as u128;
-                    receiver_tile(bits, leaves, first, scratch, (u, c, columns));
+            let tile = |scratch: &mut Scratch, (i, ((u, c), columns)): (usize, ((_, _), _))| {
+                let first = first + (i * TILE) as u128;
+                receiver_tile(bits, leaves, first, scratch, (u, c, columns));
+            };
+            if ctx.pool().len() == 1 {
+                let u = choices.chunks_mut(TILE);
+                let tiles = u.zip(corrections.chunks_mut(tile_len));
+                let tiles = tiles.zip(columns.chunks_mut(TILE * COLUMNS)).enumerate();
+                tiles.for_each(|each| tile(scratch, each));
+            } else {
+                ctx.pool().run(|| {
+                    let u = choices.par_chunks_mut(TILE);
+                    let tiles = u.zip(corrections.par_chunks_mut(tile_len));
+                    let tiles = tiles.zip(columns.par_chunks_mut(TILE * COLUMNS)).enumerate();
+                    tiles.for_each_init(Scratch::default, tile);
                 });
-            });
+            }
             for message in corrections.chunks(tile_len) {
                 ctx.peer()?.send(Block::as_bytes(message))?;
             }

@@ -58,6 +58,7 @@ impl<S: Security> SenderSetup<S> {
             bits: self.bits,
             leaves: known.map(|leaf| Aes128::new(*leaf)).collect(),
             delta: self.delta,
+            scratch: Scratch::default(),
             next_block: 0,
             binding,
             security: PhantomData,
@@ -69,6 +70,7 @@ impl<S: Security> SenderSetup<S> {
 pub struct Sender<S: Security> {
     bits: FieldBits,
     leaves: Vec<Aes128>,
+    scratch: Scratch,
     delta: Secret<Block>,
     next_block: u128,
     binding: [u8; 32],
@@ -182,8 +184,8 @@ impl<S: Security> Sender<S> {
 
     /// Fills `columns` with the next positions.
     fn columns(&mut self, ctx: &mut Context, columns: &mut [Block]) -> Result<()> {
-        let Sender { bits, ref leaves, .. } = *self;
         let delta = self.delta();
+        let Sender { bits, ref leaves, ref mut scratch, .. } = *self;
         let tile_len = TILE * bits.corrections();
         let group_blocks = (group_tiles(ctx.pool()) * TILE).min(columns.len() / COLUMNS);
         let mut corrections = vec![Block::ZERO; group_blocks * bits.corrections()];
@@ -194,14 +196,21 @@ impl<S: Security> Sender<S> {
                 ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
             }
             let first = self.next_block;
-            ctx.pool().run(|| {
-                let columns = group.par_chunks_mut(TILE * COLUMNS);
-                let tiles = corrections.par_chunks(tile_len).zip(columns).enumerate();
-                tiles.for_each_init(Scratch::default, |scratch, (i, tile)| {
-                    let first = first + (i * TILE) as u128;
-                    sender_tile(bits, leaves, delta, first, scratch, tile);
+            let tile = |scratch: &mut Scratch, (i, tile): (usize, (_, _))| {
+                let first = first + (i * TILE) as u128;
+                sender_tile(bits, leaves, delta, first, scratch, tile);
+            };
+            if ctx.pool().len() == 1 {
+                let columns = group.chunks_mut(TILE * COLUMNS);
+                let tiles = corrections.chunks(tile_len).zip(columns).enumerate();
+                tiles.for_each(|each| tile(scratch, each));
+            } else {
+                ctx.pool().run(|| {
+                    let columns = group.par_chunks_mut(TILE * COLUMNS);
+                    let tiles = corrections.par_chunks(tile_len).zip(columns).enumerate();
+                    tiles.for_each_init(Scratch::default, tile);
                 });
-            });
+            }
             self.next_block += blocks as u128;
         }
         Ok(())
