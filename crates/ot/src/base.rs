@@ -25,20 +25,21 @@
 //! H also takes the session and is 2 · MAP of `expand_message_xmd` (RFC 9380 with SHA-512); KDF
 //! takes a digest of the session and of the whole transcript.
 //!
-//! **Why it is sound.** *Against the sender:* P_{1−c} is uniform and a·G hides H(…), so (P_0, P_1)
-//! is a uniform pair whatever c is; a simulator that answers H can know both discrete logarithms
-//! and so both keys of a deviating sender. The receiver's output is always defined, so no abort
-//! depends on c. *Against the receiver:* P_{1−j} is fixed when H(i, j, P_{1−j}) is asked. Of the two
-//! questions about one pair the later one is answered by an element that is uniform given
-//! everything in its sum Q_j, so the receiver cannot know b·Q_j for it without solving Diffie–Hellman
-//! with B; a simulator that knows b sees at the KDF which key it did compute. One B serves all transfers: the
-//! KDF separates them by index and transcript, and the reduction recognises the receiver's
-//! questions to the KDF with a decision oracle for the fixed B (hence gap, or strong,
-//! Diffie–Hellman). The functionality is *endemic*: a deviating party may choose its own keys, which extensions over it allow for.
+//! **Why it is sound.** *Against the sender:* P_{1−c} is uniform and a·G hides H(i, c, P_{1−c}),
+//! so (P_0, P_1) is a uniform pair whatever c is. A simulator that answers H can know both discrete
+//! logarithms, and so both keys of a deviating sender. The receiver's output is always defined, so
+//! no abort depends on c. *Against the receiver:* of the two questions H(i, 0, P_1) and H(i, 1, P_0)
+//! that belong to one pair, the later one is answered by an element that is uniform given all
+//! else in its sum Q_j, so that to know b·Q_j is to solve Diffie–Hellman with B. A simulator that
+//! knows b sees in the questions to KDF which of the keys was computed. One B serves all
+//! transfers: KDF separates them by index and transcript, and the reduction recognises the right
+//! questions to KDF with a decision oracle for the fixed B (hence *gap* Diffie–Hellman). The
+//! functionality is *endemic*: a deviating party may choose its own keys, which the extensions
+//! over it allow for.
 //!
-//! **Where we differ from the paper.** One B for all transfers, as its implementation also does; the
-//! group's hash is twice the standard map, a bijection of it. Elements that do not decode, encodings that are
-//! not canonical, and the identity are refused.
+//! **Where we differ from the paper.** One B for all transfers; the hash to the group is twice the
+//! standard map, which is a bijection of it. Bytes that are no canonical encoding, and the
+//! identity, are refused.
 
 use crate::Traffic;
 use rand::Rng;
@@ -83,7 +84,8 @@ pub const fn bytes(count: usize) -> Traffic {
 /// Receives first, so that what the sender sends next leaves together with its one message.
 ///
 /// # Errors
-/// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`] with the position of the point, two a transfer.
+/// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`] with the position of the point, two a
+/// transfer.
 pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Output<[Block; 2]>> {
     let mut message = vec![0; 2 * POINT_LEN * count];
     ctx.peer()?.recv_into(&mut message)?;

@@ -1,7 +1,7 @@
 //! Oblivious transfer and vector oblivious linear evaluation.
 //!
-//! In all of them the *sender* holds Δ ∈ GF(2^128), and the receiver's result is the sender's plus a
-//! multiple of Δ that the receiver knows.
+//! In all of them the *sender* holds Δ ∈ GF(2^128), and the receiver's result is the sender's plus
+//! a multiple of Δ that the receiver knows.
 //!
 //! * [`base`] — a few transfers from public-key operations (Masny–Rindal).
 //! * [`pprf`] — punctured GGM trees from base transfers.

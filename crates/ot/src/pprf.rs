@@ -1,7 +1,8 @@
 //! # Punctured pseudorandom functions from GGM trees
 //!
-//! O. Goldreich, S. Goldwasser, S. Micali, "How to construct random functions" (JACM 1986), with
-//! one base transfer a level as in L. Roy, "SoftSpokenOT", CRYPTO 2022 (ePrint 2022/192), Figures 13 and 14.
+//! O. Goldreich, S. Goldwasser, S. Micali, "How to construct random functions", J. ACM 1986, with
+//! one base transfer a level and the consistency check of L. Roy, "SoftSpokenOT", CRYPTO 2022
+//! (ePrint 2022/192).
 //!
 //! For each tree of 2^k leaves the tree's *sender* learns all leaves and its *receiver* all but the
 //! one at α. It chose ¬α_l, the bits of α negated, in the k base transfers of the tree, the highest
@@ -9,7 +10,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | of its base transfers; malicious with the check of Figure 14 |
+//! | security | of its base transfers; malicious with the check |
 //! | flights | 1, after the base transfers |
 //! | bytes | 32 (k − 1) a tree; malicious and k > 1: 32 more a tree, and 32 |
 //!
@@ -24,16 +25,16 @@
 //!         ── Σ t_i,  D = hash of all t_i ─────▶   t_α from the sum; is the hash D?
 //! ```
 //!
-//! G(x) = (π_0(x) + x, π_1(x) + x) with AES under two keys made of the session and of the base transfers'
-//! transcript. F is BLAKE3 to 128 + 256 bits; as it is collision resistant in its second part, D
-//! fixes one x_i for each leaf, and a sender that deviates can only guess bits of α and be caught
-//! otherwise.
+//! G(x) = (π_0(x) + x, π_1(x) + x) with AES under two keys made of the session and the transcript
+//! of the base transfers. F is BLAKE3 with 128 + 256 bits of output. Its second part is collision
+//! resistant, so D fixes one x_i for each leaf: a sender that deviates has guessed bits of α, and
+//! is caught if it guessed wrong.
 //!
-//! The receiver stores leaf x at x ⊕ α, at each level. The unknown node is then always the first,
-//! and neither an address nor a branch depends on α.
+//! The receiver stores leaf x at place x ⊕ α, at each level. The unknown node is then always the
+//! first, and neither an address nor a branch depends on α.
 //!
-//! **Where we differ from the paper.** One hash D for all trees; the tree's upper level is the base transfers' keys for
-//! all k, so that for k = 1 there is no message and nothing to check.
+//! **Where we differ from the paper.** One hash D for all trees. The first level is the base
+//! transfers' keys themselves, so that for k = 1 there is no message and nothing to check.
 
 use vesica_core::hash::{derive, derive_into};
 use vesica_core::{Block, Misbehaviour, Result, Security};

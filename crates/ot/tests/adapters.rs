@@ -87,19 +87,21 @@ fn over_both<A: Send, B: Send>(
 
 #[test]
 fn random_transfer_gives_the_chosen_message() {
-    let all =
-        |extend: &mut dyn FnMut(usize) -> Result<()>| LENGTHS.into_iter().try_for_each(extend);
     over_both(
         |cots, ctx| {
             let mut transfers = random::Sender::new(cots, &SESSION);
             let mut sent = Vec::new();
-            all(&mut |len| Ok(sent.push(transfers.extend(ctx, len)?)))?;
+            for len in LENGTHS {
+                sent.push(transfers.extend(ctx, len)?);
+            }
             Ok(sent)
         },
         |cots, ctx| {
             let mut transfers = random::Receiver::new(cots, &SESSION);
             let mut received = Vec::new();
-            all(&mut |len| Ok(received.push(transfers.extend(ctx, len)?)))?;
+            for len in LENGTHS {
+                received.push(transfers.extend(ctx, len)?);
+            }
             Ok(received)
         },
         |over, traffic, sent, received| {
