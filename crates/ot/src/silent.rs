@@ -9,11 +9,16 @@
 //! everything is local. The code is used in small steps whose table stays in the cache, each
 //! seeded by the one before (K. Yang, C. Weng, X. Lan, J. Zhang, X. Wang, "Ferret", CCS 2020).
 //!
+//! * [`cot`] — correlated transfer with random choices.
 //! * [`vole`] — VOLE over GF(2^128), the receiver's values in all of it or in a subspace.
 
+mod check;
 mod code;
+pub mod cot;
 mod dual;
 mod parameters;
+mod receiver_trees;
+mod sender_trees;
 mod stream;
 mod subfield;
 mod tree;

@@ -128,6 +128,22 @@ pub fn sum(blocks: &[Block]) -> Block {
     }
 }
 
+/// The block at `index`, or zero beyond the last, by reading every block.
+pub fn at(blocks: &[Block], index: usize) -> Block {
+    let mut found = Block::ZERO;
+    for (i, block) in blocks.iter().enumerate() {
+        found ^= *block & equal_mask(i, index);
+    }
+    found
+}
+
+/// All ones for equal numbers; a comparison might become a branch.
+#[inline(always)]
+fn equal_mask(a: usize, b: usize) -> Block {
+    let equal = std::hint::black_box(((a ^ b) as u128).wrapping_sub(1) >> 127);
+    Block::new(equal.wrapping_neg())
+}
+
 /// Adds `value` to the block at `index`, of which only whether it is below the length shows in the
 /// time taken and the memory touched: every block is written.
 pub fn add_at(blocks: &mut [Block], index: usize, value: Block) {
@@ -137,10 +153,7 @@ pub fn add_at(blocks: &mut [Block], index: usize, value: Block) {
         Backend::Avx512 => unsafe { x86::add_at_avx512(blocks, index, value) },
         _ => {
             for (i, block) in blocks.iter_mut().enumerate() {
-                // All ones where nothing differs; a comparison might become a branch.
-                let difference = (i ^ index) as u128;
-                let equal = std::hint::black_box(difference.wrapping_sub(1) >> 127);
-                *block ^= value & Block::new(equal.wrapping_neg());
+                *block ^= value & equal_mask(i, index);
             }
         }
     }

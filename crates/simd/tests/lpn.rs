@@ -111,3 +111,11 @@ fn add_at_changes_one_block() {
         }
     }
 }
+#[test]
+fn at_reads_one_block() {
+    let values = blocks(&mut ChaCha20Rng::seed_from_u64(4), 9);
+    for index in 0..9 {
+        assert!(lpn::at(&values, index) == values[index]);
+    }
+    assert!(lpn::at(&values, 9) == Block::ZERO);
+}

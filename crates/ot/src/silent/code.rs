@@ -16,7 +16,7 @@ use vesica_simd::lpn::{Word, accumulate};
 const LABEL: &str = "vesica ot 2026 silent codes";
 
 /// Outputs made together: their positions and coefficients stay in the first-level cache.
-pub(super) const TILE: usize = 256;
+pub(super) const TILE: usize = 128;
 
 /// Seeds in an output.
 const WEIGHT: usize = 10;

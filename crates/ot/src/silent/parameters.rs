@@ -1,6 +1,7 @@
 //! The tables of LPN parameters and the plan of one extension.
 
 use super::vole::Values;
+use std::ops::Range;
 
 /// Parameters of primal LPN with regular noise: k seeds, `trees` blocks of 2^`depth` samples with
 /// one error each.
@@ -28,24 +29,29 @@ impl Row {
 
 /// Noise and coefficients in GF(2), row weight 10.
 pub(super) const BINARY: &[Row] = &[
-    Row { k: 1 << 15, trees: 620, depth: 9 },
-    Row { k: 1 << 16, trees: 850, depth: 10 },
-    Row { k: 1 << 17, trees: 1170, depth: 11 },
-    Row { k: 1 << 18, trees: 1520, depth: 12 },
+    Row { k: 1 << 14, trees: 768, depth: 7 },
+    Row { k: 1 << 15, trees: 1024, depth: 8 },
+    Row { k: 1 << 16, trees: 1024, depth: 9 },
+    Row { k: 1 << 17, trees: 1024, depth: 10 },
+    Row { k: 1 << 18, trees: 1024, depth: 11 },
 ];
 
 /// Noise and coefficients in GF(2^128), row weight 10.
 pub(super) const FULL: &[Row] = &[
-    Row { k: 1 << 15, trees: 620, depth: 9 },
-    Row { k: 1 << 16, trees: 850, depth: 10 },
-    Row { k: 1 << 17, trees: 1170, depth: 11 },
+    Row { k: 1 << 14, trees: 1536, depth: 7 },
+    Row { k: 1 << 15, trees: 1536, depth: 8 },
+    Row { k: 1 << 16, trees: 1536, depth: 9 },
+    Row { k: 1 << 17, trees: 1536, depth: 10 },
+    Row { k: 1 << 18, trees: 1536, depth: 11 },
 ];
 
-/// Noise in a space over GF(2^16), coefficients in GF(2^16), row weight 10.
+/// Noise in a space of 5 or 6 dimensions over GF(2^16), coefficients in GF(2^16), row weight 10.
 pub(super) const SUBFIELD: &[Row] = &[
-    Row { k: 5 << 14, trees: 1060, depth: 10 },
-    Row { k: 5 << 15, trees: 1460, depth: 11 },
-    Row { k: 5 << 16, trees: 1900, depth: 12 },
+    Row { k: 1 << 14, trees: 576, depth: 7 },
+    Row { k: 1 << 15, trees: 640, depth: 8 },
+    Row { k: 1 << 16, trees: 640, depth: 9 },
+    Row { k: 1 << 17, trees: 640, depth: 10 },
+    Row { k: 1 << 18, trees: 640, depth: 11 },
 ];
 
 /// Regular noise of the dual code that makes the seeds.
@@ -53,6 +59,9 @@ pub(super) const DUAL_TREES: usize = 312;
 
 /// Weight of the expander of the dual code.
 pub(super) const EXPANDER_WEIGHT: usize = 21;
+
+/// Trees in one message.
+const TREES_PER_MESSAGE: usize = 512;
 
 /// Up to this many correlations are taken from the extension below as they are: fewer than the
 /// dual code's noise would take.
@@ -81,86 +90,150 @@ pub(super) struct Plan {
     /// the result when there are no steps.
     pub(super) start_len: usize,
     /// The steps of primal LPN.
-    pub(super) steps: Steps,
+    pub(super) steps: Vec<Step>,
 }
 
-/// Steps of primal LPN, each made from the first outputs of the one before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Steps {
-    /// Their parameters.
+/// A step of primal LPN. The first outputs of a step are the seeds of the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Its parameters.
     pub(super) row: Row,
-    /// The trees of each step; all but the last have the row's.
-    pub(super) trees: Vec<usize>,
+    /// Its trees, at most the row's.
+    pub(super) trees: usize,
 }
 
-impl Steps {
-    pub(super) const fn none() -> Self {
-        Self { row: Row { k: 0, trees: 0, depth: 1 }, trees: Vec::new() }
+impl Step {
+    /// Outputs, the next step's seeds included.
+    pub(super) const fn len(self) -> usize {
+        self.trees << self.row.depth
     }
 
-    /// The steps that give `len` outputs by `row`.
-    pub(super) fn new(row: Row, len: usize) -> Self {
-        let mut trees = Vec::new();
-        let mut left = len;
-        while left > row.len() {
-            trees.push(row.trees);
-            left -= row.len() - row.k;
-        }
-        if left > 0 {
-            trees.push(left.div_ceil(row.tree_len()));
-        }
-        Self { row, trees }
+    /// The step that gives at least `len` outputs, which are within the row's.
+    fn giving(row: Row, len: usize) -> Self {
+        Self { row, trees: len.div_ceil(row.tree_len()) }
+    }
+}
+
+/// The steps that give `len` outputs by `row`, its seeds made by a step of `first`.
+fn steps(first: Option<Row>, row: Row, len: usize) -> Vec<Step> {
+    let mut steps: Vec<Step> = first.map(|first| Step::giving(first, row.k)).into_iter().collect();
+    let mut left = len;
+    while left > row.len() {
+        steps.push(Step { row, trees: row.trees });
+        left -= row.len() - row.k;
+    }
+    steps.push(Step::giving(row, left));
+    steps
+}
+
+/// Trees of all steps.
+pub(super) fn all_trees(steps: &[Step]) -> usize {
+    steps.iter().map(|step| step.trees).sum()
+}
+
+/// Trees of the same depth, whose messages are one on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The first tree's number.
+    pub(super) tree: usize,
+    /// Its first transfer.
+    pub(super) transfer: usize,
+    /// How many there are.
+    pub(super) trees: usize,
+    /// Levels of each, and transfers it takes.
+    pub(super) depth: usize,
+}
+
+impl Group {
+    /// The transfers of all its trees.
+    pub(super) fn transfers(&self) -> Range<usize> {
+        self.transfer..self.transfer + self.trees * self.depth
     }
 
-    /// Trees of all steps.
-    pub(super) fn all_trees(&self) -> usize {
-        self.trees.iter().sum()
+    /// Leaves of a tree.
+    pub(super) fn tree_len(&self) -> usize {
+        1 << self.depth
     }
+}
+
+/// The trees of the steps in order, the first of them with these numbers of tree and transfer.
+pub(super) fn groups(steps: &[Step], mut tree: usize, mut transfer: usize) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for step in steps {
+        let depth = step.row.depth as usize;
+        for start in (0..step.trees).step_by(TREES_PER_MESSAGE) {
+            let trees = TREES_PER_MESSAGE.min(step.trees - start);
+            groups.push(Group { tree, transfer, trees, depth });
+            tree += trees;
+            transfer += trees * depth;
+        }
+    }
+    groups
 }
 
 impl Plan {
     /// The plan for `len` correlations with those values.
     pub(super) fn new(len: usize, values: Values) -> Self {
         if len <= DIRECT_MAX {
-            return Self { len, start: Start::Direct, start_len: len, steps: Steps::none() };
+            return Self { len, start: Start::Direct, start_len: len, steps: Vec::new() };
         }
+        let rows = match values {
+            Values::Full => FULL,
+            Values::Subfield16 { .. } => SUBFIELD,
+        };
         let dual = |start_len, steps| Self {
             len,
             start: Start::Dual { depth: dual_depth(start_len) },
             start_len,
             steps,
         };
-        let rows = match values {
-            Values::Full => FULL,
-            Values::Subfield16 { .. } => SUBFIELD,
-        };
-        let with_steps = rows.iter().map(|row| {
-            let steps = Steps::new(*row, len);
-            dual(row.k + steps.all_trees(), steps)
+        let in_steps = rows.iter().flat_map(|row| {
+            first_rows(rows, *row).map(|first| {
+                let steps = steps(first, *row, len);
+                dual(steps[0].row.k + all_trees(&steps), steps)
+            })
         });
-        let plans = with_steps.chain([dual(len, Steps::none())]);
+        let plans = in_steps.chain([dual(len, Vec::new())]);
         plans.min_by_key(|plan| plan.cost(values)).expect("at least the plan without steps")
+    }
+
+    /// Trees of all steps.
+    pub(super) fn step_trees(&self) -> usize {
+        all_trees(&self.steps)
+    }
+
+    /// All trees: those of the dual code come first.
+    pub(super) fn trees(&self) -> usize {
+        self.dual_trees() + self.step_trees()
+    }
+
+    /// The dual code's trees.
+    pub(super) fn dual_group(&self) -> Group {
+        Group { tree: 0, transfer: 0, trees: self.dual_trees(), depth: self.dual_depth() as usize }
+    }
+
+    /// The trees of the steps in order, in groups whose messages are sent together.
+    pub(super) fn groups(&self) -> Vec<Group> {
+        groups(&self.steps, self.dual_trees(), self.dual_transfers())
     }
 
     /// Estimated picoseconds that both parties compute and send; measured on one machine, and
     /// only meant to choose between plans.
     fn cost(&self, values: Values) -> u64 {
-        // Of a byte: at 133 Mbit/s, and at 100 Mbit/s where few bytes are wanted.
+        // Of a byte: at 1 Gbit/s, and at 100 Mbit/s where few bytes are wanted.
         let byte = match values {
-            Values::Full => 60_000,
+            Values::Full => 8_000,
             Values::Subfield16 { .. } => 80_000,
         };
-        let start = 150_000 * self.start_len as u64;
-        let table_bytes = 32 * self.steps.row.k;
-        let output = if table_bytes <= 1 << 20 {
-            22_000
-        } else if table_bytes <= 1 << 21 {
-            27_000
-        } else {
-            40_000
+        let dual_output = if self.start_len <= 1 << 15 { 100_000 } else { 150_000 };
+        let output = |row: Row| match row.k {
+            0..=0x8000 => 27_000,
+            0x8001..=0x1_0000 => 28_000,
+            0x1_0001..=0x2_0000 => 38_000,
+            _ => 39_000,
         };
-        let steps = output * (self.steps.all_trees() * self.steps.row.tree_len()) as u64;
-        start + steps + byte * self.tree_bytes()
+        let steps: u64 = self.steps.iter().map(|step| output(step.row) * step.len() as u64).sum();
+        dual_output * self.start_len as u64 + steps + byte * self.tree_bytes()
     }
 
     /// Bytes that the sender sends for the trees and the receiver for the transfers in them.
@@ -191,7 +264,8 @@ impl Plan {
 
     /// Correlated transfers that all trees take.
     pub(super) fn transfers(&self) -> usize {
-        self.dual_transfers() + self.steps.all_trees() * self.steps.row.depth as usize
+        let of_step = |step: &Step| step.trees * step.row.depth as usize;
+        self.dual_transfers() + self.steps.iter().map(of_step).sum::<usize>()
     }
 
     /// VOLEs taken from the extension below: the noise of the dual code, or the result.
@@ -208,6 +282,55 @@ impl Plan {
     }
 }
 
+/// What one extension for silent correlated transfers is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CotPlan {
+    /// Transfers taken from the extension below: the seeds of the first step, or the result.
+    pub(super) start_len: usize,
+    /// The steps of primal LPN.
+    pub(super) steps: Vec<Step>,
+}
+
+impl CotPlan {
+    /// The plan for `len` transfers.
+    pub(super) fn new(len: usize) -> Self {
+        let in_steps = BINARY.iter().flat_map(|row| {
+            first_rows(BINARY, *row).map(|first| {
+                let steps = steps(first, *row, len);
+                Self { start_len: steps[0].row.k, steps }
+            })
+        });
+        let plans = in_steps.chain([Self { start_len: len, steps: Vec::new() }]);
+        plans.min_by_key(Self::cost).expect("at least the plan without steps")
+    }
+
+    fn cost(&self) -> u64 {
+        let tree_bytes: usize =
+            self.groups().iter().map(|group| 16 * group.transfers().len()).sum();
+        let bytes = (tree_bytes + self.transfers() * 15 / 8) as u64;
+        let output = |row: Row| if row.k <= 0x1_0000 { 15_000 } else { 20_000 };
+        let steps: u64 = self.steps.iter().map(|step| output(step.row) * step.len() as u64).sum();
+        8_000 * bytes + steps + 30_000 * self.transfers() as u64
+    }
+
+    /// Transfers taken from the extension below.
+    pub(super) fn transfers(&self) -> usize {
+        let of_step = |step: &Step| step.trees * step.row.depth as usize;
+        self.start_len + self.steps.iter().map(of_step).sum::<usize>()
+    }
+
+    /// All trees, in groups whose messages are sent together.
+    pub(super) fn groups(&self) -> Vec<Group> {
+        groups(&self.steps, 0, self.start_len)
+    }
+}
+
+/// No step, or one by a smaller row, to make the seeds of a step by `row`.
+fn first_rows(rows: &'static [Row], row: Row) -> impl Iterator<Item = Option<Row>> {
+    let smaller = rows.iter().filter(move |first| first.k < row.k && row.k <= first.len());
+    std::iter::once(None).chain(smaller.copied().map(Some))
+}
+
 /// The least depth at which the dual code has rate at most one half.
 fn dual_depth(len: usize) -> u32 {
     (2 * len).div_ceil(DUAL_TREES).next_power_of_two().trailing_zeros().max(1)
@@ -221,11 +344,15 @@ mod tests {
         [Values::Full, Values::Subfield16 { dim: 5 }, Values::Subfield16 { dim: 6 }];
 
     #[test]
-    fn every_row_cuts_its_seeds_into_whole_trees() {
-        for row in [BINARY, FULL, SUBFIELD].concat() {
-            assert_eq!(row.k % row.tree_len(), 0, "{row:?}");
-            assert!(row.k < row.len(), "{row:?}");
-            assert!(row.tree_len().is_multiple_of(super::super::code::TILE), "{row:?}");
+    fn every_row_cuts_its_seeds_and_tiles_into_whole_trees() {
+        for rows in [BINARY, FULL, SUBFIELD] {
+            for (row, larger) in rows.iter().zip(rows.iter().skip(1)) {
+                assert!(row.k < larger.k && larger.k.is_multiple_of(row.tree_len()));
+            }
+            for row in rows {
+                assert!(row.k < row.len(), "{row:?}");
+                assert!(row.tree_len().is_multiple_of(super::super::code::TILE), "{row:?}");
+            }
         }
     }
 
@@ -233,11 +360,13 @@ mod tests {
     fn steps_give_at_least_what_is_asked_and_less_than_a_tree_more() {
         for row in [BINARY, FULL, SUBFIELD].concat() {
             for len in [1, 2, row.tree_len(), row.len(), row.len() + 1, 5 * row.len(), 1 << 24] {
-                let steps = Steps::new(row, len);
-                let seeds = (steps.trees.len() - 1) * row.k;
-                let outputs = steps.all_trees() * row.tree_len() - seeds;
-                assert!(outputs >= len && outputs < len + row.tree_len(), "{row:?}, {len}");
-                assert!(steps.trees.iter().all(|trees| (1..=row.trees).contains(trees)));
+                for first in [None, Some(FULL[1])] {
+                    let steps = steps(first, row, len);
+                    let seeds: usize = steps[1..].iter().map(|step| step.row.k).sum();
+                    let outputs = steps.iter().map(|step| step.len()).sum::<usize>() - seeds;
+                    assert!(outputs >= len && outputs < len + row.tree_len(), "{row:?}, {len}");
+                    assert!(steps.iter().all(|step| (1..=step.row.trees).contains(&step.trees)));
+                }
             }
         }
     }
@@ -248,7 +377,6 @@ mod tests {
             for len in [513, 1000, 10_000, 50_000, 100_000, 1 << 20, 1 << 24] {
                 let plan = Plan::new(len, values);
                 assert!(DUAL_TREES << plan.dual_depth() >= 2 * plan.start_len);
-                assert!(plan.start_len <= 200_000, "{plan:?}");
             }
         }
     }
@@ -256,7 +384,7 @@ mod tests {
     #[test]
     fn large_extensions_cost_few_bytes() {
         let bits = |len, values| 8 * Plan::new(len, values).tree_bytes() / len as u64;
-        assert!(bits(1 << 24, Values::Full) < 2);
-        assert!(bits(1 << 24, Values::Subfield16 { dim: 5 }) < 1);
+        assert!(bits(1 << 24, Values::Full) <= 3);
+        assert!(bits(1 << 24, Values::Subfield16 { dim: 5 }) <= 1);
     }
 }

@@ -1,7 +1,7 @@
 //! The outputs of an extension, one tree after the other.
 
 use super::code::Codes;
-use super::parameters::Steps;
+use super::parameters::Step;
 use rayon::prelude::*;
 use vesica_core::{Block, Error, Result};
 use vesica_net::Pool;
@@ -17,7 +17,7 @@ pub(super) trait Noise<const C: usize>: Send + Sync {
 pub(super) struct Stream<N, const C: usize> {
     noise: N,
     codes: Codes,
-    steps: Steps,
+    steps: Vec<Step>,
     table: Vec<[Block; C]>,
     /// The next step's table, if there is one.
     next: Vec<[Block; C]>,
@@ -40,7 +40,7 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
         pool: &Pool,
         noise: N,
         codes: Codes,
-        steps: Steps,
+        steps: Vec<Step>,
         len: usize,
         start: [Vec<Block>; C],
     ) -> Self {
@@ -57,7 +57,7 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
             taken: 0,
             left: len,
         };
-        if stream.steps.trees.is_empty() {
+        if stream.steps.is_empty() {
             stream.ready = start;
         } else {
             stream.table = interleave(start);
@@ -93,21 +93,23 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
                 at += n;
                 continue;
             }
-            if self.done == self.steps.trees[self.step] {
+            let Step { row, trees } = self.steps[self.step];
+            let trees_left = trees - self.done;
+            if trees_left == 0 {
                 self.earlier += self.done;
                 self.table.zeroize();
                 self.table = std::mem::take(&mut self.next);
                 self.enter(pool, self.step + 1);
                 continue;
             }
-            let tree_len = self.steps.row.tree_len();
-            let trees = ((len - at) / tree_len).min(self.steps.trees[self.step] - self.done);
+            let tree_len = row.tree_len();
+            let trees = ((len - at) / tree_len).min(trees_left);
             if trees > 0 {
                 let n = trees * tree_len;
                 self.expand(pool, out.each_mut().map(|column| &mut column[at..at + n]));
                 at += n;
             } else {
-                let trees = pool.len().min(self.steps.trees[self.step] - self.done);
+                let trees = pool.len().min(trees_left);
                 let mut ready = std::mem::replace(&mut self.ready, [const { Vec::new() }; C]);
                 ready.iter_mut().for_each(|column| column.resize(trees * tree_len, Block::ZERO));
                 self.expand(pool, ready.each_mut().map(|column| column.as_mut_slice()));
@@ -120,7 +122,7 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
 
     /// Fills whole trees with the outputs of the next trees of this step.
     fn expand(&mut self, pool: &Pool, mut columns: [&mut [Block]; C]) {
-        let tree_len = self.steps.row.tree_len();
+        let tree_len = self.steps[self.step].row.tree_len();
         let count = columns[0].len() / tree_len;
         let first = self.done;
         let this = &*self;
@@ -149,9 +151,9 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
     /// table.
     fn enter(&mut self, pool: &Pool, step: usize) {
         (self.step, self.done) = (step, 0);
-        if step + 1 < self.steps.trees.len() {
+        if let Some(next) = self.steps.get(step + 1) {
             let mut seeds = [const { Vec::new() }; C];
-            seeds.iter_mut().for_each(|column| column.resize(self.steps.row.k, Block::ZERO));
+            seeds.iter_mut().for_each(|column| column.resize(next.row.k, Block::ZERO));
             self.expand(pool, seeds.each_mut().map(|column| column.as_mut_slice()));
             self.next = interleave(seeds);
         }

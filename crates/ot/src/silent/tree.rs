@@ -64,6 +64,16 @@ pub(super) enum Leaves {
     Hashed,
 }
 
+impl Leaves {
+    /// Blocks that the receiver needs of a tree of that depth.
+    pub(super) const fn message_len(self, depth: usize) -> usize {
+        match self {
+            Leaves::Correlated => depth - 1,
+            Leaves::Hashed => depth,
+        }
+    }
+}
+
 /// Sets `leaves` to those of the sender's tree number `tree`; `first_key` is its key of the first
 /// level's transfer.
 pub(super) fn sender_leaves(

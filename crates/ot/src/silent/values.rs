@@ -144,7 +144,8 @@ mod tests {
         for values in (1..=8).map(|dim| Values::Subfield16 { dim }).chain([Values::Full]) {
             let mask = u128::MAX >> (128 - values.bits());
             let before: Vec<Block> = (0..200)
-                .map(|i: u128| Block::new((i * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) & mask))
+                .map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+                .map(|bits| Block::new(bits & mask))
                 .collect();
             let mut blocks = before.clone();
             values.lift(&mut blocks);

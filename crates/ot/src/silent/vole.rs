@@ -27,9 +27,7 @@
 //!                ────  hash(⟨χ, v⟩ + K_s + x·Δ)  ──▶  hash(⟨χ, w⟩ + M_s)?
 //! ```
 //!
-//! **The check** is that of Ferret and of C. Weng, K. Yang, J. Katz, X. Wang, "Wolverine" (IEEE S&P
-//! 2021). A sender that deviates in a tree is caught unless it has guessed where the tree's error is: what a sender learns
-//! of the errors by not being caught is within the assumption. χ of leaf j of tree i is μ_i·χ_j.
+//! The check covers all trees of an extension, those of the first code and of all steps.
 //!
 //! With a malicious receiver the trees of the first extension are sent before SoftSpoken's check:
 //! nothing else depends on Δ then, and after a failed check Δ is not used again. Later
@@ -42,25 +40,14 @@ pub use super::values::Values;
 pub use receiver::{Receiver, ReceiverStream};
 pub use sender::{Sender, SenderStream};
 
-use super::parameters::{DUAL_TREES, Plan, Start};
+use super::check;
+use super::parameters::{Plan, Start};
 use crate::Traffic;
 use crate::softspoken::{self, FieldBits, Request};
-use vesica_core::hash::derive;
 use vesica_core::{Block, Security};
-use vesica_simd::aes::Aes128;
-
-const CHECK: &str = "vesica ot 2026 silent VOLE check";
 
 /// The extension below is asked for little, so few bytes count most.
 const FIELD_BITS: FieldBits = FieldBits::Eight;
-
-/// Trees in one message.
-const TREES_PER_MESSAGE: usize = 512;
-
-const _: () = assert!(DUAL_TREES <= TREES_PER_MESSAGE, "the dual code's trees are one message");
-
-/// Length of the sender's answer in the check.
-const DIGEST_LEN: usize = 32;
 
 /// Payload bytes of a setup and one extension by `len` correlations.
 pub fn bytes<S: Security>(len: usize, values: Values) -> Traffic {
@@ -87,10 +74,10 @@ pub fn extend_bytes<S: Security>(len: usize, values: Values) -> Traffic {
         return below;
     }
     let trees = (1 + plan.message_blocks()) * Block::LEN;
-    let (question, answer) = if S::MALICIOUS { (2 * Block::LEN, DIGEST_LEN) } else { (0, 0) };
+    let (answer, question) = if S::MALICIOUS { check::BYTES } else { (0, 0) };
     let own = Traffic {
-        sender_to_receiver: (trees + answer) as u64,
-        receiver_to_sender: (Block::LEN + question) as u64,
+        sender_to_receiver: trees as u64 + answer,
+        receiver_to_sender: Block::LEN as u64 + question,
     };
     below + own
 }
@@ -99,26 +86,4 @@ pub fn extend_bytes<S: Security>(len: usize, values: Values) -> Traffic {
 fn request<'a, S: Security>(plan: &Plan, lift: &'a crate::Lift) -> Request<'a> {
     let spare = usize::from(S::MALICIOUS && plan.start != Start::Direct);
     Request { cots: plan.transfers(), voles: plan.voles() + spare, lift }
-}
-
-/// χ: the public coefficients of the check.
-struct Challenge {
-    leaves: Vec<Block>,
-    trees: Vec<Block>,
-}
-
-impl Challenge {
-    fn new(seed: Block, plan: &Plan) -> Self {
-        let depth = plan.dual_depth().max(plan.steps.row.depth);
-        let mut leaves = vec![Block::ZERO; 1 << depth];
-        let mut trees = vec![Block::ZERO; plan.dual_trees() + plan.steps.all_trees()];
-        let stream = Aes128::new(seed);
-        stream.ctr(0, &mut leaves);
-        stream.ctr(1 << 64, &mut trees);
-        Self { leaves, trees }
-    }
-}
-
-fn digest(sum: Block) -> [u8; DIGEST_LEN] {
-    derive(CHECK, &[&sum.to_le_bytes()])
 }

@@ -1,0 +1,94 @@
+//! The consistency check of the trees, that of K. Yang, C. Weng, X. Lan, J. Zhang, X. Wang, "Ferret" (CCS 2020) and
+//! C. Weng, K. Yang, J. Katz, X. Wang, "Wolverine" (IEEE S&P 2021).
+//!
+//! With leaves v at the sender, w = v + e·Δ and errors e at the receiver, and one spare
+//! VOLE M = K + s·Δ:
+//!
+//! ```text
+//!                ◀────  seed of χ, x = ⟨χ, e⟩ + s  ────
+//!                ────  hash(⟨χ, v⟩ + K + x·Δ)  ───▶  hash(⟨χ, w⟩ + M)?
+//! ```
+//!
+//! A sender that deviates in a tree is caught unless it has guessed where the tree's error is; what it
+//! learns by not being caught is within the LPN assumption. A receiver that deviates in x can
+//! only compare a guess of Δ with the hash. The hash also covers the code's seed, so that the parties
+//! agree on the code.
+
+use super::parameters::Group;
+use vesica_core::hash::derive;
+use vesica_core::{Block, Misbehaviour, Result};
+use vesica_net::Context;
+use vesica_simd::aes::Aes128;
+use vesica_simd::gf128;
+
+const LABEL: &str = "vesica ot 2026 silent check";
+
+/// Length of the sender's answer.
+const ANSWER_LEN: usize = 32;
+
+/// Payload bytes of the check, from the sender and from the receiver.
+pub(super) const BYTES: (u64, u64) = (ANSWER_LEN as u64, 2 * Block::LEN as u64);
+
+/// χ: that of leaf j of tree i is μ_i·χ_j.
+pub(super) struct Challenge {
+    leaves: Vec<Block>,
+    trees: Vec<Block>,
+}
+
+impl Challenge {
+    /// For all trees up to the last of `groups`.
+    pub(super) fn new(seed: Block, groups: &[Group]) -> Self {
+        let longest = groups.iter().map(Group::tree_len).max().unwrap_or(0);
+        let trees = groups.iter().map(|group| group.tree + group.trees).max().unwrap_or(0);
+        let mut chi = Self { leaves: vec![Block::ZERO; longest], trees: vec![Block::ZERO; trees] };
+        let stream = Aes128::new(seed);
+        stream.ctr(0, &mut chi.leaves);
+        stream.ctr(1 << 64, &mut chi.trees);
+        chi
+    }
+
+    /// The sum of the tree's leaves, each multiplied by its χ.
+    pub(super) fn sum(&self, tree: usize, leaves: &[Block]) -> Block {
+        let sum = gf128::inner_product(leaves, &self.leaves[..leaves.len()]);
+        gf128::mul(sum, self.trees[tree])
+    }
+
+    /// χ of one leaf, in a time that does not depend on which.
+    pub(super) fn leaf(&self, tree: usize, leaf: usize, tree_len: usize) -> Block {
+        gf128::mul(vesica_simd::lpn::at(&self.leaves[..tree_len], leaf), self.trees[tree])
+    }
+}
+
+/// The sender's side: receives the seed of χ and x.
+pub(super) fn receive_question(ctx: &mut Context) -> Result<(Block, Block)> {
+    let mut question = [Block::ZERO; 2];
+    ctx.peer()?.recv_into(Block::as_bytes_mut(&mut question))?;
+    Ok((question[0], question[1]))
+}
+
+/// The sender's side: sends the hash of what it computes.
+pub(super) fn answer(ctx: &mut Context, code_seed: &[u8], sum: Block) -> Result<()> {
+    ctx.peer()?.send(&digest(code_seed, sum))?;
+    ctx.peer()?.flush()
+}
+
+/// The receiver's side: sends the seed of χ and x, and compares the answer with the hash of what it
+/// computes.
+pub(super) fn ask(
+    ctx: &mut Context,
+    code_seed: &[u8],
+    (seed, x): (Block, Block),
+    expected: Block,
+) -> Result<()> {
+    ctx.peer()?.send(Block::as_bytes(&[seed, x]))?;
+    let mut answer = [0; ANSWER_LEN];
+    ctx.peer()?.recv_into(&mut answer)?;
+    if answer != digest(code_seed, expected) {
+        return Err(Misbehaviour::CorrelationCheckFailed.into());
+    }
+    Ok(())
+}
+
+fn digest(code_seed: &[u8], sum: Block) -> [u8; ANSWER_LEN] {
+    derive(LABEL, &[code_seed, &sum.to_le_bytes()])
+}

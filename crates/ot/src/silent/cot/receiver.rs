@@ -1,0 +1,136 @@
+use super::{CHOICE, FIELD_BITS, clear_choices, request};
+use crate::silent::check::{self, Challenge};
+use crate::silent::code::{Codes, Coefficients};
+use crate::silent::parameters::CotPlan;
+use crate::silent::receiver_trees::ReceiverTrees;
+use crate::silent::stream::{Noise, Stream};
+use crate::silent::tree::{Functions, Leaves};
+use crate::{Bits, CotReceiver, Cots, softspoken};
+use rand::Rng;
+use vesica_core::{Block, Result, Security, SessionId};
+use vesica_net::{Context, Pool};
+use vesica_simd::lpn;
+
+/// The party that holds the choices, after the setup: any number of extensions.
+pub struct Receiver<S: Security> {
+    softspoken: softspoken::Receiver<S>,
+}
+
+/// A receiver's transfers: M = K + r·Δ, in order, the lowest bit of each being r.
+pub struct ReceiverStream(Stream<ReceiverNoise, 1>);
+
+impl<S: Security> Receiver<S> {
+    /// Runs the setup.
+    ///
+    /// # Errors
+    /// Of the connection; [`vesica_core::Misbehaviour::InvalidPoint`].
+    pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
+        Ok(Self { softspoken: softspoken::Receiver::setup(ctx, session, FIELD_BITS)? })
+    }
+
+    /// All communication for `len` new transfers; their computation follows as the stream is
+    /// read.
+    ///
+    /// # Errors
+    /// Of the connection; [`vesica_core::Misbehaviour::CorrelationCheckFailed`].
+    pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
+        let plan = CotPlan::new(len);
+        if len == 0 {
+            return Ok(ReceiverStream::of_start(ctx.pool(), Cots::default()));
+        }
+        if plan.steps.is_empty() {
+            let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
+            let output = unchecked.prove(ctx)?;
+            ctx.peer()?.flush()?;
+            return Ok(ReceiverStream::of_start(ctx.pool(), output.cots));
+        }
+        let mut code_seed = [0; Block::LEN];
+        ctx.rng().fill_bytes(&mut code_seed);
+        ctx.peer()?.send(&code_seed)?;
+        let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
+        ctx.peer()?.flush()?;
+        let mut below = unchecked.prove(ctx)?;
+
+        let mut tree_seed = [0; Block::LEN];
+        ctx.peer()?.recv_into(&mut tree_seed)?;
+        let groups = plan.groups();
+        let tree_count = groups.iter().map(|group| group.trees).sum();
+        let functions = Functions::new(Block::from_le_bytes(tree_seed), tree_count);
+        let of = (&functions, Leaves::Correlated);
+        let trees = ReceiverTrees::receive(ctx, of, &groups, &below.cots, (Vec::new(), &[]))?;
+        if S::MALICIOUS {
+            let mut seed = [0; Block::LEN];
+            ctx.rng().fill_bytes(&mut seed);
+            let seed = Block::from_le_bytes(seed);
+            let chi = Challenge::new(seed, &groups);
+            let [x, sum] = trees.sums(ctx.pool(), &functions, &chi, &groups);
+            let spare = below.voles.values.last().zip(below.voles.blocks.last());
+            let (s, m) = spare.expect("a spare one was asked for");
+            check::ask(ctx, &code_seed, (seed, x ^ Block::new(*s)), sum ^ *m)?;
+        }
+        below.cots.blocks.truncate(plan.start_len);
+        show_choices(&mut below.cots);
+        let noise = ReceiverNoise { functions, trees };
+        let codes = Codes::new(Block::from_le_bytes(code_seed), Coefficients::Binary);
+        let start = [below.cots.blocks];
+        Ok(ReceiverStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))
+    }
+}
+
+/// Writes each choice to the lowest bit of its block.
+fn show_choices(cots: &mut Cots) {
+    clear_choices(&mut cots.blocks);
+    for (block, choice) in cots.blocks.iter_mut().zip(cots.choices.iter()) {
+        *block ^= Block::mask(choice) & CHOICE;
+    }
+}
+
+/// The leaves of the trees, the error's with its choice.
+struct ReceiverNoise {
+    functions: Functions,
+    trees: ReceiverTrees,
+}
+
+impl Noise<1> for ReceiverNoise {
+    fn fill(&self, tree: usize, [leaves]: [&mut [Block]; 1]) {
+        self.trees.leaves(&self.functions, tree, leaves);
+        clear_choices(leaves);
+        lpn::add_at(leaves, self.trees.alpha(tree), CHOICE);
+    }
+}
+
+impl ReceiverStream {
+    fn of_start(pool: &Pool, mut start: Cots) -> Self {
+        show_choices(&mut start);
+        let noise = ReceiverNoise {
+            functions: Functions::new(Block::ZERO, 0),
+            trees: ReceiverTrees::none(Leaves::Correlated),
+        };
+        let codes = Codes::new(Block::ZERO, Coefficients::Binary);
+        let len = start.blocks.len();
+        Self(Stream::new(pool, noise, codes, Vec::new(), len, [start.blocks]))
+    }
+
+    /// How many transfers are left.
+    pub fn left(&self) -> usize {
+        self.0.left()
+    }
+
+    /// The next transfers: no communication.
+    ///
+    /// # Errors
+    /// [`vesica_core::Error::Bug`] when fewer are left.
+    pub fn fill(&mut self, pool: &Pool, blocks: &mut [Block]) -> Result<()> {
+        self.0.fill(pool, [blocks])
+    }
+}
+
+impl<S: Security> CotReceiver for Receiver<S> {
+    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots> {
+        let mut stream = Receiver::extend(self, ctx, len)?;
+        let mut blocks = vec![Block::ZERO; len];
+        stream.fill(ctx.pool(), &mut blocks)?;
+        let choices: Bits = blocks.iter().map(|block| block.bit(0)).collect();
+        Ok(Cots { choices, blocks })
+    }
+}

@@ -1,0 +1,150 @@
+use super::{CHOICE, FIELD_BITS, clear_choices, request};
+use crate::CotSender;
+use crate::silent::check::{self, Challenge};
+use crate::silent::code::{Codes, Coefficients};
+use crate::silent::parameters::CotPlan;
+use crate::silent::sender_trees::{Below, SenderTrees};
+use crate::silent::stream::{Noise, Stream};
+use crate::silent::tree::{Functions, Leaves};
+use crate::softspoken;
+use rand::Rng;
+use vesica_core::{Block, Result, Secret, Security, SessionId};
+use vesica_net::{Context, Pool};
+use vesica_simd::gf128;
+
+/// The party that holds Δ, after the setup: any number of extensions.
+pub struct Sender<S: Security> {
+    softspoken: softspoken::Sender<S>,
+    /// Whether something depends on Δ already.
+    used: bool,
+}
+
+/// A sender's transfers: K, in order, the lowest bit of each being zero.
+pub struct SenderStream(Stream<SenderNoise, 1>);
+
+impl<S: Security> Sender<S> {
+    /// Runs the setup with a random Δ whose lowest bit is one.
+    ///
+    /// # Errors
+    /// As [`softspoken::SenderSetup::receive`].
+    pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
+        let mut delta = [0; Block::LEN];
+        ctx.rng().fill_bytes(&mut delta);
+        delta[0] |= 1;
+        let delta = Block::from_le_bytes(delta);
+        let softspoken = softspoken::Sender::setup_with_delta(ctx, session, FIELD_BITS, delta)?;
+        Ok(Self { softspoken, used: false })
+    }
+
+    /// Δ.
+    pub fn delta(&self) -> Block {
+        self.softspoken.delta()
+    }
+
+    /// All communication for `len` new transfers; their computation follows as the stream is
+    /// read.
+    ///
+    /// # Errors
+    /// Of the connection; [`vesica_core::Misbehaviour::CorrelationCheckFailed`].
+    pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<SenderStream> {
+        let plan = CotPlan::new(len);
+        if len == 0 {
+            return Ok(SenderStream::of_start(ctx.pool(), Vec::new()));
+        }
+        if plan.steps.is_empty() {
+            let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
+            let output = unchecked.challenge(ctx)?.verify(ctx)?;
+            self.used = true;
+            return Ok(SenderStream::of_start(ctx.pool(), output.cots));
+        }
+        let mut code_seed = [0; Block::LEN];
+        ctx.peer()?.recv_into(&mut code_seed)?;
+        let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
+        let challenged = unchecked.challenge(ctx)?;
+        let below = Below::new(ctx, challenged, self.used)?;
+        self.used = true;
+
+        let mut tree_seed = [0; Block::LEN];
+        ctx.rng().fill_bytes(&mut tree_seed);
+        ctx.peer()?.send(&tree_seed)?;
+        let groups = plan.groups();
+        let tree_count = groups.iter().map(|group| group.trees).sum();
+        let trees = SenderTrees {
+            functions: Functions::new(Block::from_le_bytes(tree_seed), tree_count),
+            kind: Leaves::Correlated,
+            delta: Secret::new(self.delta()),
+        };
+        trees.send(ctx, &groups, &below.provisional().cots, &[])?;
+        ctx.peer()?.flush()?;
+
+        let mut output = below.check(ctx)?;
+        if S::MALICIOUS {
+            let (seed, x) = check::receive_question(ctx)?;
+            let chi = Challenge::new(seed, &groups);
+            let sum = trees.sum(ctx.pool(), &chi, &groups, &output.cots);
+            let spare = *output.voles.last().expect("a spare one was asked for");
+            check::answer(ctx, &code_seed, sum ^ spare ^ gf128::mul(x, self.delta()))?;
+        }
+        let first_keys = SenderTrees::first_keys(&groups, &output.cots);
+        output.cots.truncate(plan.start_len);
+        clear_choices(&mut output.cots);
+        let noise = SenderNoise { trees, first_keys };
+        let codes = Codes::new(Block::from_le_bytes(code_seed), Coefficients::Binary);
+        let start = [output.cots];
+        Ok(SenderStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))
+    }
+}
+
+/// The leaves of the trees, without the bit that shows a choice.
+struct SenderNoise {
+    trees: SenderTrees,
+    first_keys: Secret<Vec<Block>>,
+}
+
+impl Noise<1> for SenderNoise {
+    fn fill(&self, tree: usize, [leaves]: [&mut [Block]; 1]) {
+        self.trees.leaves(tree, self.first_keys.expose()[tree], leaves);
+        clear_choices(leaves);
+    }
+}
+
+impl SenderStream {
+    fn of_start(pool: &Pool, mut start: Vec<Block>) -> Self {
+        clear_choices(&mut start);
+        let trees = SenderTrees {
+            functions: Functions::new(Block::ZERO, 0),
+            kind: Leaves::Correlated,
+            delta: Secret::new(CHOICE),
+        };
+        let noise = SenderNoise { trees, first_keys: Secret::new(Vec::new()) };
+        let codes = Codes::new(Block::ZERO, Coefficients::Binary);
+        let len = start.len();
+        Self(Stream::new(pool, noise, codes, Vec::new(), len, [start]))
+    }
+
+    /// How many transfers are left.
+    pub fn left(&self) -> usize {
+        self.0.left()
+    }
+
+    /// The next transfers: no communication.
+    ///
+    /// # Errors
+    /// [`vesica_core::Error::Bug`] when fewer are left.
+    pub fn fill(&mut self, pool: &Pool, keys: &mut [Block]) -> Result<()> {
+        self.0.fill(pool, [keys])
+    }
+}
+
+impl<S: Security> CotSender for Sender<S> {
+    fn delta(&self) -> Block {
+        Sender::delta(self)
+    }
+
+    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<Block>> {
+        let mut stream = Sender::extend(self, ctx, len)?;
+        let mut keys = vec![Block::ZERO; len];
+        stream.fill(ctx.pool(), &mut keys)?;
+        Ok(keys)
+    }
+}

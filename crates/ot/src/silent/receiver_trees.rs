@@ -1,0 +1,120 @@
+//! The receiver's trees of one extension, with one error each.
+
+use super::check::Challenge;
+use super::parameters::Group;
+use super::tree::{Functions, Leaves, Punctured};
+use crate::Cots;
+use rayon::prelude::*;
+use vesica_core::{Block, Result, Secret};
+use vesica_net::{Context, Pool};
+use vesica_simd::lpn;
+
+/// Punctured trees and their errors.
+pub(super) struct ReceiverTrees {
+    kind: Leaves,
+    punctured: Vec<Punctured>,
+    /// The errors; none where the leaves are correlated, and all errors one.
+    values: Secret<Vec<Block>>,
+}
+
+impl ReceiverTrees {
+    /// Receives the sender's messages for the groups' trees. `values` are the errors and `blocks` their
+    /// M, or nothing where the leaves are correlated.
+    pub(super) fn receive(
+        ctx: &mut Context,
+        (functions, kind): (&Functions, Leaves),
+        groups: &[Group],
+        cots: &Cots,
+        (values, blocks): (Vec<Block>, &[Block]),
+    ) -> Result<Self> {
+        let mut punctured = Vec::with_capacity(groups.iter().map(|group| group.trees).sum());
+        let mut blocks = blocks.iter();
+        for group in groups {
+            let (depth, message_len) = (group.depth, kind.message_len(group.depth));
+            let mut message = vec![Block::ZERO; group.trees * message_len];
+            ctx.peer()?.recv_into(Block::as_bytes_mut(&mut message))?;
+            for (i, message) in message.chunks_exact_mut(message_len).enumerate() {
+                if let Some(block) = blocks.next() {
+                    message[depth - 1] ^= *block;
+                }
+                let transfers = group.transfer + i * depth..group.transfer + (i + 1) * depth;
+                let choices = transfers.clone().map(|i| cots.choices.get(i));
+                let keys = &cots.blocks[transfers];
+                punctured.push(Punctured::new(functions, group.tree + i, choices, keys, message));
+            }
+        }
+        Ok(Self { kind, punctured, values: Secret::new(values) })
+    }
+
+    /// No trees.
+    pub(super) fn none(kind: Leaves) -> Self {
+        Self { kind, punctured: Vec::new(), values: Secret::new(Vec::new()) }
+    }
+
+    /// Sets `leaves` to the leaves of the tree at place `i`.
+    pub(super) fn leaves(&self, functions: &Functions, i: usize, leaves: &mut [Block]) {
+        self.punctured[i].leaves(functions, self.kind, leaves);
+    }
+
+    /// Sets `errors` to zero but for the error of the tree at place `i`.
+    pub(super) fn errors(&self, i: usize, errors: &mut [Block]) {
+        errors.fill(Block::ZERO);
+        lpn::add_at(errors, self.punctured[i].alpha, self.values.expose()[i]);
+    }
+
+    /// Where the error of the tree at place `i` is.
+    pub(super) fn alpha(&self, i: usize) -> usize {
+        self.punctured[i].alpha
+    }
+
+    /// Errors and leaves of all trees, which have that many leaves.
+    pub(super) fn all(
+        &self,
+        pool: &Pool,
+        functions: &Functions,
+        tree_len: usize,
+    ) -> [Vec<Block>; 2] {
+        let mut columns = [(); 2].map(|()| vec![Block::ZERO; self.punctured.len() * tree_len]);
+        let [errors, leaves] = &mut columns;
+        pool.run(|| {
+            let trees = errors.par_chunks_mut(tree_len).zip(leaves.par_chunks_mut(tree_len));
+            trees.enumerate().for_each(|(i, (errors, leaves))| {
+                self.errors(i, errors);
+                self.leaves(functions, i, leaves);
+            });
+        });
+        columns
+    }
+
+    /// ⟨χ, e⟩ and ⟨χ, w⟩ over the groups' trees, which are all.
+    pub(super) fn sums(
+        &self,
+        pool: &Pool,
+        functions: &Functions,
+        chi: &Challenge,
+        groups: &[Group],
+    ) -> [Block; 2] {
+        let first = groups.first().map_or(0, |group| group.tree);
+        let add = |a: [Block; 2], b: [Block; 2]| [a[0] ^ b[0], a[1] ^ b[1]];
+        let of_group = |group: &Group| {
+            let scratch = || vec![Block::ZERO; group.tree_len()];
+            let sums = (group.tree..group.tree + group.trees).into_par_iter().map_init(
+                scratch,
+                |leaves, tree| {
+                    let i = tree - first;
+                    self.leaves(functions, i, leaves);
+                    let chi_alpha = chi.leaf(tree, self.alpha(i), group.tree_len());
+                    let error = match self.kind {
+                        Leaves::Correlated => chi_alpha,
+                        Leaves::Hashed => {
+                            vesica_simd::gf128::mul(chi_alpha, self.values.expose()[i])
+                        }
+                    };
+                    [error, chi.sum(tree, leaves)]
+                },
+            );
+            sums.reduce(|| [Block::ZERO; 2], add)
+        };
+        pool.run(|| groups.iter().map(of_group).fold([Block::ZERO; 2], add))
+    }
+}

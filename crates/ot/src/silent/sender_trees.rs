@@ -1,0 +1,143 @@
+//! The sender's trees of one extension.
+
+use super::check::Challenge;
+use super::parameters::Group;
+use super::tree::{Functions, Leaves, sender_leaves, sender_message};
+use crate::softspoken::{ChallengedSender, SenderOutput};
+use rayon::prelude::*;
+use vesica_core::{Block, Result, Secret, Security};
+use vesica_net::{Context, Pool};
+
+/// The correlations of the extension below, checked or not yet.
+pub(super) enum Below<S: Security> {
+    Provisional(ChallengedSender<S>),
+    Checked(SenderOutput),
+}
+
+impl<S: Security> Below<S> {
+    /// Where Δ is in use already, nothing that depends on it is sent before the check.
+    pub(super) fn new(
+        ctx: &mut Context,
+        challenged: ChallengedSender<S>,
+        delta_in_use: bool,
+    ) -> Result<Self> {
+        if S::MALICIOUS && delta_in_use {
+            return Ok(Below::Checked(challenged.verify(ctx)?));
+        }
+        Ok(Below::Provisional(challenged))
+    }
+
+    pub(super) fn provisional(&self) -> &SenderOutput {
+        match self {
+            Below::Provisional(challenged) => challenged.provisional(),
+            Below::Checked(output) => output,
+        }
+    }
+
+    pub(super) fn check(self, ctx: &mut Context) -> Result<SenderOutput> {
+        match self {
+            Below::Provisional(challenged) => challenged.verify(ctx),
+            Below::Checked(output) => Ok(output),
+        }
+    }
+}
+
+/// What the sender's trees grow by.
+pub(super) struct SenderTrees {
+    pub(super) functions: Functions,
+    pub(super) kind: Leaves,
+    pub(super) delta: Secret<Block>,
+}
+
+impl SenderTrees {
+    /// Sends what the receiver needs of the groups' trees. `cots` are the keys of all transfers,
+    /// `noise_keys` those of the errors, and none where the leaves are correlated.
+    pub(super) fn send(
+        &self,
+        ctx: &mut Context,
+        groups: &[Group],
+        cots: &[Block],
+        noise_keys: &[Block],
+    ) -> Result<()> {
+        let mut noise_keys = noise_keys.iter().copied();
+        for group in groups {
+            let noise_keys: Vec<Block> =
+                (0..group.trees).map(|_| noise_keys.next().unwrap_or_default()).collect();
+            let message_len = self.kind.message_len(group.depth);
+            let mut message = vec![Block::ZERO; group.trees * message_len];
+            ctx.pool().run(|| {
+                let keys = cots[group.transfers()].par_chunks(group.depth).zip(&noise_keys);
+                message.par_chunks_mut(message_len).zip(keys).enumerate().for_each_init(
+                    || vec![Block::ZERO; group.tree_len()],
+                    |leaves, (i, (message, (keys, key)))| {
+                        self.message((group.tree + i, keys, *key), leaves, message);
+                    },
+                );
+            });
+            ctx.peer()?.send(Block::as_bytes(&message))?;
+        }
+        Ok(())
+    }
+
+    /// As [`send`](Self::send) of one group, and gives its leaves.
+    pub(super) fn send_and_keep(
+        &self,
+        ctx: &mut Context,
+        group: Group,
+        cots: &[Block],
+        noise_keys: &[Block],
+    ) -> Result<Vec<Block>> {
+        let message_len = self.kind.message_len(group.depth);
+        let mut leaves = vec![Block::ZERO; group.trees * group.tree_len()];
+        let mut message = vec![Block::ZERO; group.trees * message_len];
+        ctx.pool().run(|| {
+            let messages = message.par_chunks_mut(message_len);
+            let parts = leaves.par_chunks_mut(group.tree_len()).zip(messages);
+            let inputs = cots[group.transfers()].par_chunks(group.depth).zip(noise_keys);
+            parts.zip(inputs).enumerate().for_each(|(i, ((leaves, message), (keys, key)))| {
+                self.message((group.tree + i, keys, *key), leaves, message);
+            });
+        });
+        ctx.peer()?.send(Block::as_bytes(&message))?;
+        Ok(leaves)
+    }
+
+    fn message(&self, tree: (usize, &[Block], Block), leaves: &mut [Block], message: &mut [Block]) {
+        let delta = *self.delta.expose();
+        sender_message(&self.functions, self.kind, delta, tree, leaves, message);
+    }
+
+    /// The leaves of a tree, by the key of its first transfer.
+    pub(super) fn leaves(&self, tree: usize, first_key: Block, leaves: &mut [Block]) {
+        let delta = *self.delta.expose();
+        sender_leaves(&self.functions, self.kind, delta, (tree, first_key), leaves);
+    }
+
+    /// ⟨χ, v⟩ over the groups' trees.
+    pub(super) fn sum(
+        &self,
+        pool: &Pool,
+        chi: &Challenge,
+        groups: &[Group],
+        cots: &[Block],
+    ) -> Block {
+        let of_group = |group: &Group| {
+            let keys = cots[group.transfers()].par_chunks(group.depth);
+            let sums = keys.enumerate().map_init(
+                || vec![Block::ZERO; group.tree_len()],
+                |leaves, (i, keys)| {
+                    self.leaves(group.tree + i, keys[0], leaves);
+                    chi.sum(group.tree + i, leaves)
+                },
+            );
+            sums.reduce(|| Block::ZERO, |a, b| a ^ b)
+        };
+        pool.run(|| groups.iter().map(of_group).fold(Block::ZERO, |a, b| a ^ b))
+    }
+
+    /// The key of each tree's first transfer.
+    pub(super) fn first_keys(groups: &[Group], cots: &[Block]) -> Secret<Vec<Block>> {
+        let of_group = |group: &Group| cots[group.transfers()].iter().step_by(group.depth);
+        Secret::new(groups.iter().flat_map(of_group).copied().collect())
+    }
+}
