@@ -262,7 +262,7 @@ fn bad_agreements() {
         ("parameter", "profile = \"email\"", "profile = \"date:ymd\""),
         ("outcomes", "profile = \"email\"", "profile = \"email\"\nprofile_version = 7"),
         ("reversed", "max_rows = 1000", "max_rows = 1000\nmin_rows = 1001"),
-        ("malicious", "semi-honest", "malicious"),
+        ("weaker", "security = \"semi-honest\"", "security = \"malicious\"\nprotocol = \"dh\""),
         ("weak", "version = 1", "version = 1\nprotocol = \"naive_hash\""),
         ("protocol", "version = 1", "version = 1\nprotocol = \"rr33\""),
     ];

@@ -75,7 +75,7 @@ fn only_the_receiver_gets_a_result_and_the_sender_reports_none() {
     let place = Place::new();
     place.write("one.csv", people(0..2000));
     place.write("two.csv", people(1500..5000));
-    place.agreement("agreement.toml", &TERMS);
+    place.agreement("agreement.toml", &Terms { protocol: "dh", ..TERMS });
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
     one.arg("--report").arg(place.path("one.json"));
     let mut two = place.run("agreement.toml", "two", "two.csv", None);
@@ -96,6 +96,35 @@ fn only_the_receiver_gets_a_result_and_the_sender_reports_none() {
     let (n_x, n_y) = (3500 + 32, 2000 + 32);
     assert_eq!(one["network"]["payload_sent"], 32 * n_y);
     assert_eq!(two["network"]["payload_sent"], 32 * n_x + 8 * n_y);
+}
+
+#[test]
+fn both_sides_measure_the_network_and_choose_the_same_protocol() {
+    let place = Place::new();
+    place.write("one.csv", people(0..150_000));
+    place.write("two.csv", people(149_000..300_000));
+    place.agreement("agreement.toml", &TERMS);
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.arg("--report").arg(place.path("one.json"));
+    let mut two = place.run("agreement.toml", "two", "two.csv", None);
+    two.arg("--report").arg(place.path("two.json"));
+    let ended = place.run_both(one, two);
+    for ended in &ended {
+        ended.assert_code(0);
+    }
+    assert_eq!(place.read("out.csv"), people(149_000..150_000));
+
+    let report =
+        |name: &str| -> serde_json::Value { serde_json::from_str(&place.read(name)).unwrap() };
+    let (one, two) = (&report("one.json")["protocol"], &report("two.json")["protocol"]);
+    assert_eq!(one["agreed"], "auto");
+    assert_eq!(one, two, "the same choice, from the same figures, for the same reason");
+    assert!(one["round_trip_s"].as_f64().unwrap() > 0.0, "{one}");
+    assert!(one["to_receiver_bytes_per_s"].as_u64().unwrap() > 1_000_000, "{one}");
+    assert!(one["candidates"].as_array().unwrap().len() > 2, "{one}");
+    assert_ne!(one["id"], "naive_hash");
+    let id = one["id"].as_str().unwrap();
+    assert!(ended.iter().all(|ended| ended.stderr.contains(&format!("protocol {id}: "))));
 }
 
 #[test]

@@ -156,14 +156,7 @@ fn an_insecure_protocol_must_be_named_and_asked_for() {
 }
 
 #[test]
-fn security_that_no_protocol_has_is_refused() {
-    let error = refused(&with("\"semi-honest\"", "\"malicious\""));
-    assert_eq!(
-        error.to_string(),
-        "agreement: no protocol offers intersection with malicious security yet"
-    );
-    let AgreementFault::NoProtocol { strongest, .. } = *error.fault else { panic!("{error}") };
-    assert_eq!(strongest, Some(Security::SemiHonest));
+fn a_protocol_weaker_than_the_security_asked_for_is_refused() {
     let named = with("\"semi-honest\"", "\"malicious\"\nprotocol = \"dh\"");
     assert_refused(
         &named,
