@@ -18,6 +18,11 @@ const MAX_SECTION_BITS: u32 = 12;
 /// Values of the high bits in a section at most, as a power of two, while sections suffice.
 const HIGH_BITS_IN_SECTION: u32 = 10;
 
+/// Tags that one value of the high bits may have. An honest set has less than two on average, and
+/// this many with probability below 2^-200; without a limit a peer could make one section hold
+/// all its tags, and learn from the time of the search whether we have a tag there.
+const MAX_TAGS_OF_VALUE: u32 = 64;
+
 /// The public shape of a coded set: how many tags of how many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -208,25 +213,29 @@ impl Decoder {
 
     /// The next section; `more` is asked for the bytes that follow whenever they are needed.
     ///
+    /// Order and repetition of low bits are not checked: an own tag is found at most once.
+    ///
     /// # Errors
     /// Those of `more`; [`Misbehaviour::InvalidValue`] when the section holds more tags than are
-    /// left.
+    /// left, or more than 64 of one value of the high bits, which chance does not.
     pub fn section(&mut self, mut more: impl FnMut() -> Result<Vec<u8>>) -> Result<Section> {
         let values = 1usize << self.shape.inner_bits();
         let mut ends = Vec::with_capacity(values);
         let mut len = 0u32;
+        let mut of_value = 0;
         while ends.len() < values {
-            len += self.bits.pull_ones(&mut more)?;
-            if u64::from(len) > self.left {
+            of_value += self.bits.pull_ones(&mut more)?;
+            let all = u64::from(len) + u64::from(of_value);
+            if of_value > MAX_TAGS_OF_VALUE || all > self.left {
                 return Err(Misbehaviour::InvalidValue.into());
             }
             if self.bits.pull_zero() {
+                len += std::mem::take(&mut of_value);
                 ends.push(len);
             }
         }
         self.left -= u64::from(len);
         let bits = self.shape.low_bits();
-        // At most as many as there are tags, so that the peer cannot choose more memory.
         let mut low = Vec::with_capacity(len as usize);
         if bits <= 64 {
             for _ in 0..len {
@@ -410,7 +419,7 @@ mod tests {
         let sections = (0..1 << shape.section_bits())
             .map(|_| {
                 decoder.section(|| {
-                    pieces.next().map(<[u8]>::to_vec).ok_or(Error::Bug("asked for too much"))
+                    pieces.next().map(<[u8]>::to_vec).ok_or(Misbehaviour::InvalidValue.into())
                 })
             })
             .collect::<Result<Vec<Section>>>()?;
@@ -477,12 +486,28 @@ mod tests {
     }
 
     #[test]
+    fn tags_heaped_on_one_value_are_misbehaviour() {
+        let shape = Shape::new(1000, 60);
+        let heap = |len: u32| {
+            let heaped = (0..len).map(|i| Tagged::new(u128::from(i), i));
+            let spread = random_tags(1000 - len, 60).into_iter();
+            let high = 1 << (60 - 9);
+            encode(
+                shape,
+                heaped.chain(spread.map(|tag| Tagged::new(tag.tag() | high, 0))).collect(),
+            )
+        };
+        assert!(decode(shape, &heap(64).0, 1 << 20).is_ok());
+        let refused = decode(shape, &heap(65).0, 1 << 20).map(|_| ());
+        assert_eq!(refused, Err(Misbehaviour::InvalidValue.into()));
+    }
+
+    #[test]
     fn more_or_fewer_tags_than_announced_are_misbehaviour() {
         let shape = Shape::new(100, 40);
         let (code, _) = encode(shape, random_tags(100, 40));
-        let refused = |code: Vec<u8>| {
-            matches!(decode(shape, &code, 64), Err(Error::PeerMisbehaved(_) | Error::Bug(_)))
-        };
+        let refused =
+            |code: Vec<u8>| matches!(decode(shape, &code, 64), Err(Error::PeerMisbehaved(_)));
         assert!(refused(vec![0xff; code.len()]));
         assert!(refused(vec![0; code.len()]));
         let mut grown = code.clone();

@@ -342,10 +342,10 @@ impl<'a> Words<'a> {
         let params = self.agreement.largest_params();
         for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
             points.push(format!(
-                "More guesses by cheating. Under {} the proof allows {receiver}, if it runs changed \
-                 software, to have up to {} different keys tested in a run of the largest sizes, \
-                 not {}: the encoding of its set has room for more keys than the set has \
-                 (overfitting).",
+                "More guesses by cheating. Under {} we can rule out only that {receiver}, if it runs \
+                 changed software, has more than {} different keys tested in a run of the \
+                 largest sizes, not {}: the encoding of its set has room for more keys than the \
+                 set has (overfitting). The bound grants it 2^80 hash evaluations.",
                 row.id,
                 grouped(bound(&params)),
                 grouped(params.receiver_len() as u64),

@@ -120,8 +120,9 @@ pub struct Protocol {
     /// Must be the same at both parties: sums and products of the sizes only, which IEEE 754
     /// rounds alike everywhere.
     pub seconds: fn(&PsiParams) -> f64,
-    /// How many different items a receiver that deviates can have tested in one run: the bound on
-    /// the set that the proof's simulator extracts from it. `None` means no more than its set size.
+    /// How many different items a receiver that deviates, and can hash 2^80 items, can have tested
+    /// in one run: a bound on the set that the proof's simulator extracts from it. `None` means no
+    /// more than its set size.
     pub usable_set_len: Option<fn(&PsiParams) -> u64>,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],

@@ -28,8 +28,10 @@
 //! Two rows of the catalogue: `rr22`, *fast*, with the clustered 3-hash store and |B| = 128; and
 //! `rr22_low_communication`, with the random-band store and |B| = ℓ rounded up to 16 bits.
 //!
-//! **Where we differ from the paper.** The paper's sender is our receiver's peer as usual here: the
-//! party that holds Δ. The tags are sent as the Elias–Fano code of their set, which hides their
+//! As in the paper it is the receiver's set that is encoded; the paper calls that set X and its size
+//! n_x, here it is Y and n_y.
+//!
+//! **Where we differ from the paper.** The tags are sent as the Elias–Fano code of their set, which hides their
 //! order as a random permutation would and saves about log n_x − 2 bits each. B is a GF(2)-space
 //! instead of a subfield in low communication, see [`vesica_oprf::vole`]. Everything is done
 //! cluster by cluster, so that A is on its way while it is made.

@@ -28,11 +28,13 @@
 //!   [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
 //! ```
 //!
-//! B = F = GF(2^128), both hashes are random oracles, F has all κ = 128 bits and the item inside.
+//! B = F = GF(2^128), both hashes are random oracles, F has all κ = 128 bits and the item inside: as
+//! its row key k = H(x, r), a random oracle's value of 128 bits.
 //!
 //! **What a party that deviates can do.** The sender: choose its set, no larger than n_x. The
-//! receiver: choose a set of up to m items instead of n_y, for it may encode P as it likes
-//! ([`usable_set_len`]; RR22 calls it overfitting). Either may stop early; with [`Learns::Both`]
+//! receiver: choose a set of more items than n_y, for it may encode P as it likes: m without any
+//! effort, about twice as many at most if it can hash 2^80 items ([`usable_set_len`]; RR22 calls it
+//! overfitting). What follows of its set is said of that larger set. Either may stop early; with [`Learns::Both`]
 //! the receiver may do so after it knows the result, and may keep matches from the sender, but
 //! cannot claim one that its set does not have.
 //!
@@ -120,9 +122,27 @@ fn proof_len(params: &PsiParams) -> usize {
     (STATISTICAL_SECURITY_BITS + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
 }
 
-/// Items that a receiver which deviates can have compared, instead of n_y: m, the slots of P.
+/// Evaluations of the row hash that [`usable_set_len`] grants a receiver, as a power of two.
+const GRINDING_BITS: f64 = 80.0;
+
+/// Items that a receiver which deviates can have compared, instead of n_y, with 2^80 evaluations of
+/// the row hash.
+///
+/// P has m slots, so m items cost it nothing. By choosing among many items those whose rows happen
+/// to depend on each other it can have a few more. However it chooses n′ of q items, all their
+/// values hold in one P of m slots with probability at most C(q, n′)·2^(−128·(n′ − m)); this is
+/// the least n′ for which that is below 2^-40, with C(q, n′) ≤ (e·q/n′)^n′.
 pub fn usable_set_len(params: &PsiParams) -> u64 {
-    plan(params).correlations() as u64
+    let m = plan(params).correlations() as f64;
+    let kappa = f64::from(OUTPUT_BITS);
+    let log_e = std::f64::consts::LOG2_E;
+    let mut len = m;
+    // The right side falls as the length grows, so that this climbs to the fixed point.
+    for _ in 0..64 {
+        let gained = kappa - GRINDING_BITS - log_e + len.max(1.0).log2();
+        len = (kappa * m + f64::from(STATISTICAL_SECURITY_BITS)) / gained;
+    }
+    len.ceil() as u64
 }
 
 /// Exact payload bytes of a run.

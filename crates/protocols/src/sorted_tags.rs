@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 use vesica_core::elias_fano::{Decoder, Encoder, Section, Shape, sort_section};
 use vesica_core::tagged::{Buckets, Tagged};
-use vesica_core::{Error, Result};
+use vesica_core::{Misbehaviour, Result};
 use vesica_net::Context;
 
 /// Bytes of the code in one message.
@@ -12,6 +12,9 @@ const BYTES_PER_MESSAGE: usize = 1 << 18;
 
 /// Sections a CPU thread takes at a time.
 const SECTIONS_PER_THREAD: usize = 8;
+
+/// Own tags that a CPU thread looks up at a time.
+const TAGS_PER_TASK: usize = 1 << 14;
 
 /// Sends `tags`; gives the positions of their items in the order sent.
 ///
@@ -57,7 +60,7 @@ pub(crate) struct Match {
 /// Receives a set of tags and finds which of `own` are in it.
 ///
 /// # Errors
-/// [`vesica_core::Misbehaviour::InvalidValue`] for what is no code of `shape`.
+/// [`Misbehaviour::InvalidValue`] for what is no code of `shape`.
 pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<Vec<Match>> {
     if shape.is_empty() {
         return Ok(Vec::new());
@@ -75,7 +78,7 @@ pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<
                 let len = bytes_left.min(BYTES_PER_MESSAGE as u64);
                 bytes_left -= len;
                 match len {
-                    0 => Err(vesica_core::Misbehaviour::InvalidValue.into()),
+                    0 => Err(Misbehaviour::InvalidValue.into()),
                     _ => ctx.peer()?.recv(len as usize),
                 }
             })?;
@@ -83,9 +86,15 @@ pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<
             decoded.push((first_place, *section, tags));
             first_place += len;
         }
-        let found = ctx.map(&decoded, NonZeroUsize::MIN, |section| {
-            let (first_place, bucket, tags) = &section[0];
-            let matches = tags.matches(own.bucket(*bucket));
+        let mut tasks = Vec::new();
+        for (first_place, section, tags) in &decoded {
+            // A short list of the peer has one section, whatever the length of ours.
+            let own = own.bucket(*section).chunks(TAGS_PER_TASK);
+            tasks.extend(own.map(|own| (*first_place, tags, own)));
+        }
+        let found = ctx.map(&tasks, NonZeroUsize::MIN, |task| {
+            let (first_place, tags, own) = task[0];
+            let matches = tags.matches(own);
             let of_all = |(own, place)| Match { own, place: first_place + place };
             matches.into_iter().map(of_all).collect::<Vec<_>>()
         });
@@ -93,7 +102,7 @@ pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<
         ctx.progress(u64::from(first_place), shape.len());
     }
     if bytes_left > 0 {
-        return Err(Error::Bug("the code of a set was not read to its end"));
+        return Err(Misbehaviour::InvalidValue.into());
     }
     decoder.finish()?;
     Ok(matches)
