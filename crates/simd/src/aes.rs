@@ -23,7 +23,7 @@ use crate::backend::dispatch;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(crate) mod avx512;
 mod bit_sums;
 mod portable;
 
@@ -62,6 +62,12 @@ impl Aes128 {
     /// Expands `key`.
     pub fn new(key: Block) -> Self {
         Self { schedule: dispatch!(expand(key)) }
+    }
+
+    /// The round keys, for kernels that do more with a permuted block than the functions here.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn schedule(&self) -> &[Block; 11] {
+        &self.schedule
     }
 
     /// π(`block`). One at a time is slow; see [`encrypt`](Aes128::encrypt).

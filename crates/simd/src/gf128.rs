@@ -13,7 +13,7 @@ use crate::backend::dispatch;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(crate) mod avx512;
 mod portable;
 
 /// X^128 in the field.

@@ -9,6 +9,7 @@
 //! | [`band`] | sums of slots that a band of bits selects |
 //! | [`gf128`] | GF(2^128) over vectors of blocks |
 //! | [`linear`] | linear maps of blocks over GF(2) |
+//! | [`ggm`] | levels of GGM trees |
 //! | [`lpn`] | sums of a few pseudo-randomly chosen rows of a table |
 //! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |
 //! | [`short_hash`] | keyed BLAKE3 of sixteen inputs of at most 64 bytes |
@@ -24,6 +25,7 @@ mod backend;
 pub mod band;
 mod block;
 pub mod gf128;
+pub mod ggm;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 pub mod linear;

@@ -5,6 +5,10 @@
 //! are public; the rows are secret, and nothing but the positions decides what is read.
 
 use crate::{Backend, Block};
+use std::alloc::Layout;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use zeroize::Zeroize;
 
 /// A pseudo-random word that selects a row of a table of `len` rows: `word · len >> BITS`.
 pub trait Word: Copy + sealed::Sealed {
@@ -65,6 +69,104 @@ impl Word for u32 {
     }
 }
 
+/// A table of rows of one or two blocks, laid out for reads at random positions: no row lies across two
+/// cache lines, and a large table asks for large pages. Wiped on drop.
+pub struct Table<const C: usize> {
+    rows: NonNull<[Block; C]>,
+    len: usize,
+}
+
+// SAFETY: the table owns its rows, which are plain values.
+unsafe impl<const C: usize> Send for Table<C> {}
+// SAFETY: as above.
+unsafe impl<const C: usize> Sync for Table<C> {}
+
+impl<const C: usize> Table<C> {
+    /// The table whose row i has the blocks `columns[c][i]`.
+    ///
+    /// # Panics
+    /// If the columns have different lengths.
+    pub fn new(columns: [&[Block]; C]) -> Self {
+        const { assert!(C == 1 || C == 2) };
+        let len = columns[0].len();
+        assert!(columns.iter().all(|column| column.len() == len), "columns of different lengths");
+        let Some(layout) = Self::layout(len) else {
+            return Self { rows: NonNull::dangling(), len };
+        };
+        // SAFETY: the layout has a size above zero.
+        let memory = unsafe { std::alloc::alloc(layout) };
+        let Some(rows) = NonNull::<[Block; C]>::new(memory.cast()) else {
+            std::alloc::handle_alloc_error(layout)
+        };
+        advise_large_pages(memory, layout.size());
+        for i in 0..len {
+            // SAFETY: i is below the number of rows allocated.
+            unsafe { rows.add(i).write(std::array::from_fn(|c| columns[c][i])) };
+        }
+        Self { rows, len }
+    }
+
+    /// None for a table without rows.
+    fn layout(len: usize) -> Option<Layout> {
+        let size = size_of::<[Block; C]>() * len;
+        let align = if size >= LARGE_PAGE / 2 { LARGE_PAGE } else { CACHE_LINE };
+        let layout = Layout::from_size_align(size, align).expect("the columns have that size");
+        (size > 0).then_some(layout)
+    }
+
+    fn rows_mut(&mut self) -> &mut [[Block; C]] {
+        // SAFETY: that many rows were allocated and initialised, or there are none.
+        unsafe { std::slice::from_raw_parts_mut(self.rows.as_ptr(), self.len) }
+    }
+}
+
+impl<const C: usize> Default for Table<C> {
+    /// No rows.
+    fn default() -> Self {
+        Self { rows: NonNull::dangling(), len: 0 }
+    }
+}
+
+impl<const C: usize> Deref for Table<C> {
+    type Target = [[Block; C]];
+
+    fn deref(&self) -> &[[Block; C]] {
+        // SAFETY: that many rows were allocated and initialised, or there are none.
+        unsafe { std::slice::from_raw_parts(self.rows.as_ptr(), self.len) }
+    }
+}
+
+impl<const C: usize> Drop for Table<C> {
+    fn drop(&mut self) {
+        if let Some(layout) = Self::layout(self.len) {
+            self.rows_mut().as_flattened_mut().zeroize();
+            // SAFETY: allocated with this layout.
+            unsafe { std::alloc::dealloc(self.rows.as_ptr().cast(), layout) };
+        }
+    }
+}
+
+const CACHE_LINE: usize = 64;
+
+const LARGE_PAGE: usize = 2 << 20;
+
+/// Asks for large pages where the memory covers one: fewer address translations miss their cache.
+#[cfg(target_os = "linux")]
+fn advise_large_pages(memory: *mut u8, len: usize) {
+    unsafe extern "C" {
+        fn madvise(address: *mut u8, len: usize, advice: i32) -> i32;
+    }
+    const MADV_HUGEPAGE: i32 = 14;
+    if len >= LARGE_PAGE / 2 {
+        // SAFETY: the memory is this table's. The advice changes no contents, and its refusal
+        // does not matter.
+        let _ = unsafe { madvise(memory, len, MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise_large_pages(_: *mut u8, _: usize) {}
+
 /// Rows summed between two conversions of words to positions.
 const CHUNK: usize = 64;
 
@@ -105,55 +207,6 @@ pub fn accumulate<const C: usize, W: Word>(
                         column[i] ^= *value;
                     }
                 }
-            }
-        }
-    }
-}
-
-/// The sum of all blocks.
-pub fn sum(blocks: &[Block]) -> Block {
-    match Backend::active() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the backend is only active where the processor has its instructions.
-        Backend::Avx512 => unsafe { x86::sum_avx512(blocks) },
-        _ => {
-            // Four sums side by side, which vector registers hold.
-            let (chunks, rest) = blocks.as_chunks::<4>();
-            let mut sums = [Block::ZERO; 4];
-            for chunk in chunks {
-                sums.iter_mut().zip(chunk).for_each(|(sum, block)| *sum ^= *block);
-            }
-            sums.iter().chain(rest).fold(Block::ZERO, |sum, block| sum ^ *block)
-        }
-    }
-}
-
-/// The block at `index`, or zero beyond the last, by reading every block.
-pub fn at(blocks: &[Block], index: usize) -> Block {
-    let mut found = Block::ZERO;
-    for (i, block) in blocks.iter().enumerate() {
-        found ^= *block & equal_mask(i, index);
-    }
-    found
-}
-
-/// All ones for equal numbers; a comparison might become a branch.
-#[inline(always)]
-fn equal_mask(a: usize, b: usize) -> Block {
-    let equal = std::hint::black_box(((a ^ b) as u128).wrapping_sub(1) >> 127);
-    Block::new(equal.wrapping_neg())
-}
-
-/// Adds `value` to the block at `index`, of which only whether it is below the length shows in the
-/// time taken and the memory touched: every block is written.
-pub fn add_at(blocks: &mut [Block], index: usize, value: Block) {
-    match Backend::active() {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the backend is only active where the processor has its instructions.
-        Backend::Avx512 => unsafe { x86::add_at_avx512(blocks, index, value) },
-        _ => {
-            for (i, block) in blocks.iter_mut().enumerate() {
-                *block ^= value & equal_mask(i, index);
             }
         }
     }
@@ -261,50 +314,4 @@ mod x86 {
 
     sums!(avx2, "avx2");
     sums!(avx512, "avx2,avx512f,avx512bw,avx512vl");
-
-    /// # Safety
-    /// The processor has AVX-512 F.
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn sum_avx512(blocks: &[Block]) -> Block {
-        let (chunks, rest) = blocks.as_chunks::<16>();
-        let mut sums = [_mm512_setzero_si512(); 4];
-        for chunk in chunks {
-            for (i, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: a chunk holds four vectors.
-                let value = unsafe { _mm512_loadu_si512(chunk.as_ptr().add(4 * i).cast()) };
-                *sum = _mm512_xor_si512(*sum, value);
-            }
-        }
-        let mut lanes = [Block::ZERO; 4];
-        let sums = _mm512_xor_si512(
-            _mm512_xor_si512(sums[0], sums[1]),
-            _mm512_xor_si512(sums[2], sums[3]),
-        );
-        // SAFETY: four blocks are one vector.
-        unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), sums) };
-        lanes.iter().chain(rest).fold(Block::ZERO, |sum, block| sum ^ *block)
-    }
-
-    /// # Safety
-    /// The processor has AVX-512 F.
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn add_at_avx512(blocks: &mut [Block], index: usize, value: Block) {
-        let [low, high] = [value.get() as u64 as i64, (value.get() >> 64) as u64 as i64];
-        let value = _mm512_set_epi64(high, low, high, low, high, low, high, low);
-        let wanted = _mm512_set1_epi64(index as i64);
-        let mut indices = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
-        let four = _mm512_set1_epi64(4);
-        for chunk in blocks.chunks_mut(4) {
-            let lanes = ((1u16 << (2 * chunk.len())) - 1) as u8;
-            let equal = _mm512_cmpeq_epi64_mask(indices, wanted);
-            // SAFETY: the mask covers the blocks of the chunk.
-            unsafe {
-                let place = chunk.as_mut_ptr().cast();
-                let old = _mm512_maskz_loadu_epi64(lanes, place);
-                let new = _mm512_mask_xor_epi64(old, equal, old, value);
-                _mm512_mask_storeu_epi64(place, lanes, new);
-            }
-            indices = _mm512_add_epi64(indices, four);
-        }
-    }
 }

@@ -19,7 +19,7 @@ use vesica_core::hash::derive;
 use vesica_core::{Block, Misbehaviour, Result};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
-use vesica_simd::gf128;
+use vesica_simd::{gf128, ggm};
 
 const LABEL: &str = "vesica ot 2026 silent check";
 
@@ -55,7 +55,7 @@ impl Challenge {
 
     /// χ of one leaf, in a time that does not depend on which.
     pub(super) fn leaf(&self, tree: usize, leaf: usize, tree_len: usize) -> Block {
-        gf128::mul(vesica_simd::lpn::at(&self.leaves[..tree_len], leaf), self.trees[tree])
+        gf128::mul(ggm::at(&self.leaves[..tree_len], leaf), self.trees[tree])
     }
 }
 

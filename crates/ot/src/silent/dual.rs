@@ -13,7 +13,7 @@ use super::parameters::EXPANDER_WEIGHT;
 use super::subfield::Subfield;
 use vesica_core::Block;
 use vesica_simd::gf128;
-use vesica_simd::lpn::{Word, accumulate};
+use vesica_simd::lpn::{Table, Word, accumulate};
 
 /// Outputs whose positions are made together.
 const CHUNK: usize = 256;
@@ -24,12 +24,10 @@ pub(super) fn compress<const C: usize>(
     mut noise: [Vec<Block>; C],
     len: usize,
 ) -> [Vec<Block>; C] {
-    let tail_len = noise[0].len() - len;
     for column in &mut noise {
         convolve(codes, &mut column[len..]);
     }
-    let table: Vec<[Block; C]> =
-        (0..tail_len).map(|i| std::array::from_fn(|c| noise[c][len + i])).collect();
+    let table = Table::new(noise.each_ref().map(|column| &column[len..]));
     for column in &mut noise {
         column.truncate(len);
     }

@@ -7,7 +7,7 @@ use crate::Cots;
 use rayon::prelude::*;
 use vesica_core::{Block, Result, Secret};
 use vesica_net::{Context, Pool};
-use vesica_simd::lpn;
+use vesica_simd::{gf128, ggm};
 
 /// Punctured trees and their errors.
 pub(super) struct ReceiverTrees {
@@ -59,7 +59,7 @@ impl ReceiverTrees {
     /// Sets `errors` to zero but for the error of the tree at place `i`.
     pub(super) fn errors(&self, i: usize, errors: &mut [Block]) {
         errors.fill(Block::ZERO);
-        lpn::add_at(errors, self.punctured[i].alpha, self.values.expose()[i]);
+        ggm::add_at(errors, self.punctured[i].alpha, self.values.expose()[i]);
     }
 
     /// Where the error of the tree at place `i` is.
@@ -106,9 +106,7 @@ impl ReceiverTrees {
                     let chi_alpha = chi.leaf(tree, self.alpha(i), group.tree_len());
                     let error = match self.kind {
                         Leaves::Correlated => chi_alpha,
-                        Leaves::Hashed => {
-                            vesica_simd::gf128::mul(chi_alpha, self.values.expose()[i])
-                        }
+                        Leaves::Hashed => gf128::mul(chi_alpha, self.values.expose()[i]),
                     };
                     [error, chi.sum(tree, leaves)]
                 },

@@ -5,6 +5,7 @@ use super::parameters::Step;
 use rayon::prelude::*;
 use vesica_core::{Block, Error, Result};
 use vesica_net::Pool;
+use vesica_simd::lpn::Table;
 use zeroize::Zeroize;
 
 /// One party's errors, tree by tree.
@@ -18,9 +19,9 @@ pub(super) struct Stream<N, const C: usize> {
     noise: N,
     codes: Codes,
     steps: Vec<Step>,
-    table: Vec<[Block; C]>,
+    table: Table<C>,
     /// The next step's table, if there is one.
-    next: Vec<[Block; C]>,
+    next: Table<C>,
     step: usize,
     /// Trees of this step that are done.
     done: usize,
@@ -48,8 +49,8 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
             noise,
             codes,
             steps,
-            table: Vec::new(),
-            next: Vec::new(),
+            table: Table::default(),
+            next: Table::default(),
             step: 0,
             done: 0,
             earlier: 0,
@@ -97,7 +98,6 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
             let trees_left = trees - self.done;
             if trees_left == 0 {
                 self.earlier += self.done;
-                self.table.zeroize();
                 self.table = std::mem::take(&mut self.next);
                 self.enter(pool, self.step + 1);
                 continue;
@@ -162,16 +162,13 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
 
 impl<N, const C: usize> Drop for Stream<N, C> {
     fn drop(&mut self) {
-        self.table.zeroize();
-        self.next.zeroize();
         self.ready.zeroize();
     }
 }
 
 /// The columns as a table of rows.
-fn interleave<const C: usize>(mut columns: [Vec<Block>; C]) -> Vec<[Block; C]> {
-    let row = |i: usize| std::array::from_fn(|c| columns[c][i]);
-    let rows = (0..columns[0].len()).map(row).collect();
+fn interleave<const C: usize>(mut columns: [Vec<Block>; C]) -> Table<C> {
+    let table = Table::new(columns.each_ref().map(|column| column.as_slice()));
     columns.zeroize();
-    rows
+    table
 }

@@ -20,7 +20,7 @@
 use vesica_core::Block;
 use vesica_core::hash::derive_into;
 use vesica_simd::aes::Aes128;
-use vesica_simd::{lpn, xor};
+use vesica_simd::{ggm, xor};
 
 const LABEL: &str = "vesica ot 2026 silent tree keys";
 
@@ -29,8 +29,9 @@ pub(super) struct Functions {
     node: Aes128,
     leaf: Aes128,
     roots: Vec<Block>,
-    /// H(0), which stands where a node is not known.
-    node_of_zero: Block,
+    /// H(0), which stands where a node is not known, and its hash as a leaf.
+    unknown_node: Block,
+    unknown_leaf: Block,
 }
 
 impl Functions {
@@ -41,18 +42,18 @@ impl Functions {
         let [node, leaf, root] = keys.map(Aes128::new);
         let mut roots = vec![Block::ZERO; trees];
         root.ctr(0, &mut roots);
-        let mut node_of_zero = [Block::ZERO];
-        node.ccr(&mut node_of_zero);
-        Self { node, leaf, roots, node_of_zero: node_of_zero[0] }
+        let mut unknown_node = [Block::ZERO];
+        node.ccr(&mut unknown_node);
+        let unknown_leaf = hash(&leaf, unknown_node[0]);
+        Self { node, leaf, roots, unknown_node: unknown_node[0], unknown_leaf }
     }
+}
 
-    /// Sets `nodes[..2m]` to the level below `nodes[..m]`.
-    fn grow(&self, nodes: &mut [Block]) {
-        let (left, right) = nodes.split_at_mut(nodes.len() / 2);
-        right.copy_from_slice(left);
-        self.node.ccr(left);
-        xor::xor(right, left);
-    }
+/// A leaf from a node of the last level.
+fn hash(leaf: &Aes128, node: Block) -> Block {
+    let mut hashed = [node];
+    leaf.mmo(&mut hashed);
+    hashed[0]
 }
 
 /// What the leaves of a tree sum to, besides being pseudorandom.
@@ -97,34 +98,37 @@ pub(super) fn sender_message(
     leaves: &mut [Block],
     message: &mut [Block],
 ) {
-    expand(functions, kind, delta, (tree, keys[0]), leaves, |i, left| {
-        message[i - 1] = lpn::sum(left) ^ keys[i];
+    let all = expand(functions, kind, delta, (tree, keys[0]), leaves, |i, left| {
+        message[i - 1] = left ^ keys[i];
     });
     if kind == Leaves::Hashed {
-        message[keys.len() - 1] = lpn::sum(leaves) ^ noise_key;
+        message[keys.len() - 1] = all ^ noise_key;
     }
 }
 
-/// Calls `level(i, left)` with the left nodes of each level from the second, number 1, on.
+/// Calls `level(i, sum)` with the sum of the left nodes of each level from the second, number 1, on;
+/// gives the sum of all leaves. There are at least four.
 fn expand(
     functions: &Functions,
     kind: Leaves,
     delta: Block,
     (tree, first_key): (usize, Block),
     leaves: &mut [Block],
-    mut level: impl FnMut(usize, &[Block]),
-) {
+    mut level: impl FnMut(usize, Block),
+) -> Block {
     let root = first_key ^ functions.roots[tree];
     leaves[0] = root;
     leaves[1] = root ^ delta;
-    for i in 1..leaves.len().trailing_zeros() as usize {
-        let nodes = &mut leaves[..2 << i];
-        functions.grow(nodes);
-        level(i, &nodes[..1 << i]);
+    let last = leaves.len().trailing_zeros() as usize - 1;
+    for i in 1..last {
+        level(i, ggm::children(&functions.node, &mut leaves[..2 << i]));
     }
-    if kind == Leaves::Hashed {
-        functions.leaf.mmo(leaves);
-    }
+    let (left, all) = match kind {
+        Leaves::Correlated => (ggm::children(&functions.node, leaves), delta),
+        Leaves::Hashed => ggm::hashed_children(&functions.node, &functions.leaf, leaves),
+    };
+    level(last, left);
+    all
 }
 
 /// A tree as the receiver holds it: all leaves but one.
@@ -163,35 +167,50 @@ impl Punctured {
     ///
     /// Neither addresses nor branches depend on α.
     pub(super) fn leaves(&self, functions: &Functions, kind: Leaves, leaves: &mut [Block]) {
-        leaves[0] = Block::ZERO;
-        let mut m = 1;
-        for (i, known) in self.sums.iter().enumerate() {
-            let nodes = &mut leaves[..2 * m];
-            // The unknown parent is held as zero, and so both its children as H(0).
-            let of_unknown = if i == 0 {
-                nodes.fill(Block::ZERO);
-                Block::ZERO
-            } else {
-                functions.grow(nodes);
-                functions.node_of_zero
-            };
-            let (left, right) = nodes.split_at_mut(m);
-            let parent = self.alpha & (m - 1);
-            let right_bit = self.alpha >> i & 1 == 1;
-            let (goes_left, goes_right) = (Block::mask(!right_bit), Block::mask(right_bit));
-            // The child on α's side becomes zero. The other becomes the known sum less the other
-            // nodes: its H(0) is in the sum of its side and cancels.
-            let other_side = (lpn::sum(left) & goes_right) ^ (lpn::sum(right) & goes_left);
-            let change = other_side ^ *known;
-            lpn::add_at(left, parent, (of_unknown & goes_left) ^ (change & goes_right));
-            lpn::add_at(right, parent, (of_unknown & goes_right) ^ (change & goes_left));
-            m *= 2;
+        let last = self.sums.len() - 1;
+        leaves[..2].fill(Block::ZERO);
+        self.put(&mut leaves[..2], 0, self.sums[0], Block::ZERO);
+        let mut all = self.sums[0];
+        for i in 1..last {
+            // The unknown parent is held as zero, and so both its children come out as H(0). The
+            // known one becomes the known sum less the other nodes of its side, where its H(0)
+            // cancels; the other one becomes zero.
+            let nodes = &mut leaves[..2 << i];
+            let left = ggm::children(&functions.node, nodes);
+            let change = self.known_side(i, left, all) ^ self.sums[i];
+            self.put(nodes, i, change, functions.unknown_node);
+            all ^= change ^ functions.unknown_node;
         }
-        if kind == Leaves::Hashed {
-            functions.leaf.mmo(leaves);
+        // At α stands what cancels against its share of the sum of all.
+        match kind {
+            Leaves::Correlated => {
+                let left = ggm::children(&functions.node, leaves);
+                let change = self.known_side(last, left, all) ^ self.sums[last];
+                self.put(leaves, last, change, all ^ change ^ self.correction);
+            }
+            Leaves::Hashed => {
+                let (left, hashed) = ggm::hashed_children(&functions.node, &functions.leaf, leaves);
+                let change = self.known_side(last, left, all) ^ self.sums[last];
+                let known = hash(&functions.leaf, change ^ functions.unknown_node);
+                let change = known ^ functions.unknown_leaf;
+                self.put(leaves, last, change, hashed ^ change ^ self.correction);
+            }
         }
-        // What stands at α cancels against its share of the sum.
-        let all = lpn::sum(leaves);
-        lpn::add_at(leaves, self.alpha, all ^ self.correction);
+    }
+
+    /// The sum of the nodes on the side of level i where α is not, from that of the left ones and
+    /// of all.
+    fn known_side(&self, i: usize, left: Block, all: Block) -> Block {
+        left ^ (all & Block::mask(self.alpha >> i & 1 == 0))
+    }
+
+    /// Adds `known` to the known child of the unknown parent, and `unknown` to its other child.
+    fn put(&self, nodes: &mut [Block], i: usize, known: Block, unknown: Block) {
+        let goes_right = Block::mask(self.alpha >> i & 1 == 1);
+        let exchange = (known ^ unknown) & goes_right;
+        let parent = self.alpha & ((1 << i) - 1);
+        let (left, right) = nodes.split_at_mut(1 << i);
+        ggm::add_at(left, parent, unknown ^ exchange);
+        ggm::add_at(right, parent, known ^ exchange);
     }
 }

@@ -16,9 +16,21 @@ const KEYS: usize = 16;
 /// From so many blocks under one key on, it is expanded on its own.
 const MANY_PER_KEY: usize = 32;
 
+/// The round keys in every lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn round_keys(schedule: &Schedule) -> [__m512i; 11] {
+    let mut keys = [_mm512_setzero_si512(); 11];
+    for (key, block) in keys.iter_mut().zip(schedule) {
+        *key = _mm512_broadcast_i32x4(load_1(block));
+    }
+    keys
+}
+
+/// π of each lane, for the permutation with these [`round_keys`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn permute<const N: usize>(keys: &[__m512i; 11], x: &mut [__m512i; N]) {
+pub(crate) fn permute<const N: usize>(keys: &[__m512i; 11], x: &mut [__m512i; N]) {
     for x in &mut *x {
         *x = _mm512_xor_si512(*x, keys[0]);
     }
@@ -30,6 +42,14 @@ fn permute<const N: usize>(keys: &[__m512i; 11], x: &mut [__m512i; N]) {
     for x in &mut *x {
         *x = _mm512_aesenclast_epi128(*x, keys[10]);
     }
+}
+
+/// σ of each lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn sigma(x: __m512i) -> __m512i {
+    let turned = _mm512_shuffle_epi32::<0b0100_1110>(x);
+    _mm512_mask_xor_epi64(turned, 0b1010_1010, turned, x)
 }
 
 /// The mode over `N` vectors of blocks, whose first counters are in `counter`.
@@ -48,10 +68,7 @@ fn batch<const MODE: u8, const N: usize>(
         }
     }
     if MODE == mode::CCR {
-        for x in &mut x {
-            let turned = _mm512_shuffle_epi32::<0b0100_1110>(*x);
-            *x = _mm512_mask_xor_epi64(turned, 0b1010_1010, turned, *x);
-        }
+        x.iter_mut().for_each(|x| *x = sigma(*x));
     }
     if MODE == mode::TCCR {
         permute(keys, &mut x);
@@ -77,10 +94,7 @@ pub(super) fn run<const MODE: u8>(schedule: &Schedule, blocks: &mut [Block], fir
     let (vectors, rest) = blocks.as_chunks_mut::<LANES>();
     let first_of_rest = first.wrapping_add((LANES * vectors.len()) as u128);
     if !vectors.is_empty() {
-        let mut keys = [_mm512_setzero_si512(); 11];
-        for (key, block) in keys.iter_mut().zip(schedule) {
-            *key = _mm512_broadcast_i32x4(load_1(block));
-        }
+        let keys = round_keys(schedule);
         let counters = std::array::from_fn(|i| Block::new(first.wrapping_add(i as u128)));
         let mut counter = load_4(&counters);
         let (batches, vectors) = vectors.as_chunks_mut::<VECTORS>();

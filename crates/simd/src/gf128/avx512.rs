@@ -43,9 +43,10 @@ fn reduce(wide: Wide) -> __m512i {
     _mm512_mask_xor_epi64(low, 0b1010_1010, low, middle)
 }
 
+/// The product of each lane.
 #[inline]
 #[target_feature(enable = "avx512f,vpclmulqdq")]
-fn times(a: __m512i, b: __m512i) -> __m512i {
+pub(crate) fn times(a: __m512i, b: __m512i) -> __m512i {
     reduce(product(a, b))
 }
 

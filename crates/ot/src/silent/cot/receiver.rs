@@ -9,7 +9,7 @@ use crate::{Bits, CotReceiver, Cots, softspoken};
 use rand::Rng;
 use vesica_core::{Block, Result, Security, SessionId};
 use vesica_net::{Context, Pool};
-use vesica_simd::lpn;
+use vesica_simd::ggm;
 
 /// The party that holds the choices, after the setup: any number of extensions.
 pub struct Receiver<S: Security> {
@@ -95,7 +95,7 @@ impl Noise<1> for ReceiverNoise {
     fn fill(&self, tree: usize, [leaves]: [&mut [Block]; 1]) {
         self.trees.leaves(&self.functions, tree, leaves);
         clear_choices(leaves);
-        lpn::add_at(leaves, self.trees.alpha(tree), CHOICE);
+        ggm::add_at(leaves, self.trees.alpha(tree), CHOICE);
     }
 }
 
