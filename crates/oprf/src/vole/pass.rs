@@ -10,7 +10,9 @@ use vesica_core::tagged::Tagged;
 use vesica_core::{Block, Error, Item, Result, SessionId};
 use vesica_net::{Context, Pool};
 use vesica_okvs::{EncodeError, Partition, Scratch};
+use vesica_ot::silent::vole::Values;
 use vesica_simd::aes::Aes128;
+use vesica_simd::linear::LinearMap;
 use vesica_simd::{gf128, xor};
 
 /// Items that one CPU thread hashes or decodes at a time.
@@ -119,6 +121,7 @@ pub fn mask(
     ctx.rng().fill_bytes(&mut secret);
     let fill = hashing::fill(&secret);
     let cluster_len = plan.okvs.cluster_len();
+    let lower = Linear::lower(plan);
     let (mut a, mut c) = (Vec::new(), Vec::new());
     let spare = Spare::default();
     let mut q = vec![Tagged::default(); rows.partition.len()];
@@ -129,10 +132,10 @@ pub fn mask(
         a.resize(cluster_len * clusters.len(), Block::ZERO);
         c.resize(a.len(), Block::ZERO);
         correlations(ctx.pool(), &mut a, &mut c)?;
-        plan.values.lower(&mut a);
-        for (a, p) in a.chunks_mut(cluster_len).zip(encoded) {
-            xor::xor(a, &p?);
-            send_elements(ctx, plan, a)?;
+        for (a, p) in a.chunks(cluster_len).zip(encoded) {
+            let mut masked = p?;
+            lower.add_to(&mut masked, a);
+            send_elements(ctx, plan, &masked)?;
         }
         decode(ctx.pool(), plan, &rows, clusters.clone(), &c, None, &spare, &mut q);
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
@@ -155,6 +158,7 @@ pub fn unmask(
     mut correlations: impl FnMut(&Pool, &mut [Block]) -> Result<()>,
 ) -> Result<Inputs> {
     let cluster_len = plan.okvs.cluster_len();
+    let times_delta = Linear::lift_times(plan, delta);
     let (mut k, mut a) = (Vec::new(), Vec::new());
     let spare = Spare::default();
     let mut q = vec![Tagged::default(); rows.partition.len()];
@@ -164,13 +168,59 @@ pub fn unmask(
         let messages = k.chunks_mut(cluster_len).flat_map(|k| k.chunks_mut(ELEMENTS_PER_MESSAGE));
         for k in messages {
             recv_elements(ctx, plan, k.len(), &mut a)?;
-            plan.values.lift(&mut a);
-            gf128::add_scaled(k, &a, delta);
+            times_delta.add_to(k, &a);
         }
-        decode(ctx.pool(), plan, &rows, clusters.clone(), &k, Some(delta), &spare, &mut q);
+        decode(ctx.pool(), plan, &rows, clusters.clone(), &k, Some(&times_delta), &spare, &mut q);
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
     }
     Ok(Inputs { rows, q })
+}
+
+/// What happens to many elements alike.
+enum Linear {
+    /// Nothing.
+    Identity,
+    /// A product in GF(2^128).
+    Times(Block),
+    /// A GF(2)-linear map from or to the values' coordinates.
+    Map(Box<LinearMap>),
+}
+
+impl Linear {
+    /// From an element of B to the bits that are sent.
+    fn lower(plan: &Plan) -> Self {
+        match plan.values {
+            Values::Full => Linear::Identity,
+            values => Self::map(|units| values.lower(units)),
+        }
+    }
+
+    /// From the bits that are sent to the element of B, times Δ.
+    fn lift_times(plan: &Plan, delta: Block) -> Self {
+        match plan.values {
+            Values::Full => Linear::Times(delta),
+            values => Self::map(|units| {
+                units[plan.value_bits as usize..].fill(Block::ZERO);
+                values.lift(units);
+                gf128::scale(units, delta);
+            }),
+        }
+    }
+
+    /// The linear map that does to every block what `f` does to the unit vectors.
+    fn map(f: impl Fn(&mut [Block])) -> Self {
+        let mut images: [Block; 128] = std::array::from_fn(|i| Block::new(1 << i));
+        f(&mut images);
+        Linear::Map(Box::new(LinearMap::new(&images)))
+    }
+
+    fn add_to(&self, acc: &mut [Block], xs: &[Block]) {
+        match self {
+            Linear::Identity => xor::xor(acc, xs),
+            Linear::Times(factor) => gf128::add_scaled(acc, xs, *factor),
+            Linear::Map(map) => map.add_to(acc, xs),
+        }
+    }
 }
 
 /// The clusters in turn, as many at a time as there are CPU threads.
@@ -200,14 +250,15 @@ fn encode(
     }
 }
 
-/// Sets in `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) with a Δ.
+/// Sets in `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) when
+/// told how to multiply by Δ.
 fn decode(
     pool: &Pool,
     plan: &Plan,
     rows: &Rows,
     clusters: Range<usize>,
     slots: &[Block],
-    delta: Option<Block>,
+    times_delta: Option<&Linear>,
     spare: &Spare,
     q: &mut [Tagged],
 ) {
@@ -227,10 +278,9 @@ fn decode(
         let Working { store, values, out } = &mut working;
         out.resize(keys.len(), Block::ZERO);
         plan.okvs.decode(keys, slots, out, store);
-        if let Some(delta) = delta {
+        if let Some(times_delta) = times_delta {
             rows.values(keys, plan.value_bits, values);
-            plan.values.lift(values);
-            gf128::add_scaled(out, values, delta);
+            times_delta.add_to(out, values);
         }
         for (q, (out, position)) in q.iter_mut().zip(out.iter().zip(positions)) {
             *q = Tagged::new(out.get(), *position);

@@ -3,6 +3,9 @@
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs};
 use vesica_ot::silent::vole::Values;
 
+/// Dimensions over GF(2^16) of the values for which LPN parameters are computed.
+const MAX_DIM: u32 = 6;
+
 /// What both parties derive from the receiver's set size and the mode.
 pub struct Plan {
     pub(super) okvs: Box<dyn Okvs>,
@@ -20,15 +23,17 @@ impl Plan {
     }
 
     /// Low communication: the random-band store, values of `output_bits` rounded up to a multiple
-    /// of 16.
+    /// of 16, and of 128 bits above 96.
     ///
     /// An item of the sender that is not the receiver's passes for one with probability 2^-value
     /// bits, as with outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
     pub fn low_communication(keys_len: usize, output_bits: u32) -> Self {
-        let dim = output_bits.div_ceil(16) as usize;
         let okvs = Box::new(BandOkvs::new(keys_len));
-        let values = Values::Subfield16 { dim };
-        Self { okvs, values, value_bits: 16 * dim as u32, output_bits }
+        let (values, value_bits) = match output_bits.div_ceil(16) {
+            dim @ 1..=MAX_DIM => (Values::Subfield16 { dim: dim as usize }, 16 * dim),
+            _ => (Values::Full, 128),
+        };
+        Self { okvs, values, value_bits, output_bits }
     }
 
     /// m, the number of VOLE correlations that an evaluation takes.
