@@ -3,6 +3,7 @@
 use crate::measure::{Bench, BenchError, SESSION, Steps, both};
 use std::hint::black_box;
 use vesica_core::{Block, Malicious, Security, SemiHonest};
+use vesica_ot::silent::cot;
 use vesica_ot::silent::vole::{Receiver, Sender, Values};
 
 /// Correlations taken from a stream at a time.
@@ -14,6 +15,8 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<(), BenchError> {
     for &len in bench.sizes() {
         vole::<SemiHonest>(bench, "full", len, Values::Full)?;
         vole::<Malicious>(bench, "full", len, Values::Full)?;
+        cot::<SemiHonest>(bench, len)?;
+        cot::<Malicious>(bench, len)?;
         vole::<SemiHonest>(bench, "80 bits", len, Values::Subfield16 { dim: 5 })?;
     }
     Ok(())
@@ -66,6 +69,40 @@ fn vole<S: Security>(
                         let n = PIECE.min(stream.left());
                         stream.fill(ctx.pool(), &mut a[..n], &mut c[..n])?;
                         black_box((&a, &c));
+                    }
+                    Ok(())
+                },
+            ),
+        )
+    })
+}
+
+fn cot<S: Security>(bench: &mut Bench, len: usize) -> Result<(), BenchError> {
+    let name = format!("silent COT {}", S::NAME);
+    bench.measure(&name, "correlations", len as u64, || {
+        both(
+            Steps::new(
+                |ctx| cot::Sender::<S>::setup(ctx, &SESSION),
+                |ctx, mut sender| {
+                    let mut stream = sender.extend(ctx, len)?;
+                    let mut keys = vec![Block::ZERO; PIECE];
+                    while stream.left() > 0 {
+                        let n = PIECE.min(stream.left());
+                        stream.fill(ctx.pool(), &mut keys[..n])?;
+                        black_box(&keys);
+                    }
+                    Ok(())
+                },
+            ),
+            Steps::new(
+                |ctx| cot::Receiver::<S>::setup(ctx, &SESSION),
+                |ctx, mut receiver| {
+                    let mut stream = receiver.extend(ctx, len)?;
+                    let mut blocks = vec![Block::ZERO; PIECE];
+                    while stream.left() > 0 {
+                        let n = PIECE.min(stream.left());
+                        stream.fill(ctx.pool(), &mut blocks[..n])?;
+                        black_box(&blocks);
                     }
                     Ok(())
                 },

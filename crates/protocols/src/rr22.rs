@@ -176,8 +176,8 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
 fn seconds(mode: Mode, params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
     match mode {
-        Mode::Fast => 0.02 + 60e-9 * n_x + 120e-9 * n_y,
-        Mode::LowCommunication => 0.03 + 100e-9 * n_x + 350e-9 * n_y,
+        Mode::Fast => 0.016 + 120e-9 * n_x + 280e-9 * n_y,
+        Mode::LowCommunication => 0.017 + 480e-9 * n_x + 1150e-9 * n_y,
     }
 }
 
