@@ -1,4 +1,4 @@
-//! Time of encoding and decoding, the least thread CPU time of some runs: `okvs_speed [log2 of n] [runs] [clustered|band]`.
+//! Time of encoding and decoding, the least thread CPU time of some runs: `okvs_speed [log2 of n] [runs] [clustered|band] [backend]`.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use std::hint::black_box;
@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use vesica_core::Block;
 use vesica_net::Pool;
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, Partition, Scratch};
+use vesica_simd::Backend;
 use vesica_simd::aes::Aes128;
 
 fn cpu_ms() -> f64 {
@@ -78,6 +79,9 @@ fn main() {
     let number = |i: usize| arguments.get(i).and_then(|argument| argument.parse().ok());
     let n = 1 << number(0).unwrap_or(20);
     let runs = number(1).unwrap_or(5);
+    if let Some(backend) = arguments.get(3).and_then(|name| Backend::from_name(name)) {
+        vesica_simd::force(backend).expect("this processor can run it");
+    }
     let wanted = |name| arguments.get(2).is_none_or(|argument| argument == name);
     if wanted("clustered") {
         measure("clustered", &ClusteredOkvs::new(n), n, runs);

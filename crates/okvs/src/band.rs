@@ -13,6 +13,8 @@
 
 mod decode;
 mod eliminate;
+#[cfg(test)]
+mod failure;
 mod order;
 mod parameters;
 mod rows;

@@ -15,6 +15,8 @@
 //! * The slots of a cluster are counted with its binomial load, for all clusters at once.
 
 mod dense;
+#[cfg(test)]
+mod failure;
 mod parameters;
 mod peel;
 mod residue;

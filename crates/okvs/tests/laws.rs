@@ -1,8 +1,10 @@
 //! What every encoding has to satisfy.
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use vesica_core::Block;
 use vesica_okvs::{BandOkvs, ClusteredOkvs, EncodeError, Okvs, Scratch};
+use vesica_simd::Backend;
 use vesica_simd::aes::Aes128;
 use vesica_simd::gf128;
 
@@ -253,6 +255,26 @@ fn encodings_with_one_seed_repeat_and_clusters_have_streams_of_their_own() {
     });
 }
 
+#[test]
+fn every_backend_encodes_and_decodes_alike() {
+    both(|new| {
+        for n in [1, 17, 700, 5000, 60_000] {
+            let okvs = new(n);
+            let (keys, values) = (random(1, n), random(2, n));
+            let results = Backend::available().into_iter().map(|backend| {
+                // Other tests run beside this one; they too must not depend on the backend.
+                vesica_simd::force(backend).unwrap();
+                let slots = encode(&*okvs, &keys, &values, 3).unwrap();
+                let decoded = decode(&*okvs, &random(4, 3000), &slots);
+                (slots, decoded)
+            });
+            let results: Vec<_> = results.collect();
+            vesica_simd::force(Backend::detect()).unwrap();
+            assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{n}");
+        }
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -267,7 +289,7 @@ proptest! {
 
     #[test]
     fn structured_keys_never_panic(
-        keys in proptest::collection::vec((0_u128..40, 0_u32..128).prop_map(|(k, s)| Block::new(k << s)), 0..200),
+        keys in vec((0_u128..40, 0_u32..128).prop_map(|(k, s)| Block::new(k << s)), 0..200),
     ) {
         for okvs in [&ClusteredOkvs::new(keys.len()) as &dyn Okvs, &BandOkvs::new(keys.len())] {
             if let Ok(slots) = encode(okvs, &keys, &keys, 7) {
