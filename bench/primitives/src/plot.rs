@@ -8,10 +8,13 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-const SIZE: (u32, u32) = (820, 560);
+const SIZE: (u32, u32) = (960, 540);
+
+/// What of it the chart takes; the names of the lines stand beside it.
+const CHART_WIDTH: u32 = 690;
 
 /// Told apart with all common kinds of colour blindness (Okabe and Ito, 2008).
-const COLOURS: [RGBColor; 7] = [
+const COLOURS: [RGBColor; 9] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -19,6 +22,8 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(230, 159, 0),
     RGBColor(0, 0, 0),
+    RGBColor(120, 120, 120),
+    RGBColor(140, 86, 75),
 ];
 
 /// What `bench/run` measured.
@@ -121,56 +126,51 @@ impl Figure {
         let points = || self.ours.values().chain(self.theirs.values()).flatten();
         let x = around(points().map(|(n, _)| *n as f64))?;
         let y = around(points().map(|(_, value)| *value))?;
-        let area = backend.into_drawing_area();
-        area.fill(&WHITE).ok()?;
+        let whole = backend.into_drawing_area();
+        whole.fill(&WHITE).ok()?;
+        let (area, names) = whole.split_horizontally(CHART_WIDTH);
         let mut chart = ChartBuilder::on(&area)
             .caption(&self.title, ("sans-serif", 20))
             .margin(16)
             .x_label_area_size(44)
             .y_label_area_size(76)
-            .build_cartesian_2d(x.log_scale(), y.log_scale())
+            .build_cartesian_2d(x.start.log2()..x.end.log2(), y.log_scale())
             .ok()?;
         chart
             .configure_mesh()
             .light_line_style(WHITE)
             .bold_line_style(RGBColor(225, 225, 225))
+            .x_labels(16)
             .x_desc("items of each side")
             .y_desc(self.y_label)
-            .x_label_formatter(&|n| power_of_two(*n))
+            .x_label_formatter(&|log| format!("2^{log:.0}"))
             .y_label_formatter(&|value| short(*value))
             .draw()
             .ok()?;
-        for (i, (name, line)) in self.ours.iter().enumerate() {
-            let style = COLOURS[i % COLOURS.len()].stroke_width(2);
-            let points: Vec<(f64, f64)> =
-                line.iter().map(|(n, value)| (*n as f64, *value)).collect();
-            chart
-                .draw_series(LineSeries::new(points.clone(), style).point_size(3))
-                .ok()?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], style));
+        let ours = self.ours.iter().map(|line| (true, line));
+        let theirs = self.theirs.iter().map(|line| (false, line));
+        for (i, (ours, (name, line))) in ours.chain(theirs).enumerate() {
+            let colour = COLOURS[i % COLOURS.len()];
+            let points: Vec<_> =
+                line.iter().map(|(n, value)| ((*n as f64).log2(), *value)).collect();
+            let y = 60 + 26 * i as i32;
+            let (sample, label) =
+                ([(0, y), (26, y)], Text::new(name.clone(), (34, y - 7), ("sans-serif", 14)));
+            if ours {
+                let style = colour.stroke_width(2);
+                chart.draw_series(LineSeries::new(points, style).point_size(3)).ok()?;
+                names.draw(&PathElement::new(sample, style)).ok()?;
+            } else {
+                let dashes = DashedLineSeries::new(points.clone(), 6, 4, colour.stroke_width(1));
+                chart.draw_series(dashes).ok()?;
+                let crosses = points.into_iter().map(|point| Cross::new(point, 4, colour));
+                chart.draw_series(crosses).ok()?;
+                names.draw(&PathElement::new(sample, colour)).ok()?;
+                names.draw(&Cross::new((13, y), 4, colour)).ok()?;
+            }
+            names.draw(&label).ok()?;
         }
-        for (i, (name, line)) in self.theirs.iter().enumerate() {
-            let colour = COLOURS[(self.ours.len() + i) % COLOURS.len()];
-            let points: Vec<(f64, f64)> =
-                line.iter().map(|(n, value)| (*n as f64, *value)).collect();
-            chart
-                .draw_series(DashedLineSeries::new(points.clone(), 6, 4, colour.stroke_width(1)))
-                .ok()?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], colour));
-            let crosses = points.into_iter().map(|point| Cross::new(point, 4, colour));
-            chart.draw_series(crosses).ok()?;
-        }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.85))
-            .border_style(RGBColor(200, 200, 200))
-            .label_font(("sans-serif", 14))
-            .draw()
-            .ok()?;
-        area.present().ok()
+        whole.present().ok()
     }
 }
 
@@ -180,11 +180,6 @@ fn around(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
     let (least, most) = positive
         .fold((f64::MAX, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
     (most > 0.0).then(|| least / 1.5..most * 1.5)
-}
-
-fn power_of_two(n: f64) -> String {
-    let log = n.log2();
-    if (log - log.round()).abs() < 1e-6 { format!("2^{}", log.round()) } else { short(n) }
 }
 
 fn short(value: f64) -> String {

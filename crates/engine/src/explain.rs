@@ -342,13 +342,13 @@ impl<'a> Words<'a> {
         let params = self.agreement.largest_params();
         for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
             points.push(format!(
-                "More guesses by cheating. Under {} we can rule out only that {receiver}, if it runs \
-                 changed software, has more than {} different keys tested in a run of the \
-                 largest sizes, not {}: the encoding of its set has room for more keys than the \
-                 set has (overfitting). The bound grants it 2^80 hash evaluations.",
+                "More guesses by cheating. In a run of the largest sizes {receiver} brings {} keys, \
+                 self-check items included. If it runs changed software it can have more tested \
+                 under {}, because the encoding of its set has room for more (overfitting); we \
+                 can rule out only more than {}. The bound grants it 2^80 hash evaluations.",
+                grouped(params.receiver_len() as u64),
                 row.id,
                 grouped(bound(&params)),
-                grouped(params.receiver_len() as u64),
             ));
         }
         points.push(
