@@ -2,97 +2,156 @@
 """Computes crates/okvs/src/band/table.rs; see README.md beside this file. Needs numpy."""
 
 from functools import lru_cache
-from math import ceil, exp, inf, isfinite, lgamma, log, log1p, log2, sqrt
+from math import ceil, exp, inf, isfinite, lgamma, log, log2, sqrt
 from pathlib import Path
 
 import numpy as np
 
 STATISTICAL = 40
 WIDTH = 512
-RESERVE = 4  # a row counts as lost when so few slots of its band are left
 CLUSTER = 1 << 20  # keys a cluster holds on average
+OCTAVES = 12  # of clusters: 2^12 of them hold 2^32 keys
 SPARE_BITS = 1
-CLUSTER_SLOPE = 17_400_000  # of slots over keys, 2^-24, near a cluster's average load
 DENSE = 43  # slots beyond n where every row is random in all slots
+TRANSIENT = 1 << 13  # so many slots are followed one by one
 OUT = Path(__file__).resolve().parents[2] / "crates/okvs/src/band/table.rs"
 
 
-@lru_cache(maxsize=100_000)
-def log_overflow(starts, rate, width=WIDTH, reserve=RESERVE):
-    """log2 of the probability that, with Poisson arrivals of `rate` rows at each of `starts` slots,
-    more than width - reserve rows wait at some slot for a slot of their own.
+# Entry b: log of the probability that none of the first b rows to wait at a slot vanishes. A row that
+# finds w rows before it has 512 - w slots of its own for sure, where its bits are random whatever the
+# others are; so it vanishes with probability 2^-(512 - w).
+KEPT = np.concatenate([[0.0], np.cumsum(np.log1p(-(2.0 ** -np.arange(WIDTH, 0, -1.0))))])
 
-    Of b rows that wait, one gets the slot unless all their bits there are zero: 1 - 2^-b."""
-    limit = width - reserve
-    arrivals = []
-    term = exp(-rate)
-    while term > 1e-40 or len(arrivals) < rate:
-        arrivals.append(term)
-        term *= rate / len(arrivals)
-    arrivals = np.array(arrivals)
-    served = 1 - 0.5 ** np.arange(limit + 1)
-    waiting = np.zeros(limit + 1)
+
+@lru_cache(maxsize=4096)
+def arrivals(rate):
+    """The Poisson distribution, and entry w: the probability that a row vanishes of those that
+    start at a slot where w wait."""
+    terms = [exp(-rate)]
+    while terms[-1] > 1e-40 or len(terms) < rate:
+        terms.append(terms[-1] * rate / len(terms))
+    terms = np.array(terms)
+    kept = np.append(KEPT, np.full(len(terms), -inf))
+    lost = [terms @ -np.expm1(kept[w : w + len(terms)] - KEPT[w]) for w in range(WIDTH + 1)]
+    return terms, np.array(lost)
+
+
+def moves(rate):
+    """Entry (w, d): the probability that w - 1 + d rows wait at the next slot when w wait at one
+    and no row vanishes. Of b rows, one gets the slot unless all their bits there are zero: with
+    probability 1 - 2^-b."""
+    terms, _ = arrivals(rate)
+    result = np.zeros((WIDTH + 1, len(terms) + 1))
+    for w in range(WIDTH + 1):
+        most = min(len(terms), WIDTH + 1 - w)
+        kept = terms[:most] * np.exp(KEPT[w : w + most] - KEPT[w])
+        idle = 0.5 ** np.arange(w, w + most)
+        result[w, :most] += kept * (1 - idle)
+        result[w, 1 : most + 1] += kept * idle
+    return result
+
+
+@lru_cache(maxsize=100_000)
+def loss_per_slot(rate):
+    """The probability that the first row vanishes at a slot, after many slots, with Poisson
+    arrivals of `rate` rows at each.
+
+    That none waits happens in a share of the slots, and each time some row vanishes before it
+    happens again with some probability. States are taken out from the top, and nothing is ever
+    subtracted, so that tiny probabilities are exact."""
+    if rate >= 1:
+        return 1.0
+    step = moves(rate)
+    lost = arrivals(rate)[1].copy()
+    width = step.shape[1]
+    down = step[:, 0].copy()  # to w - 1, by now through states above
+    up = step[:, 2:].copy()  # to w + 1, w + 2, …
+    stay = up.shape[1]
+    for top in range(WIDTH, 0, -1):
+        leaves = down[top] + lost[top]
+        for w in range(max(0, top - stay), top):
+            through = up[w, top - w - 1] / leaves
+            if through == 0:
+                continue
+            lost[w] += through * lost[top]
+            # What returns goes to the state below the one that is taken out.
+            if top - 1 > w:
+                up[w, top - w - 2] += through * down[top]
+    # The distribution in proportion to entry 0: between w and w + 1 it falls as often as it rises.
+    waiting = np.zeros(WIDTH + 1)
+    waiting[0] = 1.0
+    for v in range(WIDTH):
+        first = max(0, v - width)
+        rises = sum(waiting[w] * step[w, v - w + 2 :].sum() for w in range(first, v + 1))
+        waiting[v + 1] = rises / step[v + 1, 0]
+    return float(min(1.0, lost[0] / waiting.sum()))
+
+
+@lru_cache(maxsize=100_000)
+def loss_of_first(starts, rate):
+    """The probability that a row vanishes at one of the first `starts` slots; none waits at the
+    first."""
+    terms, lost_at = arrivals(rate)
+    kept, idle = np.exp(KEPT), 0.5 ** np.arange(WIDTH + 1)
+    waiting = np.zeros(WIDTH + 1)
     waiting[0] = 1.0
     lost = 0.0
-    previous = None
-    step = 0
-    while step < starts:
-        joined = np.convolve(waiting, arrivals)
-        over = joined[limit + 1 :].sum()
-        joined = joined[: limit + 1]
-        waiting = joined * (1 - served)
-        waiting[:-1] += (joined * served)[1:]
-        lost += over
-        step += 1
-        if step % 8192 == 0:
-            # The chain forgets its start; from then on each slot loses as much.
-            if previous is not None and over > 0 and abs(over - previous) <= 1e-3 * over:
-                lost += over * (starts - step)
-                break
-            previous = over
-    return log2(lost) if lost > 0 else -inf
+    for _ in range(starts):
+        lost += float(waiting @ lost_at)
+        joined = kept * np.convolve(waiting / kept, terms)[: WIDTH + 1]
+        left = joined * idle
+        waiting = left
+        waiting[:-1] += (joined - left)[1:]
+    return lost
 
 
+@lru_cache(maxsize=100_000)
 def log_tail(n, rate):
-    """log2 of the probability of at least n arrivals when `rate` are expected, n >= rate."""
-    term = n * log(rate) - rate - lgamma(n + 1)
-    total, ratio, k = 0.0, 1.0, n
-    while ratio > 1e-12:
-        total += ratio
-        k += 1
-        ratio *= rate / k
-    return (term + log(total)) / log(2)
+    """log2 of the probability of at least n Poisson arrivals when `rate` are expected,
+    n >= rate; of its first terms, so a lower bound."""
+    ratios = rate / (n + 1 + np.arange(100 + int(10 * sqrt(n))))
+    total = 1 + float(np.cumprod(ratios).sum())
+    return (n * log(rate) - rate - lgamma(n + 1) + log(total)) / log(2)
 
 
-def log_failure_of(slots, n, width=WIDTH, reserve=RESERVE):
-    """log2 of the failure probability of n rows in one cluster, an upper bound.
+def log_failure(n, slots, clusters=1):
+    """log2 of an upper bound on the probability that the rows of n keys are dependent in any of
+    the clusters, of `slots` slots each.
 
     More rows fail more often, so P(fail | n rows) <= P(fail) / P(at least n rows) for Poisson
-    arrivals of any expectation."""
-    if n <= 0:
-        return -inf
-    starts = slots - width + 1
+    arrivals of any expectation. Of many clusters each begins anew, with none waiting; later slots
+    lose more."""
+    starts = slots - WIDTH + 1
     if starts < 1:
         return 0.0
     best = 0.0
-    for deviations in (0, 1, 2, 3, 4, 6, 8, 11):
-        rate = n - deviations * sqrt(n)
-        if rate <= 0:
+    for deviations in (*range(17), 18, 20, 22, 25, 28, 32):
+        expected = n - deviations * sqrt(n)
+        if expected <= 0:
             break
-        bound = log_overflow(starts, rate / starts, width, reserve) - log_tail(n, rate)
-        if bound > best + 3 and best < 0:
+        rate = expected / (starts * clusters)
+        if clusters == 1:
+            first = min(starts, TRANSIENT)
+            lost = loss_of_first(first, rate)
+            if starts > first:
+                lost += (starts - first) * loss_per_slot(rate)
+        else:
+            lost = starts * clusters * loss_per_slot(rate)
+        bound = (log2(lost) if lost > 0 else -inf) - log_tail(n, expected)
+        if bound > best + 1 and best < 0:
             break
         best = min(best, bound)
     return best
 
 
-def least_slots(bits, guess):
-    """The fewest slots for which `bits(slots)`, nearly linear and falling, is at most -41."""
+def least(n, clusters=1):
+    """The fewest slots of a cluster with a failure probability in reach, nearly."""
     target = -(STATISTICAL + SPARE_BITS)
+    mean = n / clusters
     low, high = None, None  # the greatest known to be too few, the least known to be enough
-    slots = guess
+    slots = int(mean) + DENSE + int(0.038 * max(0.0, mean - WIDTH))
     while True:
-        value = bits(slots)
+        value = log_failure(n, slots, clusters)
         if value <= target:
             high = (slots, value)
         else:
@@ -103,73 +162,48 @@ def least_slots(bits, guess):
             share = (low[1] - target) / (low[1] - high[1]) if isfinite(high[1]) else 0.5
             share = min(0.95, max(0.05, share))
             slots = low[0] + max(1, ceil((high[0] - low[0]) * share))
-            if slots >= high[0]:
-                slots = high[0] - 1
+            slots = min(slots, high[0] - 1)
         elif low:
             slots = low[0] + max(2, low[0] >> 9)
         else:
             slots = high[0] - max(1, high[0] >> 9)
 
 
-@lru_cache(maxsize=None)
-def single(n):
-    """The fewest slots for n keys in one cluster."""
-    return least_slots(lambda slots: log_failure_of(slots, n), n + DENSE + int(0.035 * max(0, n - WIDTH)))
-
-
-def clustered(n, clusters):
-    """The fewest slots of each of many clusters; the load of one is binomial. For so many keys the
-    failure probability is exponential in the load, up to curvature that the reserve covers."""
-    mean = n / clusters
-    deviation = sqrt(mean)
-
-    def bits(slots):
-        known = [mean + d * deviation for d in (0, 3, 6, 9)]
-        values = [log_failure_of(slots, int(load)) for load in known]
-        total = 0.0
-        for load in range(int(mean - 4 * deviation), int(mean + 12 * deviation), 16):
-            log_p = lgamma(n + 1) - lgamma(load + 1) - lgamma(n - load + 1)
-            log_p += -load * log(clusters) + (n - load) * log1p(-1 / clusters)
-            failure = min(0.0, float(np.interp(load + 16, known, values)))
-            if load + 16 > known[-1]:
-                failure = 0.0
-            total += 16 * exp(log_p) * 2**failure
-        return log2(clusters * total)
-
-    return least_slots(bits, int(1.042 * mean))
-
-
-def line(points, slope=None):
-    """The lowest line (slope in 2^-24, offset) over all `points` that is parallel to the one from
-    the first to the last, or has the slope given."""
+def line(points):
+    """The lowest line (slope in 2^-24, offset >= 0) over all `points` that is parallel to the one
+    from the first to the last, or goes through the origin."""
     (x0, y0), (x1, y1) = points[0], points[-1]
-    if slope is None:
-        slope = int((y1 - y0) / (x1 - x0) * 2**24)
-    return slope, max(int(y - slope * x / 2**24) + 1 for x, y in points)
+    slope = int((y1 - y0) / (x1 - x0) * 2**24)
+    offset = max(int(y - slope * x / 2**24) + 1 for x, y in points)
+    if offset < 0:
+        slope, offset = max(ceil(y * 2**24 / x) for x, y in points), 0
+    return slope, offset
 
 
 def single_lines():
     """Lines for one cluster: (greatest n, slope, offset)."""
+    last = CLUSTER * 3 // 2
     edges = [WIDTH - DENSE]
-    while edges[-1] < CLUSTER * 3 // 2:
-        edges.append(min(edges[-1] * 3 // 2, CLUSTER * 3 // 2))
+    while edges[-1] < last:
+        edges.append(min(edges[-1] * (5 if edges[-1] < 8000 else 6) // 4, last))
     for low, high in zip(edges, edges[1:]):
-        points = [(n, single(n)) for n in (low, (low + high) // 2, high)]
+        points = [(n, least(n)) for n in (low + 1, (low + high) // 2, high)]
         slope, offset = line(points)
-        # The middle is where a line is farthest from the curve; a little for what lies between.
+        # A little for what lies between.
         yield high, slope, offset + max(1, high >> 14)
         print("one cluster", high, points[-1][1] / high, flush=True)
 
 
 def cluster_lines():
     """Lines for 2^j .. 2^(j+1) - 1 clusters over the average load: (slope, offset)."""
-    for j in range(1, 11):
+    for j in range(1, OCTAVES + 1):
         points = []
-        for clusters, sign in ((2**j, -1), (2 ** (j + 1) - 1, -1), (2 ** (j + 1) - 1, 1)):
-            n = clusters * CLUSTER + sign * CLUSTER // 2
-            points.append((n / clusters, clustered(n, clusters)))
-        slope, offset = line(sorted(points), CLUSTER_SLOPE)
-        yield slope, offset
+        for clusters in sorted({2**j, 3 * 2**j // 2, 2 ** (j + 1) - 1}):
+            for n in (clusters * CLUSTER - CLUSTER // 2, clusters * CLUSTER + CLUSTER // 2 - 1):
+                points.append((n / clusters, least(n, clusters)))
+        points.sort()
+        slope, offset = line(points)
+        yield slope, offset + (CLUSTER >> 14)
         print("clusters", 2**j, points[-1][1] / points[-1][0], flush=True)
 
 

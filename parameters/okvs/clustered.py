@@ -7,6 +7,7 @@ from pathlib import Path
 STATISTICAL = 40
 CLUSTER = 1 << 15  # keys a cluster holds on average
 DENSE_ONLY = 16  # up to so many keys a cluster has dense columns alone
+OCTAVES = 17  # of clusters: 2^17 of them hold 2^32 keys
 WEIGHT = 3
 SPARE_BITS = 1  # half of the failure probability is the sparse part's, half the dense one's
 OUT = Path(__file__).resolve().parents[2] / "crates/okvs/src/clustered/table.rs"
@@ -115,7 +116,7 @@ def single_lines():
 
 def cluster_lines():
     """Lines for 2^j .. 2^(j+1) - 1 clusters over the average load: (slope, offset, dense)."""
-    for j in range(1, 16):
+    for j in range(1, OCTAVES + 1):
         points = []
         for clusters in sorted({2**j, 3 * 2 ** (j - 1), 2 ** (j + 1) - 1}):
             for n in (clusters * CLUSTER - CLUSTER // 2, clusters * CLUSTER + CLUSTER // 2 - 1):

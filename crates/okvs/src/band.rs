@@ -48,7 +48,7 @@ pub struct BandOkvs {
 }
 
 impl BandOkvs {
-    /// The shape for `n` keys. The failure probability of [`EncodeError`] holds up to 2^30 keys.
+    /// The shape for `n` keys. The failure probability of [`EncodeError`] holds up to 2^32 keys.
     pub fn new(n: usize) -> Self {
         Self { layout: Layout::new(n) }
     }

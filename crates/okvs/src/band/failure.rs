@@ -7,13 +7,17 @@ use vesica_simd::aes::Aes128;
 
 /// Keys, slots, and log2 of the bound on the failure probability that parameters/okvs/band.py
 /// computes for them.
-const FEW: &[(usize, usize, f64)] = &[(600, 608, -4.29)];
+const FEW: &[(usize, usize, f64)] = &[(600, 608, -4.50)];
 const MANY: &[(usize, usize, f64)] = &[
-    (1000, 1011, -4.13),
-    (2000, 2018, -4.16),
-    (4096, 4128, -4.17),
-    (4096, 4138, -6.92),
-    (16_384, 16_506, -4.03),
+    (600, 611, -7.08),
+    (1000, 1010, -4.31),
+    (1000, 1014, -7.67),
+    (2000, 2016, -4.04),
+    (2000, 2021, -7.24),
+    (4096, 4128, -4.21),
+    (4096, 4139, -7.23),
+    (16_384, 16_506, -4.04),
+    (16_384, 16_548, -7.00),
 ];
 
 /// How many of `trials` sets of `n` keys have no solution in `slots` slots.
@@ -30,12 +34,14 @@ fn failures(n: usize, slots: usize, trials: u32) -> u32 {
     (0..trials).filter(failed).count() as u32
 }
 
+// `--nocapture` shows what was measured.
+#[allow(clippy::print_stdout)]
 fn assert_bounds(cases: &[(usize, usize, f64)], trials: u32) {
     for (n, slots, log_bound) in cases {
         let bound = log_bound.exp2() * f64::from(trials);
         let failures = f64::from(failures(*n, *slots, trials));
-        // The bound gives away three to five bits.
-        assert!(failures <= bound, "{n} {slots}: {failures}, at most {bound}");
+        println!("{n} keys, {slots} slots: {failures} of {trials}, at most {bound:.1}");
+        assert!(failures <= 1.1 * bound + 3.0, "{n} {slots}: {failures}, at most {bound}");
         assert!(failures >= bound / 100.0, "{n} {slots}: {failures} of {bound}");
     }
 }

@@ -23,13 +23,14 @@ impl Layout {
         if n == 0 {
             return Self { clusters: 1, slots: 0 };
         }
-        if n + DENSE <= WIDTH {
+        if n <= WIDTH - DENSE {
             return Self { clusters: 1, slots: n + DENSE };
         }
         if let Some((_, line)) = SINGLE.iter().find(|(greatest, _)| n <= *greatest) {
             return Self::on(line, n, 1);
         }
         let clusters = n.saturating_add(CLUSTER_KEYS / 2) / CLUSTER_KEYS;
+        // For more keys than the table is for, its last line.
         let octave = (clusters.ilog2() as usize - 1).min(CLUSTERED.len() - 1);
         Self::on(&CLUSTERED[octave], n, clusters)
     }
@@ -49,5 +50,38 @@ impl Layout {
     pub(super) fn place(&self, key: Block) -> (usize, u32) {
         let (cluster, fraction) = scaled(key, self.clusters);
         (cluster, ((u128::from(fraction) * self.starts() as u128) >> 64) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_reach_two_to_the_32_keys() {
+        let clusters = ((1 << 32) + CLUSTER_KEYS / 2) / CLUSTER_KEYS;
+        assert_eq!(clusters.ilog2() as usize, CLUSTERED.len());
+    }
+
+    #[test]
+    fn any_number_of_keys_has_a_shape_with_more_slots_than_keys() {
+        let most = u32::MAX as usize;
+        let around = |n: usize| [n.saturating_sub(1), n, n.saturating_add(1)];
+        let powers = (0..usize::BITS).map(|i| 1 << i).chain([most, usize::MAX]).flat_map(around);
+        for n in (1..4000).chain(powers) {
+            let layout = Layout::new(n);
+            let slots = layout.clusters as u128 * layout.slots as u128;
+            assert!(slots > n as u128 || n == 0, "{n}: {layout:?}");
+            assert!(u32::try_from(layout.slots).is_ok(), "{n}: starts have 32 bits");
+        }
+    }
+
+    #[test]
+    fn more_keys_have_no_fewer_slots_in_a_cluster_of_one() {
+        let most = SINGLE.last().expect("there are lines").0;
+        let sizes = (0..3000).chain((3000..most).step_by(101));
+        let slots: Vec<_> = sizes.map(|n| Layout::new(n).slots).collect();
+        // Where lines meet one may lie a little above the next.
+        assert!(slots.windows(2).all(|pair| pair[0] <= pair[1] + pair[1] / 500 + 4));
     }
 }

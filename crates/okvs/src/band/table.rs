@@ -11,11 +11,47 @@ pub(super) const CLUSTER_KEYS: usize = 1048576;
 /// For a single cluster: the greatest number of keys each line is for.
 #[rustfmt::skip]
 pub(super) const SINGLE: &[(usize, Line)] = &[
-    (1572864, Line { slope: 17481859, offset: 400 }),
+    (586, Line { slope: 16921847, offset: 44 }),
+    (732, Line { slope: 16892920, offset: 44 }),
+    (915, Line { slope: 16869398, offset: 45 }),
+    (1143, Line { slope: 16925032, offset: 42 }),
+    (1428, Line { slope: 16954440, offset: 41 }),
+    (1785, Line { slope: 17107105, offset: 27 }),
+    (2231, Line { slope: 17267336, offset: 11 }),
+    (2788, Line { slope: 17348894, offset: 1 }),
+    (3485, Line { slope: 17355740, offset: 1 }),
+    (4356, Line { slope: 17354944, offset: 1 }),
+    (5445, Line { slope: 17359566, offset: 1 }),
+    (6806, Line { slope: 17363901, offset: 1 }),
+    (8507, Line { slope: 17366894, offset: 1 }),
+    (12760, Line { slope: 17372834, offset: 1 }),
+    (19140, Line { slope: 17376778, offset: 1 }),
+    (28710, Line { slope: 17382038, offset: 1 }),
+    (43065, Line { slope: 17384570, offset: 2 }),
+    (64597, Line { slope: 17388600, offset: 3 }),
+    (96895, Line { slope: 17390162, offset: 5 }),
+    (145342, Line { slope: 17393396, offset: 8 }),
+    (218013, Line { slope: 17398244, offset: 13 }),
+    (327019, Line { slope: 17401323, offset: 19 }),
+    (490528, Line { slope: 17405753, offset: 29 }),
+    (735792, Line { slope: 17411237, offset: 44 }),
+    (1103688, Line { slope: 17414885, offset: 67 }),
+    (1572864, Line { slope: 17419115, offset: 96 }),
 ];
 
 /// Entry j: for 2^(j+1) to 2^(j+2) - 1 clusters.
 #[rustfmt::skip]
 pub(super) const CLUSTERED: &[Line] = &[
-    Line { slope: 17481859, offset: 10000 },
+    Line { slope: 17436348, offset: 64 },
+    Line { slope: 17450128, offset: 121 },
+    Line { slope: 17462928, offset: 172 },
+    Line { slope: 17475600, offset: 203 },
+    Line { slope: 17488400, offset: 212 },
+    Line { slope: 17501200, offset: 214 },
+    Line { slope: 17514512, offset: 181 },
+    Line { slope: 17526800, offset: 212 },
+    Line { slope: 17539088, offset: 241 },
+    Line { slope: 17547280, offset: 527 },
+    Line { slope: 17563664, offset: 300 },
+    Line { slope: 17563664, offset: 1097 },
 ];

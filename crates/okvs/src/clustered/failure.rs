@@ -47,9 +47,12 @@ const DEPENDENCIES: &[(usize, usize, [f64; 3])] = &[
     (256, 330, [-7.37, -15.73, -24.68]),
 ];
 
+// `--nocapture` shows what was measured.
+#[allow(clippy::print_stdout)]
 fn assert_dependencies(trials: u32) {
     for (n, sparse, expected) in DEPENDENCIES {
         let seen = observe(*n, *sparse, trials);
+        println!("{n} keys, {sparse} slots: {seen:?}, expected log2 {expected:?}");
         for (seen, expected) in seen.dependencies.iter().zip(expected) {
             let expected = expected.exp2() * f64::from(trials);
             // Three bits of the four that the parameters have in reserve, and no less than a quarter
@@ -82,10 +85,12 @@ const PEELING: &[(usize, usize, f64)] =
 
 #[test]
 #[ignore = "minutes"]
+#[allow(clippy::print_stdout)]
 fn peeling_fails_as_rarely_as_the_formula_says() {
     for (n, sparse, expected) in PEELING {
         let seen = observe(*n, *sparse, (200_000_000 / n) as u32);
         let expected = expected.exp2() * seen.trials;
+        println!("{n} keys, {sparse} slots: {seen:?}, expected {expected:.1}");
         assert!(seen.unpeeled <= 1.5 * expected, "{n} {sparse}: {seen:?}, {expected}");
         assert!(seen.unpeeled >= expected / 8.0, "{n} {sparse}: {seen:?}, {expected}");
     }

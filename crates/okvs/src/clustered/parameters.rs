@@ -27,6 +27,7 @@ impl Layout {
             return Self::on(line, n, 1);
         }
         let clusters = n.saturating_add(CLUSTER_KEYS / 2) / CLUSTER_KEYS;
+        // For more keys than the table is for, its last line.
         let octave = (clusters.ilog2() as usize - 1).min(CLUSTERED.len() - 1);
         Self::on(&CLUSTERED[octave], n, clusters)
     }
@@ -44,9 +45,17 @@ mod tests {
 
     #[test]
     fn a_position_fits_sixteen_bits() {
-        for n in (0..2_000_000).step_by(977).chain([100_000_000, 1 << 30, usize::MAX]) {
+        for n in
+            (0..2_000_000).step_by(977).chain([100_000_000, 1 << 30, u32::MAX as usize, usize::MAX])
+        {
             assert!(Layout::new(n).sparse <= 1 << 16, "{n}");
         }
+    }
+
+    #[test]
+    fn the_lines_reach_two_to_the_32_keys() {
+        let clusters = ((1 << 32) + CLUSTER_KEYS / 2) / CLUSTER_KEYS;
+        assert_eq!(clusters.ilog2() as usize, CLUSTERED.len());
     }
 
     #[test]

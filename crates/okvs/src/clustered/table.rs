@@ -67,4 +67,6 @@ pub(super) const CLUSTERED: &[Line] = &[
     Line { slope: 81920, offset: 1272, dense: 3 },
     Line { slope: 81920, offset: 1293, dense: 3 },
     Line { slope: 81920, offset: 1314, dense: 3 },
+    Line { slope: 81920, offset: 1335, dense: 3 },
+    Line { slope: 81920, offset: 1356, dense: 4 },
 ];
