@@ -112,6 +112,7 @@ def functional(samples, k, t, value_bits, weight):
 # --- attacks that use regularity -------------------------------------------------------------------
 
 
+@cache
 def hybrid(samples, k, t, binary):
     """Guess u error-free samples a block, solve the products e_i e_j = 0 of a block as linear
     equations in the monomials (Wiedemann). Hybrid of ePrint 2025/1284."""
@@ -131,6 +132,7 @@ def hybrid(samples, k, t, binary):
     return best
 
 
+@cache
 def algebraic(samples, k, t, binary):
     """Briaud and Øygarden (EUROCRYPT 2023), with their guess of mu samples in f blocks: Macaulay
     matrix at the degree where the Hilbert series turns, 3 (k + 1 - f mu) M^2 operations."""
@@ -234,27 +236,55 @@ def code_test(n, t, depth, weight, field_bits, window, weak=80):
 
     A word is silent until the first position of its rows, counted from the end, then runs on, and may be
     silenced again after a position; `window` linear conditions on the r - 1 free ratios of coefficients
-    silence it once. Blocks of noise are contiguous: a block that a word covers wholly is hit for sure, so
-    only words with a gap in every block have a bias. Only blocks inside the convolution are counted."""
-    blocks = ((t << depth) - n) >> depth
+    silence it once. Where the farthest multiplier is zero, one place in |K|, one condition less does, and
+    no position is needed. Blocks of noise are contiguous: a block that a word covers wholly is hit for
+    sure, so only words with a gap in every block have a bias. Only blocks inside the convolution are
+    counted."""
+    places = (t << depth) - n
+    blocks = places >> depth
+    zeros = places / 2**field_bits
+    most_zeros = int(zeros + 8 * zeros**0.5 + 8) if zeros > 2**-60 else 0
+    bias = [-blocks * log2(1 - covered / blocks) for covered in range(blocks)]
     best = NEVER
-    for r in [*range(1, 20), *range(20, 500, 20)]:
+    for r in [*range(1, 40), *range(40, 100, 4), *range(100, 501, 20)]:
         points = weight * r
-        free = (r - 1) // window
-        for silenced in range(0, 2 * r + 1) if r < 20 else (free - 3, free, free + 1):
-            count = lg_binomial(n, r) + lg_binomial(points, silenced)
-            count += min(0, field_bits * (r - 1 - window * silenced))
-            # A run is shorter than two blocks, the last one shorter than one.
-            step = 1 if r < 6 else 4
-            for covered in range(step, min(blocks, 2 * silenced + 2), step):
-                words = count + _lg_beta(covered / blocks, points - silenced, silenced + 1)
-                if words < -weak:
+        for at_zeros in range(min(most_zeros, 2 * r + 1) + 1):
+            # How often so many zeros are found among those of a random code.
+            found = at_zeros * log2(zeros) - lgamma(at_zeros + 1) / log(2) if at_zeros else 0.0
+            left = r - 1 - (window - 1) * at_zeros
+            free = max(0, left // window)
+            for at_points in range(max(0, free - 2), free + 9):
+                count = lg_binomial(n, r) + found + lg_binomial(points, at_points)
+                count += min(0, field_bits * (left - window * at_points))
+                # A run is shorter than two blocks, the last one shorter than one.
+                most = min(blocks - 1, 2 * (at_zeros + at_points) + 1)
+
+                def words(covered):
+                    return count + _lg_beta(covered / blocks, points - at_points, at_zeros + at_points + 1)
+
+                if most < 1 or count < -weak or words(most) < -weak:
                     continue
-                best = min(best, -blocks * log2(1 - (covered - step) / blocks) - min(0.0, words))
+                for covered in range(_first(most, lambda c: words(c) >= -weak), most + 1):
+                    if bias[covered - 1] >= best:
+                        break
+                    best = min(best, bias[covered - 1] - min(0.0, words(covered)))
     return best
 
 
+def _first(most, holds):
+    """The least of 1..=most for which the monotone condition holds; it holds for the last."""
+    low, high = 1, most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
 def _lg_beta(x, a, b):
-    """log2 P[Beta(a, b) <= x] = P[Bin(a + b - 1, x) >= a]."""
+    """log2 P[Beta(a, b) <= x] = P[Bin(a + b - 1, x) >= a], at most a little more."""
     n = a + b - 1
-    return min(0.0, lg_sum(*(lg_binomial(n, i) + i * log2(x) + (n - i) * log2(1 - x) for i in range(a, min(n, a + 200) + 1))))
+    if a <= n * x:
+        return 0.0
+    # The terms fall at least as fast as a geometric series.
+    ratio = (n - a) / (a + 1) * x / (1 - x)
+    return min(0.0, lg_binomial(n, a) + a * log2(x) + (n - a) * log2(1 - x) - log2(1 - ratio))
