@@ -128,7 +128,10 @@ def main():
     sizes = list(three.many())[:: 5 if quick else 1]
     good.append(report("clustered, many clusters", [(n, clustered_bits(three, n)) for n in sizes]))
 
-    sizes = list(edges(ribbon, band.WIDTH - ribbon.few + 1, 0 if quick else 6))
+    first = band.WIDTH - ribbon.few + 1
+    # With few slots to start at one slot more or less counts most.
+    small = range(first, 1000, 50 if quick else 1)
+    sizes = sorted({*small, *edges(ribbon, first, 0 if quick else 6)})
     good.append(report("band, one cluster", [(n, band_bits(ribbon, n)) for n in sizes]))
     sizes = list(ribbon.many())[:: 5 if quick else 1]
     good.append(report("band, many clusters", [(n, band_bits(ribbon, n)) for n in sizes]))
