@@ -30,22 +30,27 @@ pub fn children(node: &Aes128, nodes: &mut [Block]) -> Block {
     sum(left)
 }
 
-/// As [`children`], and then replaces each child x by [`Aes128::mmo`] of it under `leaf`. Gives the
-/// sum of the first children before that, and the sum of all after it.
+/// As [`children`], and then replaces all of them by [`Aes128::tccr`] under `leaf`, with tweaks from
+/// `2^64·tree` on. Gives the sum of the first children before that, and the sum of all after it.
 ///
 /// # Panics
 /// If the length is odd.
-pub fn hashed_children(node: &Aes128, leaf: &Aes128, nodes: &mut [Block]) -> (Block, Block) {
+pub fn hashed_children(
+    node: &Aes128,
+    leaf: &Aes128,
+    tree: u64,
+    nodes: &mut [Block],
+) -> (Block, Block) {
     #[cfg(target_arch = "x86_64")]
     {
         let (left, right) = halves(nodes);
         if Backend::active() == Backend::Avx512 && left.len().is_multiple_of(4) {
             // SAFETY: the backend is only active where the processor has its instructions.
-            return unsafe { avx512::hashed_children(node, leaf, left, right) };
+            return unsafe { avx512::hashed_children(node, leaf, tree, left, right) };
         }
     }
     let first_children = children(node, nodes);
-    leaf.mmo(nodes);
+    leaf.tccr(nodes, u128::from(tree) << 64);
     (first_children, sum(nodes))
 }
 

@@ -37,8 +37,9 @@ fn children_are_the_hash_and_what_completes_it() {
         node.ccr(&mut left);
         let right = left.iter().zip(&nodes).map(|(h, x)| *h ^ *x);
         let level: Vec<Block> = left.iter().copied().chain(right).collect();
+        let tree = rng.random::<u64>();
         let mut hashed = level.clone();
-        leaf.mmo(&mut hashed);
+        leaf.tccr(&mut hashed, u128::from(tree) << 64);
 
         let got = same_everywhere(|| {
             let mut nodes = nodes.clone();
@@ -48,7 +49,7 @@ fn children_are_the_hash_and_what_completes_it() {
         assert!(got == (total(&left), level), "{m} nodes");
         let got = same_everywhere(|| {
             let mut nodes = nodes.clone();
-            let sums = ggm::hashed_children(&node, &leaf, &mut nodes);
+            let sums = ggm::hashed_children(&node, &leaf, tree, &mut nodes);
             (sums, nodes)
         });
         assert!(got == ((total(&left), total(&hashed)), hashed), "{m} nodes");

@@ -2,9 +2,7 @@
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_simd::short_hash::{
-    BLOCK_LEN, DIGEST_LEN, INPUTS, keyed_hash_16, keyed_hash_16_with,
-};
+use vesica_simd::short_hash::{BLOCK_LEN, DIGEST_LEN, INPUTS, keyed_hash_16, keyed_hash_16_with};
 use vesica_simd::{Backend, force};
 
 /// The whole block is random, beyond the input too.

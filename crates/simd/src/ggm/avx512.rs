@@ -33,16 +33,33 @@ fn grow<const N: usize>(keys: &[__m512i; 11], x: [__m512i; N]) -> ([__m512i; N],
     (left, right)
 }
 
-/// π(x) + x of `N` vectors.
+/// π(π(x) + t) + π(x) of `N` vectors, the tweaks t counting on from the lanes of `tweak`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn hash<const N: usize>(keys: &[__m512i; 11], x: [__m512i; N]) -> [__m512i; N] {
+fn hash<const N: usize>(
+    keys: &[__m512i; 11],
+    mut x: [__m512i; N],
+    mut tweak: __m512i,
+) -> [__m512i; N] {
+    permute(keys, &mut x);
     let mut hashed = x;
+    for x in &mut hashed {
+        *x = _mm512_xor_si512(*x, tweak);
+        tweak = _mm512_add_epi64(tweak, tweaks(0, LANES as u64));
+    }
     permute(keys, &mut hashed);
     for i in 0..N {
         hashed[i] = _mm512_xor_si512(hashed[i], x[i]);
     }
     hashed
+}
+
+/// A tweak in each lane, all the same.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn tweaks(high: u64, low: u64) -> __m512i {
+    let (high, low) = (high as i64, low as i64);
+    _mm512_set_epi64(high, low, high, low, high, low, high, low)
 }
 
 #[inline]
@@ -92,6 +109,7 @@ fn hashed_children_of<const N: usize>(
     (node, leaf): (&[__m512i; 11], &[__m512i; 11]),
     left: &mut [[Block; LANES]; N],
     right: &mut [[Block; LANES]; N],
+    tweaks: (__m512i, __m512i),
     (children, leaves): (&mut __m512i, &mut __m512i),
 ) {
     let mut x = [_mm512_setzero_si512(); N];
@@ -100,7 +118,7 @@ fn hashed_children_of<const N: usize>(
     for x in lefts {
         *children = _mm512_xor_si512(*children, x);
     }
-    let (lefts, rights) = (hash(leaf, lefts), hash(leaf, rights));
+    let (lefts, rights) = (hash(leaf, lefts, tweaks.0), hash(leaf, rights, tweaks.1));
     for i in 0..N {
         store_4(lefts[i], &mut left[i]);
         store_4(rights[i], &mut right[i]);
@@ -113,20 +131,28 @@ fn hashed_children_of<const N: usize>(
 pub(super) fn hashed_children(
     node: &Aes128,
     leaf: &Aes128,
+    tree: u64,
     left: &mut [Block],
     right: &mut [Block],
 ) -> (Block, Block) {
     let keys = (&round_keys(node.schedule()), &round_keys(leaf.schedule()));
+    let lanes = _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0);
+    let mut tweak = _mm512_add_epi64(tweaks(tree, 0), lanes);
+    let half = tweaks(0, left.len() as u64);
     let (left, right) = (left.as_chunks_mut::<LANES>().0, right.as_chunks_mut::<LANES>().0);
     let (mut children, mut leaves) = (_mm512_setzero_si512(), _mm512_setzero_si512());
     let (lefts, left) = left.as_chunks_mut::<VECTORS>();
     let (rights, right) = right.as_chunks_mut::<VECTORS>();
     for (left, right) in lefts.iter_mut().zip(rights) {
-        hashed_children_of::<VECTORS>(keys, left, right, (&mut children, &mut leaves));
+        let both = (tweak, _mm512_add_epi64(tweak, half));
+        hashed_children_of(keys, left, right, both, (&mut children, &mut leaves));
+        tweak = _mm512_add_epi64(tweak, tweaks(0, (VECTORS * LANES) as u64));
     }
     let (lefts, rights) = (left.as_chunks_mut::<1>().0, right.as_chunks_mut::<1>().0);
     for (left, right) in lefts.iter_mut().zip(rights) {
-        hashed_children_of::<1>(keys, left, right, (&mut children, &mut leaves));
+        let both = (tweak, _mm512_add_epi64(tweak, half));
+        hashed_children_of(keys, left, right, both, (&mut children, &mut leaves));
+        tweak = _mm512_add_epi64(tweak, tweaks(0, LANES as u64));
     }
     (fold(children), fold(leaves))
 }

@@ -1,0 +1,125 @@
+use super::{Word, accumulate};
+use crate::aes::Aes128;
+use crate::{Backend, Block, gf128, xor};
+
+/// Samples made together: their number is a multiple of it.
+pub const TILE: usize = 128;
+
+/// Rows in a sample.
+pub const SAMPLE_WEIGHT: usize = 10;
+
+/// Rows that are multiplied by the sample's coefficient.
+pub(super) const HALF: usize = SAMPLE_WEIGHT / 2;
+
+/// Samples whose words follow each other in the stream.
+pub(super) const GROUP: usize = 16;
+
+/// What half of a sample's rows are multiplied by.
+#[derive(Clone, Copy)]
+pub enum Coefficients<'a> {
+    /// One.
+    One,
+    /// An element of a field of 2^16 elements: the sum of what its low byte selects from the first
+    /// table and its high byte from the second.
+    Subfield(&'a [[Block; 256]; 2]),
+    /// An element of GF(2^128).
+    Field,
+}
+
+impl Coefficients<'_> {
+    /// Blocks of the stream that a tile's coefficients take.
+    pub(super) const fn blocks(self) -> usize {
+        match self {
+            Coefficients::One => 0,
+            Coefficients::Subfield(_) => TILE * 2 / Block::LEN,
+            Coefficients::Field => TILE,
+        }
+    }
+}
+
+/// Adds samples of a sparse code to `out`: to each the sum of five pseudo-randomly chosen rows of
+/// the table, and g times the sum of five others, g being the sample's coefficient.
+///
+/// Each tile takes blocks of `stream` from the counter `first` on: for sixteen samples at a time the
+/// words of all plain rows and then of all multiplied ones, and after those the coefficients. The
+/// words have 16 bits where that selects without bias, otherwise 32.
+///
+/// # Panics
+/// If the number of samples is no multiple of [`TILE`], the columns have different lengths, or the
+/// table is empty.
+pub fn samples<const C: usize>(
+    stream: &Aes128,
+    first: u128,
+    coefficients: Coefficients<'_>,
+    table: &[[Block; C]],
+    out: [&mut [Block]; C],
+) {
+    let len = out[0].len();
+    assert!(len.is_multiple_of(TILE), "whole tiles");
+    assert!(out.iter().all(|column| column.len() == len), "columns of different lengths");
+    assert!(!table.is_empty(), "a table of that length");
+    if table.len() <= u16::MAX_ROWS && table.len().is_power_of_two() {
+        by_words::<C, u16>(stream, first, coefficients, table, out);
+    } else {
+        by_words::<C, u32>(stream, first, coefficients, table, out);
+    }
+}
+
+/// Blocks of the stream that a tile takes of `samples`.
+pub(super) const fn tile_blocks<W: Word>(coefficients: Coefficients<'_>) -> usize {
+    TILE * SAMPLE_WEIGHT * size_of::<W>() / Block::LEN + coefficients.blocks()
+}
+
+fn by_words<const C: usize, W: Word>(
+    stream: &Aes128,
+    first: u128,
+    coefficients: Coefficients<'_>,
+    table: &[[Block; C]],
+    mut out: [&mut [Block]; C],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if Backend::active() == Backend::Avx512 && size_of_val(table) <= u32::MAX as usize {
+        // SAFETY: the backend is only active where the processor has its instructions.
+        return unsafe { super::avx512::samples::<C, W>(stream, first, coefficients, table, out) };
+    }
+    let mut blocks = [Block::ZERO; TILE * SAMPLE_WEIGHT * 4 / Block::LEN + TILE];
+    let blocks = &mut blocks[..tile_blocks::<W>(coefficients)];
+    for tile in 0..out[0].len() / TILE {
+        let counter = first.wrapping_add((tile * blocks.len()) as u128);
+        stream.ctr(counter, blocks);
+        let (words, elements) = blocks.split_at(blocks.len() - coefficients.blocks());
+        let words = W::of_blocks(words);
+        let mut out = out.each_mut().map(|column| &mut column[tile * TILE..(tile + 1) * TILE]);
+        let mut sums = [[Block::ZERO; TILE]; C];
+        for (i, words) in words.chunks_exact(GROUP * SAMPLE_WEIGHT).enumerate() {
+            let group = i * GROUP..(i + 1) * GROUP;
+            let (plain, scaled) = words.split_at(GROUP * HALF);
+            accumulate(table, HALF, plain, out.each_mut().map(|column| &mut column[group.clone()]));
+            accumulate(table, HALF, scaled, sums.each_mut().map(|sums| &mut sums[group.clone()]));
+        }
+        let mut lifted = [Block::ZERO; TILE];
+        let elements = match coefficients {
+            Coefficients::One => {
+                out.iter_mut().zip(&sums).for_each(|(column, sums)| xor::xor(column, sums));
+                continue;
+            }
+            Coefficients::Field => elements,
+            Coefficients::Subfield(tables) => {
+                for (element, word) in lifted.iter_mut().zip(u16::of_blocks(elements)) {
+                    *element = lookup(tables, *word);
+                }
+                &lifted
+            }
+        };
+        for (column, sums) in out.iter_mut().zip(&sums) {
+            gf128::add_products(column, sums, elements);
+        }
+    }
+}
+
+/// The element of the subfield that a public word stands for.
+#[inline(always)]
+pub(super) fn lookup(tables: &[[Block; 256]; 2], word: u16) -> Block {
+    let [low, high] = word.to_le_bytes();
+    tables[0][usize::from(low)] ^ tables[1][usize::from(high)]
+}
