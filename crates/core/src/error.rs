@@ -62,6 +62,14 @@ pub enum ParameterError {
         /// Largest size supported.
         max: u64,
     },
+    /// More correlations are asked for than one extension gives.
+    #[error("{len} correlations are more than the limit of {max} for one extension")]
+    TooManyCorrelations {
+        /// Number asked for.
+        len: u64,
+        /// Largest number supported.
+        max: u64,
+    },
     /// The catalogue has no protocol of that name.
     #[error("no such protocol in the catalogue")]
     UnknownProtocol,

@@ -22,8 +22,9 @@
 //!   k_j = KDF(i, j, b·Q_j)                       k_c = KDF(i, c, a·B)
 //! ```
 //!
-//! H also takes the session and is 2 · MAP of `expand_message_xmd` (RFC 9380 with SHA-512); KDF
-//! takes a digest of the session and of the whole transcript.
+//! H also takes the session and which party is the sender, so that a message is of no use when sent
+//! back, and is 2 · MAP of `expand_message_xmd` (RFC 9380 with SHA-512); KDF takes a digest of the
+//! same and of the whole transcript.
 //!
 //! **Why it is sound.** *Against the sender:* P_{1−c} is uniform and a·G hides H(i, c, P_{1−c}),
 //! so (P_0, P_1) is a uniform pair whatever c is. A simulator that answers H can know both discrete
@@ -47,12 +48,12 @@ use rand_chacha::ChaCha20Rng;
 use subtle::{Choice, ConditionallySelectable};
 use vesica_core::hash::{derive, derive_into};
 use vesica_core::hash_to_group::ExpandMessage;
-use vesica_core::{Block, Error, Misbehaviour, Result, Secret, SessionId};
+use vesica_core::{Block, Error, Misbehaviour, Result, Role, Secret, SessionId};
 use vesica_net::Context;
 use vesica_simd::ristretto::{
     InvalidPoint, Scalar, base_mul, base_mul_sub_hash, decode_add_hash_mul, point_mul,
 };
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 const HASH_TO_GROUP: &[u8] = b"vesica ot 2026 base OT hash to group";
 const TRANSCRIPT: &str = "vesica ot 2026 base OT transcript";
@@ -64,10 +65,10 @@ const POINT_LEN: usize = 32;
 type Point = [u8; POINT_LEN];
 
 /// The keys of the transfers.
-pub struct Output<K> {
+pub struct Output<K: Zeroize> {
     /// One entry for each transfer: both keys at the sender, the chosen one at the receiver.
-    pub keys: Vec<K>,
-    /// A digest of the session and of all messages, the same at both parties; public.
+    pub keys: Zeroizing<Vec<K>>,
+    /// A digest of the session, the direction and all messages, the same at both parties; public.
     pub transcript: [u8; 32],
 }
 
@@ -87,6 +88,7 @@ pub const fn bytes(count: usize) -> Traffic {
 /// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`] with the position of the point, two a
 /// transfer.
 pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Output<[Block; 2]>> {
+    let place = Place::new(session, ctx.with(Role::Sender).is_err());
     let mut message = vec![0; 2 * POINT_LEN * count];
     ctx.peer()?.recv_into(&mut message)?;
     let (points, _) = message.as_chunks::<POINT_LEN>();
@@ -96,22 +98,22 @@ pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Outp
     base_mul(&b, &mut public);
     ctx.peer()?.send(&public[0])?;
 
-    let hash = HashToGroup::new(session);
+    let hash = HashToGroup::new(place);
     let hashes: Vec<_> =
         (0..2 * count).map(|n| hash.uniform(n / 2, (n % 2) as u8, &points[n ^ 1])).collect();
     let mut shared = Secret::new(vec![[0; POINT_LEN]; 2 * count]);
     decode_add_hash_mul(points, &hashes, &b[0], shared.expose_mut()).map_err(invalid)?;
 
-    let kdf = KeyDerivation::new(session, &message, &public[0]);
+    let kdf = KeyDerivation::new(&place, &message, &public[0]);
     let (pairs, _) = shared.expose().as_chunks::<2>();
     let pairs = pairs.iter().enumerate();
-    let keys = pairs.map(|(i, [zero, one])| [kdf.key(i, 0, zero), kdf.key(i, 1, one)]).collect();
-    Ok(Output { keys, transcript: kdf.transcript })
+    let keys = pairs.map(|(i, [zero, one])| [kdf.key(i, 0, zero), kdf.key(i, 1, one)]);
+    Ok(Output { keys: Zeroizing::new(keys.collect()), transcript: kdf.transcript })
 }
 
 /// The receiver's side between its message and the sender's.
 pub struct Receiver {
-    session: SessionId,
+    place: Place,
     choices: Secret<Vec<u8>>,
     secrets: Vec<Scalar>,
     message: Vec<u8>,
@@ -127,6 +129,7 @@ impl Receiver {
         session: &SessionId,
         choices: impl Iterator<Item = bool>,
     ) -> Result<Self> {
+        let place = Place::new(session, ctx.with(Role::Sender).is_ok());
         let choices = Secret::new(choices.map(u8::from).collect::<Vec<_>>());
         let count = choices.expose().len();
         let decoys: Vec<_> = (0..count).map(|_| random_scalar(ctx.rng())).collect();
@@ -134,7 +137,7 @@ impl Receiver {
 
         let mut other = vec![[0; POINT_LEN]; count];
         base_mul(&decoys, &mut other);
-        let hash = HashToGroup::new(session);
+        let hash = HashToGroup::new(place);
         let hashes: Vec<_> = (choices.expose().iter().zip(&other).enumerate())
             .map(|(i, (choice, other))| hash.uniform(i, *choice, other))
             .collect();
@@ -148,7 +151,7 @@ impl Receiver {
             message.extend_from_slice(&second);
         }
         ctx.peer()?.send(&message)?;
-        Ok(Self { session: *session, choices, secrets, message })
+        Ok(Self { place, choices, secrets, message })
     }
 
     /// The chosen key of each transfer, from the sender's message.
@@ -160,10 +163,10 @@ impl Receiver {
         ctx.peer()?.recv_into(&mut public)?;
         let mut shared = Secret::new(vec![[0; POINT_LEN]; self.secrets.len()]);
         point_mul(&public, &self.secrets, shared.expose_mut()).map_err(invalid)?;
-        let kdf = KeyDerivation::new(&self.session, &self.message, &public);
+        let kdf = KeyDerivation::new(&self.place, &self.message, &public);
         let chosen = self.choices.expose().iter().zip(shared.expose()).enumerate();
-        let keys = chosen.map(|(i, (choice, shared))| kdf.key(i, *choice, shared)).collect();
-        Ok(Output { keys, transcript: kdf.transcript })
+        let keys = chosen.map(|(i, (choice, shared))| kdf.key(i, *choice, shared));
+        Ok(Output { keys: Zeroizing::new(keys.collect()), transcript: kdf.transcript })
     }
 }
 
@@ -182,19 +185,34 @@ fn invalid(error: InvalidPoint) -> Error {
     Misbehaviour::InvalidPoint { index: error.index as u64 }.into()
 }
 
+/// Where transfers belong: the session, and whether their sender is the protocol's.
+#[derive(Clone, Copy)]
+struct Place {
+    session: SessionId,
+    direction: [u8; 1],
+}
+
+impl Place {
+    fn new(session: &SessionId, from_sender: bool) -> Self {
+        Self { session: *session, direction: [from_sender.into()] }
+    }
+}
+
 /// H(i, j, P) of the figure, before the map to the group.
-struct HashToGroup<'a> {
-    session: &'a SessionId,
+struct HashToGroup {
+    place: Place,
     expand: ExpandMessage,
 }
 
-impl<'a> HashToGroup<'a> {
-    fn new(session: &'a SessionId) -> Self {
-        Self { session, expand: ExpandMessage::new(HASH_TO_GROUP) }
+impl HashToGroup {
+    fn new(place: Place) -> Self {
+        Self { place, expand: ExpandMessage::new(HASH_TO_GROUP) }
     }
 
     fn uniform(&self, i: usize, j: u8, other: &Point) -> [u8; 64] {
-        self.expand.expand(&[self.session.as_bytes(), &(i as u64).to_le_bytes(), &[j], other])
+        let Place { session, direction } = &self.place;
+        let i = (i as u64).to_le_bytes();
+        self.expand.expand(&[session.as_bytes(), direction, &i, &[j], other])
     }
 }
 
@@ -204,8 +222,10 @@ struct KeyDerivation {
 }
 
 impl KeyDerivation {
-    fn new(session: &SessionId, message: &[u8], public: &Point) -> Self {
-        Self { transcript: derive(TRANSCRIPT, &[session.as_bytes(), message, public]) }
+    fn new(place: &Place, message: &[u8], public: &Point) -> Self {
+        let Place { session, direction } = place;
+        let parts: [&[u8]; 4] = [session.as_bytes(), direction, message, public];
+        Self { transcript: derive(TRANSCRIPT, &parts) }
     }
 
     fn key(&self, i: usize, j: u8, shared: &Point) -> Block {

@@ -8,6 +8,7 @@
 use crate::Bits;
 use vesica_core::{Block, Result};
 use vesica_net::Context;
+use zeroize::Zeroize;
 
 /// A receiver's correlated transfers.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,12 @@ pub struct Cots {
     pub choices: Bits,
     /// M_i = K_i + r_i·Δ.
     pub blocks: Vec<Block>,
+}
+
+impl Drop for Cots {
+    fn drop(&mut self) {
+        self.blocks.zeroize();
+    }
 }
 
 /// The party that holds Δ.

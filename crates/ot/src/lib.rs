@@ -15,11 +15,18 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as vesica_ot;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
+
 pub mod adapters;
 pub mod base;
 mod bits;
 pub mod cot;
 mod lift;
+mod poison;
 pub mod pprf;
 pub mod silent;
 pub mod softspoken;

@@ -40,10 +40,12 @@ use vesica_core::hash::{derive, derive_into};
 use vesica_core::{Block, Misbehaviour, Result, Security};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
+use zeroize::{Zeroize, Zeroizing};
 
 const GGM_KEYS: &str = "vesica ot 2026 GGM keys";
 const LEAF: &str = "vesica ot 2026 GGM leaf and tag";
 const LEAF_TAGS: &str = "vesica ot 2026 GGM all tags";
+const TRANSCRIPT: &str = "vesica ot 2026 GGM transcript";
 
 /// Length of a leaf's tag and of the hash over them, in bytes.
 const TAG_LEN: usize = 32;
@@ -85,6 +87,14 @@ impl Shape {
     }
 }
 
+/// The leaves of all trees.
+pub struct Output {
+    /// Tree by tree.
+    pub leaves: Zeroizing<Vec<Block>>,
+    /// A digest of the binding and of the one message, the same at both parties; public.
+    pub transcript: [u8; 32],
+}
+
 /// The two keys of G.
 struct Doubling([Aes128; 2]);
 
@@ -122,7 +132,12 @@ fn hash_of_tags(binding: &[u8; 32], tags: &[Tag]) -> Tag {
     derive(LEAF_TAGS, &[binding, tags.as_flattened()])
 }
 
-/// All leaves of all trees, tree by tree; sends the one message.
+/// The digest of the binding and of both parts of the message.
+fn transcript(binding: &[u8; 32], sums: &[Block], tags: &[u8]) -> [u8; 32] {
+    derive(TRANSCRIPT, &[binding, Block::as_bytes(sums), tags])
+}
+
+/// All leaves of all trees; sends the one message.
 ///
 /// `keys` are the base transfers' key pairs, the first `depth` for the first tree; `binding` is a
 /// value both parties hold and neither chose alone.
@@ -137,23 +152,26 @@ pub fn send<S: Security>(
     shape: Shape,
     binding: &[u8; 32],
     keys: &[[Block; 2]],
-) -> Result<Vec<Block>> {
+) -> Result<Output> {
     assert_eq!(keys.len(), shape.base_transfers(), "a base transfer for each level");
     let doubling = Doubling::new(binding);
     let mut sums = Vec::with_capacity(shape.sums_len());
-    let mut leaves = Vec::with_capacity(shape.trees * shape.leaves());
+    let mut leaves = Zeroizing::new(Vec::with_capacity(shape.trees * shape.leaves()));
     for keys in keys.chunks_exact(shape.depth) {
-        let mut nodes = keys[0].to_vec();
+        let mut nodes = Zeroizing::new(keys[0].to_vec());
         for level in &keys[1..] {
-            let [left, right] = doubling.children(&nodes);
-            sums.extend([sum(&left) ^ level[0], sum(&right) ^ level[1]]);
-            nodes = left.into_iter().zip(right).flat_map(|(l, r)| [l, r]).collect();
+            let halves = Zeroizing::new(doubling.children(&nodes));
+            let [left, right] = &*halves;
+            sums.extend([sum(left) ^ level[0], sum(right) ^ level[1]]);
+            let pairs = left.iter().zip(right);
+            nodes = Zeroizing::new(pairs.flat_map(|(l, r)| [*l, *r]).collect());
         }
-        leaves.extend(nodes);
+        leaves.extend_from_slice(&nodes);
     }
     if shape.sums_len() > 0 {
         ctx.peer()?.send(Block::as_bytes(&sums))?;
     }
+    let mut message = Vec::new();
     if shape.is_checked::<S>() {
         let mut tags = Vec::with_capacity(leaves.len());
         for (i, node) in leaves.iter_mut().enumerate() {
@@ -161,20 +179,21 @@ pub fn send<S: Security>(
             *node = leaf;
             tags.push(tag);
         }
-        let mut message = Vec::with_capacity(TAG_LEN * (shape.trees + 1));
+        message.reserve_exact(TAG_LEN * (shape.trees + 1));
         for tags in tags.chunks_exact(shape.leaves()) {
             let mut sum = [0; TAG_LEN];
             tags.iter().for_each(|tag| add_tag(&mut sum, tag));
             message.extend_from_slice(&sum);
         }
         message.extend_from_slice(&hash_of_tags(binding, &tags));
+        tags.zeroize();
         ctx.peer()?.send(&message)?;
     }
-    Ok(leaves)
+    Ok(Output { leaves, transcript: transcript(binding, &sums, &message) })
 }
 
-/// All leaves but one of each tree, tree by tree, from the one message: at place y the leaf y ⊕ α,
-/// and zero at place 0.
+/// All leaves but one of each tree from the one message: at place y the leaf y ⊕ α, and zero at
+/// place 0.
 ///
 /// `keys` are the chosen keys of the base transfers, `alphas` the α of each tree, below 2^k.
 ///
@@ -190,7 +209,7 @@ pub fn receive<S: Security>(
     binding: &[u8; 32],
     keys: &[Block],
     alphas: &[u32],
-) -> Result<Vec<Block>> {
+) -> Result<Output> {
     assert_eq!(keys.len(), shape.base_transfers(), "a base transfer for each level");
     assert_eq!(alphas.len(), shape.trees, "a point for each tree");
     let mut sums = vec![Block::ZERO; shape.sums_len()];
@@ -198,19 +217,20 @@ pub fn receive<S: Security>(
         ctx.peer()?.recv_into(Block::as_bytes_mut(&mut sums))?;
     }
     let doubling = Doubling::new(binding);
-    let mut leaves = Vec::with_capacity(shape.trees * shape.leaves());
-    let (sums, _) = sums.as_chunks::<2>();
+    let mut leaves = Zeroizing::new(Vec::with_capacity(shape.trees * shape.leaves()));
+    let (pairs, _) = sums.as_chunks::<2>();
     for (tree, (keys, alpha)) in keys.chunks_exact(shape.depth).zip(alphas).enumerate() {
-        let sums = &sums[tree * (shape.depth - 1)..][..shape.depth - 1];
-        let mut nodes = vec![Block::ZERO, keys[0]];
+        let sums = &pairs[tree * (shape.depth - 1)..][..shape.depth - 1];
+        let mut nodes = Zeroizing::new(vec![Block::ZERO, keys[0]]);
         for (l, (key, sums)) in keys[1..].iter().zip(sums).enumerate() {
             let bit = Block::mask(alpha >> (shape.depth - 2 - l) & 1 == 1);
-            let [left, right] = doubling.children(&nodes);
+            let halves = Zeroizing::new(doubling.children(&nodes));
+            let [left, right] = &*halves;
             // The child on α's side is the one at the even place.
-            let mut children = Vec::with_capacity(2 * nodes.len());
-            for (left, right) in left.into_iter().zip(right) {
-                let swap = (left ^ right) & bit;
-                children.extend([left ^ swap, right ^ swap]);
+            let mut children = Zeroizing::new(Vec::with_capacity(2 * nodes.len()));
+            for (left, right) in left.iter().zip(right) {
+                let swap = (*left ^ *right) & bit;
+                children.extend([*left ^ swap, *right ^ swap]);
             }
             let known = children[2..].iter().skip(1).step_by(2);
             let sibling_sum = sums[1] ^ ((sums[0] ^ sums[1]) & bit) ^ *key;
@@ -218,29 +238,32 @@ pub fn receive<S: Security>(
             children[0] = Block::ZERO;
             nodes = children;
         }
-        leaves.extend(nodes);
+        leaves.extend_from_slice(&nodes);
     }
-    if shape.is_checked::<S>() {
-        check(ctx, shape, binding, alphas, &mut leaves)?;
-    }
-    Ok(leaves)
+    let tags = if shape.is_checked::<S>() {
+        check(ctx, shape, binding, alphas, &mut leaves)?
+    } else {
+        Vec::new()
+    };
+    Ok(Output { leaves, transcript: transcript(binding, &sums, &tags) })
 }
 
-/// Turns lowest nodes into leaves and compares the hash over the tags with the sender's.
+/// Turns lowest nodes into leaves and compares the hash over the tags with the sender's; gives its
+/// message.
 fn check(
     ctx: &mut Context,
     shape: Shape,
     binding: &[u8; 32],
     alphas: &[u32],
     leaves: &mut [Block],
-) -> Result<()> {
-    let message = ctx.peer()?.recv(TAG_LEN * (shape.trees + 1))?;
-    let (message, _) = message.as_chunks::<TAG_LEN>();
+) -> Result<Vec<u8>> {
+    let bytes = ctx.peer()?.recv(TAG_LEN * (shape.trees + 1))?;
+    let (message, _) = bytes.as_chunks::<TAG_LEN>();
     let (sums, expected) = message.split_at(shape.trees);
-    let mut tags = Vec::with_capacity(leaves.len());
+    let mut tags = Zeroizing::new(Vec::with_capacity(leaves.len()));
     let trees = leaves.chunks_exact_mut(shape.leaves()).zip(alphas).zip(sums).enumerate();
     for (tree, ((leaves, alpha), sum)) in trees {
-        let mut permuted = vec![*sum; shape.leaves()];
+        let mut permuted = Zeroizing::new(vec![*sum; shape.leaves()]);
         for (leaf, y) in leaves.iter_mut().zip(0..).skip(1) {
             (*leaf, permuted[y]) = leaf_and_tag(binding, tree, *leaf);
         }
@@ -258,12 +281,12 @@ fn check(
                 }
             }
         }
-        tags.extend(permuted);
+        tags.extend_from_slice(&permuted);
     }
     if hash_of_tags(binding, &tags) != expected[0] {
         return Err(Misbehaviour::CorrelationCheckFailed.into());
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn sum(blocks: &[Block]) -> Block {

@@ -18,9 +18,12 @@ pub mod cot;
 mod dual;
 mod parameters;
 mod receiver_trees;
+mod seed;
 mod sender_trees;
 mod stream;
 mod subfield;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod values;
 pub mod vole;

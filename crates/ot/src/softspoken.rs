@@ -11,7 +11,7 @@
 //! | security | of [`base`](crate::base), AES being pseudorandom; semi-honest or malicious by type |
 //! | sender holds | Δ; K_i for each correlation |
 //! | receiver holds | u_i, and M_i = K_i + u_i·Δ |
-//! | flights | setup: S→R, R→S; extension: R→S, which joins the setup's; check: S→R, R→S |
+//! | flights | setup: S→R, R→S; extension: R→S, which joins the setup's; no more with the check |
 //! | bytes | setup: [`setup_bytes`], once; extension: 128/k − 1 bits a position, [`extend_bytes`] |
 //! | cost | AES blocks a position for each party: 2, 2, 4, 32 for k = 1, 2, 4, 8 |
 //!
@@ -28,8 +28,8 @@
 //!       = v_j + Δ_j·u
 //!   K_i = column i of (w_1, …, w_n)                  M_i = column i of (v_1, …, v_n)
 //!
-//!   check: h(a) = a_0 + χ·a_1 + χ²·a_2 + …, a row cut into elements of GF(2^128)
-//!                ──────────────  χ  ─────────────▶
+//!   check: χ_1, χ_2 = hash(setup, number of the extension, request, all c_j)
+//!   h_i(a) = m_i + χ_i·a_1 + χ_i²·a_2 + …, a row cut into elements of GF(2^128)
 //!                ◀── U = h(u), D = hash of h(v) ──
 //!   is D the hash of h(w) + Δ·U?
 //! ```
@@ -37,20 +37,28 @@
 //! A position gives one correlated transfer; `width` successive positions give one value of a VOLE
 //! over GF(2^128) by a [`Lift`](crate::Lift).
 //!
-//! **The check.** Each row is hashed on its own, by one function that is linear over GF(2) and
-//! drawn from a family that is (N/128 + 1)·2^-128-universal for N positions. This is the check of
+//! **The check.** Each row is hashed on its own by h = (h_1, h_2), which is linear over GF(2) and, for
+//! N positions, of a family that is ((N/128 + 1)·2^-128)²-universal. This is the check of
 //! the paper, and not that of M. Keller, E. Orsini and P. Scholl (CRYPTO 2015), whose proof does
-//! not hold. a_0 comes from 128 positions that are used for nothing else, so U is uniform; beyond
-//! it the sender learns whether D is the hash of something it can compute, and nothing of u. A
-//! receiver whose c_j do not belong to one u passes only if it has guessed the bits of Δ in all
+//! not hold. m_1 and m_2 come from 128 positions each that are used for nothing else, so U is uniform;
+//! beyond it the sender learns whether D is the hash of something it can compute, and nothing of u.
+//! A receiver whose c_j do not belong to one u passes only if it has guessed the bits of Δ in all
 //! rows where they differ, each with probability ½.
 //!
-//! Until the check is done the sender's values are provisional ([`UncheckedSender`]). The sender
-//! may send of them only what does not depend on its private input, and after a failed check it
-//! does not use Δ again.
+//! **No challenge.** The points χ are the hash of everything the receiver has said: the
+//! base transfers, the trees, and the corrections, byte by byte. The response travels with the
+//! corrections, and the sender checks it before it gives any output, so that nothing that
+//! depends on K is ever sent to a receiver that has not been checked. A receiver can try other
+//! corrections until the points suit it. One try does so, for one of the at most 2^13 pairs of rows, with
+//! probability 2^13·((N/128 + 1)·2^-128)²: for up to 2^48 positions that is 2^-161, so more than 2^128
+//! hashes are needed. Whether it has guessed bits of Δ it cannot try out: only the sender's answer tells.
+//!
+//! After a failed check, or any other error, a party refuses further use: the failure has told the
+//! receiver something of Δ.
 //!
 //! **Where we differ from the paper.** A leaf's stream is AES-128 in counter mode under the leaf.
-//! The response has a hash of h(v) in place of h(v): the sender compares it with what it expects,
+//! The points are a hash of the receiver's messages in place of the sender's coins, and two in place
+//! of one. The response has a hash of h(v) in place of h(v): the sender compares it with what it expects,
 //! and in the random-oracle model the hash commits the receiver to h(v).
 
 mod check;
@@ -58,7 +66,9 @@ mod expand;
 mod layout;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 pub use layout::{FieldBits, Request, extend_bytes, setup_bytes};
-pub use receiver::{Receiver, ReceiverOutput, UncheckedReceiver, Voles};
-pub use sender::{ChallengedSender, Sender, SenderOutput, SenderSetup, UncheckedSender};
+pub use receiver::{Receiver, ReceiverOutput, Voles};
+pub use sender::{Sender, SenderOutput, SenderSetup};

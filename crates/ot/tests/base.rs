@@ -23,11 +23,11 @@ fn the_receiver_gets_the_key_it_chose() {
         assert_eq!(sent.transcript, received.transcript);
         assert_eq!(sent.keys.len(), count);
         assert_eq!(received.keys.len(), count);
-        for (i, (pair, key)) in sent.keys.iter().zip(&received.keys).enumerate() {
+        for (i, (pair, key)) in sent.keys.iter().zip(received.keys.iter()).enumerate() {
             assert_eq!(pair[usize::from(choice(i))], *key, "transfer {i} of {count}");
             assert_ne!(pair[usize::from(!choice(i))], *key, "transfer {i} of {count}");
         }
-        let mut all: Vec<_> = sent.keys.into_iter().flatten().collect();
+        let mut all: Vec<_> = sent.keys.iter().flatten().copied().collect();
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), 2 * count, "keys repeat");
@@ -44,6 +44,22 @@ fn another_session_gives_no_common_key() {
     let (sent, received) = run.unwrap();
     assert_ne!(sent.transcript, received.transcript);
     assert!(received.keys.iter().all(|key| !sent.keys.as_flattened().contains(key)));
+}
+
+/// What A said as a receiver towards B is no receiver's message of B's towards A.
+#[test]
+fn transfers_in_the_two_directions_have_nothing_in_common() {
+    let seeded = |reversed: bool| {
+        let setting = support::Setting { reversed, ..support::Setting::default() };
+        let run = setting.run(
+            |ctx| base::send(ctx, &SESSION, 4),
+            |ctx| base::Receiver::send(ctx, &SESSION, (0..4).map(choice))?.receive(ctx),
+        );
+        run.unwrap().0
+    };
+    let (one, other) = (seeded(false), seeded(true));
+    assert_ne!(one.transcript, other.transcript);
+    assert!(one.keys.iter().flatten().all(|key| !other.keys.as_flattened().contains(key)));
 }
 
 /// Identity, not canonical (p and all ones), negative, not on the curve.

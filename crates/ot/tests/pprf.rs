@@ -40,6 +40,8 @@ fn law<S: Security>() {
             assert_eq!(run.traffic.receiver_to_sender, shape.bytes::<S>(), "{shape:?}");
             assert_eq!(run.traffic.sender_to_receiver, 0);
             let (punctured, all) = run.unwrap();
+            assert_eq!(punctured.transcript, all.transcript, "{shape:?}");
+            let (punctured, all) = (punctured.leaves, all.leaves);
             let trees = punctured.chunks(shape.leaves()).zip(all.chunks(shape.leaves()));
             for ((punctured, all), alpha) in trees.zip(&alphas) {
                 assert_eq!(punctured[0], Block::ZERO, "{shape:?}");

@@ -26,7 +26,7 @@ fn receive<S: Security>(ctx: &mut Context, lens: &[usize]) -> Result<Vec<Block>>
     for len in lens {
         let cots = CotReceiver::extend(&mut receiver, ctx, *len)?;
         assert!(cots.choices.iter().eq(cots.blocks.iter().map(|block| block.bit(0))));
-        blocks.extend(cots.blocks);
+        blocks.extend_from_slice(&cots.blocks);
     }
     Ok(blocks)
 }

@@ -12,7 +12,7 @@
 //! ```
 
 use super::random::{self, receive_corrections, send_corrections};
-use crate::{Bits, CotReceiver, CotSender, Cots, Traffic};
+use crate::{Bits, CotReceiver, CotSender, Traffic};
 use vesica_core::{Block, Result};
 use vesica_net::Context;
 
@@ -53,9 +53,9 @@ pub fn receive(
     ctx: &mut Context,
     choices: &Bits,
 ) -> Result<Vec<Block>> {
-    let Cots { choices: random, blocks } = cots.extend(ctx, choices.len())?;
-    send_corrections(ctx, choices, &random)?;
-    Ok(blocks)
+    let mut cots = cots.extend(ctx, choices.len())?;
+    send_corrections(ctx, choices, &cots.choices)?;
+    Ok(std::mem::take(&mut cots.blocks))
 }
 
 /// x_i, random, of one transfer for each of `differences`.

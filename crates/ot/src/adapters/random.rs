@@ -1,6 +1,6 @@
 //! Random oblivious transfer: both messages and the choice are random.
 
-use crate::{Bits, CotReceiver, CotSender, Cots};
+use crate::{Bits, CotReceiver, CotSender};
 use vesica_core::hash::derive_into;
 use vesica_core::{Block, Result, SessionId};
 use vesica_net::Context;
@@ -98,7 +98,9 @@ impl<C: CotReceiver> Receiver<C> {
     /// # Errors
     /// As [`CotReceiver::extend`].
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Received> {
-        let Cots { choices, blocks: mut messages } = self.cots.extend(ctx, len)?;
+        let mut cots = self.cots.extend(ctx, len)?;
+        let choices = std::mem::take(&mut cots.choices);
+        let mut messages = std::mem::take(&mut cots.blocks);
         self.hash.apply([&mut messages]);
         Ok(Received { choices, messages })
     }

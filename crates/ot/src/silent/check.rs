@@ -11,8 +11,8 @@
 //!
 //! A sender that deviates in a tree is caught unless it has guessed where the tree's error is; what it
 //! learns by not being caught is within the LPN assumption. A receiver that deviates in x can
-//! only compare a guess of Δ with the hash. The hash also covers the code's seed, so that the parties
-//! agree on the code.
+//! only compare a guess of Δ with the hash. The hash also covers the setup, the seeds of the code and of the
+//! trees, and the question, so that the parties agree on all of them.
 
 use super::parameters::Group;
 use vesica_core::hash::derive;
@@ -59,36 +59,54 @@ impl Challenge {
     }
 }
 
-/// The sender's side: receives the seed of χ and x.
-pub(super) fn receive_question(ctx: &mut Context) -> Result<(Block, Block)> {
-    let mut question = [Block::ZERO; 2];
-    ctx.peer()?.recv_into(Block::as_bytes_mut(&mut question))?;
-    Ok((question[0], question[1]))
+/// The receiver's words to the sender.
+#[derive(Clone, Copy)]
+pub(super) struct Question {
+    /// The seed of χ.
+    pub(super) seed: Block,
+    pub(super) x: Block,
 }
 
-/// The sender's side: sends the hash of what it computes.
-pub(super) fn answer(ctx: &mut Context, code_seed: &[u8], sum: Block) -> Result<()> {
-    ctx.peer()?.send(&digest(code_seed, sum))?;
-    ctx.peer()?.flush()
+/// What both parties hold before the check: a digest of the setup, and the seeds of the codes and of the
+/// trees.
+pub(super) struct Check<'a> {
+    pub(super) setup: &'a [u8; 32],
+    pub(super) code_seed: Block,
+    pub(super) tree_seed: Block,
 }
 
-/// The receiver's side: sends the seed of χ and x, and compares the answer with the hash of what it
-/// computes.
-pub(super) fn ask(
-    ctx: &mut Context,
-    code_seed: &[u8],
-    (seed, x): (Block, Block),
-    expected: Block,
-) -> Result<()> {
-    ctx.peer()?.send(Block::as_bytes(&[seed, x]))?;
-    let mut answer = [0; ANSWER_LEN];
-    ctx.peer()?.recv_into(&mut answer)?;
-    if answer != digest(code_seed, expected) {
-        return Err(Misbehaviour::CorrelationCheckFailed.into());
+impl Check<'_> {
+    /// The sender's side: receives the question.
+    pub(super) fn receive_question(&self, ctx: &mut Context) -> Result<Question> {
+        let mut question = [Block::ZERO; 2];
+        ctx.peer()?.recv_into(Block::as_bytes_mut(&mut question))?;
+        let [seed, x] = question;
+        Ok(Question { seed, x })
     }
-    Ok(())
-}
 
-fn digest(code_seed: &[u8], sum: Block) -> [u8; ANSWER_LEN] {
-    derive(LABEL, &[code_seed, &sum.to_le_bytes()])
+    /// The sender's side: sends the hash of what it computes.
+    pub(super) fn answer(&self, ctx: &mut Context, question: Question, sum: Block) -> Result<()> {
+        ctx.peer()?.send(&self.digest(question, sum))?;
+        ctx.peer()?.flush()
+    }
+
+    /// The receiver's side: sends the question, and compares the answer with the hash of what it
+    /// computes.
+    ///
+    /// # Errors
+    /// Of the connection; [`Misbehaviour::CorrelationCheckFailed`].
+    pub(super) fn ask(&self, ctx: &mut Context, question: Question, expected: Block) -> Result<()> {
+        ctx.peer()?.send(Block::as_bytes(&[question.seed, question.x]))?;
+        let mut answer = [0; ANSWER_LEN];
+        ctx.peer()?.recv_into(&mut answer)?;
+        if answer != self.digest(question, expected) {
+            return Err(Misbehaviour::CorrelationCheckFailed.into());
+        }
+        Ok(())
+    }
+
+    fn digest(&self, Question { seed, x }: Question, sum: Block) -> [u8; ANSWER_LEN] {
+        let blocks = [self.code_seed, self.tree_seed, seed, x, sum];
+        derive(LABEL, &[self.setup, Block::as_bytes(&blocks)])
+    }
 }

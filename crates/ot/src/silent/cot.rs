@@ -24,8 +24,7 @@
 //!
 //! The trees' leaves sum to Δ, so that nothing is sent for the errors: they are one.
 //!
-//! With a malicious receiver the trees of the first extension are sent before SoftSpoken's check, as
-//! in [`vole`](super::vole).
+//! The trees are sent after SoftSpoken's check, as in [`vole`](super::vole).
 
 mod receiver;
 mod sender;

@@ -2,11 +2,12 @@
 //!
 //! An expand-convolute code in systematic form (S. Raghuraman, P. Rindal, T. Tanguy,
 //! "Expand-Convolute Codes for Pseudorandom Correlation Generators from LPN", CRYPTO 2023), over K: for errors e of length N and n
-//! outputs, u is the convolution of the last N − n errors, u_i = e_{n+i} + ρ_i·u_{i−1}, and
+//! outputs, u is the convolution of the last N − n errors, u_i = e_{n+i} + ρ_i·u_{i−1} + ρ'_i·u_{i−2}, and
 //! y_i = e_i plus the sum of 21 pseudo-randomly chosen u.
 //!
-//! The multipliers ρ are uniform in K. Over GF(2^16) the convolution looks two places back, so that
-//! its state is too large to vanish by chance.
+//! The multipliers ρ and ρ' are uniform in K. The convolution looks two places back, so that two
+//! linear conditions must be met to silence it; with one place and many outputs, words of low weight
+//! could be found.
 
 use super::code::{Codes, Coefficients};
 use super::parameters::EXPANDER_WEIGHT;
@@ -14,6 +15,9 @@ use super::subfield::Subfield;
 use vesica_core::Block;
 use vesica_simd::gf128;
 use vesica_simd::lpn::{Table, Word, accumulate};
+
+/// Places that the convolution looks back.
+const WINDOW: usize = 2;
 
 /// Outputs whose positions are made together.
 const CHUNK: usize = 256;
@@ -43,21 +47,20 @@ pub(super) fn compress<const C: usize>(
 }
 
 fn convolve(codes: &Codes, column: &mut [Block]) {
-    let mut stream = [Block::ZERO; CHUNK];
-    let (mut last, mut before_last) = (Block::ZERO, Block::ZERO);
+    let mut stream = [Block::ZERO; WINDOW * CHUNK];
+    let mut before = [Block::ZERO; WINDOW];
     for (i, chunk) in column.chunks_mut(CHUNK).enumerate() {
-        codes.convolution.ctr((i * CHUNK) as u128, &mut stream);
-        for (value, multiplier) in chunk.iter_mut().zip(&stream) {
-            *value ^= match codes.coefficients {
-                Coefficients::Binary => last,
-                Coefficients::Field => gf128::mul(last, *multiplier),
+        codes.convolution.ctr((i * stream.len()) as u128, &mut stream);
+        for (value, multipliers) in chunk.iter_mut().zip(stream.as_chunks::<WINDOW>().0) {
+            let multipliers = match codes.coefficients {
+                Coefficients::Field => *multipliers,
                 Coefficients::Subfield16 => {
-                    let coordinates = multiplier.get() as u32;
-                    gf128::mul(last, Subfield::public(coordinates as u16))
-                        ^ gf128::mul(before_last, Subfield::public((coordinates >> 16) as u16))
+                    multipliers.map(|block| Subfield::public(block.get() as u16))
                 }
+                Coefficients::Binary => unreachable!("a binary code has no dual one"),
             };
-            (before_last, last) = (last, *value);
+            *value ^= gf128::inner_product(&before, &multipliers);
+            before = [*value, before[0]];
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::vole::Values;
 use std::ops::Range;
+use vesica_core::{ParameterError, Result};
 
 /// Parameters of primal LPN with regular noise: k seeds, `trees` blocks of 2^`depth` samples with
 /// one error each.
@@ -45,7 +46,7 @@ pub(super) const FULL: &[Row] = &[
     Row { k: 1 << 18, trees: 1536, depth: 11 },
 ];
 
-/// Noise in a space of 5 or 6 dimensions over GF(2^16), coefficients in GF(2^16), row weight 10.
+/// Noise in a space of up to 6 dimensions over GF(2^16), coefficients in GF(2^16), row weight 10.
 pub(super) const SUBFIELD: &[Row] = &[
     Row { k: 1 << 14, trees: 576, depth: 7 },
     Row { k: 1 << 15, trees: 640, depth: 8 },
@@ -63,9 +64,25 @@ pub(super) const EXPANDER_WEIGHT: usize = 21;
 /// Trees in one message.
 const TREES_PER_MESSAGE: usize = 512;
 
+/// The most outputs of the dual code for which the bits of the attacks are computed.
+const DUAL_MAX: usize = 1 << 22;
+
+/// The most correlations of one extension.
+const MAX_LEN: usize = 1 << 32;
+
 /// Up to this many correlations are taken from the extension below as they are: fewer than the
 /// dual code's noise would take.
 const DIRECT_MAX: usize = 512;
+
+/// # Errors
+/// [`ParameterError::TooManyCorrelations`].
+pub(super) fn check_len(len: usize) -> Result<()> {
+    if len > MAX_LEN {
+        let (len, max) = (len as u64, MAX_LEN as u64);
+        return Err(ParameterError::TooManyCorrelations { len, max }.into());
+    }
+    Ok(())
+}
 
 /// How the correlations that an extension starts with are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +211,8 @@ impl Plan {
             })
         });
         let plans = in_steps.chain([dual(len, Vec::new())]);
-        plans.min_by_key(|plan| plan.cost(values)).expect("at least the plan without steps")
+        let plans = plans.filter(|plan| plan.start_len <= DUAL_MAX);
+        plans.min_by_key(|plan| plan.cost(values)).expect("one for each number up to the limit")
     }
 
     /// Trees of all steps.
@@ -351,7 +369,7 @@ mod tests {
             }
             for row in rows {
                 assert!(row.k < row.len(), "{row:?}");
-                assert!(row.tree_len().is_multiple_of(super::super::code::TILE), "{row:?}");
+                assert!(row.tree_len().is_multiple_of(vesica_simd::lpn::TILE), "{row:?}");
             }
         }
     }
@@ -379,6 +397,19 @@ mod tests {
                 assert!(DUAL_TREES << plan.dual_depth() >= 2 * plan.start_len);
             }
         }
+    }
+
+    #[test]
+    fn every_number_up_to_the_limit_has_a_plan_and_no_greater_one() {
+        for values in VALUES {
+            for len in (0..=32).flat_map(|log| [(1 << log) - 1, 1 << log, (3 << log) / 2]) {
+                let len = MAX_LEN.min(len);
+                assert_eq!(check_len(len), Ok(()));
+                assert!(Plan::new(len, values).start_len <= DUAL_MAX, "{len}, {values:?}");
+            }
+        }
+        let refused = ParameterError::TooManyCorrelations { len: (1 << 32) + 1, max: 1 << 32 };
+        assert_eq!(check_len(MAX_LEN + 1), Err(refused.into()));
     }
 
     #[test]

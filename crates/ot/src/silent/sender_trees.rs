@@ -3,44 +3,9 @@
 use super::check::Challenge;
 use super::parameters::Group;
 use super::tree::{Functions, Leaves, sender_leaves, sender_message};
-use crate::softspoken::{ChallengedSender, SenderOutput};
 use rayon::prelude::*;
-use vesica_core::{Block, Result, Secret, Security};
+use vesica_core::{Block, Result, Secret};
 use vesica_net::{Context, Pool};
-
-/// The correlations of the extension below, checked or not yet.
-pub(super) enum Below<S: Security> {
-    Provisional(ChallengedSender<S>),
-    Checked(SenderOutput),
-}
-
-impl<S: Security> Below<S> {
-    /// Where Δ is in use already, nothing that depends on it is sent before the check.
-    pub(super) fn new(
-        ctx: &mut Context,
-        challenged: ChallengedSender<S>,
-        delta_in_use: bool,
-    ) -> Result<Self> {
-        if S::MALICIOUS && delta_in_use {
-            return Ok(Below::Checked(challenged.verify(ctx)?));
-        }
-        Ok(Below::Provisional(challenged))
-    }
-
-    pub(super) fn provisional(&self) -> &SenderOutput {
-        match self {
-            Below::Provisional(challenged) => challenged.provisional(),
-            Below::Checked(output) => output,
-        }
-    }
-
-    pub(super) fn check(self, ctx: &mut Context) -> Result<SenderOutput> {
-        match self {
-            Below::Provisional(challenged) => challenged.verify(ctx),
-            Below::Checked(output) => Ok(output),
-        }
-    }
-}
 
 /// What the sender's trees grow by.
 pub(super) struct SenderTrees {

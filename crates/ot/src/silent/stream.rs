@@ -128,7 +128,7 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
         let this = &*self;
         let expand = |tree: usize, mut columns: [&mut [Block]; C]| {
             this.noise.fill(this.earlier + tree, columns.each_mut().map(|column| &mut **column));
-            this.codes.add(&this.table, this.step, tree * tree_len, columns);
+            this.codes.add(&this.table, this.step, tree, columns);
         };
         if pool.len() == 1 || count == 1 {
             for i in 0..count {

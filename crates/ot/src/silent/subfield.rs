@@ -9,8 +9,7 @@ use vesica_simd::gf128;
 pub(super) struct Subfield {
     basis: [Block; 16],
     /// The elements for the low and for the high byte of 16 coordinates.
-    low: [Block; 256],
-    high: [Block; 256],
+    bytes: [[Block; 256]; 2],
 }
 
 static SUBFIELD: LazyLock<Subfield> = LazyLock::new(Subfield::new);
@@ -39,8 +38,8 @@ impl Subfield {
         };
         Self {
             basis,
-            low: std::array::from_fn(|bits| element(bits, &basis[..8])),
-            high: std::array::from_fn(|bits| element(bits, &basis[8..])),
+            bytes: [&basis[..8], &basis[8..]]
+                .map(|basis| std::array::from_fn(|bits| element(bits, basis))),
         }
     }
 
@@ -48,7 +47,12 @@ impl Subfield {
     pub(super) fn public(coordinates: u16) -> Block {
         let subfield = &*SUBFIELD;
         let [low, high] = coordinates.to_le_bytes();
-        subfield.low[usize::from(low)] ^ subfield.high[usize::from(high)]
+        subfield.bytes[0][usize::from(low)] ^ subfield.bytes[1][usize::from(high)]
+    }
+
+    /// The elements for the low and for the high byte of their coordinates, to be summed.
+    pub(super) fn public_tables() -> &'static [[Block; 256]; 2] {
+        &SUBFIELD.bytes
     }
 
     /// The map from 16·`dim` bits onto the space, coordinate by coordinate.

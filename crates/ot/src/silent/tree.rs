@@ -15,45 +15,76 @@
 //! its transfers are fixed: the first level needs no message, and no choice of the receiver makes two trees
 //! meet. Where the leaves are to be independent of Δ (VOLE), all leaves of the correlated tree are
 //! hashed under another key, in place of the pseudorandom last level of the paper's pcGGM: two
-//! blocks a tree fewer, half a cipher call a leaf more.
+//! blocks a tree fewer.
+//!
+//! **Why that hash is tweaked.** The message of a VOLE's tree gives the receiver H(X + Δ) + β·Δ with
+//! X known and β its error, any element of the field. π(x) + x is no hash for this: for β = 1 it
+//! leaves π(X + Δ) + X, and inverting π gives Δ. π(π(x) + i) + π(x) keeps π(x) unknown whatever is
+//! added to it (C. Guo, J. Katz, X. Wang, Y. Yu, "Efficient and secure multiparty computation from fixed-key
+//! block ciphers", IEEE S&P 2020, Section 7.4). The tweak i is the number of the tree and of the leaf.
+//!
+//! **Keys.** Under one key π sees as many unknown inputs, all of the form X + Δ, as
+//! [`TREES_PER_KEY`] trees have levels: fewer than 2^7, so that a search for Δ still takes 2^121
+//! permutations.
 
 use vesica_core::Block;
 use vesica_core::hash::derive_into;
 use vesica_simd::aes::Aes128;
 use vesica_simd::{ggm, xor};
+use zeroize::Zeroize;
 
 const LABEL: &str = "vesica ot 2026 silent tree keys";
 
+/// Trees under the same keys.
+const TREES_PER_KEY: usize = 8;
+
 /// The public functions of all trees of one extension.
 pub(super) struct Functions {
+    keys: Vec<Keys>,
+    roots: Vec<Block>,
+}
+
+/// The permutations of successive trees.
+struct Keys {
     node: Aes128,
     leaf: Aes128,
-    roots: Vec<Block>,
-    /// H(0), which stands where a node is not known, and its hash as a leaf.
+    /// H(0), which stands where a node is not known.
     unknown_node: Block,
-    unknown_leaf: Block,
+}
+
+impl Keys {
+    fn new(node: Block, leaf: Block) -> Self {
+        let [node, leaf] = [node, leaf].map(Aes128::new);
+        let mut unknown_node = [Block::ZERO];
+        node.ccr(&mut unknown_node);
+        Self { node, leaf, unknown_node: unknown_node[0] }
+    }
+
+    /// The leaf with this number from its node of the last level.
+    fn hash(&self, tree: usize, leaf: usize, node: Block) -> Block {
+        let mut hashed = [node];
+        self.leaf.tccr(&mut hashed, (tree as u128) << 64 | leaf as u128);
+        hashed[0]
+    }
 }
 
 impl Functions {
     /// Those of `seed`, which the sender draws once the transfers are fixed, for that many trees.
     pub(super) fn new(seed: Block, trees: usize) -> Self {
-        let mut keys = [Block::ZERO; 3];
-        derive_into(LABEL, &[&seed.to_le_bytes()], Block::as_bytes_mut(&mut keys));
-        let [node, leaf, root] = keys.map(Aes128::new);
+        let mut seeds = [Block::ZERO; 2];
+        derive_into(LABEL, &[&seed.to_le_bytes()], Block::as_bytes_mut(&mut seeds));
+        let [of_keys, of_roots] = seeds.map(Aes128::new);
+        let mut keys = vec![Block::ZERO; 2 * trees.div_ceil(TREES_PER_KEY)];
+        of_keys.ctr(0, &mut keys);
+        let keys = keys.as_chunks().0.iter().map(|[node, leaf]| Keys::new(*node, *leaf)).collect();
         let mut roots = vec![Block::ZERO; trees];
-        root.ctr(0, &mut roots);
-        let mut unknown_node = [Block::ZERO];
-        node.ccr(&mut unknown_node);
-        let unknown_leaf = hash(&leaf, unknown_node[0]);
-        Self { node, leaf, roots, unknown_node: unknown_node[0], unknown_leaf }
+        of_roots.ctr(0, &mut roots);
+        Self { keys, roots }
     }
-}
 
-/// A leaf from a node of the last level.
-fn hash(leaf: &Aes128, node: Block) -> Block {
-    let mut hashed = [node];
-    leaf.mmo(&mut hashed);
-    hashed[0]
+    fn keys(&self, tree: usize) -> &Keys {
+        &self.keys[tree / TREES_PER_KEY]
+    }
 }
 
 /// What the leaves of a tree sum to, besides being pseudorandom.
@@ -120,12 +151,13 @@ fn expand(
     leaves[0] = root;
     leaves[1] = root ^ delta;
     let last = leaves.len().trailing_zeros() as usize - 1;
+    let keys = functions.keys(tree);
     for i in 1..last {
-        level(i, ggm::children(&functions.node, &mut leaves[..2 << i]));
+        level(i, ggm::children(&keys.node, &mut leaves[..2 << i]));
     }
     let (left, all) = match kind {
-        Leaves::Correlated => (ggm::children(&functions.node, leaves), delta),
-        Leaves::Hashed => ggm::hashed_children(&functions.node, &functions.leaf, leaves),
+        Leaves::Correlated => (ggm::children(&keys.node, leaves), delta),
+        Leaves::Hashed => ggm::hashed_children(&keys.node, &keys.leaf, tree as u64, leaves),
     };
     level(last, left);
     all
@@ -134,12 +166,21 @@ fn expand(
 /// A tree as the receiver holds it: all leaves but one.
 #[derive(Clone)]
 pub(super) struct Punctured {
+    tree: usize,
     /// The number of the leaf that is not known.
     pub(super) alpha: usize,
     /// For each level, the sum of the nodes on the side that is known.
     sums: Vec<Block>,
     /// What the unknown leaf becomes, less the sum of the others.
-    pub(super) correction: Block,
+    correction: Block,
+}
+
+impl Drop for Punctured {
+    fn drop(&mut self) {
+        self.alpha.zeroize();
+        self.sums.zeroize();
+        self.correction.zeroize();
+    }
 }
 
 impl Punctured {
@@ -160,7 +201,7 @@ impl Punctured {
         sums[0] ^= functions.roots[tree];
         xor::xor(&mut sums[1..], &message[..blocks.len() - 1]);
         let correction = message.get(blocks.len() - 1).copied().unwrap_or_default();
-        Self { alpha, sums, correction }
+        Self { tree, alpha, sums, correction }
     }
 
     /// Fills `leaves`, with at α the sum of the other leaves and the correction.
@@ -168,6 +209,7 @@ impl Punctured {
     /// Neither addresses nor branches depend on α.
     pub(super) fn leaves(&self, functions: &Functions, kind: Leaves, leaves: &mut [Block]) {
         let last = self.sums.len() - 1;
+        let keys = functions.keys(self.tree);
         leaves[..2].fill(Block::ZERO);
         self.put(&mut leaves[..2], 0, self.sums[0], Block::ZERO);
         let mut all = self.sums[0];
@@ -176,23 +218,25 @@ impl Punctured {
             // known one becomes the known sum less the other nodes of its side, where its H(0)
             // cancels; the other one becomes zero.
             let nodes = &mut leaves[..2 << i];
-            let left = ggm::children(&functions.node, nodes);
+            let left = ggm::children(&keys.node, nodes);
             let change = self.known_side(i, left, all) ^ self.sums[i];
-            self.put(nodes, i, change, functions.unknown_node);
-            all ^= change ^ functions.unknown_node;
+            self.put(nodes, i, change, keys.unknown_node);
+            all ^= change ^ keys.unknown_node;
         }
         // At α stands what cancels against its share of the sum of all.
         match kind {
             Leaves::Correlated => {
-                let left = ggm::children(&functions.node, leaves);
+                let left = ggm::children(&keys.node, leaves);
                 let change = self.known_side(last, left, all) ^ self.sums[last];
                 self.put(leaves, last, change, all ^ change ^ self.correction);
             }
             Leaves::Hashed => {
-                let (left, hashed) = ggm::hashed_children(&functions.node, &functions.leaf, leaves);
+                let tree = self.tree as u64;
+                let (left, hashed) = ggm::hashed_children(&keys.node, &keys.leaf, tree, leaves);
                 let change = self.known_side(last, left, all) ^ self.sums[last];
-                let known = hash(&functions.leaf, change ^ functions.unknown_node);
-                let change = known ^ functions.unknown_leaf;
+                let sibling = self.alpha ^ (1 << last);
+                let hash = |node| keys.hash(self.tree, sibling, node);
+                let change = hash(change ^ keys.unknown_node) ^ hash(keys.unknown_node);
                 self.put(leaves, last, change, hashed ^ change ^ self.correction);
             }
         }

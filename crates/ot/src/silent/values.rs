@@ -12,10 +12,12 @@ pub enum Values {
     /// In the space of dimension `dim` over GF(2^16) that 1, X, …, X^(dim − 1) span: values of 16·`dim`
     /// bits. Not against a malicious peer.
     Subfield16 {
-        /// 1 to 8.
+        /// 1 to 6: with more, fewer of the attacker's guesses must be right than the noise is for.
         dim: usize,
     },
 }
+
+const MAX_DIM: usize = 6;
 
 /// The map of one space, both ways.
 struct Maps {
@@ -24,15 +26,13 @@ struct Maps {
     lower: Vec<(u32, u128)>,
 }
 
-static MAPS: [LazyLock<Maps>; 8] = [
+static MAPS: [LazyLock<Maps>; MAX_DIM] = [
     LazyLock::new(|| Maps::new(1)),
     LazyLock::new(|| Maps::new(2)),
     LazyLock::new(|| Maps::new(3)),
     LazyLock::new(|| Maps::new(4)),
     LazyLock::new(|| Maps::new(5)),
     LazyLock::new(|| Maps::new(6)),
-    LazyLock::new(|| Maps::new(7)),
-    LazyLock::new(|| Maps::new(8)),
 ];
 
 impl Maps {
@@ -121,15 +121,15 @@ impl Values {
     pub(super) fn check<S: Security>(self) -> Result<()> {
         match self {
             Values::Full => Ok(()),
-            Values::Subfield16 { dim: 1..=8 } if !S::MALICIOUS => Ok(()),
+            Values::Subfield16 { dim: 1..=MAX_DIM } if !S::MALICIOUS => Ok(()),
             Values::Subfield16 { .. } => Err(ParameterError::UnsupportedOperation.into()),
         }
     }
 
     fn maps(self) -> &'static Maps {
         match self {
-            Values::Subfield16 { dim: dim @ 1..=8 } => &MAPS[dim - 1],
-            _ => panic!("a space of 1 to 8 dimensions over GF(2^16)"),
+            Values::Subfield16 { dim: dim @ 1..=MAX_DIM } => &MAPS[dim - 1],
+            _ => panic!("a space of 1 to 6 dimensions over GF(2^16)"),
         }
     }
 }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn lower_undoes_lift() {
-        for values in (1..=8).map(|dim| Values::Subfield16 { dim }).chain([Values::Full]) {
+        for values in (1..=MAX_DIM).map(|dim| Values::Subfield16 { dim }).chain([Values::Full]) {
             let mask = u128::MAX >> (128 - values.bits());
             let before: Vec<Block> = (0..200)
                 .map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
@@ -165,7 +165,7 @@ mod tests {
         );
         let refused = Err(ParameterError::UnsupportedOperation.into());
         assert_eq!(subfield.check::<Malicious>(), refused);
-        assert_eq!(Values::Subfield16 { dim: 9 }.check::<SemiHonest>(), refused);
+        assert_eq!(Values::Subfield16 { dim: 7 }.check::<SemiHonest>(), refused);
         assert_eq!(Values::Subfield16 { dim: 0 }.check::<SemiHonest>(), refused);
     }
 }

@@ -6,7 +6,7 @@
 //! | | |
 //! |---|---|
 //! | security | of [`softspoken`](crate::softspoken) and regular LPN over GF(2^128) or GF(2^16); semi-honest or malicious by type |
-//! | flights | setup and first extension: S→R, R→S, S→R; malicious: two more, R→S, S→R. Later extensions: R→S, S→R; malicious: S→R, R→S in between, and the two |
+//! | flights | setup and first extension: S→R, R→S, S→R. Later extensions: R→S, S→R. Malicious: R→S, S→R besides |
 //! | bytes | [`bytes`], [`setup_bytes`], [`extend_bytes`] |
 //! | memory | of a stream: two tables of k seeds, and a few blocks a tree |
 //!
@@ -29,9 +29,8 @@
 //!
 //! The check covers all trees of an extension, those of the first code and of all steps.
 //!
-//! With a malicious receiver the trees of the first extension are sent before SoftSpoken's check:
-//! nothing else depends on Δ then, and after a failed check Δ is not used again. Later
-//! extensions wait for the check.
+//! SoftSpoken's response arrives with its corrections, and the sender checks it before it sends
+//! anything of a tree: with a tree, a receiver that had deviated below could find Δ.
 
 mod receiver;
 mod sender;

@@ -1,3 +1,4 @@
+use super::check::{POINTS, RESPONSE_LEN};
 use crate::{Lift, Traffic, base, pprf};
 use std::sync::LazyLock;
 use vesica_core::hash::derive;
@@ -93,7 +94,8 @@ impl Request<'_> {
 
     /// All blocks of positions: transfers, then VOLEs, then what the check sacrifices.
     pub(super) fn blocks<S: Security>(&self) -> usize {
-        self.cot_blocks() + self.vole_blocks() + usize::from(S::MALICIOUS)
+        let masks = if S::MALICIOUS { POINTS } else { 0 };
+        self.cot_blocks() + self.vole_blocks() + masks
     }
 }
 
@@ -109,15 +111,8 @@ pub const fn setup_bytes<S: Security>(bits: FieldBits) -> Traffic {
 /// Payload bytes of an extension, its check included.
 pub fn extend_bytes<S: Security>(bits: FieldBits, request: Request<'_>) -> Traffic {
     let corrections = request.blocks::<S>() * bits.corrections() * Block::LEN;
-    let (challenge, response) = if S::MALICIOUS {
-        (super::check::CHALLENGE_LEN, super::check::RESPONSE_LEN)
-    } else {
-        (0, 0)
-    };
-    Traffic {
-        sender_to_receiver: challenge as u64,
-        receiver_to_sender: (corrections + response) as u64,
-    }
+    let response = if S::MALICIOUS { RESPONSE_LEN } else { 0 };
+    Traffic { sender_to_receiver: 0, receiver_to_sender: (corrections + response) as u64 }
 }
 
 /// What all keys of a setup are derived from besides their secrets.

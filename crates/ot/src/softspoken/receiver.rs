@@ -1,14 +1,17 @@
-use super::check::{self, Columns, RESPONSE_LEN};
+use super::check::{Challenge, Columns};
 use super::expand::{Scratch, receiver_tile};
 use super::layout::{
     BASE_TRANSFERS, COLUMNS, FieldBits, Request, TILE, VOLE_PIECE, binding, group_tiles,
 };
+use crate::poison::Poison;
 use crate::{Bits, CotReceiver, Cots, base, pprf};
 use rayon::prelude::*;
 use std::marker::PhantomData;
-use vesica_core::{Block, Malicious, Result, Security, SemiHonest, SessionId};
+use vesica_core::hash::Transcript;
+use vesica_core::{Block, Result, Security, SessionId};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The party that holds the choices, after the setup: any number of extensions.
 pub struct Receiver<S: Security> {
@@ -16,9 +19,18 @@ pub struct Receiver<S: Security> {
     leaves: Vec<Aes128>,
     scratch: Scratch,
     next_block: u128,
+    extensions: u64,
     binding: [u8; 32],
+    poison: Poison,
+    /// What this party adds to the corrections of a tile, when it deviates.
+    #[cfg(test)]
+    pub(crate) cheat: Option<Cheat>,
     security: PhantomData<S>,
 }
+
+/// Changes the corrections of a tile, of that many blocks a row.
+#[cfg(test)]
+pub(crate) type Cheat = Box<dyn Fn(&mut [Block], usize) + Send>;
 
 /// A receiver's VOLE correlations.
 #[derive(Clone, Debug, Default)]
@@ -38,15 +50,11 @@ pub struct ReceiverOutput {
     pub voles: Voles,
 }
 
-/// A receiver's correlations before it has answered the challenge. With [`SemiHonest`] that step
-/// sends nothing and always succeeds.
-#[must_use]
-pub struct UncheckedReceiver<S: Security> {
-    output: ReceiverOutput,
-    choices: Vec<Block>,
-    columns: Columns,
-    binding: [u8; 32],
-    security: PhantomData<S>,
+impl Drop for Voles {
+    fn drop(&mut self) {
+        self.values.zeroize();
+        self.blocks.zeroize();
+    }
 }
 
 impl<S: Security> Receiver<S> {
@@ -57,53 +65,67 @@ impl<S: Security> Receiver<S> {
     pub fn setup(ctx: &mut Context, session: &SessionId, bits: FieldBits) -> Result<Self> {
         let base = base::send(ctx, session, BASE_TRANSFERS)?;
         let binding = binding::<S>(&base.transcript, bits);
-        let leaves = pprf::send::<S>(ctx, bits.shape(), &binding, &base.keys)?;
+        let trees = pprf::send::<S>(ctx, bits.shape(), &binding, &base.keys)?;
         Ok(Self {
             bits,
-            leaves: leaves.into_iter().map(Aes128::new).collect(),
+            leaves: trees.leaves.iter().map(|leaf| Aes128::new(*leaf)).collect(),
             scratch: Scratch::default(),
             next_block: 0,
-            binding,
+            extensions: 0,
+            binding: trees.transcript,
+            poison: Poison::default(),
+            #[cfg(test)]
+            cheat: None,
             security: PhantomData,
         })
     }
 
-    /// Computes the correlations of one extension and sends the corrections.
+    /// A digest of the setup that both parties hold; public.
+    pub(crate) fn binding(&self) -> &[u8; 32] {
+        &self.binding
+    }
+
+    /// Computes the correlations of one extension and sends the corrections, and with them what
+    /// shows that they are right.
     ///
     /// # Errors
-    /// Of the connection.
-    pub fn extend(
-        &mut self,
-        ctx: &mut Context,
-        request: Request<'_>,
-    ) -> Result<UncheckedReceiver<S>> {
+    /// Of the connection. After an error every further call gives the same one.
+    pub fn extend(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<ReceiverOutput> {
+        self.poison.check()?;
+        let result = self.extend_once(ctx, request);
+        self.poison.keep(result)
+    }
+
+    fn extend_once(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<ReceiverOutput> {
+        let mut transcript = Challenge::transcript(&self.binding, self.extensions, &request);
+        self.extensions += 1;
         let mut columns = Columns::default();
-        let mut choices = vec![Block::ZERO; request.blocks::<S>()];
+        let mut choices = Zeroizing::new(vec![Block::ZERO; request.blocks::<S>()]);
         let (cot_choices, rest) = choices.split_at_mut(request.cot_blocks());
         let (vole_choices, mask_choices) = rest.split_at_mut(request.vole_blocks());
 
         let mut cots = Block::zeros(cot_choices.len() * COLUMNS);
-        self.columns(ctx, cot_choices, &mut cots)?;
-        let voles = self.voles(ctx, request, vole_choices, &mut columns.voles)?;
+        self.columns(ctx, &mut transcript, cot_choices, &mut cots)?;
+        let voles = self.voles(ctx, &mut transcript, request, vole_choices, &mut columns.voles)?;
         if S::MALICIOUS {
             columns.cot_rest = cots[request.cots..].to_vec();
-            columns.mask = vec![Block::ZERO; COLUMNS];
-            self.columns(ctx, mask_choices, &mut columns.mask)?;
+            columns.mask = vec![Block::ZERO; mask_choices.len() * COLUMNS];
+            self.columns(ctx, &mut transcript, mask_choices, &mut columns.mask)?;
+            let challenge = Challenge::new(transcript);
+            let cots = &cots[..request.cots];
+            let response = challenge.response(ctx.pool(), &choices, cots, &columns);
+            ctx.peer()?.send(&response)?;
         }
         cots.truncate(request.cots);
-        let cots = Cots { choices: Bits::new(cot_choices.to_vec(), request.cots), blocks: cots };
-        Ok(UncheckedReceiver {
-            output: ReceiverOutput { cots, voles },
-            choices: if S::MALICIOUS { choices } else { Vec::new() },
-            columns,
-            binding: self.binding,
-            security: PhantomData,
-        })
+        let cot_choices = choices[..request.cot_blocks()].to_vec();
+        let cots = Cots { choices: Bits::new(cot_choices, request.cots), blocks: cots };
+        Ok(ReceiverOutput { cots, voles })
     }
 
     fn voles(
         &mut self,
         ctx: &mut Context,
+        transcript: &mut Transcript,
         request: Request<'_>,
         choices: &mut [Block],
         kept: &mut Vec<Block>,
@@ -112,11 +134,11 @@ impl<S: Security> Receiver<S> {
         let mut voles = Voles::default();
         voles.values.reserve_exact(request.voles);
         voles.blocks.reserve_exact(request.voles);
-        let mut piece = Vec::new();
+        let mut piece = Zeroizing::new(Vec::new());
         for choices in choices.chunks_mut(VOLE_PIECE * width / COLUMNS) {
             let count = VOLE_PIECE.min(request.voles - voles.blocks.len());
             piece.resize(choices.len() * COLUMNS, Block::ZERO);
-            self.columns(ctx, choices, &mut piece)?;
+            self.columns(ctx, transcript, choices, &mut piece)?;
             voles.values.extend((0..count).map(|i| request.lift.value_at(choices, i)));
             voles.blocks.extend(request.lift.combine_each(&piece[..count * width]));
             if S::MALICIOUS {
@@ -130,6 +152,7 @@ impl<S: Security> Receiver<S> {
     fn columns(
         &mut self,
         ctx: &mut Context,
+        transcript: &mut Transcript,
         choices: &mut [Block],
         columns: &mut [Block],
     ) -> Result<()> {
@@ -160,57 +183,25 @@ impl<S: Security> Receiver<S> {
                     tiles.for_each_init(Scratch::default, tile);
                 });
             }
+            #[cfg(test)]
+            if let Some(cheat) = &self.cheat {
+                let lens = choices.chunks(TILE).map(<[Block]>::len);
+                corrections.chunks_mut(tile_len).zip(lens).for_each(|(c, len)| cheat(c, len));
+            }
             for message in corrections.chunks(tile_len) {
-                ctx.peer()?.send(Block::as_bytes(message))?;
+                let message = Block::as_bytes(message);
+                if S::MALICIOUS {
+                    transcript.update(message);
+                }
+                ctx.peer()?.send(message)?;
             }
         }
         Ok(())
     }
 }
 
-impl<S: Security> UncheckedReceiver<S> {
-    /// The output before the check.
-    pub fn provisional(&self) -> &ReceiverOutput {
-        &self.output
-    }
-
-    /// Receives the challenge, sends the response and gives the output.
-    ///
-    /// # Errors
-    /// Of the connection.
-    pub fn prove(self, ctx: &mut Context) -> Result<ReceiverOutput> {
-        let UncheckedReceiver { output, choices, columns, binding, .. } = self;
-        if !S::MALICIOUS {
-            return Ok(output);
-        }
-        let mut chi = [0; Block::LEN];
-        ctx.peer()?.recv_into(&mut chi)?;
-        let chi = Block::from_le_bytes(chi);
-        let u = check::hash_choices(&choices, output.cots.blocks.len(), chi);
-        let rows = check::hash_rows(ctx.pool(), &output.cots.blocks, &columns, chi);
-        let mut response = Vec::with_capacity(RESPONSE_LEN);
-        response.extend_from_slice(&u.to_le_bytes());
-        response.extend_from_slice(&check::digest(&binding, chi, u, &rows));
-        ctx.peer()?.send(&response)?;
-        Ok(output)
-    }
-}
-
-impl UncheckedReceiver<SemiHonest> {
-    /// The output; there is no check.
-    pub fn into_output(self) -> ReceiverOutput {
-        self.output
-    }
-}
-
-impl CotReceiver for Receiver<SemiHonest> {
+impl<S: Security> CotReceiver for Receiver<S> {
     fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots> {
-        Ok(Receiver::extend(self, ctx, Request::cots(len))?.into_output().cots)
-    }
-}
-
-impl CotReceiver for Receiver<Malicious> {
-    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots> {
-        Ok(Receiver::extend(self, ctx, Request::cots(len))?.prove(ctx)?.cots)
+        Ok(Receiver::extend(self, ctx, Request::cots(len))?.cots)
     }
 }

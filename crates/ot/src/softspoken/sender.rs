@@ -1,17 +1,18 @@
-use super::check::{self, Columns, RESPONSE_LEN};
+use super::check::{Challenge, Columns, RESPONSE_LEN};
 use super::expand::{Scratch, sender_tile};
 use super::layout::{
     BASE_TRANSFERS, COLUMNS, FieldBits, Request, TILE, VOLE_PIECE, binding, group_tiles,
 };
+use crate::poison::Poison;
 use crate::{CotSender, base, pprf};
 use rand::Rng;
 use rayon::prelude::*;
 use std::marker::PhantomData;
-use vesica_core::{
-    Block, Malicious, Misbehaviour, Result, Secret, Security, SemiHonest, SessionId,
-};
+use vesica_core::hash::Transcript;
+use vesica_core::{Block, Misbehaviour, Result, Secret, Security, SessionId};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The party that holds Δ, after its first message of the setup.
 pub struct SenderSetup<S: Security> {
@@ -49,18 +50,21 @@ impl<S: Security> SenderSetup<S> {
         let base = self.base.receive(ctx)?;
         let binding = binding::<S>(&base.transcript, self.bits);
         let delta = self.delta.expose();
-        let alphas: Vec<_> = (0..shape.trees)
+        let alphas = (0..shape.trees)
             .map(|j| (delta.get() >> (j * shape.depth)) as u32 & (shape.leaves() as u32 - 1))
             .collect();
-        let leaves = pprf::receive::<S>(ctx, shape, &binding, &base.keys, &alphas)?;
-        let known = leaves.chunks_exact(shape.leaves()).flat_map(|tree| &tree[1..]);
+        let alphas: Zeroizing<Vec<u32>> = Zeroizing::new(alphas);
+        let trees = pprf::receive::<S>(ctx, shape, &binding, &base.keys, &alphas)?;
+        let known = trees.leaves.chunks_exact(shape.leaves()).flat_map(|tree| &tree[1..]);
         Ok(Sender {
             bits: self.bits,
             leaves: known.map(|leaf| Aes128::new(*leaf)).collect(),
             delta: self.delta,
             scratch: Scratch::default(),
             next_block: 0,
-            binding,
+            extensions: 0,
+            binding: trees.transcript,
+            poison: Poison::default(),
             security: PhantomData,
         })
     }
@@ -73,7 +77,9 @@ pub struct Sender<S: Security> {
     scratch: Scratch,
     delta: Secret<Block>,
     next_block: u128,
+    extensions: u64,
     binding: [u8; 32],
+    poison: Poison,
     security: PhantomData<S>,
 }
 
@@ -86,22 +92,11 @@ pub struct SenderOutput {
     pub voles: Vec<Block>,
 }
 
-/// A sender's correlations before it has sent the challenge. With [`SemiHonest`] the steps send
-/// nothing and always succeed.
-#[must_use]
-pub struct UncheckedSender<S: Security> {
-    output: SenderOutput,
-    columns: Columns,
-    delta: Secret<Block>,
-    binding: [u8; 32],
-    security: PhantomData<S>,
-}
-
-/// A sender's correlations after it has sent the challenge.
-#[must_use]
-pub struct ChallengedSender<S: Security> {
-    unchecked: UncheckedSender<S>,
-    chi: Block,
+impl Drop for SenderOutput {
+    fn drop(&mut self) {
+        self.cots.zeroize();
+        self.voles.zeroize();
+    }
 }
 
 impl<S: Security> Sender<S> {
@@ -133,47 +128,61 @@ impl<S: Security> Sender<S> {
         *self.delta.expose()
     }
 
-    /// Receives the corrections of one extension and computes the correlations.
+    /// A digest of the setup that both parties hold; public.
+    pub(crate) fn binding(&self) -> &[u8; 32] {
+        &self.binding
+    }
+
+    /// Receives the corrections of one extension, computes the correlations and checks them.
     ///
     /// # Errors
-    /// Of the connection.
-    pub fn extend(
-        &mut self,
-        ctx: &mut Context,
-        request: Request<'_>,
-    ) -> Result<UncheckedSender<S>> {
+    /// Of the connection; [`Misbehaviour::CorrelationCheckFailed`] of a malicious receiver. After an
+    /// error every further call gives the same one.
+    pub fn extend(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<SenderOutput> {
+        self.poison.check()?;
+        let result = self.extend_once(ctx, request);
+        self.poison.keep(result)
+    }
+
+    fn extend_once(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<SenderOutput> {
+        let mut transcript = Challenge::transcript(&self.binding, self.extensions, &request);
+        self.extensions += 1;
         let mut columns = Columns::default();
-        let mut cots = Block::zeros(request.cot_blocks() * COLUMNS);
-        self.columns(ctx, &mut cots)?;
-        let voles = self.voles(ctx, request, &mut columns.voles)?;
+        let mut output = SenderOutput::default();
+        output.cots = Block::zeros(request.cot_blocks() * COLUMNS);
+        self.columns(ctx, &mut transcript, &mut output.cots)?;
+        output.voles = self.voles(ctx, &mut transcript, request, &mut columns.voles)?;
         if S::MALICIOUS {
-            columns.cot_rest = cots[request.cots..].to_vec();
-            columns.mask = vec![Block::ZERO; COLUMNS];
-            self.columns(ctx, &mut columns.mask)?;
+            columns.cot_rest = output.cots[request.cots..].to_vec();
+            let mask_blocks = request.blocks::<S>() - request.cot_blocks() - request.vole_blocks();
+            columns.mask = vec![Block::ZERO; mask_blocks * COLUMNS];
+            self.columns(ctx, &mut transcript, &mut columns.mask)?;
+            let challenge = Challenge::new(transcript);
+            let mut response = [0; RESPONSE_LEN];
+            ctx.peer()?.recv_into(&mut response)?;
+            let cots = &output.cots[..request.cots];
+            if !challenge.is_answered(ctx.pool(), self.delta(), cots, &columns, &response) {
+                return Err(Misbehaviour::CorrelationCheckFailed.into());
+            }
         }
-        cots.truncate(request.cots);
-        Ok(UncheckedSender {
-            output: SenderOutput { cots, voles },
-            columns,
-            delta: Secret::new(self.delta()),
-            binding: self.binding,
-            security: PhantomData,
-        })
+        output.cots.truncate(request.cots);
+        Ok(output)
     }
 
     fn voles(
         &mut self,
         ctx: &mut Context,
+        transcript: &mut Transcript,
         request: Request<'_>,
         kept: &mut Vec<Block>,
     ) -> Result<Vec<Block>> {
         let width = request.lift.width_bits();
         let mut voles = Vec::with_capacity(request.voles);
-        let mut piece = Vec::new();
+        let mut piece = Zeroizing::new(Vec::new());
         while voles.len() < request.voles {
             let count = VOLE_PIECE.min(request.voles - voles.len());
             piece.resize((count * width).next_multiple_of(COLUMNS), Block::ZERO);
-            self.columns(ctx, &mut piece)?;
+            self.columns(ctx, transcript, &mut piece)?;
             voles.extend(request.lift.combine_each(&piece[..count * width]));
             if S::MALICIOUS {
                 kept.extend_from_slice(&piece);
@@ -183,7 +192,12 @@ impl<S: Security> Sender<S> {
     }
 
     /// Fills `columns` with the next positions.
-    fn columns(&mut self, ctx: &mut Context, columns: &mut [Block]) -> Result<()> {
+    fn columns(
+        &mut self,
+        ctx: &mut Context,
+        transcript: &mut Transcript,
+        columns: &mut [Block],
+    ) -> Result<()> {
         let delta = self.delta();
         let Sender { bits, ref leaves, ref mut scratch, .. } = *self;
         let tile_len = TILE * bits.corrections();
@@ -193,7 +207,11 @@ impl<S: Security> Sender<S> {
             let blocks = group.len() / COLUMNS;
             let corrections = &mut corrections[..blocks * bits.corrections()];
             for message in corrections.chunks_mut(tile_len) {
-                ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
+                let message = Block::as_bytes_mut(message);
+                ctx.peer()?.recv_into(message)?;
+                if S::MALICIOUS {
+                    transcript.update(message);
+                }
             }
             let first = self.next_block;
             let tile = |scratch: &mut Scratch, (i, tile): (usize, (_, _))| {
@@ -217,81 +235,13 @@ impl<S: Security> Sender<S> {
     }
 }
 
-impl<S: Security> UncheckedSender<S> {
-    /// The output, not yet to be relied on: nothing that depends on this party's private input
-    /// may be sent because of it.
-    pub fn provisional(&self) -> &SenderOutput {
-        &self.output
-    }
-
-    /// Sends the challenge.
-    ///
-    /// # Errors
-    /// Of the connection.
-    pub fn challenge(self, ctx: &mut Context) -> Result<ChallengedSender<S>> {
-        let mut chi = [0; Block::LEN];
-        if S::MALICIOUS {
-            ctx.rng().fill_bytes(&mut chi);
-            ctx.peer()?.send(&chi)?;
-        }
-        Ok(ChallengedSender { unchecked: self, chi: Block::from_le_bytes(chi) })
-    }
-}
-
-impl UncheckedSender<SemiHonest> {
-    /// The output; there is no check.
-    pub fn into_output(self) -> SenderOutput {
-        self.output
-    }
-}
-
-impl<S: Security> ChallengedSender<S> {
-    /// As [`UncheckedSender::provisional`].
-    pub fn provisional(&self) -> &SenderOutput {
-        &self.unchecked.output
-    }
-
-    /// Receives the response and gives the output if it is right.
-    ///
-    /// # Errors
-    /// Of the connection; [`Misbehaviour::CorrelationCheckFailed`].
-    pub fn verify(self, ctx: &mut Context) -> Result<SenderOutput> {
-        let UncheckedSender { output, columns, delta, binding, .. } = self.unchecked;
-        if !S::MALICIOUS {
-            return Ok(output);
-        }
-        let mut response = [0; RESPONSE_LEN];
-        ctx.peer()?.recv_into(&mut response)?;
-        let (u, expected) = response.split_first_chunk().expect("longer than a block");
-        let u = Block::from_le_bytes(*u);
-        let mut rows = check::hash_rows(ctx.pool(), &output.cots, &columns, self.chi);
-        for (row, j) in rows.iter_mut().zip(0..) {
-            *row ^= u & Block::mask(delta.expose().bit(j));
-        }
-        if check::digest(&binding, self.chi, u, &rows) != expected {
-            return Err(Misbehaviour::CorrelationCheckFailed.into());
-        }
-        Ok(output)
-    }
-}
-
-impl CotSender for Sender<SemiHonest> {
+impl<S: Security> CotSender for Sender<S> {
     fn delta(&self) -> Block {
         Sender::delta(self)
     }
 
     fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<Block>> {
-        Ok(Sender::extend(self, ctx, Request::cots(len))?.into_output().cots)
-    }
-}
-
-impl CotSender for Sender<Malicious> {
-    fn delta(&self) -> Block {
-        Sender::delta(self)
-    }
-
-    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<Block>> {
-        let unchecked = Sender::extend(self, ctx, Request::cots(len))?;
-        Ok(unchecked.challenge(ctx)?.verify(ctx)?.cots)
+        let mut output = Sender::extend(self, ctx, Request::cots(len))?;
+        Ok(std::mem::take(&mut output.cots))
     }
 }

@@ -41,11 +41,19 @@ pub struct Setting {
     pub seed: u8,
     pub idle: Duration,
     pub tampering: Option<tamper::Tampering>,
+    /// Whether the sender of transfers is the protocol's receiver.
+    pub reversed: bool,
 }
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { threads: 1, seed: 1, idle: Duration::from_secs(60), tampering: None }
+        Self {
+            threads: 1,
+            seed: 1,
+            idle: Duration::from_secs(60),
+            tampering: None,
+            reversed: false,
+        }
     }
 }
 
@@ -65,8 +73,12 @@ impl Setting {
             }
         }
         thread::scope(|scope| {
-            let sending = scope.spawn(|| self.party(Role::Receiver, sender_end, self.seed, sender));
-            let receiving = self.party(Role::Sender, receiver_end, !self.seed, receiver);
+            let mut peers = [Role::Receiver, Role::Sender];
+            if self.reversed {
+                peers.reverse();
+            }
+            let sending = scope.spawn(move || self.party(peers[0], sender_end, self.seed, sender));
+            let receiving = self.party(peers[1], receiver_end, !self.seed, receiver);
             let sending = match sending.join() {
                 Ok(run) => run,
                 Err(panic) => std::panic::resume_unwind(panic),

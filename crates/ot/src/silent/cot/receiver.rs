@@ -1,12 +1,13 @@
 use super::{CHOICE, FIELD_BITS, clear_choices, request};
-use crate::silent::check::{self, Challenge};
+use crate::poison::Poison;
+use crate::silent::check::{Challenge, Check, Question};
 use crate::silent::code::{Codes, Coefficients};
-use crate::silent::parameters::CotPlan;
+use crate::silent::parameters::{self, CotPlan};
 use crate::silent::receiver_trees::ReceiverTrees;
+use crate::silent::seed;
 use crate::silent::stream::{Noise, Stream};
 use crate::silent::tree::{Functions, Leaves};
 use crate::{Bits, CotReceiver, Cots, softspoken};
-use rand::Rng;
 use vesica_core::{Block, Result, Security, SessionId};
 use vesica_net::{Context, Pool};
 use vesica_simd::ggm;
@@ -14,6 +15,7 @@ use vesica_simd::ggm;
 /// The party that holds the choices, after the setup: any number of extensions.
 pub struct Receiver<S: Security> {
     softspoken: softspoken::Receiver<S>,
+    poison: Poison,
 }
 
 /// A receiver's transfers: M = K + r·Δ, in order, the lowest bit of each being r.
@@ -25,54 +27,64 @@ impl<S: Security> Receiver<S> {
     /// # Errors
     /// Of the connection; [`vesica_core::Misbehaviour::InvalidPoint`].
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
-        Ok(Self { softspoken: softspoken::Receiver::setup(ctx, session, FIELD_BITS)? })
+        let softspoken = softspoken::Receiver::setup(ctx, session, FIELD_BITS)?;
+        Ok(Self { softspoken, poison: Poison::default() })
+    }
+
+    /// The extension below, for tests of a receiver that deviates there.
+    #[cfg(test)]
+    pub(crate) fn below(&mut self) -> &mut softspoken::Receiver<S> {
+        &mut self.softspoken
     }
 
     /// All communication for `len` new transfers; their computation follows as the stream is
     /// read.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::Misbehaviour::CorrelationCheckFailed`].
+    /// Of the connection; [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
+    /// the same one.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
+        self.poison.check()?;
+        let result = self.extend_once(ctx, len);
+        self.poison.keep(result)
+    }
+
+    fn extend_once(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
+        parameters::check_len(len)?;
         let plan = CotPlan::new(len);
         if len == 0 {
             return Ok(ReceiverStream::of_start(ctx.pool(), Cots::default()));
         }
         if plan.steps.is_empty() {
-            let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
-            let output = unchecked.prove(ctx)?;
+            let output = self.softspoken.extend(ctx, request::<S>(&plan))?;
             ctx.peer()?.flush()?;
             return Ok(ReceiverStream::of_start(ctx.pool(), output.cots));
         }
-        let mut code_seed = [0; Block::LEN];
-        ctx.rng().fill_bytes(&mut code_seed);
-        ctx.peer()?.send(&code_seed)?;
-        let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
+        let code_seed = seed::draw_and_send(ctx)?;
+        let mut below = self.softspoken.extend(ctx, request::<S>(&plan))?;
         ctx.peer()?.flush()?;
-        let mut below = unchecked.prove(ctx)?;
 
-        let mut tree_seed = [0; Block::LEN];
-        ctx.peer()?.recv_into(&mut tree_seed)?;
+        let tree_seed = seed::receive(ctx)?;
         let groups = plan.groups();
         let tree_count = groups.iter().map(|group| group.trees).sum();
-        let functions = Functions::new(Block::from_le_bytes(tree_seed), tree_count);
+        let functions = Functions::new(tree_seed, tree_count);
         let of = (&functions, Leaves::Correlated);
         let trees = ReceiverTrees::receive(ctx, of, &groups, &below.cots, (Vec::new(), &[]))?;
         if S::MALICIOUS {
-            let mut seed = [0; Block::LEN];
-            ctx.rng().fill_bytes(&mut seed);
-            let seed = Block::from_le_bytes(seed);
+            let seed = seed::draw(ctx);
             let chi = Challenge::new(seed, &groups);
             let [x, sum] = trees.sums(ctx.pool(), &functions, &chi, &groups);
             let spare = below.voles.values.last().zip(below.voles.blocks.last());
             let (s, m) = spare.expect("a spare one was asked for");
-            check::ask(ctx, &code_seed, (seed, x ^ Block::new(*s)), sum ^ *m)?;
+            let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
+            check.ask(ctx, Question { seed, x: x ^ Block::new(*s) }, sum ^ *m)?;
         }
         below.cots.blocks.truncate(plan.start_len);
         show_choices(&mut below.cots);
         let noise = ReceiverNoise { functions, trees };
-        let codes = Codes::new(Block::from_le_bytes(code_seed), Coefficients::Binary);
-        let start = [below.cots.blocks];
+        let codes = Codes::new(code_seed, Coefficients::Binary);
+        let start = [std::mem::take(&mut below.cots.blocks)];
         Ok(ReceiverStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))
     }
 }
@@ -108,7 +120,8 @@ impl ReceiverStream {
         };
         let codes = Codes::new(Block::ZERO, Coefficients::Binary);
         let len = start.blocks.len();
-        Self(Stream::new(pool, noise, codes, Vec::new(), len, [start.blocks]))
+        let blocks = std::mem::take(&mut start.blocks);
+        Self(Stream::new(pool, noise, codes, Vec::new(), len, [blocks]))
     }
 
     /// How many transfers are left.

@@ -1,13 +1,14 @@
 use super::{CHOICE, FIELD_BITS, clear_choices, request};
 use crate::CotSender;
-use crate::silent::check::{self, Challenge};
+use crate::poison::Poison;
+use crate::silent::check::{Challenge, Check};
 use crate::silent::code::{Codes, Coefficients};
-use crate::silent::parameters::CotPlan;
-use crate::silent::sender_trees::{Below, SenderTrees};
+use crate::silent::parameters::{self, CotPlan};
+use crate::silent::seed;
+use crate::silent::sender_trees::SenderTrees;
 use crate::silent::stream::{Noise, Stream};
 use crate::silent::tree::{Functions, Leaves};
 use crate::softspoken;
-use rand::Rng;
 use vesica_core::{Block, Result, Secret, Security, SessionId};
 use vesica_net::{Context, Pool};
 use vesica_simd::gf128;
@@ -15,8 +16,7 @@ use vesica_simd::gf128;
 /// The party that holds Δ, after the setup: any number of extensions.
 pub struct Sender<S: Security> {
     softspoken: softspoken::Sender<S>,
-    /// Whether something depends on Δ already.
-    used: bool,
+    poison: Poison,
 }
 
 /// A sender's transfers: K, in order, the lowest bit of each being zero.
@@ -28,12 +28,9 @@ impl<S: Security> Sender<S> {
     /// # Errors
     /// As [`softspoken::SenderSetup::receive`].
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
-        let mut delta = [0; Block::LEN];
-        ctx.rng().fill_bytes(&mut delta);
-        delta[0] |= 1;
-        let delta = Block::from_le_bytes(delta);
+        let delta = Block::new(seed::draw(ctx).get() | CHOICE.get());
         let softspoken = softspoken::Sender::setup_with_delta(ctx, session, FIELD_BITS, delta)?;
-        Ok(Self { softspoken, used: false })
+        Ok(Self { softspoken, poison: Poison::default() })
     }
 
     /// Δ.
@@ -45,52 +42,53 @@ impl<S: Security> Sender<S> {
     /// read.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::Misbehaviour::CorrelationCheckFailed`].
+    /// Of the connection; [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
+    /// the same one.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<SenderStream> {
+        self.poison.check()?;
+        let result = self.extend_once(ctx, len);
+        self.poison.keep(result)
+    }
+
+    fn extend_once(&mut self, ctx: &mut Context, len: usize) -> Result<SenderStream> {
+        parameters::check_len(len)?;
         let plan = CotPlan::new(len);
         if len == 0 {
             return Ok(SenderStream::of_start(ctx.pool(), Vec::new()));
         }
         if plan.steps.is_empty() {
-            let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
-            let output = unchecked.challenge(ctx)?.verify(ctx)?;
-            self.used = true;
-            return Ok(SenderStream::of_start(ctx.pool(), output.cots));
+            let mut below = self.softspoken.extend(ctx, request::<S>(&plan))?;
+            return Ok(SenderStream::of_start(ctx.pool(), std::mem::take(&mut below.cots)));
         }
-        let mut code_seed = [0; Block::LEN];
-        ctx.peer()?.recv_into(&mut code_seed)?;
-        let unchecked = self.softspoken.extend(ctx, request::<S>(&plan))?;
-        let challenged = unchecked.challenge(ctx)?;
-        let below = Below::new(ctx, challenged, self.used)?;
-        self.used = true;
+        let code_seed = seed::receive(ctx)?;
+        let mut below = self.softspoken.extend(ctx, request::<S>(&plan))?;
 
-        let mut tree_seed = [0; Block::LEN];
-        ctx.rng().fill_bytes(&mut tree_seed);
-        ctx.peer()?.send(&tree_seed)?;
+        let tree_seed = seed::draw_and_send(ctx)?;
         let groups = plan.groups();
         let tree_count = groups.iter().map(|group| group.trees).sum();
         let trees = SenderTrees {
-            functions: Functions::new(Block::from_le_bytes(tree_seed), tree_count),
+            functions: Functions::new(tree_seed, tree_count),
             kind: Leaves::Correlated,
             delta: Secret::new(self.delta()),
         };
-        trees.send(ctx, &groups, &below.provisional().cots, &[])?;
+        trees.send(ctx, &groups, &below.cots, &[])?;
         ctx.peer()?.flush()?;
 
-        let mut output = below.check(ctx)?;
         if S::MALICIOUS {
-            let (seed, x) = check::receive_question(ctx)?;
-            let chi = Challenge::new(seed, &groups);
-            let sum = trees.sum(ctx.pool(), &chi, &groups, &output.cots);
-            let spare = *output.voles.last().expect("a spare one was asked for");
-            check::answer(ctx, &code_seed, sum ^ spare ^ gf128::mul(x, self.delta()))?;
+            let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
+            let question = check.receive_question(ctx)?;
+            let chi = Challenge::new(question.seed, &groups);
+            let sum = trees.sum(ctx.pool(), &chi, &groups, &below.cots);
+            let spare = *below.voles.last().expect("a spare one was asked for");
+            check.answer(ctx, question, sum ^ spare ^ gf128::mul(question.x, self.delta()))?;
         }
-        let first_keys = SenderTrees::first_keys(&groups, &output.cots);
-        output.cots.truncate(plan.start_len);
-        clear_choices(&mut output.cots);
+        let first_keys = SenderTrees::first_keys(&groups, &below.cots);
+        below.cots.truncate(plan.start_len);
+        clear_choices(&mut below.cots);
         let noise = SenderNoise { trees, first_keys };
-        let codes = Codes::new(Block::from_le_bytes(code_seed), Coefficients::Binary);
-        let start = [output.cots];
+        let codes = Codes::new(code_seed, Coefficients::Binary);
+        let start = [std::mem::take(&mut below.cots)];
         Ok(SenderStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))
     }
 }

@@ -1,19 +1,21 @@
 use super::{FIELD_BITS, Values, request};
-use crate::silent::check::{self, Challenge};
+use crate::poison::Poison;
+use crate::silent::check::{Challenge, Check, Question};
 use crate::silent::code::Codes;
 use crate::silent::dual;
-use crate::silent::parameters::{Plan, Start};
+use crate::silent::parameters::{self, Plan, Start};
 use crate::silent::receiver_trees::ReceiverTrees;
+use crate::silent::seed;
 use crate::silent::stream::{Noise, Stream};
 use crate::silent::tree::{Functions, Leaves};
-use crate::softspoken::{self, Voles};
-use rand::Rng;
+use crate::softspoken;
 use vesica_core::{Block, Result, Security, SessionId};
 use vesica_net::{Context, Pool};
 
 /// The party that holds the values, after the setup: any number of extensions.
 pub struct Receiver<S: Security> {
     softspoken: softspoken::Receiver<S>,
+    poison: Poison,
 }
 
 /// A receiver's correlations: a and c = a·Δ + b, in order.
@@ -25,7 +27,14 @@ impl<S: Security> Receiver<S> {
     /// # Errors
     /// Of the connection; [`vesica_core::Misbehaviour::InvalidPoint`].
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
-        Ok(Self { softspoken: softspoken::Receiver::setup(ctx, session, FIELD_BITS)? })
+        let softspoken = softspoken::Receiver::setup(ctx, session, FIELD_BITS)?;
+        Ok(Self { softspoken, poison: Poison::default() })
+    }
+
+    /// The extension below, for tests of a receiver that deviates there.
+    #[cfg(test)]
+    pub(crate) fn below(&mut self) -> &mut softspoken::Receiver<S> {
+        &mut self.softspoken
     }
 
     /// All communication for `len` new correlations; their computation follows as the stream is
@@ -33,13 +42,27 @@ impl<S: Security> Receiver<S> {
     ///
     /// # Errors
     /// Of the connection; [`vesica_core::ParameterError::UnsupportedOperation`];
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`].
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
+    /// the same one.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
         len: usize,
         values: Values,
     ) -> Result<ReceiverStream> {
+        self.poison.check()?;
+        let result = self.extend_once(ctx, len, values);
+        self.poison.keep(result)
+    }
+
+    fn extend_once(
+        &mut self,
+        ctx: &mut Context,
+        len: usize,
+        values: Values,
+    ) -> Result<ReceiverStream> {
+        parameters::check_len(len)?;
         values.check::<S>()?;
         if len == 0 {
             return Ok(ReceiverStream::of_start(ctx.pool(), [Vec::new(), Vec::new()]));
@@ -47,23 +70,19 @@ impl<S: Security> Receiver<S> {
         let plan = Plan::new(len, values);
         let lift = values.map();
         if plan.start == Start::Direct {
-            let unchecked = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
-            let Voles { values, blocks } = unchecked.prove(ctx)?.voles;
+            let mut voles = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?.voles;
             ctx.peer()?.flush()?;
-            let a = values.into_iter().map(|value| lift.apply(value)).collect();
-            return Ok(ReceiverStream::of_start(ctx.pool(), [a, blocks]));
+            let a = voles.values.iter().map(|value| lift.apply(*value)).collect();
+            let c = std::mem::take(&mut voles.blocks);
+            return Ok(ReceiverStream::of_start(ctx.pool(), [a, c]));
         }
-        let mut code_seed = [0; Block::LEN];
-        ctx.rng().fill_bytes(&mut code_seed);
-        ctx.peer()?.send(&code_seed)?;
-        let unchecked = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
+        let code_seed = seed::draw_and_send(ctx)?;
+        let below = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
         ctx.peer()?.flush()?;
-        let below = unchecked.prove(ctx)?;
 
-        let mut tree_seed = [0; Block::LEN];
-        ctx.peer()?.recv_into(&mut tree_seed)?;
-        let functions = Functions::new(Block::from_le_bytes(tree_seed), plan.trees());
-        let codes = Codes::new(Block::from_le_bytes(code_seed), values.coefficients());
+        let tree_seed = seed::receive(ctx)?;
+        let functions = Functions::new(tree_seed, plan.trees());
+        let codes = Codes::new(code_seed, values.coefficients());
         let mut noise_values: Vec<Block> =
             below.voles.values.iter().map(|value| lift.apply(*value)).collect();
         let spare_value = noise_values.split_off(plan.dual_trees());
@@ -79,15 +98,15 @@ impl<S: Security> Receiver<S> {
         let trees = ReceiverTrees::receive(ctx, of, &groups, &below.cots, (values, &blocks))?;
 
         if S::MALICIOUS {
-            let mut seed = [0; Block::LEN];
-            ctx.rng().fill_bytes(&mut seed);
-            let seed = Block::from_le_bytes(seed);
+            let seed = seed::draw(ctx);
             let chi = Challenge::new(seed, &[&[dual_group], &*groups].concat());
             let [x, sum] = dual.sums(ctx.pool(), &functions, &chi, &[dual_group]);
             let [step_x, step_sum] = trees.sums(ctx.pool(), &functions, &chi, &groups);
             let spare = spare_value.last().zip(below.voles.blocks.last());
             let (s, m) = spare.expect("a spare one was asked for");
-            check::ask(ctx, &code_seed, (seed, x ^ step_x ^ *s), sum ^ step_sum ^ *m)?;
+            let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
+            let question = Question { seed, x: x ^ step_x ^ *s };
+            check.ask(ctx, question, sum ^ step_sum ^ *m)?;
         }
         let noise = ReceiverNoise { functions, trees };
         Ok(ReceiverStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))

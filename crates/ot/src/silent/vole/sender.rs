@@ -1,22 +1,23 @@
 use super::{FIELD_BITS, Values, request};
-use crate::silent::check::{self, Challenge};
+use crate::poison::Poison;
+use crate::silent::check::{Challenge, Check};
 use crate::silent::code::Codes;
 use crate::silent::dual;
-use crate::silent::parameters::{Plan, Start};
-use crate::silent::sender_trees::{Below, SenderTrees};
+use crate::silent::parameters::{self, Plan, Start};
+use crate::silent::seed;
+use crate::silent::sender_trees::SenderTrees;
 use crate::silent::stream::{Noise, Stream};
 use crate::silent::tree::{Functions, Leaves};
 use crate::softspoken;
-use rand::Rng;
 use vesica_core::{Block, Result, Secret, Security, SessionId};
 use vesica_net::{Context, Pool};
 use vesica_simd::gf128;
+use zeroize::Zeroizing;
 
 /// The party that holds Δ, after the setup: any number of extensions.
 pub struct Sender<S: Security> {
     softspoken: softspoken::Sender<S>,
-    /// Whether something depends on Δ already.
-    used: bool,
+    poison: Poison,
 }
 
 /// A sender's correlations: b, in order.
@@ -29,7 +30,7 @@ impl<S: Security> Sender<S> {
     /// As [`softspoken::SenderSetup::receive`].
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let softspoken = softspoken::Sender::setup(ctx, session, FIELD_BITS)?;
-        Ok(Self { softspoken, used: false })
+        Ok(Self { softspoken, poison: Poison::default() })
     }
 
     /// Δ.
@@ -42,13 +43,27 @@ impl<S: Security> Sender<S> {
     ///
     /// # Errors
     /// Of the connection; [`vesica_core::ParameterError::UnsupportedOperation`];
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`].
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
+    /// the same one.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
         len: usize,
         values: Values,
     ) -> Result<SenderStream> {
+        self.poison.check()?;
+        let result = self.extend_once(ctx, len, values);
+        self.poison.keep(result)
+    }
+
+    fn extend_once(
+        &mut self,
+        ctx: &mut Context,
+        len: usize,
+        values: Values,
+    ) -> Result<SenderStream> {
+        parameters::check_len(len)?;
         values.check::<S>()?;
         if len == 0 {
             return Ok(SenderStream::of_start(ctx.pool(), Vec::new()));
@@ -56,52 +71,43 @@ impl<S: Security> Sender<S> {
         let plan = Plan::new(len, values);
         let lift = values.map();
         if plan.start == Start::Direct {
-            let unchecked = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
-            let output = unchecked.challenge(ctx)?.verify(ctx)?;
-            self.used = true;
-            return Ok(SenderStream::of_start(ctx.pool(), output.voles));
+            let mut below = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
+            return Ok(SenderStream::of_start(ctx.pool(), std::mem::take(&mut below.voles)));
         }
-        let mut code_seed = [0; Block::LEN];
-        ctx.peer()?.recv_into(&mut code_seed)?;
-        let unchecked = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
-        let challenged = unchecked.challenge(ctx)?;
-        let below = Below::new(ctx, challenged, self.used)?;
-        self.used = true;
+        let code_seed = seed::receive(ctx)?;
+        let below = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
 
-        let mut tree_seed = [0; Block::LEN];
-        ctx.rng().fill_bytes(&mut tree_seed);
-        ctx.peer()?.send(&tree_seed)?;
+        let tree_seed = seed::draw_and_send(ctx)?;
         let trees = SenderTrees {
-            functions: Functions::new(Block::from_le_bytes(tree_seed), plan.trees()),
+            functions: Functions::new(tree_seed, plan.trees()),
             kind: Leaves::Hashed,
             delta: Secret::new(self.delta()),
         };
-        let codes = Codes::new(Block::from_le_bytes(code_seed), values.coefficients());
+        let codes = Codes::new(code_seed, values.coefficients());
         let (groups, dual_group) = (plan.groups(), plan.dual_group());
-        let provisional = below.provisional();
-        let (cots, noise_keys) = (&provisional.cots, &provisional.voles[..dual_group.trees]);
+        let (cots, noise_keys) = (&below.cots, &below.voles[..dual_group.trees]);
         let noise = trees.send_and_keep(ctx, dual_group, cots, noise_keys)?;
-        let dual_noise = if S::MALICIOUS { noise.clone() } else { Vec::new() };
+        let dual_noise = Secret::new(if S::MALICIOUS { noise.clone() } else { Vec::new() });
         let [mut start] = dual::compress(&codes, [noise], plan.start_len);
-        let noise_keys = start.split_off(plan.start_len - plan.step_trees());
+        let noise_keys = Zeroizing::new(start.split_off(plan.start_len - plan.step_trees()));
         trees.send(ctx, &groups, cots, &noise_keys)?;
         ctx.peer()?.flush()?;
 
-        let output = below.check(ctx)?;
         if S::MALICIOUS {
-            let (seed, x) = check::receive_question(ctx)?;
-            let chi = Challenge::new(seed, &[&[dual_group], &*groups].concat());
-            let dual_trees = dual_noise.chunks_exact(dual_group.tree_len()).enumerate();
+            let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
+            let question = check.receive_question(ctx)?;
+            let chi = Challenge::new(question.seed, &[&[dual_group], &*groups].concat());
+            let dual_trees = dual_noise.expose().chunks_exact(dual_group.tree_len()).enumerate();
             let dual_sums = dual_trees.map(|(tree, leaves)| chi.sum(tree, leaves));
-            let spare = *output.voles.last().expect("a spare one was asked for");
+            let spare = *below.voles.last().expect("a spare one was asked for");
             let sum = dual_sums.fold(spare, |sum, of_tree| sum ^ of_tree)
-                ^ trees.sum(ctx.pool(), &chi, &groups, &output.cots);
-            check::answer(ctx, &code_seed, sum ^ gf128::mul(x, self.delta()))?;
+                ^ trees.sum(ctx.pool(), &chi, &groups, cots);
+            check.answer(ctx, question, sum ^ gf128::mul(question.x, self.delta()))?;
         }
         let noise = SenderNoise {
             trees,
             first_tree: plan.dual_trees(),
-            first_keys: SenderTrees::first_keys(&groups, &output.cots),
+            first_keys: SenderTrees::first_keys(&groups, cots),
         };
         Ok(SenderStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, [start])))
     }

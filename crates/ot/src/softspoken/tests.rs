@@ -1,0 +1,76 @@
+//! Receivers that deviate in the corrections.
+
+use super::layout::{COLUMNS, TILE};
+use super::*;
+use crate::support::{Run, SESSION, run};
+use vesica_core::{Block, Error, Malicious, Misbehaviour, Result};
+
+const REFUSED: Error = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);
+
+/// A run whose receiver changes its corrections; the sender's second result is that of one more
+/// extension after an error.
+fn run_with(
+    bits: FieldBits,
+    delta: Block,
+    request: Request<'_>,
+    cheat: receiver::Cheat,
+) -> Run<(Result<SenderOutput>, Option<Error>), ReceiverOutput> {
+    run(
+        |ctx| {
+            let mut sender = Sender::<Malicious>::setup_with_delta(ctx, &SESSION, bits, delta)?;
+            let first = sender.extend(ctx, request);
+            let second = first.is_err().then(|| sender.extend(ctx, request).err()).flatten();
+            Ok((first, second))
+        },
+        |ctx| {
+            let mut receiver = Receiver::<Malicious>::setup(ctx, &SESSION, bits)?;
+            receiver.cheat = Some(cheat);
+            receiver.extend(ctx, request)
+        },
+    )
+}
+
+#[test]
+fn rows_with_other_choices_are_refused_and_the_sender_is_of_no_more_use() {
+    let delta = Block::new(0x0123_4567_89ab_cdef_1122_3344_5566_7788);
+    let lift = crate::Lift::identity();
+    for bits in FieldBits::ALL {
+        for request in [Request::cots(1000), Request { cots: 10, voles: 40, lift: &lift }] {
+            let cheat = |corrections: &mut [Block], _: usize| {
+                corrections.iter_mut().for_each(|block| *block ^= Block::ONE);
+            };
+            let (first, second) = run_with(bits, delta, request, Box::new(cheat)).sender.unwrap();
+            assert_eq!(first.err(), Some(REFUSED), "{bits:?}");
+            assert_eq!(second, Some(REFUSED), "{bits:?}");
+        }
+    }
+}
+
+/// The one thing a receiver can try: each bit of Δ that it guesses is right half of the time.
+#[test]
+fn a_change_of_one_row_passes_if_the_bit_of_delta_is_zero_and_only_then() {
+    for row in [1, 2, 63, 127] {
+        for bit in [false, true] {
+            let delta = Block::new(0x0123_4567_89ab_cdef_1122_3344_5566_7788 & !(1 << row));
+            let delta = delta ^ Block::new(u128::from(bit) << row);
+            let cheat = move |corrections: &mut [Block], len: usize| {
+                corrections[(row - 1) * len] ^= Block::new(1 << 77);
+            };
+            let request = Request::cots(3 * TILE * COLUMNS);
+            let run = run_with(FieldBits::One, delta, request, Box::new(cheat));
+            let (first, _) = run.sender.unwrap();
+            match first {
+                Err(error) => assert!(bit && error == REFUSED, "row {row}, {bit}"),
+                Ok(sent) => {
+                    let received = run.receiver.unwrap();
+                    let choices = received.cots.choices.iter();
+                    let blocks = sent.cots.iter().zip(&received.cots.blocks).zip(choices);
+                    assert!(!bit, "row {row}: the change went unnoticed");
+                    for ((k, m), choice) in blocks {
+                        assert_eq!(*m, *k ^ (delta & Block::mask(choice)), "row {row}");
+                    }
+                }
+            }
+        }
+    }
+}
