@@ -1,7 +1,7 @@
 //! Large sets, many seeds: the result is the plain intersection, exactly.
 
 use std::sync::Arc;
-use vesica_core::{Item, Learns, PsiParams, SessionId};
+use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::{Output, Protocol, catalogue, find};
 use vesica_testkit::Runner;
 use vesica_testkit::sets::items;

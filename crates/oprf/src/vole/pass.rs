@@ -125,6 +125,7 @@ pub fn mask(
     let (mut a, mut c) = (Vec::new(), Vec::new());
     let spare = Spare::default();
     let mut q = vec![Tagged::default(); rows.partition.len()];
+    let decoder = Decoder { plan, rows: &rows, times_delta: None, spare: &spare };
     for clusters in batches(ctx.pool(), plan) {
         let tasks: Vec<usize> = clusters.clone().collect();
         let encoded =
@@ -137,7 +138,7 @@ pub fn mask(
             lower.add_to(&mut masked, a);
             send_elements(ctx, plan, &masked)?;
         }
-        decode(ctx.pool(), plan, &rows, clusters.clone(), &c, None, &spare, &mut q);
+        decoder.decode(ctx.pool(), clusters.clone(), &c, &mut q);
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
     }
     Ok(Inputs { rows, q })
@@ -162,6 +163,7 @@ pub fn unmask(
     let (mut k, mut a) = (Vec::new(), Vec::new());
     let spare = Spare::default();
     let mut q = vec![Tagged::default(); rows.partition.len()];
+    let decoder = Decoder { plan, rows: &rows, times_delta: Some(&times_delta), spare: &spare };
     for clusters in batches(ctx.pool(), plan) {
         k.resize(cluster_len * clusters.len(), Block::ZERO);
         correlations(ctx.pool(), &mut k)?;
@@ -170,7 +172,7 @@ pub fn unmask(
             recv_elements(ctx, plan, k.len(), &mut a)?;
             times_delta.add_to(k, &a);
         }
-        decode(ctx.pool(), plan, &rows, clusters.clone(), &k, Some(&times_delta), &spare, &mut q);
+        decoder.decode(ctx.pool(), clusters.clone(), &k, &mut q);
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
     }
     Ok(Inputs { rows, q })
@@ -250,43 +252,45 @@ fn encode(
     }
 }
 
-/// Sets in `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) when
-/// told how to multiply by Δ.
-fn decode(
-    pool: &Pool,
-    plan: &Plan,
-    rows: &Rows,
-    clusters: Range<usize>,
-    slots: &[Block],
-    times_delta: Option<&Linear>,
-    spare: &Spare,
-    q: &mut [Tagged],
-) {
-    let cluster_len = plan.okvs.cluster_len();
-    let mut q = &mut q[rows.partition.range(clusters.start).start..];
-    let mut tasks = Vec::new();
-    for (cluster, slots) in clusters.zip(slots.chunks(cluster_len)) {
-        let (of_cluster, rest) = q.split_at_mut(rows.partition.range(cluster).len());
-        q = rest;
-        let keys = rows.partition.keys(cluster).chunks(ITEMS_PER_TASK.get());
-        let positions = rows.partition.positions(cluster).chunks(ITEMS_PER_TASK.get());
-        let of_cluster = of_cluster.chunks_mut(ITEMS_PER_TASK.get());
-        tasks.extend(keys.zip(positions).zip(of_cluster).map(|task| (slots, task)));
+/// What the decoding of all clusters has in common.
+struct Decoder<'a> {
+    plan: &'a Plan,
+    rows: &'a Rows,
+    /// Multiplies by Δ, where Δ·H_B(x) is taken off.
+    times_delta: Option<&'a Linear>,
+    spare: &'a Spare,
+}
+
+impl Decoder<'_> {
+    /// Sets in `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) when
+    /// told how to multiply by Δ.
+    fn decode(&self, pool: &Pool, clusters: Range<usize>, slots: &[Block], q: &mut [Tagged]) {
+        let partition = &self.rows.partition;
+        let mut q = &mut q[partition.range(clusters.start).start..];
+        let mut tasks = Vec::new();
+        for (cluster, slots) in clusters.zip(slots.chunks(self.plan.okvs.cluster_len())) {
+            let (of_cluster, rest) = q.split_at_mut(partition.range(cluster).len());
+            q = rest;
+            let keys = partition.keys(cluster).chunks(ITEMS_PER_TASK.get());
+            let positions = partition.positions(cluster).chunks(ITEMS_PER_TASK.get());
+            let of_cluster = of_cluster.chunks_mut(ITEMS_PER_TASK.get());
+            tasks.extend(keys.zip(positions).zip(of_cluster).map(|task| (slots, task)));
+        }
+        pool.for_each(tasks, |(slots, ((keys, positions), q))| {
+            let mut working = self.spare.take();
+            let Working { store, values, out } = &mut working;
+            out.resize(keys.len(), Block::ZERO);
+            self.plan.okvs.decode(keys, slots, out, store);
+            if let Some(times_delta) = self.times_delta {
+                self.rows.values(keys, self.plan.value_bits, values);
+                times_delta.add_to(out, values);
+            }
+            for (q, (out, position)) in q.iter_mut().zip(out.iter().zip(positions)) {
+                *q = Tagged::new(out.get(), *position);
+            }
+            self.spare.put(working);
+        });
     }
-    pool.for_each(tasks, |(slots, ((keys, positions), q))| {
-        let mut working = spare.take();
-        let Working { store, values, out } = &mut working;
-        out.resize(keys.len(), Block::ZERO);
-        plan.okvs.decode(keys, slots, out, store);
-        if let Some(times_delta) = times_delta {
-            rows.values(keys, plan.value_bits, values);
-            times_delta.add_to(out, values);
-        }
-        for (q, (out, position)) in q.iter_mut().zip(out.iter().zip(positions)) {
-            *q = Tagged::new(out.get(), *position);
-        }
-        spare.put(working);
-    });
 }
 
 /// The stores' working memory, one for each thread at work, kept from cluster to cluster.
