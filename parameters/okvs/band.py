@@ -9,8 +9,8 @@ import numpy as np
 
 STATISTICAL = 40
 WIDTH = 512
-CLUSTER = 1 << 20  # keys a cluster holds on average
-OCTAVES = 12  # of clusters: 2^12 of them hold 2^32 keys
+CLUSTER = 1 << 19  # keys a cluster holds on average
+OCTAVES = 13  # of clusters: 2^13 of them hold 2^32 keys
 SPARE_BITS = 1
 DENSE = 43  # slots beyond n where every row is random in all slots
 TRANSIENT = 1 << 13  # so many slots are followed one by one

@@ -38,6 +38,13 @@ pub(crate) struct Buffers {
     system: eliminate::System,
 }
 
+impl Buffers {
+    /// Gives back what decoding does not need.
+    pub(crate) fn release_encoder(&mut self) {
+        self.system = eliminate::System::default();
+    }
+}
+
 /// The random-band encoding of n keys: about 1.04 slots a key.
 ///
 /// Linear over GF(2): decoding is a sum of slots. So slots and values may be from any subspace, as

@@ -11,7 +11,8 @@ const BUCKET: usize = 1 << 12;
 #[derive(Default)]
 pub(super) struct Order {
     entries: Vec<u64>,
-    spare: Vec<u64>,
+    /// The entries of one bucket, to move them.
+    bucket: Vec<u64>,
 }
 
 impl Order {
@@ -31,20 +32,23 @@ pub(super) fn index(entry: u64) -> usize {
 }
 
 /// Sorts the keys by the start of their bands.
+///
+/// Computes starts twice; to keep them would take as much memory again as the order itself.
 pub(super) fn sort(layout: &Layout, keys: &[Block], buffers: &mut Buffers) {
-    let Order { entries, spare } = &mut buffers.order;
+    let Order { entries, bucket } = &mut buffers.order;
+    let starts = || keys.iter().map(|key| layout.place(*key).1);
+    let numbered = || (0_u64..).zip(starts()).map(|(i, start)| u64::from(start) << 32 | i);
     let mut ends = vec![0; layout.starts().div_ceil(BUCKET)];
     let (mut sorted, mut before) = (true, 0);
-    spare.clear();
-    spare.extend((0_u64..).zip(keys).map(|(i, key)| {
-        let start = layout.place(*key).1;
+    for start in starts() {
         ends[start as usize / BUCKET] += 1;
         sorted &= before <= start;
         before = start;
-        u64::from(start) << 32 | i
-    }));
+    }
+    entries.clear();
+    entries.reserve_exact(keys.len());
     if sorted {
-        std::mem::swap(entries, spare);
+        entries.extend(numbered());
         return;
     }
     entries.resize(keys.len(), 0);
@@ -53,20 +57,20 @@ pub(super) fn sort(layout: &Layout, keys: &[Block], buffers: &mut Buffers) {
     for end in &mut ends {
         from += std::mem::replace(end, from);
     }
-    for entry in &*spare {
-        let end = &mut ends[start(*entry) as usize / BUCKET];
-        entries[*end] = *entry;
+    for entry in numbered() {
+        let end = &mut ends[start(entry) as usize / BUCKET];
+        entries[*end] = entry;
         *end += 1;
     }
     let mut from = 0;
     for end in ends {
-        sort_bucket(&mut entries[from..end], &mut spare[from..end]);
+        sort_bucket(&mut entries[from..end], bucket);
         from = end;
     }
 }
 
 /// Sorts entries that are equal but for the last bits of their starts, by counting.
-fn sort_bucket(entries: &mut [u64], spare: &mut [u64]) {
+fn sort_bucket(entries: &mut [u64], unsorted: &mut Vec<u64>) {
     if entries.len() < 256 {
         entries.sort_unstable();
         return;
@@ -79,10 +83,11 @@ fn sort_bucket(entries: &mut [u64], spare: &mut [u64]) {
     for place in &mut places {
         next += std::mem::replace(place, next);
     }
-    for entry in &*entries {
+    unsorted.clear();
+    unsorted.extend_from_slice(entries);
+    for entry in &*unsorted {
         let place = &mut places[start(*entry) as usize % BUCKET];
-        spare[*place as usize] = *entry;
+        entries[*place as usize] = *entry;
         *place += 1;
     }
-    entries.copy_from_slice(spare);
 }

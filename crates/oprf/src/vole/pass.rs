@@ -124,7 +124,7 @@ pub fn mask(
     let lower = Linear::lower(plan);
     let (mut a, mut c) = (Vec::new(), Vec::new());
     let spare = Spare::default();
-    let mut q = vec![Tagged::default(); rows.partition.len()];
+    let mut q = Vec::with_capacity(rows.partition.len());
     let decoder = Decoder { plan, rows: &rows, times_delta: None, spare: &spare };
     for clusters in batches(ctx.pool(), plan) {
         let tasks: Vec<usize> = clusters.clone().collect();
@@ -162,7 +162,7 @@ pub fn unmask(
     let times_delta = Linear::lift_times(plan, delta);
     let (mut k, mut a) = (Vec::new(), Vec::new());
     let spare = Spare::default();
-    let mut q = vec![Tagged::default(); rows.partition.len()];
+    let mut q = Vec::with_capacity(rows.partition.len());
     let decoder = Decoder { plan, rows: &rows, times_delta: Some(&times_delta), spare: &spare };
     for clusters in batches(ctx.pool(), plan) {
         k.resize(cluster_len * clusters.len(), Block::ZERO);
@@ -262,11 +262,14 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Sets in `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) when
-    /// told how to multiply by Δ.
-    fn decode(&self, pool: &Pool, clusters: Range<usize>, slots: &[Block], q: &mut [Tagged]) {
+    /// Adds to `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) when
+    /// told how to multiply by Δ. The clusters are the next ones.
+    fn decode(&self, pool: &Pool, clusters: Range<usize>, slots: &[Block], q: &mut Vec<Tagged>) {
         let partition = &self.rows.partition;
-        let mut q = &mut q[partition.range(clusters.start).start..];
+        let first = q.len();
+        // Not before: memory that nothing has written yet does not count.
+        q.resize(partition.range(clusters.end - 1).end, Tagged::default());
+        let mut q = &mut q[first..];
         let mut tasks = Vec::new();
         for (cluster, slots) in clusters.zip(slots.chunks(self.plan.okvs.cluster_len())) {
             let (of_cluster, rest) = q.split_at_mut(partition.range(cluster).len());
