@@ -150,19 +150,28 @@ pub(crate) fn pick(
 /// Two sides whose software knows other protocols, or judges them otherwise, would run different
 /// ones; the hello compares this first.
 pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
-    let mut digest = [0; DIGEST_LEN];
-    if agreement.is_auto() {
-        let params = agreement.largest_params();
-        let mut text = String::new();
-        for row in agreement.candidates() {
-            let traffic = (row.bytes)(&params);
+    match agreement.is_auto() {
+        true => digest(
+            agreement.candidates(),
+            [agreement.largest_params(), agreement.smallest_params()],
+        ),
+        false => [0; DIGEST_LEN],
+    }
+}
+
+/// Of the figures of each row at each of `sizes`: two, as different formulas can agree at one.
+fn digest(rows: &[&'static Protocol], sizes: [PsiParams; 2]) -> [u8; DIGEST_LEN] {
+    let mut text = String::new();
+    for params in &sizes {
+        for row in rows {
+            let traffic = (row.bytes)(params);
             let (there, back) = (traffic.sender_to_receiver, traffic.receiver_to_sender);
-            let nanos = compute_nanos(row, &params);
+            let nanos = compute_nanos(row, params);
             text += &format!("{} {} {there} {back} {nanos}\n", row.id, row.flights);
         }
-        let full = hash::derive(CANDIDATES_LABEL, &[text.as_bytes()]);
-        digest.copy_from_slice(&full[..DIGEST_LEN]);
     }
+    let mut digest = [0; DIGEST_LEN];
+    digest.copy_from_slice(&hash::derive(CANDIDATES_LABEL, &[text.as_bytes()])[..DIGEST_LEN]);
     digest
 }
 
@@ -286,6 +295,24 @@ mod tests {
         assert_eq!(only.reason, Reason::Only);
         assert_eq!(pick(&rows[..1], false, &params(1), None).reason, Reason::Named);
         assert_eq!(pick(&rows, true, &params(1), None).reason, Reason::AnyNetwork);
+    }
+
+    #[test]
+    fn candidates_that_agree_at_one_of_the_sizes_only_are_told_apart() {
+        let row = row!("one", 300.0, 20);
+        let mut other = copy(row);
+        // The same bytes at 1,000 items, and at no other size.
+        other.bytes = |params| Traffic {
+            sender_to_receiver: 100_000 + 10 * params.sender_len() as u64,
+            receiver_to_sender: 80_000 + 40 * params.receiver_len() as u64,
+        };
+        let other = &*Box::leak(Box::new(other));
+        for sizes in [[1000, 2000], [2000, 1000]] {
+            let sizes = sizes.map(params);
+            assert_eq!(digest(&[row], sizes), digest(&[row], sizes));
+            assert_ne!(digest(&[row], sizes), digest(&[other], sizes));
+        }
+        assert_eq!(digest(&[row], [params(1000); 2]), digest(&[other], [params(1000); 2]));
     }
 
     #[test]

@@ -247,8 +247,17 @@ impl Agreement {
 
     /// The parameters of a run in which both parties bring their `max_rows`.
     pub(crate) fn largest_params(&self) -> PsiParams {
+        self.params_of(|party| party.max_rows)
+    }
+
+    /// The parameters of a run in which both parties bring their `min_rows`.
+    pub(crate) fn smallest_params(&self) -> PsiParams {
+        self.params_of(|party| party.min_rows)
+    }
+
+    fn params_of(&self, len: impl Fn(&PartyTerms) -> u64) -> PsiParams {
         let [sender_len, receiver_len] =
-            [Role::Sender, Role::Receiver].map(|role| self.party_with(role).max_rows);
+            [Role::Sender, Role::Receiver].map(|role| len(self.party_with(role)));
         self.params(SessionId::from_bytes([0; 32]), sender_len, receiver_len)
             .expect("MAX_ROWS leaves room for the self-check")
     }
