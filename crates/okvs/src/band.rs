@@ -38,13 +38,6 @@ pub(crate) struct Buffers {
     system: eliminate::System,
 }
 
-impl Buffers {
-    /// Gives back what decoding does not need.
-    pub(crate) fn release_encoder(&mut self) {
-        self.system = eliminate::System::default();
-    }
-}
-
 /// The random-band encoding of n keys: about 1.04 slots a key.
 ///
 /// Linear over GF(2): decoding is a sum of slots. So slots and values may be from any subspace, as
@@ -103,5 +96,40 @@ impl Okvs for BandOkvs {
         let buffers = &mut scratch.band;
         order::sort(&self.layout, keys, buffers);
         decode::decode(&self.layout, keys, slots, out, buffers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(n: usize, scratch: &mut Scratch) -> (BandOkvs, Vec<Block>, Vec<Block>) {
+        let okvs = BandOkvs::new(n);
+        let mut keys = vec![Block::ZERO; n];
+        let fill = Aes128::new(Block::new(1));
+        fill.ctr(1 << 100, &mut keys);
+        let mut slots = vec![Block::ZERO; okvs.len()];
+        okvs.encode(0, &keys, &keys, &mut slots, scratch, &fill).expect("it has a solution");
+        (okvs, keys, slots)
+    }
+
+    #[test]
+    fn an_encoding_keeps_a_row_a_slot_and_eight_bytes_a_key() {
+        let (mut scratch, n) = (Scratch::new(), 100_000);
+        let (okvs, ..) = encoded(n, &mut scratch);
+        assert_eq!(scratch.band.system.bytes(), 64 * okvs.len() + okvs.len().div_ceil(64) * 8);
+        assert!((8 * n..9 * n).contains(&scratch.band.order.bytes()));
+    }
+
+    #[test]
+    fn released_memory_is_taken_again_where_it_is_needed() {
+        let (mut scratch, n) = (Scratch::new(), 10_000);
+        let (okvs, keys, slots) = encoded(n, &mut scratch);
+        scratch.release();
+        assert_eq!(scratch.band.system.bytes() + scratch.band.order.bytes(), 0);
+        let mut out = vec![Block::ZERO; n];
+        okvs.decode(&keys, &slots, &mut out, &mut scratch);
+        assert!(out == keys);
+        assert!(encoded(n, &mut scratch).2 == slots);
     }
 }

@@ -15,13 +15,11 @@ impl Scratch {
         Self::default()
     }
 
-    /// Gives back the memory that encoding alone needs; for the band store about 67 bytes a key of
-    /// a cluster, after which 8 are left.
+    /// Gives all memory back; what comes next takes what it needs.
     ///
-    /// Decoding goes on as before; another encoding takes the memory again, which costs its first
-    /// cluster the time to have it zeroed.
-    pub fn release_encoder(&mut self) {
-        self.clustered = clustered::Buffers::default();
-        self.band.release_encoder();
+    /// Between the last encoding and the first decoding: encoding in the band store takes 75 bytes a
+    /// key of a cluster, decoding only 8, and of the keys that are decoded at a time.
+    pub fn release(&mut self) {
+        *self = Self::default();
     }
 }

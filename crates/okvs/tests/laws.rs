@@ -86,6 +86,17 @@ fn every_key_decodes_to_its_value_and_no_other_key_does() {
 }
 
 #[test]
+fn the_band_encoding_has_a_second_cluster_above_three_quarters_of_a_million_keys() {
+    for (n, clusters) in [(786_432, 1), (786_433, 2)] {
+        let okvs = BandOkvs::new(n);
+        assert_eq!(okvs.cluster_count(), clusters);
+        let (keys, values) = (random(1, n), random(2, n));
+        let slots = encode(&okvs, &keys, &values, 3).unwrap();
+        assert!(decode(&okvs, &keys, &slots) == values, "{n}");
+    }
+}
+
+#[test]
 fn fewer_keys_than_the_shape_is_for_are_encoded_too() {
     both(|new| {
         for (n, given) in [(1, 0), (16, 3), (500, 0), (500, 1), (100_000, 70_000)] {

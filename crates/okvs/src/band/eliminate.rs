@@ -19,6 +19,13 @@ pub(super) struct System {
     solved: Vec<u64>,
 }
 
+impl System {
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Row>() * self.rows.capacity() + 8 * self.solved.capacity()
+    }
+}
+
 /// Brings the rows to echelon form, and sets each slot that is solved for to what the slots of its
 /// row add up to.
 pub(super) fn eliminate(
@@ -29,6 +36,8 @@ pub(super) fn eliminate(
     buffers: &mut Buffers,
 ) -> Result<(), EncodeError> {
     let Buffers { order, system } = buffers;
+    let more = layout.slots.saturating_sub(system.rows.len());
+    system.rows.reserve_exact(more);
     system.rows.resize(layout.slots, Row::default());
     system.solved.clear();
     system.solved.resize(layout.slots.div_ceil(64), 0);

@@ -19,6 +19,11 @@ impl Order {
     pub(super) fn entries(&self) -> &[u64] {
         &self.entries
     }
+
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        8 * (self.entries.capacity() + self.bucket.capacity())
+    }
 }
 
 #[inline(always)]

@@ -6,7 +6,7 @@ use super::parameters::Line;
 pub(super) const DENSE: usize = 43;
 
 /// How many keys a cluster holds on average when there are many.
-pub(super) const CLUSTER_KEYS: usize = 1048576;
+pub(super) const CLUSTER_KEYS: usize = 524288;
 
 /// For a single cluster: the greatest number of keys each line is for.
 #[rustfmt::skip]
@@ -35,23 +35,23 @@ pub(super) const SINGLE: &[(usize, Line)] = &[
     (327019, Line { slope: 17401323, offset: 19 }),
     (490528, Line { slope: 17405753, offset: 29 }),
     (735792, Line { slope: 17411237, offset: 44 }),
-    (1103688, Line { slope: 17414885, offset: 67 }),
-    (1572864, Line { slope: 17419115, offset: 96 }),
+    (786432, Line { slope: 17411734, offset: 48 }),
 ];
 
 /// Entry j: for 2^(j+1) to 2^(j+2) - 1 clusters.
 #[rustfmt::skip]
 pub(super) const CLUSTERED: &[Line] = &[
-    Line { slope: 17436348, offset: 64 },
-    Line { slope: 17450128, offset: 121 },
-    Line { slope: 17462928, offset: 172 },
-    Line { slope: 17475600, offset: 203 },
-    Line { slope: 17488400, offset: 212 },
-    Line { slope: 17501200, offset: 214 },
-    Line { slope: 17514512, offset: 181 },
-    Line { slope: 17526800, offset: 212 },
-    Line { slope: 17539088, offset: 241 },
-    Line { slope: 17547280, offset: 527 },
-    Line { slope: 17563664, offset: 300 },
-    Line { slope: 17563664, offset: 1097 },
+    Line { slope: 17424417, offset: 259 },
+    Line { slope: 17437601, offset: 309 },
+    Line { slope: 17450017, offset: 347 },
+    Line { slope: 17462817, offset: 359 },
+    Line { slope: 17475617, offset: 363 },
+    Line { slope: 17487905, offset: 380 },
+    Line { slope: 17502241, offset: 332 },
+    Line { slope: 17514529, offset: 347 },
+    Line { slope: 17530913, offset: 234 },
+    Line { slope: 17530913, offset: 632 },
+    Line { slope: 17562849, offset: 32 },
+    Line { slope: 17563681, offset: 405 },
+    Line { slope: 17563681, offset: 804 },
 ];
