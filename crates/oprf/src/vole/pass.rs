@@ -130,6 +130,9 @@ pub fn mask(
         let tasks: Vec<usize> = clusters.clone().collect();
         let encoded =
             ctx.map(&tasks, NonZeroUsize::MIN, |task| encode(plan, &rows, task[0], &fill, &spare));
+        if clusters.end == plan.okvs.cluster_count() {
+            spare.release();
+        }
         a.resize(cluster_len * clusters.len(), Block::ZERO);
         c.resize(a.len(), Block::ZERO);
         correlations(ctx.pool(), &mut a, &mut c)?;
@@ -310,6 +313,12 @@ struct Working {
 impl Spare {
     fn take(&self) -> Working {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Gives back what encoding took; decoding takes little.
+    fn release(&self) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter_mut().for_each(|working| working.store.release());
     }
 
     fn put(&self, scratch: Working) {
