@@ -208,3 +208,24 @@ fn the_benchmark_checks_its_result_and_its_bytes() {
         }
     }
 }
+
+#[test]
+fn the_memory_of_the_program_that_starts_a_run_is_not_counted() {
+    const LARGE: usize = 400 << 20;
+    let place = Place::new();
+    place.write("one.csv", people(0..100));
+    place.write("two.csv", people(90..150));
+    place.agreement("agreement.toml", &TERMS);
+    // Not zeros, which would take no memory.
+    let ours = vec![1_u8; LARGE];
+    let mut two = place.run("agreement.toml", "two", "two.csv", None);
+    two.arg("--report").arg(place.path("two.json"));
+    let one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    for ended in place.run_both(one, two) {
+        ended.assert_code(0);
+    }
+    assert!(std::hint::black_box(&ours).iter().all(|byte| *byte == 1));
+    let report: serde_json::Value = serde_json::from_str(&place.read("two.json")).unwrap();
+    let peak = report["resources"]["peak_rss_bytes"].as_u64().unwrap();
+    assert!((1 << 20..LARGE as u64 / 2).contains(&peak), "{peak} bytes");
+}

@@ -42,5 +42,15 @@ fn usage() -> (f64, u64) {
         .sum();
     // Linux counts kibibytes here, macOS bytes.
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
-    (seconds, u64::try_from(usage.max_rss()).unwrap_or(0) * unit)
+    let inherited = u64::try_from(usage.max_rss()).unwrap_or(0) * unit;
+    (seconds, peak_of_this_program().unwrap_or(inherited))
+}
+
+/// Largest resident memory since the program was started, where Linux tells. Its `getrusage` also
+/// counts what the process was before: a large program that starts this one.
+fn peak_of_this_program() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = peak.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
 }
