@@ -84,18 +84,33 @@ impl Check<'_> {
         Ok(Question { seed, x })
     }
 
-    /// The sender's side: sends the hash of what it computes.
-    pub(super) fn answer(&self, ctx: &mut Context, question: Question, sum: Block) -> Result<()> {
-        ctx.peer()?.send(&self.digest(question, sum))?;
+    /// The sender's side: sends the hash of ⟨χ, v⟩ + K + x·Δ; `sum` is ⟨χ, v⟩, `spare` K.
+    pub(super) fn answer(
+        &self,
+        ctx: &mut Context,
+        question: Question,
+        (sum, spare, delta): (Block, Block, Block),
+    ) -> Result<()> {
+        let expected = sum ^ spare ^ gf128::mul(question.x, delta);
+        ctx.peer()?.send(&self.digest(question, expected))?;
         ctx.peer()?.flush()
     }
 
     /// The receiver's side: sends the question, and compares the answer with the hash of what it
-    /// computes.
+    /// computes. `sums` are ⟨χ, e⟩ and ⟨χ, w⟩, `spare` s and M: without s the question would tell of the
+    /// errors.
     ///
     /// # Errors
     /// Of the connection; [`Misbehaviour::CorrelationCheckFailed`].
-    pub(super) fn ask(&self, ctx: &mut Context, question: Question, expected: Block) -> Result<()> {
+    pub(super) fn ask(
+        &self,
+        ctx: &mut Context,
+        seed: Block,
+        sums: [Block; 2],
+        spare: [Block; 2],
+    ) -> Result<()> {
+        let question = Question { seed, x: sums[0] ^ spare[0] };
+        let expected = sums[1] ^ spare[1];
         ctx.peer()?.send(Block::as_bytes(&[question.seed, question.x]))?;
         let mut answer = [0; ANSWER_LEN];
         ctx.peer()?.recv_into(&mut answer)?;
@@ -108,5 +123,56 @@ impl Check<'_> {
     fn digest(&self, Question { seed, x }: Question, sum: Block) -> [u8; ANSWER_LEN] {
         let blocks = [self.code_seed, self.tree_seed, seed, x, sum];
         derive(LABEL, &[self.setup, Block::as_bytes(&blocks)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::run;
+
+    const CHECK: Check<'_> =
+        Check { setup: &[7; 32], code_seed: Block::new(1), tree_seed: Block::new(2) };
+
+    fn group(tree: usize) -> Group {
+        Group { tree, transfer: 0, trees: 1, depth: 3 }
+    }
+
+    /// Errors in two trees must not cancel.
+    #[test]
+    fn every_leaf_of_every_tree_has_a_factor_of_its_own() {
+        let chi = Challenge::new(Block::new(3), &[group(0), group(1)]);
+        let unit = |leaf: usize| {
+            let mut leaves = [Block::ZERO; 8];
+            leaves[leaf] = Block::ONE;
+            leaves
+        };
+        let mut factors: Vec<Block> = (0..16).map(|i| chi.sum(i / 8, &unit(i % 8))).collect();
+        for (i, factor) in factors.iter().enumerate() {
+            assert_eq!(*factor, chi.leaf(i / 8, i % 8, 8));
+        }
+        factors.sort_unstable();
+        factors.dedup();
+        assert_eq!(factors.len(), 16);
+    }
+
+    #[test]
+    fn the_question_is_masked_and_the_right_answer_is_the_only_one() {
+        let [seed, x, sum, s, m] = [11, 12, 13, 14, 15].map(Block::new);
+        for wrong in [Block::ZERO, Block::ONE] {
+            let run = run(
+                |ctx| {
+                    let question = CHECK.receive_question(ctx)?;
+                    assert_eq!((question.seed, question.x), (seed, x ^ s));
+                    CHECK.answer(ctx, question, (sum ^ wrong, m, Block::ZERO))
+                },
+                |ctx| CHECK.ask(ctx, seed, [x, sum], [s, m]),
+            );
+            let expected = match wrong {
+                Block::ZERO => Ok(()),
+                _ => Err(Misbehaviour::CorrelationCheckFailed.into()),
+            };
+            assert_eq!(run.receiver, expected);
+        }
     }
 }

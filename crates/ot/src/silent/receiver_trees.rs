@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use vesica_core::{Block, Result, Secret};
 use vesica_net::{Context, Pool};
 use vesica_simd::{gf128, ggm};
+use zeroize::Zeroizing;
 
 /// Punctured trees and their errors.
 pub(super) struct ReceiverTrees {
@@ -97,7 +98,7 @@ impl ReceiverTrees {
         let first = groups.first().map_or(0, |group| group.tree);
         let add = |a: [Block; 2], b: [Block; 2]| [a[0] ^ b[0], a[1] ^ b[1]];
         let of_group = |group: &Group| {
-            let scratch = || vec![Block::ZERO; group.tree_len()];
+            let scratch = || Zeroizing::new(vec![Block::ZERO; group.tree_len()]);
             let sums = (group.tree..group.tree + group.trees).into_par_iter().map_init(
                 scratch,
                 |leaves, tree| {

@@ -6,6 +6,7 @@ use super::tree::{Functions, Leaves, sender_leaves, sender_message};
 use rayon::prelude::*;
 use vesica_core::{Block, Result, Secret};
 use vesica_net::{Context, Pool};
+use zeroize::Zeroizing;
 
 /// What the sender's trees grow by.
 pub(super) struct SenderTrees {
@@ -33,7 +34,7 @@ impl SenderTrees {
             ctx.pool().run(|| {
                 let keys = cots[group.transfers()].par_chunks(group.depth).zip(&noise_keys);
                 message.par_chunks_mut(message_len).zip(keys).enumerate().for_each_init(
-                    || vec![Block::ZERO; group.tree_len()],
+                    || Zeroizing::new(vec![Block::ZERO; group.tree_len()]),
                     |leaves, (i, (message, (keys, key)))| {
                         self.message((group.tree + i, keys, *key), leaves, message);
                     },
@@ -89,7 +90,7 @@ impl SenderTrees {
         let of_group = |group: &Group| {
             let keys = cots[group.transfers()].par_chunks(group.depth);
             let sums = keys.enumerate().map_init(
-                || vec![Block::ZERO; group.tree_len()],
+                || Zeroizing::new(vec![Block::ZERO; group.tree_len()]),
                 |leaves, (i, keys)| {
                     self.leaves(group.tree + i, keys[0], leaves);
                     chi.sum(group.tree + i, leaves)

@@ -25,7 +25,7 @@
 //!
 //! **Keys.** Under one key π sees as many unknown inputs, all of the form X + Δ, as
 //! [`TREES_PER_KEY`] trees have levels: fewer than 2^7, so that a search for Δ still takes 2^121
-//! permutations.
+//! permutations; for the 127 secret bits of silent correlated transfer, 2^120.
 
 use vesica_core::Block;
 use vesica_core::hash::derive_into;
@@ -62,9 +62,9 @@ impl Keys {
 
     /// The leaf with this number from its node of the last level.
     fn hash(&self, tree: usize, leaf: usize, node: Block) -> Block {
-        let mut hashed = [node];
-        self.leaf.tccr(&mut hashed, (tree as u128) << 64 | leaf as u128);
-        hashed[0]
+        // Not by `tccr`: where the leaf is α's sibling its number is secret, and tweaks are not.
+        let once = self.leaf.encrypt_block(node);
+        self.leaf.encrypt_block(once ^ Block::new((tree as u128) << 64 | leaf as u128)) ^ once
     }
 }
 
@@ -256,5 +256,56 @@ impl Punctured {
         let (left, right) = nodes.split_at_mut(1 << i);
         ggm::add_at(left, parent, unknown ^ exchange);
         ggm::add_at(right, parent, known ^ exchange);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(i: u128) -> Block {
+        Aes128::new(Block::new(5)).encrypt_block(Block::new(i))
+    }
+
+    /// The definition, leaf by leaf: π(π(x) + i) + π(x), i naming tree and leaf, x the correlated leaf.
+    #[test]
+    fn hashed_leaves_are_the_correlated_ones_hashed_with_a_tweak_of_tree_and_leaf() {
+        let functions = Functions::new(block(0), 20);
+        for tree in [0, 1, 7, 8, 19] {
+            let (mut nodes, mut leaves) = (vec![Block::ZERO; 32], vec![Block::ZERO; 32]);
+            sender_leaves(&functions, Leaves::Correlated, block(1), (tree, block(2)), &mut nodes);
+            sender_leaves(&functions, Leaves::Hashed, block(1), (tree, block(2)), &mut leaves);
+            let pi = &functions.keys(tree).leaf;
+            for (j, (x, leaf)) in nodes.iter().zip(&leaves).enumerate() {
+                let once = pi.encrypt_block(*x);
+                let tweak = Block::new((tree as u128) << 64 | j as u128);
+                assert!(*leaf == pi.encrypt_block(once ^ tweak) ^ once, "tree {tree}, leaf {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn trees_have_roots_of_their_own_and_few_share_keys() {
+        let functions = Functions::new(block(0), 20);
+        let h = |pi: &Aes128| pi.encrypt_block(Block::ZERO);
+        for i in 0..20 {
+            assert!(h(&functions.keys(i).node) != h(&functions.keys(i).leaf));
+            for j in 0..i {
+                let (a, b) = (functions.keys(i), functions.keys(j));
+                assert_eq!(h(&a.node) == h(&b.node), i / 8 == j / 8, "{i}, {j}");
+                assert_eq!(h(&a.leaf) == h(&b.leaf), i / 8 == j / 8, "{i}, {j}");
+                let mut leaves = [[Block::ZERO; 4]; 2];
+                for (tree, leaves) in [i, j].into_iter().zip(&mut leaves) {
+                    sender_leaves(
+                        &functions,
+                        Leaves::Correlated,
+                        block(1),
+                        (tree, block(2)),
+                        leaves,
+                    );
+                }
+                assert!(leaves[0] != leaves[1]);
+            }
+        }
     }
 }

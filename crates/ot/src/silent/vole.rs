@@ -5,7 +5,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | of [`softspoken`](crate::softspoken) and regular LPN over GF(2^128) or GF(2^16); semi-honest or malicious by type |
+//! | security | of [`softspoken`] and regular LPN over GF(2^128) or GF(2^16); semi-honest or malicious by type |
 //! | flights | setup and first extension: S→R, R→S, S→R. Later extensions: R→S, S→R. Malicious: R→S, S→R besides |
 //! | bytes | [`bytes`], [`setup_bytes`], [`extend_bytes`] |
 //! | memory | of a stream: two tables of k seeds, and a few blocks a tree |

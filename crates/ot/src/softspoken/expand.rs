@@ -5,12 +5,20 @@ use vesica_core::Block;
 use vesica_simd::aes::{Aes128, ctr_bit_sums};
 use vesica_simd::transpose::transpose_128;
 use vesica_simd::xor::xor;
+use zeroize::Zeroize;
 
 /// Room for the rows of one tile, used again for the next.
 #[derive(Default)]
 pub(super) struct Scratch {
     rows: Vec<Block>,
     total: Vec<Block>,
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.rows.zeroize();
+        self.total.zeroize();
+    }
 }
 
 impl Scratch {

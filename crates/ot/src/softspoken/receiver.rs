@@ -18,10 +18,10 @@ pub struct Receiver<S: Security> {
     bits: FieldBits,
     leaves: Vec<Aes128>,
     scratch: Scratch,
-    next_block: u128,
-    extensions: u64,
+    pub(super) next_block: u128,
+    pub(super) extensions: u64,
     binding: [u8; 32],
-    poison: Poison,
+    pub(super) poison: Poison,
     /// What this party adds to the corrections of a tile, when it deviates.
     #[cfg(test)]
     pub(crate) cheat: Option<Cheat>,
@@ -135,6 +135,9 @@ impl<S: Security> Receiver<S> {
         voles.values.reserve_exact(request.voles);
         voles.blocks.reserve_exact(request.voles);
         let mut piece = Zeroizing::new(Vec::new());
+        if S::MALICIOUS {
+            kept.reserve_exact(request.vole_blocks() * COLUMNS);
+        }
         for choices in choices.chunks_mut(VOLE_PIECE * width / COLUMNS) {
             let count = VOLE_PIECE.min(request.voles - voles.blocks.len());
             piece.resize(choices.len() * COLUMNS, Block::ZERO);

@@ -76,10 +76,10 @@ pub struct Sender<S: Security> {
     leaves: Vec<Aes128>,
     scratch: Scratch,
     delta: Secret<Block>,
-    next_block: u128,
-    extensions: u64,
+    pub(super) next_block: u128,
+    pub(super) extensions: u64,
     binding: [u8; 32],
-    poison: Poison,
+    pub(super) poison: Poison,
     security: PhantomData<S>,
 }
 
@@ -179,6 +179,9 @@ impl<S: Security> Sender<S> {
         let width = request.lift.width_bits();
         let mut voles = Vec::with_capacity(request.voles);
         let mut piece = Zeroizing::new(Vec::new());
+        if S::MALICIOUS {
+            kept.reserve_exact(request.vole_blocks() * COLUMNS);
+        }
         while voles.len() < request.voles {
             let count = VOLE_PIECE.min(request.voles - voles.len());
             piece.resize((count * width).next_multiple_of(COLUMNS), Block::ZERO);

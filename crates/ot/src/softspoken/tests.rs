@@ -74,3 +74,45 @@ fn a_change_of_one_row_passes_if_the_bit_of_delta_is_zero_and_only_then() {
         }
     }
 }
+
+/// Positions are used once, those of the masks too, and every extension has its number.
+#[test]
+fn extensions_use_positions_of_their_own() {
+    let lift = crate::Lift::identity();
+    let requests = [Request::cots(1000), Request { cots: 10, voles: 40, lift: &lift }];
+    let blocks: usize = requests.iter().map(|request| request.blocks::<Malicious>()).sum();
+    let run = run(
+        |ctx| {
+            let mut sender = Sender::<Malicious>::setup(ctx, &SESSION, FieldBits::Two)?;
+            for request in requests {
+                sender.extend(ctx, request)?;
+            }
+            Ok((sender.next_block, sender.extensions))
+        },
+        |ctx| {
+            let mut receiver = Receiver::<Malicious>::setup(ctx, &SESSION, FieldBits::Two)?;
+            for request in requests {
+                receiver.extend(ctx, request)?;
+            }
+            Ok((receiver.next_block, receiver.extensions))
+        },
+    );
+    assert_eq!(run.unwrap(), ((blocks as u128, 2), (blocks as u128, 2)));
+}
+
+#[test]
+fn a_receiver_is_of_no_use_after_an_error() {
+    let run = run(
+        |ctx| Sender::<Malicious>::setup(ctx, &SESSION, FieldBits::Two).map(drop),
+        |ctx| {
+            let mut receiver = Receiver::<Malicious>::setup(ctx, &SESSION, FieldBits::Two)?;
+            let _ = receiver.poison.keep::<()>(Err(REFUSED));
+            Ok(receiver.extend(ctx, Request::cots(5)).err())
+        },
+    );
+    assert_eq!(run.receiver, Ok(Some(REFUSED)));
+    assert_eq!(
+        run.traffic.receiver_to_sender,
+        setup_bytes::<Malicious>(FieldBits::Two).receiver_to_sender
+    );
+}

@@ -1,6 +1,6 @@
 use super::{CHOICE, FIELD_BITS, clear_choices, request};
 use crate::poison::Poison;
-use crate::silent::check::{Challenge, Check, Question};
+use crate::silent::check::{Challenge, Check};
 use crate::silent::code::{Codes, Coefficients};
 use crate::silent::parameters::{self, CotPlan};
 use crate::silent::receiver_trees::ReceiverTrees;
@@ -41,17 +41,17 @@ impl<S: Security> Receiver<S> {
     /// read.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
-    /// the same one.
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
+    /// the same error.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
         self.poison.check()?;
+        parameters::check_len(len)?;
         let result = self.extend_once(ctx, len);
         self.poison.keep(result)
     }
 
     fn extend_once(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
-        parameters::check_len(len)?;
         let plan = CotPlan::new(len);
         if len == 0 {
             return Ok(ReceiverStream::of_start(ctx.pool(), Cots::default()));
@@ -78,7 +78,7 @@ impl<S: Security> Receiver<S> {
             let spare = below.voles.values.last().zip(below.voles.blocks.last());
             let (s, m) = spare.expect("a spare one was asked for");
             let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
-            check.ask(ctx, Question { seed, x: x ^ Block::new(*s) }, sum ^ *m)?;
+            check.ask(ctx, seed, [x, sum], [Block::new(*s), *m])?;
         }
         below.cots.blocks.truncate(plan.start_len);
         show_choices(&mut below.cots);

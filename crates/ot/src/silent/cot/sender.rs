@@ -11,7 +11,6 @@ use crate::silent::tree::{Functions, Leaves};
 use crate::softspoken;
 use vesica_core::{Block, Result, Secret, Security, SessionId};
 use vesica_net::{Context, Pool};
-use vesica_simd::gf128;
 
 /// The party that holds Δ, after the setup: any number of extensions.
 pub struct Sender<S: Security> {
@@ -42,17 +41,17 @@ impl<S: Security> Sender<S> {
     /// read.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
-    /// the same one.
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
+    /// the same error.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<SenderStream> {
         self.poison.check()?;
+        parameters::check_len(len)?;
         let result = self.extend_once(ctx, len);
         self.poison.keep(result)
     }
 
     fn extend_once(&mut self, ctx: &mut Context, len: usize) -> Result<SenderStream> {
-        parameters::check_len(len)?;
         let plan = CotPlan::new(len);
         if len == 0 {
             return Ok(SenderStream::of_start(ctx.pool(), Vec::new()));
@@ -81,7 +80,7 @@ impl<S: Security> Sender<S> {
             let chi = Challenge::new(question.seed, &groups);
             let sum = trees.sum(ctx.pool(), &chi, &groups, &below.cots);
             let spare = *below.voles.last().expect("a spare one was asked for");
-            check.answer(ctx, question, sum ^ spare ^ gf128::mul(question.x, self.delta()))?;
+            check.answer(ctx, question, (sum, spare, self.delta()))?;
         }
         let first_keys = SenderTrees::first_keys(&groups, &below.cots);
         below.cots.truncate(plan.start_len);

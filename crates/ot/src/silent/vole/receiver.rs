@@ -1,6 +1,6 @@
 use super::{FIELD_BITS, Values, request};
 use crate::poison::Poison;
-use crate::silent::check::{Challenge, Check, Question};
+use crate::silent::check::{Challenge, Check};
 use crate::silent::code::Codes;
 use crate::silent::dual;
 use crate::silent::parameters::{self, Plan, Start};
@@ -11,6 +11,7 @@ use crate::silent::tree::{Functions, Leaves};
 use crate::softspoken;
 use vesica_core::{Block, Result, Security, SessionId};
 use vesica_net::{Context, Pool};
+use zeroize::Zeroizing;
 
 /// The party that holds the values, after the setup: any number of extensions.
 pub struct Receiver<S: Security> {
@@ -41,10 +42,10 @@ impl<S: Security> Receiver<S> {
     /// read.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::ParameterError::UnsupportedOperation`];
-    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
-    /// the same one.
+    /// [`vesica_core::ParameterError::UnsupportedOperation`];
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
+    /// the same error.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -52,6 +53,8 @@ impl<S: Security> Receiver<S> {
         values: Values,
     ) -> Result<ReceiverStream> {
         self.poison.check()?;
+        values.check::<S>()?;
+        parameters::check_len(len)?;
         let result = self.extend_once(ctx, len, values);
         self.poison.keep(result)
     }
@@ -62,8 +65,6 @@ impl<S: Security> Receiver<S> {
         len: usize,
         values: Values,
     ) -> Result<ReceiverStream> {
-        parameters::check_len(len)?;
-        values.check::<S>()?;
         if len == 0 {
             return Ok(ReceiverStream::of_start(ctx.pool(), [Vec::new(), Vec::new()]));
         }
@@ -85,7 +86,7 @@ impl<S: Security> Receiver<S> {
         let codes = Codes::new(code_seed, values.coefficients());
         let mut noise_values: Vec<Block> =
             below.voles.values.iter().map(|value| lift.apply(*value)).collect();
-        let spare_value = noise_values.split_off(plan.dual_trees());
+        let spare_value = Zeroizing::new(noise_values.split_off(plan.dual_trees()));
 
         let (groups, dual_group) = (plan.groups(), plan.dual_group());
         let of = (&functions, Leaves::Hashed);
@@ -95,6 +96,7 @@ impl<S: Security> Receiver<S> {
         let mut start = dual::compress(&codes, noise, plan.start_len);
         let first_error = plan.start_len - plan.step_trees();
         let [values, blocks] = start.each_mut().map(|column| column.split_off(first_error));
+        let blocks = Zeroizing::new(blocks);
         let trees = ReceiverTrees::receive(ctx, of, &groups, &below.cots, (values, &blocks))?;
 
         if S::MALICIOUS {
@@ -105,8 +107,7 @@ impl<S: Security> Receiver<S> {
             let spare = spare_value.last().zip(below.voles.blocks.last());
             let (s, m) = spare.expect("a spare one was asked for");
             let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
-            let question = Question { seed, x: x ^ step_x ^ *s };
-            check.ask(ctx, question, sum ^ step_sum ^ *m)?;
+            check.ask(ctx, seed, [x ^ step_x, sum ^ step_sum], [*s, *m])?;
         }
         let noise = ReceiverNoise { functions, trees };
         Ok(ReceiverStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))

@@ -11,7 +11,6 @@ use crate::silent::tree::{Functions, Leaves};
 use crate::softspoken;
 use vesica_core::{Block, Result, Secret, Security, SessionId};
 use vesica_net::{Context, Pool};
-use vesica_simd::gf128;
 use zeroize::Zeroizing;
 
 /// The party that holds Δ, after the setup: any number of extensions.
@@ -42,10 +41,10 @@ impl<S: Security> Sender<S> {
     /// read.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::ParameterError::UnsupportedOperation`];
-    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After an error every further call gives
-    /// the same one.
+    /// [`vesica_core::ParameterError::UnsupportedOperation`];
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
+    /// the same error.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -53,6 +52,8 @@ impl<S: Security> Sender<S> {
         values: Values,
     ) -> Result<SenderStream> {
         self.poison.check()?;
+        values.check::<S>()?;
+        parameters::check_len(len)?;
         let result = self.extend_once(ctx, len, values);
         self.poison.keep(result)
     }
@@ -63,8 +64,6 @@ impl<S: Security> Sender<S> {
         len: usize,
         values: Values,
     ) -> Result<SenderStream> {
-        parameters::check_len(len)?;
-        values.check::<S>()?;
         if len == 0 {
             return Ok(SenderStream::of_start(ctx.pool(), Vec::new()));
         }
@@ -100,9 +99,9 @@ impl<S: Security> Sender<S> {
             let dual_trees = dual_noise.expose().chunks_exact(dual_group.tree_len()).enumerate();
             let dual_sums = dual_trees.map(|(tree, leaves)| chi.sum(tree, leaves));
             let spare = *below.voles.last().expect("a spare one was asked for");
-            let sum = dual_sums.fold(spare, |sum, of_tree| sum ^ of_tree)
-                ^ trees.sum(ctx.pool(), &chi, &groups, cots);
-            check.answer(ctx, question, sum ^ gf128::mul(question.x, self.delta()))?;
+            let steps = trees.sum(ctx.pool(), &chi, &groups, cots);
+            let sum = dual_sums.fold(steps, |sum, of_tree| sum ^ of_tree);
+            check.answer(ctx, question, (sum, spare, self.delta()))?;
         }
         let noise = SenderNoise {
             trees,
