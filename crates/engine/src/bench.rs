@@ -12,6 +12,9 @@ use vesica_net::Meter;
 use vesica_protocols::{Output, Protocol};
 
 const ITEM_LABEL: &str = "vesica v1 bench item";
+/// The label of the protocol.
+const RUN: &str = "run";
+
 const EXPORT_SESSION: &str = "EXPORTER-vesica-bench";
 
 /// What one party of a benchmark runs.
@@ -35,7 +38,7 @@ pub struct BenchParty {
 }
 
 /// What one party used, from the moment both were ready to its result.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BenchFigures {
     /// Wall seconds.
     pub wall_s: f64,
@@ -53,6 +56,21 @@ pub struct BenchFigures {
     pub direction_changes: u64,
     /// Whether the result is exactly the expected one.
     pub result_ok: bool,
+    /// The parts of the protocol.
+    pub phases: Vec<PhaseFigures>,
+}
+
+/// What one part of a protocol used.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PhaseFigures {
+    /// Its label, with those above it: `encoding`.
+    pub name: String,
+    /// Wall seconds, waiting for the peer included. Parts that run side by side overlap.
+    pub wall_s: f64,
+    /// Payload bytes sent, without those of parts below it.
+    pub bytes_sent: u64,
+    /// Payload bytes received, without those of parts below it.
+    pub bytes_received: u64,
 }
 
 /// Half of the smaller set is common to both.
@@ -96,7 +114,7 @@ pub fn run_party(
         _ => bench.protocol.receiver,
     };
     let (output, direction_changes) =
-        make(params, items).and_then(|party| run_alone(party, &mut ctx, "run")).map_err(at)?;
+        make(params, items).and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
     let used = stopwatch.read();
     drop(ctx);
     session.close().map_err(|error| at(error.into()))?;
@@ -108,7 +126,7 @@ pub fn run_party(
         (Role::Sender, Output::Nothing) => true,
         _ => false,
     };
-    let (bytes_sent, bytes_received) = meter.bytes_under("run");
+    let (bytes_sent, bytes_received) = meter.bytes_under(RUN);
     Ok(BenchFigures {
         wall_s: used.wall_s,
         cpu_s: used.cpu_s,
@@ -118,7 +136,23 @@ pub fn run_party(
         wire_sent: session.wire_bytes().0,
         direction_changes,
         result_ok,
+        phases: phases(&meter),
     })
+}
+
+/// The parts of the run, by label.
+fn phases(meter: &Meter) -> Vec<PhaseFigures> {
+    let of_run = |label: &str| Some(label.strip_prefix(RUN)?.strip_prefix('/')?.to_owned());
+    let rows = meter.report().into_iter();
+    rows.filter_map(|row| {
+        Some(PhaseFigures {
+            name: of_run(&row.label)?,
+            wall_s: row.wall.as_secs_f64(),
+            bytes_sent: row.bytes_sent,
+            bytes_received: row.bytes_received,
+        })
+    })
+    .collect()
 }
 
 /// The sender has items 0 to n_x − 1; the receiver the first of these and then others.

@@ -4,7 +4,7 @@ use super::Sizes;
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_core::{Learns, PsiParams, SessionId};
-use vesica_engine::bench::BenchFigures;
+use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
 /// One run, both parties.
@@ -61,6 +61,9 @@ struct Median {
     peak_rss_bytes: u64,
     peak_rss_bytes_sender: u64,
     peak_rss_bytes_receiver: u64,
+    /// By part of the protocol.
+    phases_sender: Vec<PhaseFigures>,
+    phases_receiver: Vec<PhaseFigures>,
 }
 
 impl BenchReport {
@@ -96,6 +99,8 @@ impl BenchReport {
             }),
             peak_rss_bytes_sender: whole(&|run| run.sender.peak_rss_bytes),
             peak_rss_bytes_receiver: whole(&|run| run.receiver.peak_rss_bytes),
+            phases_sender: phases(&runs, |run| &run.sender),
+            phases_receiver: phases(&runs, |run| &run.receiver),
         };
         let session = SessionId::from_bytes([0; 32]);
         let params = PsiParams::new(session, sizes.sender, sizes.receiver, Learns::Receiver);
@@ -154,8 +159,25 @@ impl BenchReport {
             "  peak memory   {:.1} MB sender, {:.1} MB receiver",
             mb(m.peak_rss_bytes_sender),
             mb(m.peak_rss_bytes_receiver)
-        )
+        )?;
+        for (party, phases) in [("sender", &m.phases_sender), ("receiver", &m.phases_receiver)] {
+            let parts: Vec<String> =
+                phases.iter().map(|part| format!("{} {:.4} s", part.name, part.wall_s)).collect();
+            writeln!(out, "  {party:<13} {}", parts.join(", "))?;
+        }
+        Ok(())
     }
+}
+
+/// The median of each part of one party; the parts are the same in every run.
+fn phases(runs: &[RunFigures], party: impl Fn(&RunFigures) -> &BenchFigures) -> Vec<PhaseFigures> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let of_part = |part: &PhaseFigures| {
+        let walls = runs.iter().flat_map(|run| &party(run).phases);
+        let walls = walls.filter(|other| other.name == part.name).map(|other| other.wall_s);
+        PhaseFigures { wall_s: median(walls, f64::total_cmp), ..part.clone() }
+    };
+    party(first).phases.iter().map(of_part).collect()
 }
 
 fn median<T: Copy>(
