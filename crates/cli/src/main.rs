@@ -7,6 +7,7 @@ mod bench;
 mod commands;
 mod demo;
 mod failure;
+mod heap;
 mod logging;
 mod messages;
 mod progress;
@@ -24,6 +25,9 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
+    if let Command::Run(_) | Command::BenchParty(_) = arguments.command {
+        heap::keep_pages();
+    }
     let mut out = io::stdout().lock();
     let done = settings::choose_kernels()
         .and_then(|()| run(&arguments.command, &mut out))

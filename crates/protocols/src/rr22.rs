@@ -216,6 +216,7 @@ impl Party for Sender {
         let rows = ctx.child("hashing", |ctx| {
             Rows::new::<SemiHonest>(ctx.pool(), &plan, session, &Seed::from_bytes(seed), &x)
         });
+        drop(x);
         let mut b =
             ctx.child("vole", |ctx| vole.extend(ctx, plan.correlations(), plan.values()))?;
         let inputs = ctx.child("encoding", |ctx| {
@@ -225,7 +226,7 @@ impl Party for Sender {
         let order = ctx.child("tags", |ctx| {
             let f_x =
                 inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, plan.output_bits());
-            sorted_tags::send(ctx, Shape::new(x.len() as u64, plan.output_bits()), f_x)
+            sorted_tags::send(ctx, Shape::new(params.sender_len() as u64, plan.output_bits()), f_x)
         })?;
         answer::take_places(ctx, &params, &order)
     }
@@ -267,6 +268,7 @@ impl Party for Receiver {
         let rows = ctx.child("hashing", |ctx| {
             Rows::new::<SemiHonest>(ctx.pool(), &plan, session, &Seed::from_bytes(seed), &y)
         });
+        drop(y);
         let mut ac =
             ctx.child("vole", |ctx| vole.extend(ctx, plan.correlations(), plan.values()))?;
         let inputs = ctx.child("encoding", |ctx| {
@@ -280,6 +282,6 @@ impl Party for Receiver {
             sorted_tags::find(ctx, shape, f_y)
         })?;
         answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
-        Ok(Output::Positions(sorted_tags::own_positions(&matches, y.len())))
+        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
     }
 }

@@ -231,6 +231,7 @@ impl Party for Sender {
         let (seed, w_r) = split_coins(&coins);
         let rows = ctx
             .child("hashing", |ctx| Rows::new::<Malicious>(ctx.pool(), &plan, session, &seed, &x));
+        drop(x);
         let inputs = ctx.child("encoding", |ctx| {
             vole::unmask(ctx, &plan, rows, delta, |pool, part| b.fill(pool, part))
         })?;
@@ -244,7 +245,7 @@ impl Party for Sender {
         };
         let order = ctx.child("tags", |ctx| {
             let f_x = inputs.outputs::<Malicious>(ctx.pool(), session, w, OUTPUT_BITS);
-            sorted_tags::send(ctx, Shape::new(x.len() as u64, OUTPUT_BITS), f_x)
+            sorted_tags::send(ctx, Shape::new(params.sender_len() as u64, OUTPUT_BITS), f_x)
         })?;
         take_proofs(ctx, &params, &order, &proofs)
     }
@@ -290,6 +291,7 @@ impl Party for Receiver {
         ctx.peer()?.flush()?;
         let rows = ctx
             .child("hashing", |ctx| Rows::new::<Malicious>(ctx.pool(), &plan, session, &seed, &y));
+        drop(y);
         let inputs = ctx.child("encoding", |ctx| {
             vole::mask(ctx, &plan, rows, |pool, a, c| ac.fill(pool, a, c))
         })?;
@@ -311,7 +313,7 @@ impl Party for Receiver {
             sorted_tags::find(ctx, shape, f_y)
         })?;
         give_proofs(ctx, &params, &matches, &proofs)?;
-        Ok(Output::Positions(sorted_tags::own_positions(&matches, y.len())))
+        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
     }
 }
 

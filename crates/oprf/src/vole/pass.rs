@@ -122,7 +122,6 @@ pub fn mask(
     let fill = hashing::fill(&secret);
     let cluster_len = plan.okvs.cluster_len();
     let lower = Linear::lower(plan);
-    let (mut a, mut c) = (Vec::new(), Vec::new());
     let spare = Spare::default();
     let mut q = Vec::with_capacity(rows.partition.len());
     let decoder = Decoder { plan, rows: &rows, times_delta: None, spare: &spare };
@@ -133,8 +132,9 @@ pub fn mask(
         if clusters.end == plan.okvs.cluster_count() {
             spare.release();
         }
-        a.resize(cluster_len * clusters.len(), Block::ZERO);
-        c.resize(a.len(), Block::ZERO);
+        // Not kept for the next clusters: beside their encoding it would count.
+        let mut a = Block::zeros(cluster_len * clusters.len());
+        let mut c = Block::zeros(a.len());
         correlations(ctx.pool(), &mut a, &mut c)?;
         for (a, p) in a.chunks(cluster_len).zip(encoded) {
             let mut masked = p?;
