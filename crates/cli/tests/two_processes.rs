@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::HashSet;
 use std::fs;
-use support::{Place, TERMS, Terms, people, vesica, word_list};
+use support::{Place, Running, TERMS, Terms, people, vesica, word_list};
 
 fn words(name: &str) -> Vec<String> {
     let text = fs::read_to_string(word_list(name)).unwrap();
@@ -228,4 +228,32 @@ fn the_memory_of_the_program_that_starts_a_run_is_not_counted() {
     let report: serde_json::Value = serde_json::from_str(&place.read("two.json")).unwrap();
     let peak = report["resources"]["peak_rss_bytes"].as_u64().unwrap();
     assert!((1 << 20..LARGE as u64 / 2).contains(&peak), "{peak} bytes");
+}
+
+/// The environment of a run that waits for its peer; `settings` of the heap are given to it.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn heap_settings_of_a_run(settings: Option<&str>) -> Option<String> {
+    let place = Place::new();
+    place.write("one.csv", people(0..100));
+    place.agreement("agreement.toml", &TERMS);
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", "127.0.0.1:0"]).env_remove("GLIBC_TUNABLES");
+    one.envs(settings.map(|settings| ("GLIBC_TUNABLES", settings)));
+    let running = Running::start(one);
+    // Long after it has read its arguments, and long before it gives up.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let environment = fs::read(format!("/proc/{}/environ", running.pid())).unwrap();
+    let mut variables = environment.split(|byte| *byte == 0);
+    let setting = variables.find_map(|variable| variable.strip_prefix(b"GLIBC_TUNABLES="))?;
+    Some(String::from_utf8(setting.to_vec()).unwrap())
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn a_run_keeps_its_pages_unless_it_is_told_otherwise() {
+    let own = heap_settings_of_a_run(None).expect("it has started itself anew");
+    assert!(own.contains("glibc.malloc.hugetlb=1"), "{own}");
+    let given = "glibc.malloc.arena_max=2";
+    assert_eq!(heap_settings_of_a_run(Some(given)).as_deref(), Some(given));
+    assert_eq!(heap_settings_of_a_run(Some("")).as_deref(), Some(""));
 }

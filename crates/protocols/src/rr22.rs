@@ -176,8 +176,8 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
 fn seconds(mode: Mode, params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
     match mode {
-        Mode::Fast => 0.016 + 120e-9 * n_x + 280e-9 * n_y,
-        Mode::LowCommunication => 0.017 + 480e-9 * n_x + 1150e-9 * n_y,
+        Mode::Fast => 0.012 + 80e-9 * n_x + 140e-9 * n_y,
+        Mode::LowCommunication => 0.013 + 80e-9 * n_x + 290e-9 * n_y,
     }
 }
 

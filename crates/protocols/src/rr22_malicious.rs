@@ -169,7 +169,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 /// Estimated seconds of computation, fitted to measurements.
 fn seconds(params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
-    0.018 + 160e-9 * n_x + 285e-9 * n_y
+    0.015 + 105e-9 * n_x + 190e-9 * n_y
 }
 
 fn commit(session: &SessionId, opening: &[u8; COMMITMENT_LEN]) -> [u8; 32] {
