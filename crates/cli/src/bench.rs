@@ -5,6 +5,7 @@ mod party;
 
 pub(crate) use party::{PartyArgs, run_party};
 
+use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use figures::{BenchReport, RunFigures};
 use std::io::{BufRead, BufReader, Write};
@@ -137,10 +138,10 @@ impl From<std::io::Error> for BenchError {
 }
 
 /// Runs the benchmark and prints its figures on `out`.
-pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), BenchError> {
+pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
     let protocol = vesica_protocols::find(&args.protocol)
         .map_err(|_| BenchError::UnknownProtocol(args.protocol.clone()))?;
-    let keys = tempfile::tempdir()?;
+    let keys = tempfile::tempdir().map_err(BenchError::from)?;
     let runs = (0..args.runs.get())
         .map(|_| one_run(args, protocol, keys.path()))
         .collect::<Result<Vec<_>, _>>()?;
@@ -152,7 +153,7 @@ pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), BenchErr
     } else {
         report.print(out)?;
     }
-    if report.result_ok { Ok(()) } else { Err(BenchError::WrongResult) }
+    if report.result_ok { Ok(()) } else { Err(BenchError::WrongResult.into()) }
 }
 
 fn one_run(

@@ -46,7 +46,7 @@ fn run(command: &Command, out: &mut impl Write) -> Result<(), Failure> {
         Command::Check(args) => commands::check::run(args, out),
         Command::Run(args) => commands::run::run(args, out),
         Command::Protocols(args) => commands::protocols::run(args, out),
-        Command::Bench(args) => Ok(bench::run(args, out)?),
+        Command::Bench(args) => bench::run(args, out),
         Command::BenchParty(args) => {
             bench::run_party(args, out).map_err(|error| Failure::of_engine(error, None))
         }

@@ -257,3 +257,12 @@ fn a_run_keeps_its_pages_unless_it_is_told_otherwise() {
     assert_eq!(heap_settings_of_a_run(Some(given)).as_deref(), Some(given));
     assert_eq!(heap_settings_of_a_run(Some("")).as_deref(), Some(""));
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_of_a_benchmark_is_no_failure() {
+    let mut bench = vesica();
+    bench.args(["bench", "rr22", "--size", "100", "--runs", "1"]);
+    let mut child = bench.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}

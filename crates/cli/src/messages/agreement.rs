@@ -116,8 +116,8 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
             format!("{field:?} is not an identity"),
             match cause {
                 ParseIdentityError::BadChecksum => show(
-                    "it is mistyped or cut off: copy again the whole line that `vesica \
-                          keygen` printed",
+                    "it is still to be filled in, mistyped or cut off: put the whole line here \
+                          that `vesica keygen` printed at that party",
                 ),
                 ParseIdentityError::IsSecret => show(
                     "it is a SECRET key, which nobody else may see: make a new key with \
