@@ -11,13 +11,15 @@ pub(crate) fn keep_pages() {
     use std::os::unix::process::CommandExt;
 
     const VARIABLE: &str = "GLIBC_TUNABLES";
+    /// Set on the second start. A program with privileges of its own does not see the other one.
+    const STARTED: &str = "VESICA_STARTED_ANEW";
     const TUNABLES: &str = "glibc.malloc.hugetlb=1\
         :glibc.malloc.mmap_threshold=4294967296\
         :glibc.malloc.trim_threshold=4294967296\
         :glibc.malloc.top_pad=33554432\
         :glibc.malloc.arena_max=1";
     let Ok(program) = std::env::current_exe() else { return };
-    if std::env::var_os(VARIABLE).is_some() {
+    if [VARIABLE, STARTED].iter().any(|name| std::env::var_os(name).is_some()) {
         return;
     }
     let mut arguments = std::env::args_os();
@@ -26,7 +28,7 @@ pub(crate) fn keep_pages() {
         command.arg0(name);
     }
     // Only comes back when it fails, and then the run is a little slower.
-    let _ = command.args(arguments).env(VARIABLE, TUNABLES).exec();
+    let _ = command.args(arguments).env(VARIABLE, TUNABLES).env(STARTED, "1").exec();
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]

@@ -230,15 +230,15 @@ fn the_memory_of_the_program_that_starts_a_run_is_not_counted() {
     assert!((1 << 20..LARGE as u64 / 2).contains(&peak), "{peak} bytes");
 }
 
-/// The environment of a run that waits for its peer; `settings` of the heap are given to it.
+/// The settings of the heap in the environment of a run that waits for its peer; `given` is what it is
+/// started with.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn heap_settings_of_a_run(settings: Option<&str>) -> Option<String> {
+fn heap_settings_of_a_run(given: Option<(&str, &str)>) -> Option<String> {
     let place = Place::new();
     place.write("one.csv", people(0..100));
     place.agreement("agreement.toml", &TERMS);
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
-    one.args(["--listen", "127.0.0.1:0"]).env_remove("GLIBC_TUNABLES");
-    one.envs(settings.map(|settings| ("GLIBC_TUNABLES", settings)));
+    one.args(["--listen", "127.0.0.1:0"]).env_remove("GLIBC_TUNABLES").envs(given);
     let running = Running::start(one);
     // Long after it has read its arguments, and long before it gives up.
     std::thread::sleep(std::time::Duration::from_secs(2));
@@ -253,9 +253,12 @@ fn heap_settings_of_a_run(settings: Option<&str>) -> Option<String> {
 fn a_run_keeps_its_pages_unless_it_is_told_otherwise() {
     let own = heap_settings_of_a_run(None).expect("it has started itself anew");
     assert!(own.contains("glibc.malloc.hugetlb=1"), "{own}");
-    let given = "glibc.malloc.arena_max=2";
-    assert_eq!(heap_settings_of_a_run(Some(given)).as_deref(), Some(given));
-    assert_eq!(heap_settings_of_a_run(Some("")).as_deref(), Some(""));
+    for given in ["glibc.malloc.arena_max=2", ""] {
+        let kept = heap_settings_of_a_run(Some(("GLIBC_TUNABLES", given)));
+        assert_eq!(kept.as_deref(), Some(given));
+    }
+    // A program whose settings the system takes away must not start itself for ever.
+    assert_eq!(heap_settings_of_a_run(Some(("VESICA_STARTED_ANEW", "1"))), None);
 }
 
 #[test]
