@@ -17,7 +17,7 @@ use arrow::array::{BooleanArray, RecordBatch};
 use parquet::arrow::arrow_reader::RowSelection;
 use std::borrow::Cow;
 use std::fs::File;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 
@@ -101,6 +101,35 @@ struct Pass<'a, 'p> {
     written: u64,
 }
 
+/// Records whose items are looked up together, so that their cache misses overlap.
+const WINDOW: usize = 64;
+
+/// From so many bytes on, a window is looked up with fewer records.
+const WINDOW_BYTES: usize = 1 << 16;
+
+/// Records of a text file, as they stand in it, that may match.
+#[derive(Default)]
+struct Window {
+    items: Vec<Item>,
+    bytes: Vec<u8>,
+    /// Of each record, where it ends in `bytes` without its line end and with it.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Window {
+    fn push(&mut self, item: Item, record: Record<'_>) {
+        let (body, whole) = record.raw();
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(whole);
+        self.items.push(item);
+        self.ends.push((start + body.len(), self.bytes.len()));
+    }
+
+    fn is_full(&self) -> bool {
+        self.items.len() == WINDOW || self.bytes.len() >= WINDOW_BYTES
+    }
+}
+
 impl Pass<'_, '_> {
     #[inline]
     fn matches(&mut self, row: &impl Row) -> bool {
@@ -129,6 +158,52 @@ impl Pass<'_, '_> {
             }
         }
         Ok(self.meter.finish(self.keys.rows())?)
+    }
+
+    /// Gives every matching record to `write`, as it stands in the file: without its line end, and
+    /// with it.
+    fn text_as_it_stands(
+        &mut self,
+        source: &Source,
+        columns: &[usize],
+        mut write: impl FnMut(&[u8], &[u8]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let (mut reader, _) = source.records()?;
+        let mut window = Window::default();
+        while let Some(record) = reader.next()? {
+            if let Outcome::Item(item) = self.keys.outcome(&TextRow { record, columns }) {
+                window.push(item, record);
+            }
+            if window.is_full() {
+                self.write_window(&mut window, &mut write)?;
+            }
+            if self.keys.rows().is_multiple_of(ROWS_PER_TICK) {
+                self.meter.tick(reader.bytes_done(), self.keys.rows())?;
+            }
+        }
+        self.write_window(&mut window, &mut write)?;
+        Ok(self.meter.finish(self.keys.rows())?)
+    }
+
+    /// Writes what matches of the window, and empties it.
+    fn write_window(
+        &mut self,
+        window: &mut Window,
+        write: &mut impl FnMut(&[u8], &[u8]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let mut found = [false; WINDOW];
+        self.matched.contains_each(&window.items, &mut found);
+        let mut start = 0;
+        for ((body_end, end), found) in window.ends.drain(..).zip(found) {
+            if found {
+                self.written += 1;
+                write(&window.bytes[start..body_end], &window.bytes[start..end])?;
+            }
+            start = end;
+        }
+        window.items.clear();
+        window.bytes.clear();
+        Ok(())
     }
 
     fn text_to_text(
@@ -161,10 +236,7 @@ impl Pass<'_, '_> {
             if !header.raw.is_empty() {
                 copy(&header.raw[..header.body_len], &header.raw)?;
             }
-            self.text(source, columns, |record| {
-                let (body, whole) = record.raw();
-                copy(body, whole)
-            })?;
+            self.text_as_it_stands(source, columns, copy)?;
         } else {
             let mut writer = RecordWriter::new(usual_delimiter(format));
             if layout.header {
@@ -294,9 +366,31 @@ impl<'a> Matched<'a> {
 
     #[inline]
     fn contains(&self, item: &Item) -> bool {
+        self.items[self.range(item)].binary_search(item).is_ok()
+    }
+
+    /// The items with the same first bits.
+    #[inline]
+    fn range(&self, item: &Item) -> Range<usize> {
         let at = prefix(item, self.shift);
-        let range = self.starts[at] as usize..self.starts[at + 1] as usize;
-        self.items[range].binary_search(item).is_ok()
+        self.starts[at] as usize..self.starts[at + 1] as usize
+    }
+
+    /// Sets `found` for each of at most [`WINDOW`] items.
+    fn contains_each(&self, items: &[Item], found: &mut [bool; WINDOW]) {
+        let mut ranges = [const { 0..0 }; WINDOW];
+        for (range, item) in ranges.iter_mut().zip(items) {
+            *range = self.range(item);
+        }
+        // Nothing waits for these reads, so that the processor makes them all at once.
+        let mut touched = 0;
+        for range in &ranges[..items.len()] {
+            touched ^= self.items.get(range.start).map_or(0, |item| item.as_bytes()[0]);
+        }
+        std::hint::black_box(touched);
+        for ((range, item), found) in ranges.into_iter().zip(items).zip(found) {
+            *found = self.items[range].binary_search(item).is_ok();
+        }
     }
 }
 
@@ -320,6 +414,12 @@ mod tests {
             let matched = Matched::new(inside);
             assert!(inside.iter().all(|item| matched.contains(item)));
             assert!(!outside.iter().any(|item| matched.contains(item)));
+            for window in all.chunks(WINDOW) {
+                let mut found = [false; WINDOW];
+                matched.contains_each(window, &mut found);
+                let expected = window.iter().map(|item| matched.contains(item));
+                assert!(found[..window.len()].iter().copied().eq(expected));
+            }
         }
     }
 }
