@@ -97,8 +97,9 @@ pub(crate) enum Outcome<T> {
     Refused { key: usize, reason: Refusal },
 }
 
-/// Turns rows into items and keeps the fingerprint of what it saw. Both passes use it: the first
-/// with [`KeyPass::collect`], the second with [`KeyPass::outcome`].
+/// Turns rows into items and keeps the fingerprint of what it saw. Both passes use it:
+/// with [`KeyPass::collect`] where the items of many rows may wait for each other, else with
+/// [`KeyPass::outcome`].
 pub(crate) struct KeyPass<'a> {
     encoder: KeyEncoder,
     hash: &'a ItemHash,
@@ -145,7 +146,7 @@ impl<'a> KeyPass<'a> {
     /// Appends the item of a row that has a key to `items`, in the order of the rows but not at
     /// once: after the last row comes [`KeyPass::flush`].
     #[inline]
-    fn collect(&mut self, row: &impl Row, items: &mut Vec<Item>) -> Outcome<()> {
+    pub(crate) fn collect(&mut self, row: &impl Row, items: &mut Vec<Item>) -> Outcome<()> {
         const WIDTH: usize = ItemHash::BATCH_KEY_LEN;
         self.rows += 1;
         let start = self.waiting.len();
@@ -181,7 +182,7 @@ impl<'a> KeyPass<'a> {
 
     /// Hashes the keys that wait.
     #[inline(never)]
-    fn flush(&mut self, items: &mut Vec<Item>) {
+    pub(crate) fn flush(&mut self, items: &mut Vec<Item>) {
         let known = items.len();
         let (keys, _) = self.waiting.as_chunks();
         if let Ok(batch) = keys.try_into() {

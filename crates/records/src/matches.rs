@@ -110,6 +110,7 @@ const WINDOW_BYTES: usize = 1 << 16;
 /// Records of a text file, as they stand in it, that may match.
 #[derive(Default)]
 struct Window {
+    /// The items of the records; the last may still wait in [`KeyPass`].
     items: Vec<Item>,
     bytes: Vec<u8>,
     /// Of each record, where it ends in `bytes` without its line end and with it.
@@ -117,16 +118,15 @@ struct Window {
 }
 
 impl Window {
-    fn push(&mut self, item: Item, record: Record<'_>) {
+    fn push(&mut self, record: Record<'_>) {
         let (body, whole) = record.raw();
         let start = self.bytes.len();
         self.bytes.extend_from_slice(whole);
-        self.items.push(item);
         self.ends.push((start + body.len(), self.bytes.len()));
     }
 
     fn is_full(&self) -> bool {
-        self.items.len() == WINDOW || self.bytes.len() >= WINDOW_BYTES
+        self.ends.len() == WINDOW || self.bytes.len() >= WINDOW_BYTES
     }
 }
 
@@ -171,8 +171,9 @@ impl Pass<'_, '_> {
         let (mut reader, _) = source.records()?;
         let mut window = Window::default();
         while let Some(record) = reader.next()? {
-            if let Outcome::Item(item) = self.keys.outcome(&TextRow { record, columns }) {
-                window.push(item, record);
+            let row = TextRow { record, columns };
+            if let Outcome::Item(()) = self.keys.collect(&row, &mut window.items) {
+                window.push(record);
             }
             if window.is_full() {
                 self.write_window(&mut window, &mut write)?;
@@ -191,6 +192,7 @@ impl Pass<'_, '_> {
         window: &mut Window,
         write: &mut impl FnMut(&[u8], &[u8]) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
+        self.keys.flush(&mut window.items);
         let mut found = [false; WINDOW];
         self.matched.contains_each(&window.items, &mut found);
         let mut start = 0;

@@ -32,12 +32,12 @@ const LOCAL: [u8; 256] = {
     table
 };
 
-/// The lower case of a byte that a label of a domain may hold, or 0.
-const LABEL: [u8; 256] = {
+/// The lower case of a byte that a domain may hold, or 0.
+const DOMAIN: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 0x80u8 {
-        if byte.is_ascii_alphanumeric() || byte == b'-' {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.') {
             table[byte as usize] = byte.to_ascii_lowercase();
         }
         byte += 1;
@@ -88,43 +88,43 @@ fn normalise_ascii(ascii: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if local.is_empty() || local.len() > LOCAL_MAX_BYTES {
         return Err(Refusal::NotAnEmail);
     }
-    let mut bad = false;
-    out.extend(local.iter().map(|byte| {
-        let lower = LOCAL[*byte as usize];
-        bad |= lower == 0;
-        lower
-    }));
-    if bad || memchr(b'@', domain).is_some() {
+    if !push_mapped(local, &LOCAL, out) || memchr(b'@', domain).is_some() {
         return Err(Refusal::NotAnEmail);
     }
     out.push(b'@');
     ascii_domain(domain.strip_suffix(b".").unwrap_or(domain), out)
 }
 
+/// Appends `bytes` as `table` maps them; false if it maps one to 0.
+fn push_mapped(bytes: &[u8], table: &[u8; 256], out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    out.extend_from_slice(bytes);
+    let mut all = true;
+    for byte in &mut out[start..] {
+        *byte = table[usize::from(*byte)];
+        all &= *byte != 0;
+    }
+    all
+}
+
 /// What UTS 46 does to a domain of ASCII letters, digits, hyphens and dots: lower case, and the
 /// checks. Labels with an ACE prefix go the long way, because their contents are checked too.
 fn ascii_domain(domain: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     let start = out.len();
-    let mut label = start;
-    let mut labels = 1;
-    for byte in domain {
-        if *byte == b'.' {
-            check_label(&out[label..])?;
-            out.push(b'.');
-            label = out.len();
-            labels += 1;
-        } else {
-            match LABEL[*byte as usize] {
-                0 => return Err(Refusal::EmailDomain),
-                lower => out.push(lower),
-            }
-        }
-    }
-    check_label(&out[label..])?;
-    if labels < 2 || domain.len() > DOMAIN_MAX_BYTES {
+    if !push_mapped(domain, &DOMAIN, out) || domain.len() > DOMAIN_MAX_BYTES {
         return Err(Refusal::EmailDomain);
     }
-    if out[start..].split(|byte| *byte == b'.').any(|label| label.starts_with(b"xn--")) {
+    let mut labels = 0;
+    let mut encoded = false;
+    for label in out[start..].split(|byte| *byte == b'.') {
+        check_label(label)?;
+        labels += 1;
+        encoded |= label.starts_with(b"xn--");
+    }
+    if labels < 2 {
+        return Err(Refusal::EmailDomain);
+    }
+    if encoded {
         out.truncate(start);
         return unicode_domain(domain, out);
     }
