@@ -28,6 +28,7 @@ impl Error {
     /// What the peer is told when this error ends the session here.
     pub fn stop_reason(&self) -> StopReason {
         match self {
+            Error::Parameter(ParameterError::HashingFailed) => StopReason::Internal,
             Error::Parameter(_) => StopReason::Config,
             Error::PeerMisbehaved(_)
             | Error::Transport(TransportError::PeerBrokeFraming | TransportError::PeerFlood) => {
@@ -70,6 +71,22 @@ pub enum ParameterError {
         /// Largest number supported.
         max: u64,
     },
+    /// An item's length in bits is none that the protocol takes.
+    #[error("items of {bits} bits are not what the protocol takes")]
+    ItemBits {
+        /// Length asked for.
+        bits: u32,
+    },
+    /// An item is an integer of more bits than the parameters say.
+    #[error("an item is longer than the {bits} bits of the parameters")]
+    ItemTooLong {
+        /// Length in the parameters.
+        bits: u32,
+    },
+    /// The items found no place in a hash table. With hash functions drawn after the items were
+    /// fixed its probability is below 2^-40.
+    #[error("the items found no place in the hash table, which happens once in 2^40 runs")]
+    HashingFailed,
     /// The catalogue has no protocol of that name.
     #[error("no such protocol in the catalogue")]
     UnknownProtocol,

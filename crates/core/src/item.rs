@@ -1,7 +1,8 @@
 use std::fmt;
 use zeroize::Zeroize;
 
-/// One element of a set: a 128-bit digest of an encoded key under the agreement's label.
+/// One element of a set: a 128-bit digest of an encoded key under the agreement's label; or, where
+/// a protocol takes items of a small domain, an integer.
 ///
 /// `Debug` prints no digest, so an item can never reach a log by accident. Comparison is not
 /// constant time: items are compared only on the machine that owns them.
@@ -11,6 +12,19 @@ pub struct Item([u8; Item::LEN]);
 impl Item {
     /// Length of an item in bytes.
     pub const LEN: usize = 16;
+
+    /// Length of an item in bits.
+    pub const BITS: u32 = 128;
+
+    /// The item that is an integer, of protocols over small domains.
+    pub const fn from_integer(value: u128) -> Self {
+        Self(value.to_le_bytes())
+    }
+
+    /// The item as an integer.
+    pub const fn integer(&self) -> u128 {
+        u128::from_le_bytes(self.0)
+    }
 
     /// An item from its 16 bytes.
     pub const fn from_bytes(bytes: [u8; Item::LEN]) -> Self {

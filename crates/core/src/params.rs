@@ -1,6 +1,6 @@
 //! The public parameters of a run, parsed once into types that cannot be wrong.
 
-use crate::{ParameterError, Result};
+use crate::{Item, ParameterError, Result};
 use std::fmt;
 
 /// Computational security κ, in bits.
@@ -50,6 +50,7 @@ pub struct PsiParams {
     sender_len: u64,
     receiver_len: u64,
     learns: Learns,
+    item_bits: u32,
 }
 
 impl PsiParams {
@@ -69,7 +70,23 @@ impl PsiParams {
                 return Err(ParameterError::SetTooLarge { len, max: MAX_SET_LEN }.into());
             }
         }
-        Ok(Self { session, sender_len, receiver_len, learns })
+        Ok(Self { session, sender_len, receiver_len, learns, item_bits: Item::BITS })
+    }
+
+    /// The same for items that are integers below 2^`item_bits`, see [`Item::from_integer`].
+    ///
+    /// # Errors
+    /// [`ParameterError::ItemBits`] unless 1 ≤ `item_bits` ≤ 128.
+    pub fn with_item_bits(self, item_bits: u32) -> Result<Self> {
+        if !(1..=Item::BITS).contains(&item_bits) {
+            return Err(ParameterError::ItemBits { bits: item_bits }.into());
+        }
+        Ok(Self { item_bits, ..self })
+    }
+
+    /// σ, the length of an item in bits: 128 for digests, less for integers of a small domain.
+    pub fn item_bits(&self) -> u32 {
+        self.item_bits
     }
 
     /// The session that every label of the run is bound to.

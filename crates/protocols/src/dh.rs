@@ -81,6 +81,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: None,
+    small_domains: false,
     parameters: &[
         Parameter {
             name: "group",
