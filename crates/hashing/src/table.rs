@@ -16,6 +16,15 @@ pub struct Table {
 const SMALL_SET_LEN: u64 = 512;
 
 impl Table {
+    /// A table of any shape, for measuring how often placing fails.
+    ///
+    /// # Panics
+    /// If there are not two or three functions.
+    pub fn new(functions: usize, bins: usize, stash: usize) -> Self {
+        assert!((2..=MAX_FUNCTIONS).contains(&functions), "two or three functions");
+        Self { functions, bins, stash }
+    }
+
     /// Three functions, no stash: placing `len` items fails with probability below 2^-40.
     ///
     /// ε = (λ + log n + 256)/240 bins an item from 512 items on, 1.300 at 2^16 and 1.333 at 2^24,
@@ -52,7 +61,7 @@ impl Table {
     /// Stash places for `len` items in 2.4·`len` bins under two functions, for failure below 2^-40:
     /// Table 4 of the paper, at the next smaller size of the table, where the stash is larger.
     pub fn stash_len(len: usize) -> usize {
-        let stash = match vesica_core::params::ceil_log2(len as u64 + 1) - 1 {
+        let stash = match len.checked_ilog2().unwrap_or(0) {
             0..12 => 12,
             12..16 => 6,
             16..20 => 4,
@@ -75,5 +84,31 @@ impl Table {
     /// s, the places of the stash.
     pub fn stash(&self) -> usize {
         self.stash
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stash_sizes_are_those_of_table_4() {
+        let sizes = [(8, 12), (12, 6), (16, 4), (20, 3), (24, 2)];
+        for (log, stash) in sizes {
+            assert_eq!(Table::stash_len(1 << log), stash);
+            assert!(Table::stash_len((1 << log) - 1) >= stash);
+        }
+        assert_eq!(Table::stash_len(0), 0);
+        assert_eq!(Table::stash_len(3), 3);
+    }
+
+    #[test]
+    fn bins_are_those_of_the_papers() {
+        assert_eq!(Table::phasing_three_way(1 << 20).bins(), 1_258_292);
+        assert_eq!(Table::phasing_two_way(1 << 20).bins(), 2_516_583);
+        assert_eq!(Table::stashless(1 << 16).bins(), 85_197);
+        assert_eq!(Table::stashless(1 << 20).bins(), 1_380_626);
+        assert_eq!(Table::stashless(1).bins(), Table::stashless(512).bins());
+        assert_eq!(Table::stashless(0).bins(), 0);
     }
 }

@@ -1,0 +1,250 @@
+//! Cuckoo hashing: at most one item a bin, in one of the bins its functions name.
+//!
+//! R. Pagh, F. F. Rodler, ESA 2001; with more than two functions D. Fotakis, R. Pagh, P. Sanders,
+//! P. Spirakis, STACS 2003; with a stash A. Kirsch, M. Mitzenmacher, U. Wieder, SIAM J. Comput. 2009.
+//!
+//! Where an item lands depends on all items of the set, so a place is never shown to the other
+//! party: protocols use every bin alike, and empty ones too.
+//!
+//! An item goes to a free bin if it has one, and otherwise to one of its bins in turn, whose item has
+//! to move. After some hundred moves a breadth-first search takes over, which finds a way to a free
+//! bin whenever there is one. So placing fails exactly when no assignment exists: the probability
+//! is that of the random graph, and no luck of the walk is added.
+
+use crate::locations::Bins;
+use crate::table::Table;
+use std::collections::{HashMap, VecDeque};
+use vesica_core::{ParameterError, Result};
+
+/// What is in a bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Position of the item in its owner's list.
+    pub position: u32,
+    /// Which of its functions names this bin.
+    pub function: u8,
+}
+
+/// A bin holds the position times four and the function.
+const EMPTY: u64 = u64::MAX;
+
+/// Moves before the search takes over. A walk at these loads needs a handful on average.
+const WALK: usize = 256;
+
+/// Items whose bins are read ahead, so that cache misses overlap.
+const AHEAD: usize = 16;
+
+/// Items in bins and stash.
+pub struct Cuckoo {
+    bins: Vec<u64>,
+    stash: Vec<u32>,
+}
+
+impl Cuckoo {
+    /// Places the items whose bins are `locations`.
+    ///
+    /// # Errors
+    /// [`ParameterError::HashingFailed`] when there is no room; which items are too many is not told.
+    ///
+    /// # Panics
+    /// If a location is none of the table's bins.
+    pub fn new(table: &Table, locations: &[Bins]) -> Result<Self> {
+        let mut cuckoo = Self { bins: vec![EMPTY; table.bins()], stash: Vec::new() };
+        for (position, bins) in locations.iter().enumerate() {
+            if let Some(ahead) = locations.get(position + AHEAD) {
+                // Nothing waits for this read.
+                std::hint::black_box(cuckoo.bins[ahead[0] as usize]);
+            }
+            let bins = &bins[..table.functions()];
+            if !cuckoo.place_in_free_bin(position as u64, bins)
+                && !cuckoo.walk(table, locations, position as u64)
+            {
+                return Err(ParameterError::HashingFailed.into());
+            }
+        }
+        Ok(cuckoo)
+    }
+
+    /// β, the number of bins.
+    pub fn len(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// Whether there are no bins.
+    pub fn is_empty(&self) -> bool {
+        self.bins.is_empty()
+    }
+
+    /// What is in bin `bin`.
+    ///
+    /// # Panics
+    /// If there is no such bin.
+    #[inline]
+    pub fn bin(&self, bin: usize) -> Option<Placed> {
+        match self.bins[bin] {
+            EMPTY => None,
+            held => Some(Placed { position: (held >> 2) as u32, function: (held & 3) as u8 }),
+        }
+    }
+
+    /// The positions of the items in the stash.
+    pub fn stash(&self) -> &[u32] {
+        &self.stash
+    }
+
+    #[inline]
+    fn place_in_free_bin(&mut self, position: u64, bins: &[u32]) -> bool {
+        for (function, bin) in bins.iter().enumerate() {
+            let bin = &mut self.bins[*bin as usize];
+            if *bin == EMPTY {
+                *bin = position << 2 | function as u64;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Places an item without a free bin by moving others.
+    fn walk(&mut self, table: &Table, locations: &[Bins], position: u64) -> bool {
+        let functions = table.functions();
+        // The item in hand, and the function that must not be used: it led here.
+        let mut held = position << 2 | (functions as u64 - 1);
+        for _ in 0..WALK {
+            let position = held >> 2;
+            let function = ((held & 3) as usize + 1) % functions;
+            let bins = &locations[position as usize][..functions];
+            let bin = bins[function] as usize;
+            held = std::mem::replace(&mut self.bins[bin], position << 2 | function as u64);
+            let bins = &locations[(held >> 2) as usize][..functions];
+            if self.place_in_free_bin(held >> 2, bins) {
+                return true;
+            }
+        }
+        self.search(table, locations, held >> 2) || self.put_in_stash(table, held >> 2)
+    }
+
+    fn put_in_stash(&mut self, table: &Table, position: u64) -> bool {
+        let room = self.stash.len() < table.stash();
+        if room {
+            self.stash.push(position as u32);
+        }
+        room
+    }
+
+    /// Looks for the shortest chain of moves that ends at a free bin, and makes them.
+    #[cold]
+    fn search(&mut self, table: &Table, locations: &[Bins], position: u64) -> bool {
+        let bins_of = |position: u64| &locations[position as usize][..table.functions()];
+        // For each bin reached: the item that would move there, and by which function.
+        let mut reached: HashMap<usize, u64> = HashMap::new();
+        let mut waiting = VecDeque::from([position]);
+        while let Some(item) = waiting.pop_front() {
+            for (function, bin) in bins_of(item).iter().enumerate() {
+                let bin = *bin as usize;
+                if reached.contains_key(&bin) {
+                    continue;
+                }
+                reached.insert(bin, item << 2 | function as u64);
+                if self.bins[bin] != EMPTY {
+                    waiting.push_back(self.bins[bin] >> 2);
+                    continue;
+                }
+                // Moves back along the chain, from its free end to the item in hand.
+                let mut free = bin;
+                loop {
+                    let mover = reached[&free];
+                    let from = bins_of(mover >> 2)
+                        .iter()
+                        .position(|bin| self.bins[*bin as usize] >> 2 == mover >> 2);
+                    let from = from.map(|function| bins_of(mover >> 2)[function] as usize);
+                    self.bins[free] = mover;
+                    match from {
+                        Some(from) if mover >> 2 != position => free = from,
+                        _ => return true,
+                    }
+                }
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Locations;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+    use vesica_core::{Error, Item, SessionId};
+    use vesica_net::Pool;
+
+    fn random_items(len: usize, seed: u64) -> Vec<Item> {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        (0..len)
+            .map(|_| {
+                let mut bytes = [0; Item::LEN];
+                rng.fill_bytes(&mut bytes);
+                Item::from_bytes(bytes)
+            })
+            .collect()
+    }
+
+    fn locations(table: Table, len: usize, seed: u8) -> Vec<Bins> {
+        let pool = Pool::new(std::num::NonZeroUsize::MIN).unwrap();
+        let session = SessionId::from_bytes([seed; 32]);
+        Locations::of_digests(table, &session).bins(&pool, &random_items(len, u64::from(seed)))
+    }
+
+    fn assert_placed(table: &Table, locations: &[Bins], cuckoo: &Cuckoo) {
+        let mut seen = vec![false; locations.len()];
+        for bin in 0..cuckoo.len() {
+            if let Some(Placed { position, function }) = cuckoo.bin(bin) {
+                assert_eq!(locations[position as usize][function as usize] as usize, bin);
+                assert!(usize::from(function) < table.functions());
+                assert!(!std::mem::replace(&mut seen[position as usize], true));
+            }
+        }
+        for position in cuckoo.stash() {
+            assert!(!std::mem::replace(&mut seen[*position as usize], true));
+        }
+        assert!(seen.iter().all(|seen| *seen), "every item has a place");
+        assert!(cuckoo.stash().len() <= table.stash());
+    }
+
+    #[test]
+    fn every_item_has_exactly_one_place() {
+        for len in [0, 1, 2, 3, 7, 100, 511, 512, 513, 5000, 70_000] {
+            let tables =
+                [Table::stashless(len), Table::phasing_three_way(len), Table::phasing_two_way(len)];
+            for table in tables {
+                for seed in 0..3 {
+                    let locations = if len == 0 { Vec::new() } else { locations(table, len, seed) };
+                    let cuckoo = Cuckoo::new(&table, &locations).unwrap();
+                    assert_placed(&table, &locations, &cuckoo);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_way_is_found_whenever_there_is_one() {
+        // A chain: item i may go to bins i and i + 1 only, and the last bin alone is free for the
+        // item placed last, which moves all others.
+        let len = 2000u32;
+        let table = Table::phasing_two_way(len as usize).without_stash();
+        let mut chain: Vec<Bins> = (0..len).map(|i| [i, i + 1, 0]).collect();
+        chain.push([0, 0, 0]);
+        let cuckoo = Cuckoo::new(&table, &chain).unwrap();
+        assert_placed(&table, &chain, &cuckoo);
+    }
+
+    #[test]
+    fn items_without_room_end_in_an_error_or_the_stash() {
+        let three = [[4, 5, 0]; 3];
+        let table = Table::phasing_two_way(3);
+        let failed = Cuckoo::new(&table.without_stash(), &three).err();
+        assert_eq!(failed, Some(Error::Parameter(ParameterError::HashingFailed)));
+        let cuckoo = Cuckoo::new(&table, &three).unwrap();
+        assert_eq!(cuckoo.stash().len(), 1);
+        assert_placed(&table, &three, &cuckoo);
+    }
+}

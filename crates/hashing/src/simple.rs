@@ -1,0 +1,153 @@
+//! Simple hashing: every item in the bins of all its functions, bin by bin.
+
+use crate::locations::{Bins, Locations};
+use rayon::prelude::*;
+use vesica_core::Item;
+use vesica_net::Pool;
+
+/// An item in the bin of one of its functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The bin.
+    pub bin: u32,
+    /// Position of the item in its owner's list.
+    pub position: u32,
+    /// The function.
+    pub function: u8,
+}
+
+/// log of the bins of a group: what belongs to a group of bins stays in the second-level cache.
+const GROUP_BITS: u32 = 12;
+
+/// The items of a list in the bins of all their functions, in groups of successive bins.
+///
+/// A bin may hold any number of items. Takes 8 bytes for each item and function.
+pub struct Simple {
+    /// The bin in its group, the function and the position: 12, 2 and 32 bits.
+    entries: Vec<u64>,
+    /// Where each group starts, and the end of the last one.
+    starts: Vec<usize>,
+    bins: usize,
+}
+
+impl Simple {
+    /// Bins of a group; the last one may have fewer.
+    pub const GROUP_BINS: usize = 1 << GROUP_BITS;
+
+    /// Puts each of `items` into all of its bins, on all threads of `pool`.
+    ///
+    /// # Panics
+    /// If there are 2^32 items or more, or items and no bins.
+    pub fn new(pool: &Pool, locations: &Locations, items: &[Item]) -> Self {
+        assert!(items.len() <= u32::MAX as usize, "positions have 32 bits");
+        let (count, functions) = (locations.table().bins(), locations.table().functions());
+        let groups = count.div_ceil(Self::GROUP_BINS);
+        if items.is_empty() {
+            return Self { entries: Vec::new(), starts: vec![0; groups + 1], bins: count };
+        }
+        let bins = locations.bins(pool, items);
+        let chunk_len = items.len().div_ceil(pool.len());
+        let group = |bin: u32| (bin >> GROUP_BITS) as usize;
+        let counts: Vec<Vec<usize>> = pool.run(|| {
+            let count = |chunk: &[Bins]| {
+                let mut counts = vec![0; groups];
+                let bins = chunk.iter().flat_map(|bins| &bins[..functions]);
+                bins.for_each(|bin| counts[group(*bin)] += 1);
+                counts
+            };
+            bins.par_chunks(chunk_len).map(count).collect()
+        });
+
+        let mut entries = vec![0; items.len() * functions];
+        let mut starts = Vec::with_capacity(groups + 1);
+        // Each chunk has a part of each group for itself.
+        let mut parts: Vec<Vec<&mut [u64]>> = vec![];
+        parts.resize_with(counts.len(), || Vec::with_capacity(groups));
+        let mut free = &mut entries[..];
+        let mut start = 0;
+        for group in 0..groups {
+            starts.push(start);
+            for (counts, parts) in counts.iter().zip(&mut parts) {
+                let (part, rest) = free.split_at_mut(counts[group]);
+                free = rest;
+                start += counts[group];
+                parts.push(part);
+            }
+        }
+        starts.push(start);
+        pool.run(|| {
+            let chunks = bins.par_chunks(chunk_len).zip(parts).enumerate();
+            chunks.for_each(|(chunk, (bins, mut parts))| {
+                let mut filled = vec![0; groups];
+                for (position, bins) in (chunk * chunk_len..).zip(bins) {
+                    for (function, bin) in bins[..functions].iter().enumerate() {
+                        let low = u64::from(*bin) & (Self::GROUP_BINS as u64 - 1);
+                        let group = group(*bin);
+                        parts[group][filled[group]] =
+                            low << 34 | (function as u64) << 32 | position as u64;
+                        filled[group] += 1;
+                    }
+                }
+            });
+        });
+        Self { entries, starts, bins: count }
+    }
+
+    /// How many groups of bins there are.
+    pub fn groups(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The bins of group `group`.
+    pub fn bins(&self, group: usize) -> std::ops::Range<usize> {
+        let first = group * Self::GROUP_BINS;
+        first..(first + Self::GROUP_BINS).min(self.bins)
+    }
+
+    /// What the bins of group `group` hold, in no order of the bins.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    pub fn entries(&self, group: usize) -> impl ExactSizeIterator<Item = Entry> + '_ {
+        let first = (group * Self::GROUP_BINS) as u32;
+        self.entries[self.starts[group]..self.starts[group + 1]].iter().map(move |entry| Entry {
+            bin: first + (entry >> 34) as u32,
+            position: *entry as u32,
+            function: (entry >> 32 & 3) as u8,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+    use std::num::NonZeroUsize;
+    use vesica_core::SessionId;
+
+    #[test]
+    fn every_item_is_once_in_the_bin_of_each_function() {
+        let session = SessionId::from_bytes([3; 32]);
+        for (len, threads) in [(0, 1), (1, 1), (10, 3), (9000, 1), (9000, 3)] {
+            let pool = Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap();
+            let items: Vec<Item> = (0..len as u128).map(Item::from_integer).collect();
+            for table in [Table::stashless(len.max(1)), Table::phasing_two_way(len.max(1))] {
+                let locations = Locations::permuted(table, &session, 20);
+                let simple = Simple::new(&pool, &locations, &items);
+                let mut found = vec![[u32::MAX; 3]; len];
+                let mut entries = 0;
+                for group in 0..simple.groups() {
+                    for Entry { bin, position, function } in simple.entries(group) {
+                        assert!(simple.bins(group).contains(&(bin as usize)));
+                        found[position as usize][usize::from(function)] = bin;
+                        entries += 1;
+                    }
+                }
+                assert_eq!(entries, len * table.functions());
+                for (found, bins) in found.iter().zip(locations.bins(&pool, &items)) {
+                    assert_eq!(found[..table.functions()], bins[..table.functions()]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! How often cuckoo hashing has no room, measured where it can be, against the tables that are used
+//! where it cannot.
+
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use vesica_hashing::locations::Bins;
+use vesica_hashing::{Cuckoo, Table};
+
+/// Random bins for `len` items.
+fn random_bins(table: &Table, len: usize, rng: &mut SmallRng) -> Vec<Bins> {
+    let count = table.bins() as u64;
+    let mut bin = || ((u64::from(rng.next_u32()) * count) >> 32) as u32;
+    (0..len).map(|_| [bin(), bin(), bin()]).collect()
+}
+
+/// How many of `runs` tables needed each number of stash places; the last entry is for more.
+fn stashes(table: Table, len: usize, runs: usize) -> [usize; 8] {
+    let counts: [AtomicUsize; 8] = Default::default();
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let counts = &counts;
+            scope.spawn(move || {
+                let mut rng = SmallRng::seed_from_u64(0x5eed + thread as u64);
+                for _ in 0..runs / threads {
+                    let bins = random_bins(&table, len, &mut rng);
+                    let used = Cuckoo::new(&table, &bins).map_or(7, |cuckoo| cuckoo.stash().len());
+                    counts[used.min(7)].fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    counts.map(AtomicUsize::into_inner)
+}
+
+#[test]
+fn small_stashless_tables_of_the_least_size_have_room() {
+    for len in [1, 2, 10, 200, 511, 512, 1000] {
+        let [none, rest @ ..] = stashes(Table::stashless(len), len, 2000);
+        assert_eq!((none, rest), (2000, [0; 7]), "{len} items");
+    }
+}
+
+#[test]
+#[ignore = "slow: hundreds of thousands of tables"]
+fn stashes_are_needed_as_seldom_as_table_3_of_phasing_says() {
+    // Table 3: of 2^30 tables those that needed one place or more, and two or more.
+    let runs = 1 << 18;
+    for (log, one, two) in [(11, 5_149_535.0, 155_335.0), (12, 2_914_889.0, 53_752.0)] {
+        let len = 1 << log;
+        let shape = Table::phasing_two_way(len);
+        let counts = stashes(Table::new(2, shape.bins(), 7), len, runs);
+        let of_runs = |of_2_30: f64| of_2_30 * runs as f64 / (1_u64 << 30) as f64;
+        println!("2^{log} items: {counts:?}, expected {:.0} and {:.1}", of_runs(one), of_runs(two));
+        let needed: usize = counts[1..].iter().sum();
+        let more: usize = counts[2..].iter().sum();
+        assert!((needed as f64) < of_runs(one) + 4.0 * of_runs(one).sqrt());
+        assert!((needed as f64) > 0.5 * of_runs(one), "the tables are not those of the paper");
+        assert!((more as f64) < of_runs(two) + 4.0 * of_runs(two).sqrt() + 4.0);
+    }
+}
+
+#[test]
+#[ignore = "slow: hundreds of thousands of tables"]
+fn the_fit_of_stashless_tables_is_on_the_safe_side() {
+    // λ = 240·e − log n − 256, at expansions small enough to see failures.
+    let runs = 1 << 18;
+    for (log, bits) in [(9, 6), (10, 6), (10, 9), (12, 6), (12, 9)] {
+        let len = 1_usize << log;
+        let bins = (len * (bits + log + 256)).div_ceil(240);
+        let counts = stashes(Table::new(3, bins, 0), len, runs >> (log - 9));
+        let failures = counts[7] as f64 / (runs >> (log - 9)) as f64;
+        println!("2^{log} items, {bins} bins: 2^{:.1}, fit 2^-{bits}", failures.log2());
+        assert!(failures < 2.0_f64.powi(-(bits as i32)));
+    }
+}
