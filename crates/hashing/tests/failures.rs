@@ -1,6 +1,8 @@
 //! How often cuckoo hashing has no room, measured where it can be, against the tables that are used
 //! where it cannot.
 
+#![allow(clippy::print_stdout)]
+
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vesica_hashing::locations::Bins;
