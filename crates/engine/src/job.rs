@@ -15,7 +15,9 @@ use vesica_core::hash::ItemHash;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_protocols::Security;
-use vesica_records::{KeyColumn, KeyLimits, OutputOptions, Source, check_output, write_matches};
+use vesica_records::{
+    KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, check_output, write_matches,
+};
 
 const ITEM_LABEL: &str = "vesica v1 item";
 
@@ -64,12 +66,16 @@ pub fn key_columns(
         .collect())
 }
 
-/// The hash from encoded keys to items under `agreement`.
+/// How encoded keys become items under `agreement`: the integers that they are where
+/// [`Agreement::integer_items`] says so, digests otherwise.
 ///
-/// Bound to the agreement, not the session, so that a file can be read before the peer is there;
+/// A digest is bound to the agreement, not the session, so that a file can be read before the peer is there;
 /// the protocols bind the session.
-pub fn item_hash(agreement: &Agreement) -> ItemHash {
-    ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()])
+pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
+    let integers = agreement.integer_items().and_then(|_| KeyItems::integers(columns));
+    integers.unwrap_or_else(|| {
+        KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
+    })
 }
 
 /// Meets the peer and compares the agreements, without reading data or running anything. The peer
@@ -117,7 +123,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         (false, None) => {}
     }
     let key = key_columns(&agreement, &columns)?;
-    let hash = item_hash(&agreement);
+    let hash = key_items(&agreement, &key);
     let terms = agreement.terms_of(&seats.party);
     let limits = KeyLimits { max_rows: Some(terms.max_rows), strict: job.strict };
 

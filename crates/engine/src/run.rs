@@ -11,12 +11,11 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vesica_core::hash::ItemHash;
 use vesica_core::{Item, PsiParams, Role, SessionId, StopReason};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
 use vesica_protocols::{Output, Party};
-use vesica_records::{KeyColumn, KeyLimits, KeySet, Source, read_keys};
+use vesica_records::{KeyColumn, KeyItems, KeyLimits, KeySet, Source, read_keys};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 const EXPORT_CANARIES: &str = "EXPORTER-vesica-canaries";
@@ -113,7 +112,7 @@ impl Run {
         &self,
         source: &Source,
         key: &[KeyColumn],
-        hash: &ItemHash,
+        hash: &KeyItems,
         limits: &KeyLimits,
         min_rows: u64,
         observer: &dyn Observer,
@@ -233,8 +232,14 @@ impl Run {
         observer.event(&Event::Phase(Phase::Matching));
         let secret = session.export(EXPORT_CANARIES, hash.as_bytes());
         let canaries = agreement.self_check as usize;
-        let set = CheckedSet::new(items, canaries, announced_here as usize, &secret, ctx.rng())
-            .ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
+        let padded_len = announced_here as usize;
+        let set = match agreement.integer_items() {
+            Some(integers) => {
+                CheckedSet::of_integers(items, canaries, padded_len, integers, seats.role)
+            }
+            None => CheckedSet::new(items, canaries, padded_len, &secret, ctx.rng()),
+        };
+        let set = set.ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
         let row = choice.row;
         let make = if seats.role == Role::Sender { row.sender } else { row.receiver };
         let (output, direction_changes) = make(params, set.items())

@@ -6,10 +6,13 @@
 //! other, so an engine that loses or invents a share of the items meets them too: of s shared
 //! canaries at least one is lost with probability 1 − (1 − f)^s when a share f of all is. The peer
 //! knows the shared ones; this is a check of the machinery, not of the peer.
+//!
+//! Items of a small domain, integers, have such items beside them in a domain of two bits more.
 
+use crate::agreement::IntegerItems;
 use rand::Rng;
 use std::sync::Arc;
-use vesica_core::{Item, Misbehaviour, hash};
+use vesica_core::{Item, Misbehaviour, Role, hash};
 
 const SHARED_LABEL: &str = "vesica v1 shared canary";
 
@@ -44,6 +47,24 @@ impl CheckedSet {
             rng.fill_bytes(&mut bytes);
             items.push(Item::from_bytes(bytes));
         }
+        Some(Self { items: Arc::new(items), own_len, shared_len: canaries })
+    }
+
+    /// The same for items that are integers: in place of random items there are numbers that no key
+    /// and no other kind of item has. They are no secret, and need not be: each can only match its
+    /// like.
+    pub(crate) fn of_integers(
+        mut items: Vec<Item>,
+        canaries: usize,
+        padded_len: usize,
+        integers: IntegerItems,
+        role: Role,
+    ) -> Option<Self> {
+        let own_len = items.len();
+        let padding = padded_len.saturating_sub(own_len);
+        items.try_reserve_exact(2 * canaries + padding).ok()?;
+        items.extend((0..canaries as u64).map(|i| integers.shared(i)));
+        items.extend((0..(canaries + padding) as u64).map(|i| integers.own(role, i)));
         Some(Self { items: Arc::new(items), own_len, shared_len: canaries })
     }
 
@@ -106,6 +127,24 @@ mod tests {
         });
         assert_eq!(one.items()[5..8], two.items()[1..4]);
         assert!(one.items()[8..].iter().all(|item| !two.items().contains(item)));
+    }
+
+    #[test]
+    fn integers_of_different_kinds_never_meet() {
+        let integers = IntegerItems::new(8, 34);
+        let keys: Vec<Item> = [0, 5, 255].map(Item::from_integer).to_vec();
+        let of = |role| CheckedSet::of_integers(keys.clone(), 4, 30, integers, role).unwrap();
+        let (sender, receiver) = (of(Role::Sender).items(), of(Role::Receiver).items());
+        assert_eq!(sender.len(), 30 + 8);
+        let common = sender.iter().filter(|item| receiver.contains(item)).count();
+        assert_eq!(common, 3 + 4);
+        for items in [sender, receiver] {
+            assert!(items.iter().all(|item| item.integer() >> integers.item_bits() == 0));
+            let mut distinct = items.to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), items.len());
+        }
     }
 
     #[test]

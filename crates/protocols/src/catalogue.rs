@@ -124,6 +124,9 @@ pub struct Protocol {
     /// in one run: a bound on the set that the proof's simulator extracts from it. `None` means no
     /// more than its set size.
     pub usable_set_len: Option<fn(&PsiParams) -> u64>,
+    /// Whether it runs only where an agreement names it: a protocol of the literature that is kept for
+    /// comparison, slower and heavier than others of its security at every size.
+    pub named_only: bool,
     /// Whether it also takes items that are integers of [`PsiParams::item_bits`] < 128 bits, and is
     /// the cheaper the fewer they are. All others take digests only.
     pub small_domains: bool,

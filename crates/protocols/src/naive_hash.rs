@@ -60,6 +60,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: None,
+    named_only: false,
     small_domains: false,
     parameters: &[
         Parameter {

@@ -68,6 +68,7 @@ pub(crate) const FAST_ROW: Protocol = Protocol {
     bytes: |params| bytes(Mode::Fast, params),
     seconds: |params| seconds(Mode::Fast, params),
     usable_set_len: None,
+    named_only: false,
     small_domains: false,
     parameters: &[
         Parameter {

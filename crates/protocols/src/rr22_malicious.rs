@@ -82,6 +82,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
+    named_only: false,
     small_domains: false,
     parameters: &[
         Parameter {

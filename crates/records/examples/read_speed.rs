@@ -23,7 +23,8 @@ use std::process::Command;
 use std::time::Instant;
 use vesica_core::hash::ItemHash;
 use vesica_records::{
-    KeyColumn, KeyLimits, OutputOptions, Progress, ReadOptions, Source, read_keys, write_matches,
+    KeyColumn, KeyItems, KeyLimits, OutputOptions, Progress, ReadOptions, Source, read_keys,
+    write_matches,
 };
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -100,7 +101,7 @@ fn silent(_: Progress) -> ControlFlow<()> {
 /// The same rows in another format, by way of the second pass.
 fn copy(from: &Path, to: &Path) -> Outcome {
     let source = Source::open(from, &ReadOptions::default())?;
-    let (hash, key) = (ItemHash::new("read_speed", &[]), key("exact")?);
+    let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key("exact")?);
     let set = read_keys(&source, &key, &hash, &KeyLimits::default(), &mut silent)?;
     let output = OutputOptions { path: to.to_path_buf(), force: false };
     write_matches(&source, &key, &hash, &set.fingerprint, &set.items, &output, &mut silent)?;
@@ -109,7 +110,7 @@ fn copy(from: &Path, to: &Path) -> Outcome {
 
 fn read(file: &Path, profile: &str) -> Outcome {
     let source = Source::open(file, &ReadOptions::default())?;
-    let (hash, key) = (ItemHash::new("read_speed", &[]), key(profile)?);
+    let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key(profile)?);
     let start = Start::now();
     let set = read_keys(&source, &key, &hash, &KeyLimits::default(), &mut silent)?;
     report("read", file, profile, set.counts.rows, start);
@@ -118,7 +119,7 @@ fn read(file: &Path, profile: &str) -> Outcome {
 
 fn write(file: &Path, every: usize) -> Outcome {
     let source = Source::open(file, &ReadOptions::default())?;
-    let (hash, key) = (ItemHash::new("read_speed", &[]), key("exact")?);
+    let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key("exact")?);
     let set = read_keys(&source, &key, &hash, &KeyLimits::default(), &mut silent)?;
     let matched: Vec<_> = set.items.iter().copied().step_by(every).collect();
     let name = file.file_name().ok_or("the file has no name")?.to_string_lossy().into_owned();

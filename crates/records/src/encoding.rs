@@ -18,6 +18,8 @@
 //! | 4 | day | `date`, `date:dmy`, `date:mdy` |
 //! | 5 | digits | `digits` |
 //! | 6 | hexadecimal | `hex`, `hex:<DIGEST>` |
+//! | 7 | integer | `integer:<BITS>` |
+//! | 8 | IPv4 address | `ipv4` |
 //!
 //! The parts can be read back one after the other, so the encoding is injective over all sequences
 //! of (tag, value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no

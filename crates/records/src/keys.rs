@@ -2,6 +2,7 @@
 
 use crate::error::{InputError, Place};
 use crate::key::{Encoded, KeyColumn, KeyEncoder};
+use crate::key_items::KeyItems;
 use crate::profile::Refusal;
 use crate::progress::{Meter, Progress};
 use crate::rows::{Row, Visit, visit};
@@ -102,7 +103,7 @@ pub(crate) enum Outcome<T> {
 /// [`KeyPass::outcome`].
 pub(crate) struct KeyPass<'a> {
     encoder: KeyEncoder,
-    hash: &'a ItemHash,
+    hash: &'a KeyItems,
     rows: u64,
     digest: [u8; 32],
     block: Vec<u8>,
@@ -115,7 +116,7 @@ pub(crate) struct KeyPass<'a> {
 }
 
 impl<'a> KeyPass<'a> {
-    pub(crate) fn new(columns: &[KeyColumn], hash: &'a ItemHash) -> Self {
+    pub(crate) fn new(columns: &[KeyColumn], hash: &'a KeyItems) -> Self {
         Self {
             encoder: KeyEncoder::new(columns),
             hash,
@@ -288,7 +289,7 @@ fn too_many(path: &Path, limits: &KeyLimits) -> InputError {
     InputError::TooManyRows { path: path.to_path_buf(), limit: limits.max_rows.unwrap_or_default() }
 }
 
-/// Reads the keys of all rows into items under `hash`.
+/// Reads the keys of all rows into items, which `hash` makes of them.
 ///
 /// Streams the file: the memory is 16 bytes for a row with a key (for a distinct key, where many
 /// repeat) plus fixed buffers. `progress` is called at most some tens of times a second; `Break`
@@ -299,7 +300,7 @@ fn too_many(path: &Path, limits: &KeyLimits) -> InputError {
 pub fn read_keys(
     source: &Source,
     columns: &[KeyColumn],
-    hash: &ItemHash,
+    hash: &KeyItems,
     limits: &KeyLimits,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
@@ -357,7 +358,7 @@ mod tests {
     /// What collecting and taking one by one give for rows of these lengths.
     fn both(lens: impl Iterator<Item = usize>) -> [(Vec<Item>, Fingerprint); 2] {
         let rows: Vec<_> = lens.enumerate().map(|(i, len)| OneCell(vec![i as u8; len])).collect();
-        let hash = ItemHash::new("keys test", &[]);
+        let hash = KeyItems::digests(ItemHash::new("keys test", &[]));
         let columns = [KeyColumn { name: "k".into(), column: "k".into(), profile: Profile::EXACT }];
         let mut pass = KeyPass::new(&columns, &hash);
         let one_by_one = rows

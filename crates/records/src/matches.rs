@@ -4,6 +4,7 @@ use crate::columnar::{KeyBatches, RowBatches, Table, cells::TextColumn, no_text}
 use crate::error::{InputError, WriteError};
 use crate::format::Format;
 use crate::key::KeyColumn;
+use crate::key_items::KeyItems;
 use crate::keys::{Fingerprint, KeyPass, Outcome};
 use crate::output::{OutputOptions, TempOutput};
 use crate::progress::{Meter, Progress};
@@ -19,7 +20,6 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::ops::{ControlFlow, Range};
 use vesica_core::Item;
-use vesica_core::hash::ItemHash;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Written {
 pub fn write_matches(
     source: &Source,
     columns: &[KeyColumn],
-    hash: &ItemHash,
+    hash: &KeyItems,
     expected: &Fingerprint,
     matched: &[Item],
     options: &OutputOptions,
@@ -406,6 +406,7 @@ fn prefix(item: &Item, shift: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_core::hash::ItemHash;
 
     #[test]
     fn lookup_finds_what_is_there_and_nothing_else() {

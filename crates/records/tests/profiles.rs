@@ -85,6 +85,9 @@ fn names_read_back() {
         "hex:sha1",
         "hex:sha256",
         "hex:sha512",
+        "integer:1",
+        "integer:64",
+        "ipv4",
     ] {
         let profile: Profile = name.parse().unwrap();
         assert_eq!(profile.to_string(), name);
@@ -105,6 +108,10 @@ fn unknown_names_are_refused_with_the_nearest() {
     unknown("Email", Some("email"));
     unknown("hash", None);
     unknown("", None);
+    assert_eq!(
+        "integer".parse::<Profile>(),
+        Err(ProfileError::MissingParameter { name: "integer" })
+    );
     assert_eq!("phone".parse::<Profile>(), Err(ProfileError::MissingParameter { name: "phone" }));
     for (name, parameter) in [
         ("phone", "XX"),
@@ -113,9 +120,14 @@ fn unknown_names_are_refused_with_the_nearest() {
         ("hex", "crc"),
         ("date", "ymd"),
         ("trim", "x"),
+        ("integer", "65"),
+        ("integer", "032"),
+        ("ipv4", "32"),
     ] {
-        let known =
-            ["phone", "hex", "date", "trim"].into_iter().find(|known| *known == name).unwrap();
+        let known = ["phone", "hex", "date", "trim", "integer", "ipv4"]
+            .into_iter()
+            .find(|known| *known == name)
+            .unwrap();
         assert_eq!(
             format!("{name}:{parameter}").parse::<Profile>(),
             Err(ProfileError::UnknownParameter { name: known, parameter: parameter.into() })
@@ -136,6 +148,8 @@ fn profiles() -> Vec<Profile> {
         "digits",
         "hex",
         "hex:md5",
+        "integer:16",
+        "ipv4",
     ]
     .iter()
     .map(|name| name.parse().unwrap())
@@ -151,6 +165,8 @@ fn value() -> impl Strategy<Value = String> {
         "[0-9]{1,4}[-/. ][0-9a-zA-Z]{1,4}[-/. ][0-9]{1,4}",
         "[ \t\u{a0}]{0,2}[a-zßçéİΣ\u{301}\u{308}A-Z]{0,8}[ \u{3000}]{0,2}",
         "(0x)?[0-9a-fA-F]{0,40}",
+        " ?[0-9]{1,6}",
+        "[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3} ?",
     ]
 }
 

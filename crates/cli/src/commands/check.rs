@@ -11,7 +11,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::{bytes, grouped};
-use vesica_engine::job::{item_hash, key_columns};
+use vesica_engine::job::{key_columns, key_items};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{
@@ -123,7 +123,7 @@ fn count(
         });
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let keys = read_keys(source, key, &item_hash(agreement), limits, &mut progress);
+    let keys = read_keys(source, key, &key_items(agreement, key), limits, &mut progress);
     teller.finish();
     Ok(keys?.counts)
 }

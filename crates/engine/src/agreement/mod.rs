@@ -23,8 +23,8 @@ pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
 use jiff::civil::Date;
 use std::fmt;
 use std::ops::Deref;
-use vesica_core::params::MAX_SET_LEN;
-use vesica_core::{Learns, PsiParams, Role, SessionId};
+use vesica_core::params::{MAX_SET_LEN, ceil_log2};
+use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Operation, Protocol, Security};
 use vesica_records::Profile;
@@ -117,6 +117,41 @@ pub struct PartyTerms {
     pub max_rows: u64,
     /// Fewest different keys it must bring.
     pub min_rows: u64,
+}
+
+/// Items that are integers: keys, self-check items and padding side by side.
+///
+/// Two bits above the others say what an item is, so that none of one kind equals one of another: a
+/// key, a self-check item of both parties, or an item of the sender's or of the receiver's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntegerItems {
+    bits: u32,
+}
+
+impl IntegerItems {
+    /// For keys of `key_bits` bits, and at most `own` items that only one party has.
+    pub(crate) fn new(key_bits: u32, own: u64) -> Self {
+        Self { bits: key_bits.max(ceil_log2(own)) }
+    }
+
+    /// Bits of an item, the two that say what it is included.
+    pub fn item_bits(self) -> u32 {
+        self.bits + 2
+    }
+
+    /// Self-check item number `i` of both parties.
+    pub(crate) fn shared(self, i: u64) -> Item {
+        self.item(1, i)
+    }
+
+    /// Item number `i` that only the party in `role` has.
+    pub(crate) fn own(self, role: Role, i: u64) -> Item {
+        self.item(if role == Role::Sender { 2 } else { 3 }, i)
+    }
+
+    fn item(self, kind: u128, i: u64) -> Item {
+        Item::from_integer(kind << self.bits | u128::from(i))
+    }
 }
 
 /// What an agreement says about the protocol.
@@ -242,7 +277,24 @@ impl Agreement {
     ) -> vesica_core::Result<PsiParams> {
         let self_check = 2 * u64::from(self.self_check);
         let with = |len: u64| len.saturating_add(self_check);
-        PsiParams::new(session, with(sender_len), with(receiver_len), self.learns())
+        let params = PsiParams::new(session, with(sender_len), with(receiver_len), self.learns())?;
+        match self.integer_items() {
+            Some(integers) => params.with_item_bits(integers.item_bits()),
+            None => Ok(params),
+        }
+    }
+
+    /// The integers that are compared in place of digests: where the whole key is one column of a
+    /// small domain and the protocol that is named takes such items.
+    pub fn integer_items(&self) -> Option<IntegerItems> {
+        let [key] = &self.keys[..] else { return None };
+        let key_bits = key.profile.integer_bits()?;
+        if !self.candidates().iter().all(|row| row.small_domains) {
+            return None;
+        }
+        let most_rows = self.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);
+        let own = most_rows.saturating_add(u64::from(self.self_check));
+        Some(IntegerItems::new(key_bits, own))
     }
 
     /// The parameters of a run in which both parties bring their `max_rows`.

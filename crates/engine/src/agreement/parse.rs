@@ -340,7 +340,8 @@ fn selection(
     let Some(word) = word.filter(|word| word.value != AUTO) else {
         // An insecure protocol runs only when it is named.
         let least = asked.max(Security::SemiHonest);
-        let candidates: Vec<_> = offering().filter(|row| row.security >= least).collect();
+        let candidates: Vec<_> =
+            offering().filter(|row| row.security >= least && !row.named_only).collect();
         if candidates.is_empty() {
             let strongest = offering().map(|row| row.security).max();
             let fault = AgreementFault::NoProtocol { operation, security: asked, strongest };

@@ -15,6 +15,7 @@
 mod code;
 mod date;
 mod email;
+mod integer;
 mod phone;
 mod text;
 
@@ -40,6 +41,8 @@ enum Kind {
     Date(Option<date::Order>),
     Digits,
     Hex(Option<code::Digest>),
+    Integer(u32),
+    Ipv4,
 }
 
 /// What a profile made of a value.
@@ -94,6 +97,15 @@ pub enum Refusal {
     /// Hexadecimal digits of another length than the profile asks for.
     #[error("holds a hexadecimal value of another length")]
     HexLen,
+    /// No number, or one with a sign, a point or separators.
+    #[error("holds no whole number without a sign")]
+    NotAnInteger,
+    /// A number of more bits than the profile's parameter.
+    #[error("holds a number of more bits than the profile takes")]
+    IntegerTooLarge,
+    /// No IPv4 address in dotted decimal form.
+    #[error("holds no IPv4 address")]
+    NotAnIpv4Address,
     /// A cell longer than [`Profile::MAX_LEN`].
     #[error("holds a value longer than 64 MiB")]
     TooLong,
@@ -172,6 +184,13 @@ const HEX_DIGEST: CatalogueRow = row(
     "as hex, of the digest's length: md5, sha1, sha224, sha256, sha384, sha512",
 );
 
+const INTEGER: CatalogueRow = row(
+    "integer:<BITS>",
+    1,
+    "a whole number of at most so many bits, 1 to 64; leading zeros removed",
+);
+const IPV4: CatalogueRow = row("ipv4", 1, "an IPv4 address in dotted decimal form");
+
 impl Profile {
     /// Longest value a profile takes, in bytes.
     pub const MAX_LEN: usize = 64 << 20;
@@ -200,6 +219,8 @@ impl Profile {
             DIGITS,
             HEX,
             HEX_DIGEST,
+            INTEGER,
+            IPV4,
         ];
         ROWS
     }
@@ -218,6 +239,8 @@ impl Profile {
             Kind::Digits => &DIGITS,
             Kind::Hex(None) => &HEX,
             Kind::Hex(Some(_)) => &HEX_DIGEST,
+            Kind::Integer(_) => &INTEGER,
+            Kind::Ipv4 => &IPV4,
         }
     }
 
@@ -245,6 +268,26 @@ impl Profile {
             Kind::Date(_) => 4,
             Kind::Digits => 5,
             Kind::Hex(_) => 6,
+            Kind::Integer(_) => 7,
+            Kind::Ipv4 => 8,
+        }
+    }
+
+    /// Bits of the integers that its values are, for profiles of a small domain.
+    pub fn integer_bits(self) -> Option<u32> {
+        match self.kind {
+            Kind::Integer(bits) => Some(bits),
+            Kind::Ipv4 => Some(32),
+            _ => None,
+        }
+    }
+
+    /// The integer of a normal form, and 0 for profiles without [`Profile::integer_bits`].
+    pub(crate) fn integer(self, normal: &[u8]) -> u64 {
+        match self.kind {
+            Kind::Integer(_) => integer::number(normal),
+            Kind::Ipv4 => integer::address(normal),
+            _ => 0,
         }
     }
 
@@ -282,6 +325,8 @@ impl Profile {
             Kind::Date(order) => date::iso(cell, order, out),
             Kind::Digits => code::digits(cell, out),
             Kind::Hex(digest) => code::hex(cell, digest, out),
+            Kind::Integer(bits) => integer::integer(cell, bits, out),
+            Kind::Ipv4 => integer::ipv4(cell, out),
         };
         if let Err(reason) = done {
             out.truncate(start);
@@ -296,6 +341,7 @@ impl fmt::Display for Profile {
         match self.kind {
             Kind::Phone(region) => write!(f, "phone:{region}"),
             Kind::Hex(Some(digest)) => write!(f, "hex:{digest}"),
+            Kind::Integer(bits) => write!(f, "integer:{bits}"),
             _ => f.write_str(self.row().name),
         }
     }
@@ -331,9 +377,16 @@ impl FromStr for Profile {
             ("hex", Some(digest)) => {
                 Kind::Hex(Some(code::Digest::new(digest).ok_or_else(|| unknown_parameter("hex"))?))
             }
+            ("integer", None) => return Err(ProfileError::MissingParameter { name: "integer" }),
+            ("integer", Some(bits)) => {
+                Kind::Integer(integer::bits(bits).ok_or_else(|| unknown_parameter("integer"))?)
+            }
+            ("ipv4", None) => Kind::Ipv4,
             _ => {
-                const NAMES: [&str; 8] =
-                    ["exact", "trim", "lower", "email", "phone", "date", "digits", "hex"];
+                const NAMES: [&str; 10] = [
+                    "exact", "trim", "lower", "email", "phone", "date", "digits", "hex", "integer",
+                    "ipv4",
+                ];
                 if let Some(name) = NAMES.into_iter().find(|known| *known == name) {
                     return Err(unknown_parameter(name));
                 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_records::{
-    InputError, KeyColumn, KeyLimits, KeySet, OutputOptions, Progress, ReadOptions, Source,
-    WriteError, Written, read_keys, write_matches,
+    InputError, KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Progress, ReadOptions,
+    Source, WriteError, Written, read_keys, write_matches,
 };
 
 pub(crate) struct Scratch(tempfile::TempDir);
@@ -51,8 +51,8 @@ impl Scratch {
     }
 }
 
-pub(crate) fn hash() -> ItemHash {
-    ItemHash::new("vesica records test", &[])
+pub(crate) fn hash() -> KeyItems {
+    KeyItems::digests(ItemHash::new("vesica records test", &[]))
 }
 
 pub(crate) fn key(columns: &[(&str, &str)]) -> Vec<KeyColumn> {

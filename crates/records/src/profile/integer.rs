@@ -1,0 +1,84 @@
+//! `integer:<BITS>` and `ipv4`: values of a small domain, which some protocols compare at less cost.
+
+use super::Refusal;
+use super::text::trimmed;
+use std::net::Ipv4Addr;
+
+/// Most bits of an integer.
+const MAX_BITS: u32 = 64;
+
+/// The number of bits that `text` names, 1 to 64.
+pub(super) fn bits(text: &str) -> Option<u32> {
+    let bits = text.parse().ok().filter(|bits| (1..=MAX_BITS).contains(bits))?;
+    // One way to write each: `+8` and `08` are read too.
+    (text == bits.to_string()).then_some(bits)
+}
+
+/// Decimal digits without leading zeros, of a number below 2^`bits`.
+pub(super) fn integer(cell: &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let text = trimmed(cell);
+    if text.is_empty() {
+        return Ok(());
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Refusal::NotAnInteger);
+    }
+    let digits = text.trim_start_matches('0');
+    let digits = if digits.is_empty() { "0" } else { digits };
+    let number: u64 = digits.parse().map_err(|_| Refusal::IntegerTooLarge)?;
+    if u64::BITS - number.leading_zeros() > bits {
+        return Err(Refusal::IntegerTooLarge);
+    }
+    out.extend_from_slice(digits.as_bytes());
+    Ok(())
+}
+
+/// Four decimal numbers below 256 with dots between them; leading zeros are refused, because some
+/// programs read them as octal.
+pub(super) fn ipv4(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let text = trimmed(cell);
+    if text.is_empty() {
+        return Ok(());
+    }
+    let _: Ipv4Addr = text.parse().map_err(|_| Refusal::NotAnIpv4Address)?;
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+/// The number of a normal form of [`integer`].
+pub(super) fn number(normal: &[u8]) -> u64 {
+    normal.iter().fold(0, |number: u64, digit| {
+        number.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0')))
+    })
+}
+
+/// The number of a normal form of [`ipv4`], the first part being the highest byte.
+pub(super) fn address(normal: &[u8]) -> u64 {
+    normal.split(|byte| *byte == b'.').fold(0, |address, part| address << 8 | number(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_normal_forms_are_those_written() {
+        for number_ in [0, 7, 10, 4_294_967_295, u64::MAX] {
+            let mut normal = Vec::new();
+            integer(format!(" 00{number_}").as_bytes(), 64, &mut normal).unwrap();
+            assert_eq!(number(&normal), number_);
+        }
+        for text in ["0.0.0.0", "10.1.2.3", "255.255.255.255"] {
+            let expected = u64::from(u32::from(text.parse::<Ipv4Addr>().unwrap()));
+            assert_eq!(address(text.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn bits_are_written_in_one_way() {
+        assert_eq!(bits("32"), Some(32));
+        for bad in ["0", "65", "032", "+8", "", "x", "-1", "99999999999"] {
+            assert_eq!(bits(bad), None, "{bad}");
+        }
+    }
+}
