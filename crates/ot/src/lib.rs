@@ -1,12 +1,13 @@
 //! Oblivious transfer and vector oblivious linear evaluation.
 //!
-//! In all of them the *sender* holds Δ ∈ GF(2^128), and the receiver's result is the sender's plus
-//! a multiple of Δ that the receiver knows.
+//! In all but the first and [`coded`] the *sender* holds Δ ∈ GF(2^128), and the receiver's result is the
+//! sender's plus a multiple of Δ that the receiver knows.
 //!
 //! * [`base`] — a few transfers from public-key operations (Masny–Rindal).
 //! * [`pprf`] — punctured GGM trees from base transfers.
 //! * [`softspoken`] — many correlations from 128 base transfers (SoftSpokenOT; with one bit it is
 //!   IKNP), semi-honest and malicious.
+//! * [`coded`] — extension with a code: 1-out-of-N transfer (KK13), and what the OPRF of KKRT16 needs.
 //! * [`silent`] — long correlations from short messages, streamed.
 //! * [`cot`] — the correlated transfer that extensions offer: [`CotSender`], [`CotReceiver`].
 //! * [`adapters`] — random, chosen and correlated transfer, and VOLE, over any of them.
@@ -24,6 +25,7 @@ mod support;
 pub mod adapters;
 pub mod base;
 mod bits;
+pub mod coded;
 pub mod cot;
 mod lift;
 mod poison;

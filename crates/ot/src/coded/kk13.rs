@@ -1,0 +1,244 @@
+//! # 1-out-of-N oblivious transfer
+//!
+//! KK13 with the code of Walsh and Hadamard: N = 2^μ ≤ 256, W = 256. Bit j of the codeword of c is the
+//! inner product of the bits of c and of j, so any two of the 256 codewords differ in exactly 128
+//! places. For a smaller N the first N of them are the code of that length, repeated: nothing
+//! depends on N but the values that the caller takes.
+//!
+//! The code is linear, so its columns are sums of the columns of the choices' bits, and no codeword
+//! is ever transposed or looked up.
+//!
+//! ```text
+//!   let mut receiver = kk13::Receiver::setup(ctx, session)?;        // sender: Sender::setup
+//!   receiver.extend(ctx, &choices, |first, rows| { … t_i … })?;     // sender: extend(ctx, m, …)
+//! ```
+//!
+//! Rows are given as they are, t_i and q_i, of 2 blocks, numbered from 0 in each extension;
+//! [`Sender::mask`] gives C(c) ∧ s. They must be hashed before anything of them is sent, under the number of
+//! the row, counted over all extensions: [`RowHash`](super::random::RowHash) does.
+//! [`random`](super::random) gives the hashed strings.
+
+use super::setup::SenderSeeds;
+use super::stream::{self, ROWS_PER_BLOCK, Scratch, blocks, rows_of_columns};
+use super::{ReceiverSetup, setup_bytes as setup_bytes_of_width};
+use crate::Traffic;
+use std::sync::Arc;
+use vesica_core::{Block, Result, SessionId};
+use vesica_net::Context;
+use vesica_simd::aes::{Aes128, ctr_bit_sums};
+use vesica_simd::xor::xor;
+use zeroize::Zeroizing;
+
+/// Blocks of a row.
+pub const ROW_BLOCKS: usize = 2;
+
+/// W, columns.
+const WIDTH: usize = ROW_BLOCKS * 128;
+
+/// Bits of a choice.
+const CHOICE_BITS: usize = 8;
+
+/// Values of a choice at most.
+pub const MAX_VALUES: usize = 1 << CHOICE_BITS;
+
+/// A row: t_i at the receiver, q_i at the sender.
+pub type Row = [Block; ROW_BLOCKS];
+
+/// Payload bytes of a setup.
+pub fn setup_bytes() -> Traffic {
+    setup_bytes_of_width(WIDTH)
+}
+
+/// Payload bytes of an extension by `rows` rows: 32 a row, in blocks of 128 rows.
+pub const fn extend_bytes(rows: usize) -> Traffic {
+    Traffic { sender_to_receiver: 0, receiver_to_sender: message_len(rows) as u64 }
+}
+
+const fn message_len(rows: usize) -> usize {
+    WIDTH * blocks(rows) * Block::LEN
+}
+
+/// C(c).
+pub fn codeword(c: u8) -> Row {
+    let bit = |j: usize| u128::from((c & j as u8).count_ones() & 1) << (j % 128);
+    std::array::from_fn(|k| Block::new((128 * k..128 * (k + 1)).map(bit).sum()))
+}
+
+/// The party that has one value for each row.
+pub struct Receiver {
+    seeds: Vec<[Aes128; 2]>,
+    next_block: u128,
+}
+
+impl Receiver {
+    /// Runs the setup.
+    ///
+    /// # Errors
+    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
+        let setup = ReceiverSetup::send(ctx, session)?;
+        Self::new(ctx, setup)
+    }
+
+    /// Ends a setup: receives the sender's answer.
+    ///
+    /// # Errors
+    /// As [`setup`](Receiver::setup).
+    pub fn new(ctx: &mut Context, setup: ReceiverSetup) -> Result<Self> {
+        Ok(Self { seeds: setup.receive(ctx, WIDTH)?, next_block: 0 })
+    }
+
+    /// The number of the next extension's first row, over all extensions. What hashes must take is
+    /// this plus a row's number in the extension.
+    pub fn next_row(&self) -> u64 {
+        self.next_block as u64 * ROWS_PER_BLOCK as u64
+    }
+
+    /// A row for each of `choices`: sends the corrections, and gives t_i to `consume` in order, some
+    /// thousands at a time, with the number of the first of them in this extension.
+    ///
+    /// # Errors
+    /// Of the connection.
+    pub fn extend(
+        &mut self,
+        ctx: &mut Context,
+        choices: &[u8],
+        consume: impl FnMut(usize, &[Row]),
+    ) -> Result<()> {
+        let Receiver { seeds, next_block } = self;
+        let tile = |scratch: &mut Scratch<ROW_BLOCKS>,
+                    first_row,
+                    first_block,
+                    u: &mut [Block],
+                    rows: &mut [Row]| {
+            let choices = &choices[first_row..][..rows.len()];
+            receiver_tile(seeds, first_block, scratch, choices, u, rows);
+        };
+        stream::receiver(ctx, next_block, message_len, choices.len(), tile, consume)
+    }
+}
+
+/// The party that can compute the string of any value for each row.
+pub struct Sender {
+    seeds: SenderSeeds,
+    masks: Arc<Zeroizing<Vec<Row>>>,
+    next_block: u128,
+}
+
+impl Sender {
+    /// Runs the setup.
+    ///
+    /// # Errors
+    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
+        let seeds = SenderSeeds::setup(ctx, session, WIDTH)?;
+        let s: Row = seeds.mask();
+        let mask = |c| std::array::from_fn(|k| codeword(c)[k] & s[k]);
+        let masks = Arc::new(Zeroizing::new((0..=u8::MAX).map(mask).collect()));
+        Ok(Self { seeds, masks, next_block: 0 })
+    }
+
+    /// As [`Receiver::next_row`].
+    pub fn next_row(&self) -> u64 {
+        self.next_block as u64 * ROWS_PER_BLOCK as u64
+    }
+
+    /// C(c) ∧ s: added to q_i it gives what the receiver has if its choice is c.
+    #[inline]
+    pub fn mask(&self, c: u8) -> Row {
+        self.masks[usize::from(c)]
+    }
+
+    /// C(c) ∧ s of all 256 values c, for use while an extension is under way.
+    pub fn masks(&self) -> Arc<Zeroizing<Vec<Row>>> {
+        Arc::clone(&self.masks)
+    }
+
+    /// Receives the corrections of `rows` rows, as many as the receiver has choices, and gives q_i to
+    /// `consume` as [`Receiver::extend`] does t_i.
+    ///
+    /// # Errors
+    /// Of the connection.
+    pub fn extend(
+        &mut self,
+        ctx: &mut Context,
+        rows: usize,
+        consume: impl FnMut(usize, &[Row]),
+    ) -> Result<()> {
+        let Sender { seeds, next_block, .. } = self;
+        let tile =
+            |scratch: &mut Scratch<ROW_BLOCKS>, first_block, u: &mut [Block], rows: &mut [Row]| {
+                sender_tile(seeds, first_block, scratch, u, rows);
+            };
+        stream::sender(ctx, next_block, message_len, rows, tile, consume)
+    }
+}
+
+/// Corrections `u`, column by column, and rows of one tile.
+fn receiver_tile(
+    seeds: &[[Aes128; 2]],
+    first_block: u128,
+    scratch: &mut Scratch<ROW_BLOCKS>,
+    choices: &[u8],
+    u: &mut [Block],
+    rows: &mut [Row],
+) {
+    let len = blocks(choices.len());
+    scratch.columns.resize(WIDTH * len, Block::ZERO);
+    scratch.more.resize((CHOICE_BITS + 1) * len, Block::ZERO);
+    let (bits, sum) = scratch.more.split_at_mut(CHOICE_BITS * len);
+    bit_columns(choices, bits);
+    sum.fill(Block::ZERO);
+    // In the order of Gray's code, each column of codewords is the last one plus one column of bits.
+    for g in 0..WIDTH {
+        if g > 0 {
+            xor(sum, &bits[g.trailing_zeros() as usize * len..][..len]);
+        }
+        let j = g ^ (g >> 1);
+        let u = &mut u[j * len..][..len];
+        ctr_bit_sums(&seeds[j], first_block, &mut scratch.columns[j * len..][..len], u);
+        xor(u, sum);
+    }
+    rows_of_columns(&scratch.columns, &mut scratch.part, rows);
+}
+
+/// Sets column b of `columns` to the bits b of `choices`, those beyond the last to zero.
+fn bit_columns(choices: &[u8], columns: &mut [Block]) {
+    let column_len = columns.len() / CHOICE_BITS * Block::LEN;
+    columns.fill(Block::ZERO);
+    let columns = Block::as_bytes_mut(columns);
+    for (i, eight) in choices.chunks(8).enumerate() {
+        let mut bytes = [0; 8];
+        bytes[..eight.len()].copy_from_slice(eight);
+        // The square of bits is transposed by three exchanges.
+        let mut square = u64::from_le_bytes(bytes);
+        for (by, mask) in
+            [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0xf0f0_f0f0)]
+        {
+            let moved = (square ^ (square >> by)) & mask;
+            square ^= moved ^ (moved << by);
+        }
+        for (b, byte) in square.to_le_bytes().into_iter().enumerate() {
+            columns[b * column_len + i] = byte;
+        }
+    }
+}
+
+/// Rows of one tile from the corrections `u`.
+fn sender_tile(
+    seeds: &SenderSeeds,
+    first_block: u128,
+    scratch: &mut Scratch<ROW_BLOCKS>,
+    u: &[Block],
+    rows: &mut [Row],
+) {
+    let len = blocks(rows.len());
+    scratch.columns.resize(WIDTH * len, Block::ZERO);
+    let columns = scratch.columns.chunks_exact_mut(len).zip(u.chunks_exact(len));
+    for ((stream, s), (column, u)) in seeds.streams.iter().zip(seeds.choices.iter()).zip(columns) {
+        stream.ctr(first_block, column);
+        let s = Block::mask(s);
+        column.iter_mut().zip(u).for_each(|(q, u)| *q ^= *u & s);
+    }
+    rows_of_columns(&scratch.columns, &mut scratch.part, rows);
+}
