@@ -1,0 +1,63 @@
+use crate::{Exponent, Modulus, Residue};
+use crypto_bigint::{CtAssign, CtEq};
+
+/// Bits of the exponent for which a power is looked up.
+const WINDOW_BITS: u32 = 4;
+
+/// Values of a window.
+const WINDOW_VALUES: usize = 1 << WINDOW_BITS;
+
+/// Windows of a word of the exponent.
+const WINDOWS_OF_WORD: u32 = u64::BITS / WINDOW_BITS;
+
+/// Powers of one residue, looked up and multiplied: one product for each 4 bits of the exponent.
+///
+/// E. Brickell, D. Gordon, K. McCurley, D. Wilson, "Fast exponentiation with precomputation",
+/// EUROCRYPT 1992. Every entry of a table is read, whatever the exponent.
+pub struct FixedBase {
+    one: Residue,
+    /// For the i-th window from the lowest: base^(16^i · v) for each value v.
+    tables: Vec<Vec<Residue>>,
+}
+
+impl FixedBase {
+    /// The tables for exponents of `bits` bits: 4 products and 4 residues a bit.
+    pub fn new(modulus: &Modulus, base: &Residue, bits: u32) -> Self {
+        let mut tables = Vec::new();
+        let mut base = base.clone();
+        for _ in 0..bits.div_ceil(u64::BITS) * WINDOWS_OF_WORD {
+            let mut table = vec![modulus.one()];
+            for v in 1..WINDOW_VALUES {
+                table.push(table[v - 1].mul(&base));
+            }
+            base = table[WINDOW_VALUES - 1].mul(&base);
+            tables.push(table);
+        }
+        Self { one: modulus.one(), tables }
+    }
+
+    /// The power.
+    ///
+    /// # Panics
+    /// If the exponent is longer than the tables are for.
+    pub fn pow(&self, exponent: &Exponent) -> Residue {
+        let windows = exponent.words().iter().flat_map(|word| {
+            (0..WINDOWS_OF_WORD)
+                .map(move |i| word >> (WINDOW_BITS * i) & (WINDOW_VALUES as u64 - 1))
+        });
+        assert!(
+            exponent.bits() <= self.tables.len() as u32 * WINDOW_BITS,
+            "the exponent is longer"
+        );
+        let mut power = self.one.clone();
+        let mut entry = self.one.clone();
+        for (table, value) in self.tables.iter().zip(windows) {
+            for (v, candidate) in table.iter().enumerate() {
+                let candidate = candidate.0.as_montgomery();
+                entry.0.as_montgomery_mut().ct_assign(candidate, value.ct_eq(&(v as u64)));
+            }
+            power = power.mul(&entry);
+        }
+        power
+    }
+}

@@ -1,0 +1,99 @@
+//! The group of squares modulo the prime *ffdhe2048*.
+//!
+//! RFC 7919, Appendix A.1: p = 2^2048 − 2^1984 + (⌊2^1918·e⌋ + 560316)·2^64 − 1, a safe prime; its
+//! digits come from e, so nobody chose them. q = (p − 1)/2 is the order of the group, 2 generates
+//! it. Logarithms take about 2^112 steps (NIST SP 800-57, Part 1).
+//!
+//! Exponents have [`EXPONENT_BITS`] bits in place of 2047, more than the 225 that RFC 7919, §5.2
+//! asks for. That g^r for such r looks like any element of the group is the assumption on discrete
+//! logarithms with short exponents (T. Koshiba, K. Kurosawa, "Short exponent Diffie–Hellman
+//! problems", PKC 2004).
+
+use crate::{Modulus, Residue};
+
+/// Length of an encoded element in bytes.
+pub const ELEMENT_LEN: usize = 256;
+
+/// Length of an exponent in bits.
+pub const EXPONENT_BITS: u32 = 256;
+
+/// Length of an exponent in bytes.
+pub const EXPONENT_LEN: usize = EXPONENT_BITS as usize / 8;
+
+/// The words of p, the highest first.
+const P: [u64; ELEMENT_LEN / 8] = [
+    0xffffffffffffffff,
+    0xadf85458a2bb4a9a,
+    0xafdc5620273d3cf1,
+    0xd8b9c583ce2d3695,
+    0xa9e13641146433fb,
+    0xcc939dce249b3ef9,
+    0x7d2fe363630c75d8,
+    0xf681b202aec4617a,
+    0xd3df1ed5d5fd6561,
+    0x2433f51f5f066ed0,
+    0x856365553ded1af3,
+    0xb557135e7f57c935,
+    0x984f0c70e0e68b77,
+    0xe2a689daf3efe872,
+    0x1df158a136ade735,
+    0x30acca4f483a797a,
+    0xbc0ab182b324fb61,
+    0xd108a94bb2c8e3fb,
+    0xb96adab760d7f468,
+    0x1d4f42a3de394df4,
+    0xae56ede76372bb19,
+    0x0b07a7c8ee0a6d70,
+    0x9e02fce1cdf7e2ec,
+    0xc03404cd28342f61,
+    0x9172fe9ce98583ff,
+    0x8e4f1232eef28183,
+    0xc3fe3b1b4c6fad73,
+    0x3bb5fcbc2ec22005,
+    0xc58ef1837d1683b2,
+    0xc6f34a26c1b2effa,
+    0x886b423861285c97,
+    0xffffffffffffffff,
+];
+
+/// The group; its elements are [`Residue`]s.
+#[derive(Clone)]
+pub struct Group {
+    modulus: Modulus,
+    generator: Residue,
+}
+
+impl Group {
+    /// The squares modulo ffdhe2048, with the generator 2.
+    pub fn ffdhe2048() -> Self {
+        let p: Vec<u8> = P.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let modulus = Modulus::from_be_bytes(&p).expect("the prime is odd");
+        let generator = modulus.reduce(&[2]);
+        Self { modulus, generator }
+    }
+
+    /// The integers modulo p, in which the group lies.
+    pub fn modulus(&self) -> &Modulus {
+        &self.modulus
+    }
+
+    /// g, the generator.
+    pub fn generator(&self) -> &Residue {
+        &self.generator
+    }
+
+    /// Hash to the group: the square of [`Modulus::hash`].
+    ///
+    /// Without the square, whether the hash is a square itself would be seen through every mask g^r.
+    pub fn hash(&self, label: &'static str, parts: &[&[u8]]) -> Residue {
+        self.modulus.hash(label, parts).square()
+    }
+
+    /// The residue of [`ELEMENT_LEN`] bytes; `None` unless it is above 1 and below p − 1.
+    ///
+    /// It may lie outside the group: then its square is inside.
+    pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {
+        let residue = self.modulus.decode(bytes)?;
+        (!residue.square().equals(&self.modulus.one())).then_some(residue)
+    }
+}
