@@ -1,7 +1,8 @@
 //! The bins of items under each hash function.
 //!
 //! All functions of a table come from one keyed hash under the session, so that nobody can choose
-//! items that collide: the session is drawn when both sets are fixed.
+//! items that collide: the session is drawn when both sets are fixed. The functions of an item name
+//! different bins.
 //!
 //! **Digests** ([`Locations::of_digests`]). Function i maps a 128-bit item to a uniform bin; what is
 //! compared in the bin is the whole item and i.
@@ -97,9 +98,9 @@ impl Locations {
     /// The bins of `items`, in their order, on all threads of `pool`.
     ///
     /// # Panics
-    /// If the table has no bins.
+    /// If the table has fewer bins than functions.
     pub fn bins(&self, pool: &Pool, items: &[Item]) -> Vec<Bins> {
-        assert!(self.table.bins() > 0, "a table for items has bins");
+        assert!(self.table.bins() >= self.table.functions(), "each function names another bin");
         let mut bins = vec![Bins::default(); items.len()];
         pool.zip_chunks(items, &mut bins, ITEMS_PER_TASK, |items, bins| self.fill(items, bins));
         bins
@@ -128,9 +129,19 @@ impl Locations {
             Some(split) => item.integer() & ((1 << split) - 1),
             None => 0,
         };
-        std::array::from_fn(|i| {
-            let chunk = (hash >> (BITS_PER_BIN * i as u32)) & ((1 << BITS_PER_BIN) - 1);
-            let f = (chunk * count) >> BITS_PER_BIN;
+        let chunk = |i: u32, below: u128| {
+            let chunk = (hash >> (BITS_PER_BIN * i)) & ((1 << BITS_PER_BIN) - 1);
+            (chunk * below) >> BITS_PER_BIN
+        };
+        // Drawn without repetition: each is below the number of those left, and steps over the
+        // smaller ones taken.
+        let first = chunk(0, count);
+        let mut second = chunk(1, count.saturating_sub(1));
+        second += u128::from(second >= first);
+        let mut third = chunk(2, count.saturating_sub(2));
+        third += u128::from(third >= first.min(second));
+        third += u128::from(third >= first.max(second));
+        [first, second, third].map(|f| {
             let bin = left + f;
             (if bin >= count { bin - count } else { bin }) as u32
         })
@@ -220,6 +231,20 @@ mod tests {
             }
         }
         assert!(Locations::of_digests(table, &session(3)).bins(&pool(), &items) != digests);
+    }
+
+    #[test]
+    fn the_functions_of_an_item_name_different_bins() {
+        let items: Vec<Item> = (0..5000).map(Item::from_integer).collect();
+        for table in [Table::phasing_two_way(1), Table::phasing_three_way(1), Table::stashless(9)] {
+            let functions = table.functions();
+            for bins in Locations::of_digests(table, &session(4)).bins(&pool(), &items) {
+                for i in 0..functions {
+                    assert!((bins[i] as usize) < table.bins());
+                    assert!(!bins[..i].contains(&bins[i]));
+                }
+            }
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Table {
     /// Three functions and 1.2·n bins, with the stash of [`Table::stash_len`] (Pinkas, Schneider,
     /// Segev, Zohner, "Phasing", USENIX Security 2015, §8 and Table 4).
     pub fn phasing_three_way(len: usize) -> Self {
-        let bins = if len == 0 { 0 } else { (len * 6).div_ceil(5).max(2) };
+        let bins = if len == 0 { 0 } else { (len * 6).div_ceil(5).max(3) };
         Self { functions: 3, bins, stash: Self::stash_len(len) }
     }
 
@@ -51,6 +51,20 @@ impl Table {
     pub fn phasing_two_way(len: usize) -> Self {
         let bins = if len == 0 { 0 } else { (len * 12).div_ceil(5).max(2) };
         Self { functions: 2, bins, stash: Self::stash_len(len) }
+    }
+
+    /// Two functions, no stash, and so many bins that placing `len` items fails with probability
+    /// below 2^-40: for sets so small that bins cost little beside the items of the other party.
+    ///
+    /// Placing fails when some k bins are the only ones of k + 1 items; the probability is at most
+    /// Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1), the two functions never naming the same
+    /// bin. Most of it is k = 2, so β grows as n^(3/4)·2^10 until it is sixteen times n.
+    pub fn two_way(len: usize) -> Self {
+        let mut bins = if len == 0 { 0 } else { (16 * len).max(2) };
+        while len > 2 && !is_rare(len, bins) {
+            bins += bins / 8;
+        }
+        Self { functions: 2, bins, stash: 0 }
     }
 
     /// The same without a stash, as the paper does where n_2 ≪ n_1 (§8.2.2).
@@ -87,6 +101,25 @@ impl Table {
     }
 }
 
+/// Whether the sum of [`Table::two_way`] is at most 2^-40, with sums and products only, which IEEE 754
+/// rounds alike everywhere. For `bins` ≥ 16·`len`, where each term beyond is less than half the last.
+fn is_rare(len: usize, bins: usize) -> bool {
+    let (n, beta) = (len as f64, bins as f64);
+    let mut sum = 0.0;
+    let mut last = 0.0;
+    for k in 2..len.min(64) {
+        let inside = (k * (k - 1)) as f64 / (beta * (beta - 1.0));
+        let mut term = inside * (n - k as f64) / (k + 1) as f64;
+        for i in 0..k {
+            let i = i as f64;
+            term *= (beta - i) * (n - i) / ((i + 1.0) * (i + 1.0)) * inside;
+        }
+        sum += term;
+        last = term;
+    }
+    sum + last <= 1.0 / (1_u64 << STATISTICAL_SECURITY_BITS) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +133,18 @@ mod tests {
         }
         assert_eq!(Table::stash_len(0), 0);
         assert_eq!(Table::stash_len(3), 3);
+    }
+
+    #[test]
+    fn wide_tables_grow_with_three_quarters_of_the_set() {
+        assert_eq!(Table::two_way(0).bins(), 0);
+        assert_eq!(Table::two_way(1).bins(), 16);
+        for (len, least, most) in [(256, 50_000, 80_000), (4096, 400_000, 650_000)] {
+            let bins = Table::two_way(len).bins();
+            assert!((least..most).contains(&bins), "{len} items, {bins} bins");
+            assert!(is_rare(len, bins) && !is_rare(len, bins * 3 / 4));
+        }
+        assert!((16 << 24..21 << 24).contains(&Table::two_way(1 << 24).bins()));
     }
 
     #[test]
