@@ -113,6 +113,9 @@ pub enum Misbehaviour {
         /// Position in the peer's list.
         index: u64,
     },
+    /// A public key is none the protocol may use.
+    #[error("the public key is not one the protocol may use")]
+    InvalidPublicKey,
     /// A message holds a value outside its range.
     #[error("a message holds a value outside its range")]
     InvalidValue,
