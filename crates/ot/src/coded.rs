@@ -37,15 +37,15 @@
 //! * [`rows`] — any code that gives its codewords row by row, as the pseudorandom one of KKRT16.
 //!
 //! **Streamed.** Rows are made in tiles that stay in the second-level cache, corrections are sent as
-//! they are made, and the caller's closure gets the rows tile by tile, in order. Where there are CPU
-//! threads, as many tiles as threads are made at a time.
+//! they are made, and the caller's closure gets the rows in order, [`PART_ROWS`] at a time; where there
+//! are more CPU threads, made by all of them, as many times that. No matrix is ever in memory.
 //!
 //! **Nothing is checked.** The setting is semi-honest: a wrong length is refused by the channel, and
 //! of right lengths every message is one that some receiver could have sent. A receiver that deviates
 //! chooses words that are no codewords, for which nothing is promised.
 //!
 //! **Where we differ from the papers.** The W transfers of the setup are random ones extended from 128
-//! base transfers, which takes a flight more and a quarter of the time. Codewords come under the
+//! base transfers, which takes a flight more and half the time or less. Codewords come under the
 //! *seeds* of the columns, and s is their random choice.
 
 pub mod kk13;
@@ -55,3 +55,4 @@ mod setup;
 mod stream;
 
 pub use setup::{ReceiverSetup, setup_bytes};
+pub use stream::PART_ROWS;

@@ -25,9 +25,11 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 mod bit_sums;
+mod four_keys;
 mod portable;
 
 pub use bit_sums::ctr_bit_sums;
+pub use four_keys::encrypt_under_four;
 
 /// The round constants.
 const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];

@@ -167,7 +167,7 @@ impl Sender {
     ) -> Result<()> {
         let Sender { seeds, next_block, .. } = self;
         let tile =
-            |scratch: &mut Scratch<ROW_BLOCKS>, first_block, u: &mut [Block], rows: &mut [Row]| {
+            |scratch: &mut Scratch<ROW_BLOCKS>, first_block, u: &[Block], rows: &mut [Row]| {
                 sender_tile(seeds, first_block, scratch, u, rows);
             };
         stream::sender(ctx, next_block, message_len, rows, tile, consume)

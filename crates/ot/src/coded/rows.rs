@@ -140,10 +140,9 @@ impl<const K: usize> Sender<K> {
     ) -> Result<()> {
         let s = self.s();
         let Sender { width, ref seeds, ref mut next_block } = *self;
-        let tile =
-            |scratch: &mut Scratch<K>, first_block, u: &mut [Block], rows: &mut [[Block; K]]| {
-                sender_tile(width, seeds, &s, first_block, scratch, u, rows);
-            };
+        let tile = |scratch: &mut Scratch<K>, first_block, u: &[Block], rows: &mut [[Block; K]]| {
+            sender_tile(width, seeds, &s, first_block, scratch, u, rows);
+        };
         stream::sender(ctx, next_block, |rows| rows * width.bytes, rows, tile, consume)
     }
 }

@@ -12,6 +12,13 @@ pub(super) const ROWS_PER_BLOCK: usize = 128;
 /// Rows that are worked on and sent together: columns and rows stay in the second-level cache.
 pub(super) const TILE_ROWS: usize = 16 * ROWS_PER_BLOCK;
 
+/// Tiles for each CPU thread in what the caller gets at a time.
+const TILES_PER_THREAD: usize = 2;
+
+/// What the caller gets at a time begins at a multiple of so many rows, and ends at one or with the
+/// last row.
+pub const PART_ROWS: usize = TILES_PER_THREAD * TILE_ROWS;
+
 /// Blocks of bits of `rows` rows in a column.
 pub(super) const fn blocks(rows: usize) -> usize {
     rows.div_ceil(ROWS_PER_BLOCK)
@@ -68,31 +75,37 @@ pub(super) fn receiver<const K: usize>(
     tile: impl Fn(&mut Scratch<K>, usize, u128, &mut [Block], &mut [[Block; K]]) + Sync,
     mut consume: impl FnMut(usize, &[[Block; K]]),
 ) -> Result<()> {
-    let group_rows = TILE_ROWS * ctx.pool().len();
+    let part_rows = PART_ROWS * ctx.pool().len();
     let message_blocks = message_len(TILE_ROWS).div_ceil(Block::LEN) + K;
-    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; group_rows.min(count)]);
-    let mut corrections = vec![Block::ZERO; ctx.pool().len() * message_blocks];
+    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; part_rows.min(count)]);
+    let mut corrections = vec![Block::ZERO; rows.len().div_ceil(TILE_ROWS) * message_blocks];
     let mut scratch = Scratch::default();
     let mut done = 0;
     while done < count {
-        let rows = &mut rows[..group_rows.min(count - done)];
+        let rows = &mut rows[..part_rows.min(count - done)];
         let first = *next_block;
         *next_block += blocks(rows.len()) as u128;
-        let one = |scratch: &mut Scratch<K>, (i, (c, rows)): (usize, (_, _))| {
+        let one = |scratch: &mut Scratch<K>, i: usize, c: &mut [Block], rows: &mut [[Block; K]]| {
             let block = first + (i * blocks(TILE_ROWS)) as u128;
             tile(scratch, done + i * TILE_ROWS, block, c, rows);
         };
-        if ctx.pool().len() == 1 {
-            one(&mut scratch, (0, (&mut corrections[..], &mut *rows)));
-        } else {
+        let threads = ctx.pool().len();
+        if threads > 1 {
             ctx.pool().run(|| {
                 let corrections = corrections.par_chunks_mut(message_blocks);
                 let tiles = corrections.zip(rows.par_chunks_mut(TILE_ROWS)).enumerate();
+                let one =
+                    |scratch: &mut Scratch<K>, (i, (c, rows)): (usize, (&mut [_], &mut [_]))| {
+                        one(scratch, i, c, rows);
+                    };
                 tiles.for_each_init(Scratch::default, one);
             });
         }
-        let messages = corrections.chunks(message_blocks);
-        for (rows, message) in rows.chunks(TILE_ROWS).zip(messages) {
+        let messages = corrections.chunks_mut(message_blocks);
+        for (i, (rows, message)) in rows.chunks_mut(TILE_ROWS).zip(messages).enumerate() {
+            if threads == 1 {
+                one(&mut scratch, i, message, rows);
+            }
             ctx.peer()?.send(&Block::as_bytes(message)[..message_len(rows.len())])?;
         }
         consume(done, rows);
@@ -109,33 +122,38 @@ pub(super) fn sender<const K: usize>(
     next_block: &mut u128,
     message_len: impl Fn(usize) -> usize,
     count: usize,
-    tile: impl Fn(&mut Scratch<K>, u128, &mut [Block], &mut [[Block; K]]) + Sync,
+    tile: impl Fn(&mut Scratch<K>, u128, &[Block], &mut [[Block; K]]) + Sync,
     mut consume: impl FnMut(usize, &[[Block; K]]),
 ) -> Result<()> {
-    let group_rows = TILE_ROWS * ctx.pool().len();
+    let part_rows = PART_ROWS * ctx.pool().len();
     let message_blocks = message_len(TILE_ROWS).div_ceil(Block::LEN) + K;
-    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; group_rows.min(count)]);
-    let mut corrections = vec![Block::ZERO; ctx.pool().len() * message_blocks];
+    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; part_rows.min(count)]);
+    let mut corrections = vec![Block::ZERO; rows.len().div_ceil(TILE_ROWS) * message_blocks];
     let mut scratch = Scratch::default();
     let mut done = 0;
     while done < count {
-        let rows = &mut rows[..group_rows.min(count - done)];
-        let messages = corrections.chunks_mut(message_blocks);
-        for (rows, message) in rows.chunks(TILE_ROWS).zip(messages) {
-            let message = &mut Block::as_bytes_mut(message)[..message_len(rows.len())];
-            ctx.peer()?.recv_into(message)?;
-        }
+        let rows = &mut rows[..part_rows.min(count - done)];
         let first = *next_block;
         *next_block += blocks(rows.len()) as u128;
-        let one = |scratch: &mut Scratch<K>, (i, (c, rows)): (usize, (_, _))| {
+        let one = |scratch: &mut Scratch<K>, i: usize, c: &[Block], rows: &mut [[Block; K]]| {
             tile(scratch, first + (i * blocks(TILE_ROWS)) as u128, c, rows);
         };
-        if ctx.pool().len() == 1 {
-            one(&mut scratch, (0, (&mut corrections[..], &mut *rows)));
-        } else {
+        let threads = ctx.pool().len();
+        let messages = corrections.chunks_mut(message_blocks);
+        for (i, (rows, message)) in rows.chunks_mut(TILE_ROWS).zip(messages).enumerate() {
+            let bytes = &mut Block::as_bytes_mut(message)[..message_len(rows.len())];
+            ctx.peer()?.recv_into(bytes)?;
+            if threads == 1 {
+                one(&mut scratch, i, message, rows);
+            }
+        }
+        if threads > 1 {
             ctx.pool().run(|| {
-                let corrections = corrections.par_chunks_mut(message_blocks);
+                let corrections = corrections.par_chunks(message_blocks);
                 let tiles = corrections.zip(rows.par_chunks_mut(TILE_ROWS)).enumerate();
+                let one = |scratch: &mut Scratch<K>, (i, (c, rows)): (usize, (&[_], &mut [_]))| {
+                    one(scratch, i, c, rows);
+                };
                 tiles.for_each_init(Scratch::default, one);
             });
         }
