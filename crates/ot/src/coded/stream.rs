@@ -110,7 +110,6 @@ pub(super) fn receiver<const K: usize>(
         }
         consume(done, rows);
         done += rows.len();
-        ctx.progress(done as u64, count as u64);
     }
     Ok(())
 }
@@ -159,7 +158,6 @@ pub(super) fn sender<const K: usize>(
         }
         consume(done, rows);
         done += rows.len();
-        ctx.progress(done as u64, count as u64);
     }
     Ok(())
 }

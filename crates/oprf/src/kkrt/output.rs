@@ -1,0 +1,51 @@
+//! H: the hash of rows.
+
+use super::Row;
+use vesica_core::hash::derive;
+use vesica_core::{Block, SessionId};
+use vesica_ot::coded::rows::Width;
+use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
+
+const OUTPUT_KEY: &str = "vesica v1 kkrt output";
+
+/// Bytes of an instance's number that are hashed: there are less than 2^40.
+const NUMBER_LEN: usize = 5;
+
+const _: () = assert!(size_of::<Row>() == BLOCK_LEN);
+
+/// Rows hashed together.
+pub(super) const BATCH: usize = INPUTS;
+
+/// BLAKE3 keyed by the session.
+pub(super) struct OutputHash {
+    key: [u8; 32],
+    row_len: usize,
+}
+
+impl OutputHash {
+    /// The hash of rows of `width`.
+    ///
+    /// # Panics
+    /// If a row and a number do not fit in a block of the hash.
+    pub(super) fn new<const K: usize>(session: &SessionId, width: Width<K>) -> Self {
+        assert!(width.bytes() + NUMBER_LEN <= BLOCK_LEN, "one block is hashed");
+        Self { key: derive(OUTPUT_KEY, &[session.as_bytes()]), row_len: width.bytes() }
+    }
+
+    /// Sets `out` to H of the rows, each with the number of its instance; [`BATCH`] of them at most,
+    /// and as many as places.
+    #[inline]
+    pub(super) fn outputs(&self, rows: impl Iterator<Item = (u64, Row)>, out: &mut [Block]) {
+        let mut inputs = [[0; BLOCK_LEN]; BATCH];
+        for ((number, row), input) in rows.zip(&mut inputs) {
+            input.copy_from_slice(Block::as_bytes(&row));
+            input[self.row_len..][..NUMBER_LEN]
+                .copy_from_slice(&number.to_le_bytes()[..NUMBER_LEN]);
+        }
+        let lens = [(self.row_len + NUMBER_LEN) as u8; BATCH];
+        let digests = keyed_hash_16(&self.key, &inputs, &lens);
+        for (out, digest) in out.iter_mut().zip(digests) {
+            *out = Block::from_le_bytes(digest);
+        }
+    }
+}

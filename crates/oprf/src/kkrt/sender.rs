@@ -1,0 +1,105 @@
+use super::code::Code;
+use super::output::{BATCH, OutputHash};
+use super::{ROW_BLOCKS, Row, width};
+use vesica_core::{Block, Result, Secret, SessionId};
+use vesica_net::Context;
+use vesica_ot::coded::rows;
+
+/// Codewords computed together: they stay in the first-level cache.
+const CODEWORDS: usize = 8 * BATCH;
+
+/// The party that can evaluate everywhere.
+pub struct Sender {
+    rows: rows::Sender<ROW_BLOCKS>,
+    s: Secret<Row>,
+    code: Code,
+    hash: OutputHash,
+}
+
+/// Where to evaluate.
+#[derive(Clone, Copy, Default)]
+pub struct Point {
+    /// The instance, counted from the first of the part.
+    pub instance: u32,
+    /// x.
+    pub input: Block,
+}
+
+impl Sender {
+    /// Runs the setup; `comparisons` as in [`Receiver::new`](super::Receiver::new).
+    ///
+    /// # Errors
+    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    ///
+    /// # Panics
+    /// As [`width()`].
+    pub fn setup(ctx: &mut Context, session: &SessionId, comparisons: u64) -> Result<Self> {
+        let width = width(comparisons);
+        let rows = rows::Sender::setup(ctx, session, width)?;
+        let s = Secret::new(rows.s());
+        Ok(Self { rows, s, code: Code::new(session), hash: OutputHash::new(session, width) })
+    }
+
+    /// The keys of `len` new instances: to `consume` in order, in parts, with the number of the first of
+    /// them in this call.
+    ///
+    /// # Errors
+    /// Of the connection.
+    pub fn evaluate(
+        &mut self,
+        ctx: &mut Context,
+        len: usize,
+        mut consume: impl FnMut(usize, Keys<'_>),
+    ) -> Result<()> {
+        let Sender { rows, s, code, hash } = self;
+        let first = rows.next_row();
+        rows.extend(ctx, len, |first_of_part, rows| {
+            let first = first + first_of_part as u64;
+            consume(first_of_part, Keys { s: s.expose(), code, hash, first, rows });
+        })
+    }
+}
+
+/// The keys of successive instances.
+pub struct Keys<'a> {
+    s: &'a Row,
+    code: &'a Code,
+    hash: &'a OutputHash,
+    first: u64,
+    rows: &'a [Row],
+}
+
+impl Keys<'_> {
+    /// How many instances.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Sets `out` to F_i(x) at each of `points`.
+    ///
+    /// # Panics
+    /// If there is no such instance, or not a place for each point.
+    pub fn evaluate(&self, points: &[Point], out: &mut [Block]) {
+        assert_eq!(points.len(), out.len(), "a place for each point");
+        let mut inputs = [Block::ZERO; CODEWORDS];
+        let mut codewords = [[Block::ZERO; ROW_BLOCKS]; CODEWORDS];
+        for (points, out) in points.chunks(CODEWORDS).zip(out.chunks_mut(CODEWORDS)) {
+            points.iter().zip(&mut inputs).for_each(|(point, input)| *input = point.input);
+            self.code.codewords(&inputs[..points.len()], &mut codewords[..points.len()]);
+            let batches = points.chunks(BATCH).zip(codewords.chunks(BATCH));
+            for ((points, codewords), out) in batches.zip(out.chunks_mut(BATCH)) {
+                let rows = points.iter().zip(codewords).map(|(point, codeword)| {
+                    let row = &self.rows[point.instance as usize];
+                    let row = std::array::from_fn(|k| row[k] ^ (codeword[k] & self.s[k]));
+                    (self.first + u64::from(point.instance), row)
+                });
+                self.hash.outputs(rows, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The length of codewords.
+
+use super::ROW_BLOCKS;
+use vesica_ot::coded::rows::Width;
+
+/// W in bytes, and the most comparisons for it: ⌊2^-40 / Pr[B < 128]⌋, B being binomial of W
+/// flips of a fair coin. `parameters/kkrt` computes it with integers, a test of this crate again.
+const WIDTHS: [(usize, u64); 9] = [
+    (50, 8),
+    (51, 103),
+    (52, 1_418),
+    (53, 20_869),
+    (54, 326_967),
+    (55, 5_441_018),
+    (56, 95_925_943),
+    (57, 1_787_461_241),
+    (58, 35_124_395_058),
+];
+
+/// The least W, in whole bytes, for which `comparisons` pairs of different codewords all differ in at
+/// least 128 places, but with probability 2^-40.
+///
+/// # Panics
+/// Above 2^35 comparisons.
+pub fn width(comparisons: u64) -> Width<ROW_BLOCKS> {
+    let enough = WIDTHS.iter().find(|(_, most)| comparisons <= *most);
+    let (bytes, _) = enough.expect("three comparisons for each of 2^32 items are the most");
+    Width::from_bytes(*bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pr[B < 128], all terms being positive: exact to some 2^-40 of itself.
+    fn tail(bits: usize) -> f64 {
+        let mut term = 0.5_f64.powi(bits as i32);
+        let mut sum = term;
+        for i in 1..128 {
+            term *= (bits - i + 1) as f64 / i as f64;
+            sum += term;
+        }
+        sum
+    }
+
+    #[test]
+    fn codewords_that_are_compared_differ_in_128_places_but_with_probability_2_to_minus_40() {
+        let limit = 0.5_f64.powi(40);
+        for (bytes, most) in WIDTHS {
+            let failure = most as f64 * tail(8 * bytes);
+            assert!(failure <= limit * (1.0 + 1e-9), "{bytes} bytes are too few");
+            assert!((most + 1) as f64 * tail(8 * bytes) > limit * (1.0 - 1e-9), "{bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn widths_are_those_of_the_sizes_of_the_paper() {
+        let bits = |log: u32| width(3 << log).bits();
+        assert_eq!([8, 12, 16, 20, 24].map(bits), [416, 424, 432, 440, 448]);
+        assert_eq!(width(3 << 32).bits(), 464);
+        assert_eq!(width(0).bits(), 400);
+    }
+}
