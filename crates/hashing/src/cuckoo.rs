@@ -15,6 +15,7 @@ use crate::locations::Bins;
 use crate::table::Table;
 use std::collections::{HashMap, VecDeque};
 use vesica_core::{ParameterError, Result};
+use vesica_simd::prefetch::prefetch;
 
 /// What is in a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ const EMPTY: u64 = u64::MAX;
 /// Moves before the search takes over. A walk at these loads needs a handful on average.
 const WALK: usize = 256;
 
-/// Items whose bins are read ahead, so that cache misses overlap.
+/// How many items ahead bins are read, so that cache misses overlap.
 const AHEAD: usize = 16;
 
 /// Items in bins and stash.
@@ -52,8 +53,7 @@ impl Cuckoo {
         let mut cuckoo = Self { bins: vec![EMPTY; table.bins()], stash: Vec::new() };
         for (position, bins) in locations.iter().enumerate() {
             if let Some(ahead) = locations.get(position + AHEAD) {
-                // Nothing waits for this read.
-                std::hint::black_box(cuckoo.bins[ahead[0] as usize]);
+                ahead.iter().for_each(|bin| prefetch(&cuckoo.bins, *bin as usize));
             }
             let bins = &bins[..table.functions()];
             if !cuckoo.place_in_free_bin(position as u64, bins)
@@ -73,6 +73,13 @@ impl Cuckoo {
     /// Whether there are no bins.
     pub fn is_empty(&self) -> bool {
         self.bins.is_empty()
+    }
+
+    /// Asks for bin `bin` ahead of [`bin`](Cuckoo::bin), and then what it holds: the position of its
+    /// item, if there is one.
+    #[inline]
+    pub fn position(&self, bin: usize) -> Option<usize> {
+        self.bins.get(bin).filter(|held| **held != EMPTY).map(|held| (*held >> 2) as usize)
     }
 
     /// What is in bin `bin`.

@@ -19,29 +19,64 @@ pub struct Entry {
 /// log of the bins of a group: what belongs to a group of bins stays in the second-level cache.
 const GROUP_BITS: u32 = 12;
 
+const GROUP_BINS: usize = 1 << GROUP_BITS;
+
 /// The items of a list in the bins of all their functions, in groups of successive bins.
 ///
-/// A bin may hold any number of items. Takes 8 bytes for each item and function.
-pub struct Simple {
-    /// The bin in its group, the function and the position: 12, 2 and 32 bits.
-    entries: Vec<u64>,
+/// A bin may hold any number of items. Of each item and function it keeps a `T`, which has to say
+/// which bin of its group it belongs to; without a choice of one's own 8 bytes that are read as
+/// [`Entry`].
+pub struct Simple<T = u64> {
+    entries: Vec<T>,
     /// Where each group starts, and the end of the last one.
     starts: Vec<usize>,
     bins: usize,
 }
 
 impl Simple {
-    /// Bins of a group; the last one may have fewer.
-    pub const GROUP_BINS: usize = 1 << GROUP_BITS;
+    /// Bins of a group, whatever is kept of the items; the last one may have fewer.
+    pub const GROUP_BINS: usize = GROUP_BINS;
 
     /// Puts each of `items` into all of its bins, on all threads of `pool`.
     ///
     /// # Panics
-    /// If there are 2^32 items or more, or items and no bins.
+    /// As [`Simple::packed`].
     pub fn new(pool: &Pool, locations: &Locations, items: &[Item]) -> Self {
+        // The bin in its group, the function and the position: 12, 2 and 32 bits.
+        Self::packed(pool, locations, items, |_, Entry { bin, position, function }| {
+            u64::from(bin) << 34 | u64::from(function) << 32 | u64::from(position)
+        })
+    }
+
+    /// What the bins of group `group` hold, in no order of the bins.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    pub fn entries(&self, group: usize) -> impl ExactSizeIterator<Item = Entry> + '_ {
+        let first = self.bins(group).start as u32;
+        self.group(group).iter().map(move |entry| Entry {
+            bin: first + (entry >> 34) as u32,
+            position: *entry as u32,
+            function: (entry >> 32 & 3) as u8,
+        })
+    }
+}
+
+impl<T: Copy + Default + Send> Simple<T> {
+    /// Puts each of `items` into all of its bins, on all threads of `pool`, as what `pack` makes of the
+    /// item and of its place, whose bin is counted from the first of its group.
+    ///
+    /// # Panics
+    /// If there are 2^32 items or more, or items and fewer bins than functions.
+    pub fn packed(
+        pool: &Pool,
+        locations: &Locations,
+        items: &[Item],
+        pack: impl Fn(&Item, Entry) -> T + Sync,
+    ) -> Self {
         assert!(items.len() <= u32::MAX as usize, "positions have 32 bits");
         let (count, functions) = (locations.table().bins(), locations.table().functions());
-        let groups = count.div_ceil(Self::GROUP_BINS);
+        let groups = count.div_ceil(GROUP_BINS);
         if items.is_empty() {
             return Self { entries: Vec::new(), starts: vec![0; groups + 1], bins: count };
         }
@@ -58,10 +93,10 @@ impl Simple {
             bins.par_chunks(chunk_len).map(count).collect()
         });
 
-        let mut entries = vec![0; items.len() * functions];
+        let mut entries = vec![T::default(); items.len() * functions];
         let mut starts = Vec::with_capacity(groups + 1);
         // Each chunk has a part of each group for itself.
-        let mut parts: Vec<Vec<&mut [u64]>> = vec![];
+        let mut parts: Vec<Vec<&mut [T]>> = vec![];
         parts.resize_with(counts.len(), || Vec::with_capacity(groups));
         let mut free = &mut entries[..];
         let mut start = 0;
@@ -76,15 +111,18 @@ impl Simple {
         }
         starts.push(start);
         pool.run(|| {
-            let chunks = bins.par_chunks(chunk_len).zip(parts).enumerate();
-            chunks.for_each(|(chunk, (bins, mut parts))| {
+            let chunks = bins.par_chunks(chunk_len).zip(items.par_chunks(chunk_len)).zip(parts);
+            chunks.enumerate().for_each(|(chunk, ((bins, items), mut parts))| {
                 let mut filled = vec![0; groups];
-                for (position, bins) in (chunk * chunk_len..).zip(bins) {
+                for (position, (bins, item)) in (chunk * chunk_len..).zip(bins.iter().zip(items)) {
                     for (function, bin) in bins[..functions].iter().enumerate() {
-                        let low = u64::from(*bin) & (Self::GROUP_BINS as u64 - 1);
+                        let place = Entry {
+                            bin: *bin & (GROUP_BINS as u32 - 1),
+                            position: position as u32,
+                            function: function as u8,
+                        };
                         let group = group(*bin);
-                        parts[group][filled[group]] =
-                            low << 34 | (function as u64) << 32 | position as u64;
+                        parts[group][filled[group]] = pack(item, place);
                         filled[group] += 1;
                     }
                 }
@@ -100,21 +138,16 @@ impl Simple {
 
     /// The bins of group `group`.
     pub fn bins(&self, group: usize) -> std::ops::Range<usize> {
-        let first = group * Self::GROUP_BINS;
-        first..(first + Self::GROUP_BINS).min(self.bins)
+        let first = group * GROUP_BINS;
+        first..(first + GROUP_BINS).min(self.bins)
     }
 
     /// What the bins of group `group` hold, in no order of the bins.
     ///
     /// # Panics
     /// If there is no such group.
-    pub fn entries(&self, group: usize) -> impl ExactSizeIterator<Item = Entry> + '_ {
-        let first = (group * Self::GROUP_BINS) as u32;
-        self.entries[self.starts[group]..self.starts[group + 1]].iter().map(move |entry| Entry {
-            bin: first + (entry >> 34) as u32,
-            position: *entry as u32,
-            function: (entry >> 32 & 3) as u8,
-        })
+    pub fn group(&self, group: usize) -> &[T] {
+        &self.entries[self.starts[group]..self.starts[group + 1]]
     }
 }
 

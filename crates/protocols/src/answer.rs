@@ -1,10 +1,19 @@
 //! The last step of protocols in which the receiver compares tags: it finds what is common and,
 //! with [`Learns::Both`], tells the sender.
 
-use crate::Output;
+use crate::{Output, sorted_tags};
+use rand::Rng;
+use std::num::NonZeroUsize;
+use vesica_core::elias_fano::Shape;
+use vesica_core::hash::ItemHash;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::tagged::Tagged;
 use vesica_core::tags::{Tag, TagSet};
-use vesica_core::{Learns, PsiParams, Result, Shuffled, bit, pack_bits};
+use vesica_core::{Item, Learns, PsiParams, Result, Shuffled, bit, pack_bits};
 use vesica_net::Context;
+
+/// Items one CPU thread works on at a time.
+const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 /// Bytes of the answer in one message.
 const BYTES_PER_MESSAGE: usize = 1 << 20;
@@ -77,6 +86,81 @@ pub(crate) fn positions_at(order: &[u32], is_common: impl Fn(usize) -> bool) -> 
         common[*position as usize] = is_common(place);
     }
     Output::Positions(common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i).collect())
+}
+
+const COMMON_LABEL: &str = "vesica v1 common item";
+
+/// The tags of [`give_items`].
+fn common_shape(params: &PsiParams) -> Shape {
+    let bits = STATISTICAL_SECURITY_BITS
+        + ceil_log2(params.sender_len() as u64)
+        + ceil_log2(params.receiver_len() as u64);
+    Shape::new(params.receiver_len() as u64, bits)
+}
+
+/// Payload bytes of [`give_items`]: as many tags as the receiver has items, or nothing.
+pub(crate) fn items_bytes(params: &PsiParams) -> u64 {
+    match params.learns() {
+        Learns::Receiver => 0,
+        Learns::Both => common_shape(params).bytes(),
+    }
+}
+
+/// The receiver's side where the sender made several tags of each item, and which of them is found
+/// would say more than that the item is common: the sender is told a tag of each common item, and
+/// random ones for the others.
+///
+/// The sender knows a common item, so its tag tells it nothing else.
+pub(crate) fn give_items(
+    ctx: &mut Context,
+    params: &PsiParams,
+    y: &[Item],
+    common: &[usize],
+) -> Result<()> {
+    if params.learns() == Learns::Receiver {
+        return Ok(());
+    }
+    ctx.child("answer", |ctx| {
+        let shape = common_shape(params);
+        let mut tags: Vec<Tagged> = (0..y.len())
+            .map(|_| {
+                let mut random = [0; 16];
+                ctx.rng().fill_bytes(&mut random);
+                Tagged::new(u128::from_le_bytes(random) >> (128 - shape.tag_bits()), 0)
+            })
+            .collect();
+        let own = common_tags(ctx, params, shape, common.iter().map(|position| y[*position]));
+        tags[..own.len()].copy_from_slice(&own);
+        sorted_tags::send(ctx, shape, tags).map(drop)
+    })
+}
+
+/// The sender's side of [`give_items`].
+pub(crate) fn take_items(ctx: &mut Context, params: &PsiParams, x: &[Item]) -> Result<Output> {
+    if params.learns() == Learns::Receiver {
+        return Ok(Output::Nothing);
+    }
+    ctx.child("answer", |ctx| {
+        let shape = common_shape(params);
+        let own = common_tags(ctx, params, shape, x.iter().copied());
+        let matches = sorted_tags::find(ctx, shape, own)?;
+        Ok(Output::Positions(sorted_tags::own_positions(&matches, x.len())))
+    })
+}
+
+fn common_tags(
+    ctx: &Context,
+    params: &PsiParams,
+    shape: Shape,
+    items: impl Iterator<Item = Item>,
+) -> Vec<Tagged> {
+    let hash = ItemHash::new(COMMON_LABEL, &[params.session().as_bytes()]);
+    let items: Vec<Item> = items.collect();
+    let tags = ctx.map(&items, ITEMS_PER_TASK, |items| {
+        let tag = |item: &Item| hash.item(item.as_bytes()).integer() >> (128 - shape.tag_bits());
+        items.iter().map(tag).collect::<Vec<_>>()
+    });
+    (0..).zip(tags.concat()).map(|(position, tag)| Tagged::new(tag, position)).collect()
 }
 
 /// Sends the bytes of an answer.

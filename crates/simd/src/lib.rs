@@ -11,6 +11,7 @@
 //! | [`linear`] | linear maps of blocks over GF(2) |
 //! | [`ggm`] | levels of GGM trees |
 //! | [`lpn`] | sums of a few pseudo-randomly chosen rows of a table |
+//! | [`prefetch`](mod@prefetch) | reading ahead |
 //! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |
 //! | [`short_hash`] | keyed BLAKE3 of sixteen inputs of at most 64 bytes |
 //! | [`sparse`] | sums of three slots that a key selects |
@@ -32,6 +33,7 @@ pub mod linear;
 pub mod lpn;
 #[cfg(target_arch = "x86_64")]
 mod matrices;
+pub mod prefetch;
 pub mod ristretto;
 pub mod short_hash;
 pub mod sparse;

@@ -1,0 +1,107 @@
+use super::plan::{Mode, Plan, check};
+use super::{BIN_SLOT, is_trivial, short_items};
+use crate::{Output, Party, answer, sorted_tags};
+use std::sync::Arc;
+use vesica_core::tagged::Tagged;
+use vesica_core::{Item, PsiParams, Result};
+use vesica_hashing::{Cuckoo, Simple};
+use vesica_net::Context;
+use vesica_oprf::characters::Outputs;
+use vesica_ot::coded::{ReceiverSetup, kk13};
+use vesica_simd::prefetch::prefetch;
+
+/// How many bins ahead items are read.
+const AHEAD: usize = 16;
+
+/// P_2: learns which of its items the sender has.
+pub struct Receiver {
+    mode: Mode,
+    params: PsiParams,
+    y: Arc<Vec<Item>>,
+}
+
+impl Receiver {
+    /// The receiver of the set `y`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// As [`Sender::new`].
+    pub fn new(mode: Mode, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
+        check(mode, &params, params.receiver_len(), &y)?;
+        Ok(Self { mode, params, y })
+    }
+}
+
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { mode, params, y } = *self;
+        if is_trivial(&params) {
+            return Ok(Output::Positions(Vec::new()));
+        }
+        let plan = Plan::new(mode, &params);
+        let session = params.session();
+        let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
+        let (short, cuckoo, locations) = ctx.child("hashing", |ctx| {
+            let short = short_items(ctx, &plan, &params, &y);
+            let locations = plan.locations(session);
+            let bins = locations.bins(ctx.pool(), &short);
+            let cuckoo = Cuckoo::new(&plan.table, &bins)?;
+            Ok::<_, vesica_core::Error>((short, cuckoo, locations))
+        })?;
+        let mut transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
+
+        let mut tags = Vec::with_capacity(y.len());
+        ctx.child("masks", |ctx| {
+            let shape = plan.bin_shape();
+            let bins = Outputs::new(shape, session, BIN_SLOT);
+            let (mut rows, mut choices) = (Vec::new(), Vec::new());
+            let (mut own, mut places, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+            for first in (0..cuckoo.len()).step_by(Simple::GROUP_BINS) {
+                let group = first..(first + Simple::GROUP_BINS).min(cuckoo.len());
+                // What is chosen in an empty bin makes no difference: nobody sees it.
+                choices.clear();
+                choices.resize(group.len() * shape.rows(), 0);
+                own.clear();
+                places.clear();
+                for (bin, choices) in group.clone().zip(choices.chunks_exact_mut(shape.rows())) {
+                    if let Some(position) = cuckoo.position(bin + AHEAD) {
+                        prefetch(&short, position);
+                    }
+                    if let Some(placed) = cuckoo.bin(bin) {
+                        let item = &short[placed.position as usize];
+                        shape.choices(locations.value(item, usize::from(placed.function)), choices);
+                        own.push(placed.position);
+                        places.push(((bin - first) * shape.rows()) as u32);
+                    }
+                }
+                rows.clear();
+                transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
+                outputs.resize(own.len(), 0);
+                bins.of_own(ctx.pool(), &rows, &places, &mut outputs);
+                tags.extend(own.iter().zip(&outputs).map(|(own, tag)| Tagged::new(*tag, *own)));
+                ctx.progress(tags.len() as u64, y.len() as u64);
+            }
+            let shape = plan.stash_shape();
+            choices.clear();
+            choices.resize(plan.table.stash() * shape.rows(), 0);
+            for (position, choices) in
+                cuckoo.stash().iter().zip(choices.chunks_exact_mut(shape.rows()))
+            {
+                shape.choices(short[*position as usize].integer(), choices);
+            }
+            rows.clear();
+            transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
+            for (place, position) in cuckoo.stash().iter().enumerate() {
+                let stash = Outputs::new(shape, session, place as u64 + 1);
+                let mut tag = [0];
+                stash.of_own(ctx.pool(), &rows, &[(place * shape.rows()) as u32], &mut tag);
+                tags.push(Tagged::new(tag[0], *position));
+            }
+            ctx.finish()
+        })?;
+        drop((short, cuckoo));
+        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), tags))?;
+        let common = sorted_tags::own_positions(&matches, y.len());
+        answer::give_items(ctx, &params, &y, &common)?;
+        Ok(Output::Positions(common))
+    }
+}
