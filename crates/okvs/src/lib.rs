@@ -10,6 +10,7 @@
 //! | [`ClusteredOkvs`] | three slots a key and a few dense columns; fast; linear over GF(2^128) |
 //! | [`BandOkvs`] | a random band of slots a key; short; linear over GF(2) |
 //! | [`Partition`] | the keys of a set, grouped by cluster |
+//! | [`bloom`] | Bloom filters, and the garbled ones: an older encoding, long, that leaves slots free |
 //!
 //! A key here is a [`Block`](vesica_core::Block) that is already random: the caller hashes its
 //! items under a seed that is drawn when both sets are fixed. Two parties that know n build the
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod band;
+pub mod bloom;
 mod clustered;
 mod okvs;
 mod partition;

@@ -1,7 +1,7 @@
 //! The one list of protocols. The command line's help, the planner, the documents, the tests and
 //! the benchmarks all read it.
 
-use crate::{Party, dh, naive_hash, rr22, rr22_malicious};
+use crate::{Party, dh, gbf, naive_hash, rr22, rr22_malicious};
 use std::fmt;
 use std::sync::Arc;
 use vesica_core::{Item, ParameterError, PsiParams, Result};
@@ -138,8 +138,16 @@ pub struct Protocol {
     pub receiver: MakeParty,
 }
 
-static CATALOGUE: &[Protocol] =
-    &[rr22_malicious::ROW, rr22::FAST_ROW, rr22::LOW_COMMUNICATION_ROW, dh::ROW, naive_hash::ROW];
+static CATALOGUE: &[Protocol] = &[
+    rr22_malicious::ROW,
+    rr22::FAST_ROW,
+    rr22::LOW_COMMUNICATION_ROW,
+    dh::ROW,
+    gbf::SILENT_ROW,
+    gbf::IKNP_ROW,
+    gbf::PAPER_ROW,
+    naive_hash::ROW,
+];
 
 /// Every protocol, the strongest and fastest first.
 pub fn catalogue() -> &'static [Protocol] {

@@ -8,6 +8,7 @@
 //! | [`rr22`] | VOLE-PSI, fast and low-communication (Raghuraman, Rindal 2022) | semi-honest |
 //! | [`rr22_malicious`] | VOLE-PSI (Raghuraman, Rindal 2022) | malicious |
 //! | [`dh`] | Diffie–Hellman PSI (Meadows 1986) | semi-honest |
+//! | [`gbf`] | garbled Bloom filters (Dong, Chen, Wen 2013) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@
 mod answer;
 pub mod catalogue;
 pub mod dh;
+pub mod gbf;
 pub mod naive_hash;
 mod party;
 pub mod rr22;

@@ -13,30 +13,31 @@ const HASH_KEY: &str = "vesica ot 2026 random OT hash";
 /// bounded by this.
 const PER_KEY: usize = 1 << 16;
 
-/// H(x, i) for transfers numbered through, π being keyed by the session and i / 2^16.
-struct Hash {
+/// H(x, i) for transfers numbered through, π being keyed by the session and i / 2^16: what makes
+/// independent blocks of correlated ones.
+///
+/// For those that take the numbers from where they like; [`Sender`] and [`Receiver`] count by
+/// themselves.
+#[derive(Clone, Copy, Debug)]
+pub struct Hash {
     session: SessionId,
-    next: u64,
 }
 
 impl Hash {
-    fn new(session: &SessionId) -> Self {
-        Self { session: *session, next: 0 }
+    /// The hash of one session, in which every transfer has a number of its own.
+    pub fn new(session: &SessionId) -> Self {
+        Self { session: *session }
     }
 
-    /// Replaces x_i by H(x_i, i) in each of `lists`, i counting on from the last call.
-    fn apply<const N: usize>(&mut self, mut lists: [&mut [Block]; N]) {
-        let len = lists[0].len();
-        let mut done = 0;
-        while done < len {
-            let (key, place) = (self.next / PER_KEY as u64, self.next % PER_KEY as u64);
-            let now = (len - done).min(PER_KEY - place as usize);
-            let pi = self.pi(key);
-            for list in &mut lists {
-                pi.tccr(&mut list[done..done + now], u128::from(self.next));
-            }
-            done += now;
-            self.next += now as u64;
+    /// Replaces x_i by H(x_i, i), the first i being `first`.
+    pub fn apply(&self, first: u64, blocks: &mut [Block]) {
+        let (mut next, mut left) = (first, blocks);
+        while !left.is_empty() {
+            let (key, place) = (next / PER_KEY as u64, next % PER_KEY as u64);
+            let (now, later) = left.split_at_mut(left.len().min(PER_KEY - place as usize));
+            self.pi(key).tccr(now, u128::from(next));
+            next += now.len() as u64;
+            left = later;
         }
     }
 
@@ -51,12 +52,13 @@ impl Hash {
 pub struct Sender<C: CotSender> {
     cots: C,
     hash: Hash,
+    next: u64,
 }
 
 impl<C: CotSender> Sender<C> {
     /// Over the transfers of `cots`, which nobody else may use.
     pub fn new(cots: C, session: &SessionId) -> Self {
-        Self { cots, hash: Hash::new(session) }
+        Self { cots, hash: Hash::new(session), next: 0 }
     }
 
     /// Both messages of `len` new transfers.
@@ -67,7 +69,9 @@ impl<C: CotSender> Sender<C> {
         let mut zeros = self.cots.extend(ctx, len)?;
         let mut ones = vec![self.cots.delta(); len];
         xor(&mut ones, &zeros);
-        self.hash.apply([&mut zeros, &mut ones]);
+        self.hash.apply(self.next, &mut zeros);
+        self.hash.apply(self.next, &mut ones);
+        self.next += len as u64;
         Ok(zeros.into_iter().zip(ones).map(|(zero, one)| [zero, one]).collect())
     }
 }
@@ -76,6 +80,7 @@ impl<C: CotSender> Sender<C> {
 pub struct Receiver<C: CotReceiver> {
     cots: C,
     hash: Hash,
+    next: u64,
 }
 
 /// A receiver's random transfers.
@@ -90,7 +95,7 @@ pub struct Received {
 impl<C: CotReceiver> Receiver<C> {
     /// Over the transfers of `cots`, which nobody else may use.
     pub fn new(cots: C, session: &SessionId) -> Self {
-        Self { cots, hash: Hash::new(session) }
+        Self { cots, hash: Hash::new(session), next: 0 }
     }
 
     /// Choices and messages of `len` new transfers.
@@ -101,7 +106,8 @@ impl<C: CotReceiver> Receiver<C> {
         let mut cots = self.cots.extend(ctx, len)?;
         let choices = std::mem::take(&mut cots.choices);
         let mut messages = std::mem::take(&mut cots.blocks);
-        self.hash.apply([&mut messages]);
+        self.hash.apply(self.next, &mut messages);
+        self.next += len as u64;
         Ok(Received { choices, messages })
     }
 }
