@@ -9,6 +9,7 @@
 //! | [`rr22_malicious`] | VOLE-PSI (Raghuraman, Rindal 2022) | malicious |
 //! | [`dh`] | Diffie–Hellman PSI (Meadows 1986) | semi-honest |
 //! | [`gbf`] | garbled Bloom filters (Dong, Chen, Wen 2013) | semi-honest |
+//! | [`kkrt16`] | PSI from a batched OPRF (Kolesnikov, Kumaresan, Rosulek, Trieu 2016) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod answer;
 pub mod catalogue;
 pub mod dh;
 pub mod gbf;
+pub mod kkrt16;
 pub mod naive_hash;
 mod party;
 pub mod rr22;
