@@ -1,7 +1,7 @@
 //! The one list of protocols. The command line's help, the planner, the documents, the tests and
 //! the benchmarks all read it.
 
-use crate::{Party, dh, gbf, kkrt16, naive_hash, rr22, rr22_malicious};
+use crate::{Party, dh, gbf, kkrt16, naive_hash, ot_phasing, psz14, rr22, rr22_malicious};
 use std::fmt;
 use std::sync::Arc;
 use vesica_core::{Item, ParameterError, PsiParams, Result};
@@ -144,6 +144,9 @@ static CATALOGUE: &[Protocol] = &[
     rr22::LOW_COMMUNICATION_ROW,
     dh::ROW,
     kkrt16::ROW,
+    ot_phasing::ROW,
+    ot_phasing::PAPER_ROW,
+    psz14::ROW,
     gbf::SILENT_ROW,
     gbf::IKNP_ROW,
     gbf::PAPER_ROW,

@@ -68,6 +68,7 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
     bytes: |params| bytes(Mode::Silent, params),
     seconds: |params| plan::seconds(Mode::Silent, params),
     usable_set_len: None,
+    named_only: true,
     small_domains: false,
     parameters: &[
         Parameter {

@@ -10,6 +10,8 @@
 //! | [`dh`] | Diffie–Hellman PSI (Meadows 1986) | semi-honest |
 //! | [`gbf`] | garbled Bloom filters (Dong, Chen, Wen 2013) | semi-honest |
 //! | [`kkrt16`] | PSI from a batched OPRF (Kolesnikov, Kumaresan, Rosulek, Trieu 2016) | semi-honest |
+//! | [`ot_phasing`] | OT-Phasing (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
+//! | [`psz14`] | OT-PSI (Pinkas, Schneider, Zohner 2014) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
@@ -20,7 +22,9 @@ pub mod dh;
 pub mod gbf;
 pub mod kkrt16;
 pub mod naive_hash;
+pub mod ot_phasing;
 mod party;
+pub mod psz14;
 pub mod rr22;
 pub mod rr22_malicious;
 mod sorted_tags;

@@ -30,7 +30,7 @@
 //! F_b is [`vesica_oprf::characters`]: the paper's single mask a bin (§6.1).
 //!
 //! Bins of the sender are never padded: what it holds in which bin stays with it. An item of σ > σ'
-//! bits is hashed to σ' first, under the session.
+//! bits is hashed to σ' first ([`vesica_hashing::ShortItems`]).
 //!
 //! Two rows of the catalogue. `ot_phasing` has no stash: three functions and so many bins that placing
 //! fails with probability below 2^-40, or where n_y ≪ n_x two functions and yet more bins, whichever
@@ -52,20 +52,11 @@ mod sender;
 use crate::answer;
 use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
 use plan::Plan;
-use std::borrow::Cow;
-use std::num::NonZeroUsize;
-use vesica_core::hash::ItemHash;
-use vesica_core::{Item, PsiParams};
-use vesica_net::Context;
+use vesica_core::PsiParams;
 
 pub use plan::Mode;
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-const ITEM_LABEL: &str = "vesica v1 ot_phasing item";
-
-/// Items one CPU thread hashes at a time.
-const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 /// The slot of the functions of bins; place k of the stash has slot k + 1.
 const BIN_SLOT: u64 = 0;
@@ -157,30 +148,4 @@ fn seconds(mode: Mode, params: &PsiParams) -> f64 {
     let plan = Plan::new(mode, params);
     let rows = plan.table.bins() as f64 * plan.bin_shape().rows() as f64;
     0.02 + 40e-9 * rows + 80e-9 * plan.masks() as f64
-}
-
-/// The items as they are compared: of at most σ' bits.
-fn short_items<'a>(
-    ctx: &Context,
-    plan: &Plan,
-    params: &PsiParams,
-    items: &'a [Item],
-) -> Cow<'a, [Item]> {
-    let Some(bits) = plan.hashed_bits() else { return Cow::Borrowed(items) };
-    let hash = ItemHash::new(ITEM_LABEL, &[params.session().as_bytes()]);
-    let short = |items: &[Item]| {
-        let lens = [Item::LEN as u8; ItemHash::BATCH];
-        let mut keys = [[0; ItemHash::BATCH_KEY_LEN]; ItemHash::BATCH];
-        let mut out = Vec::with_capacity(items.len());
-        for items in items.chunks(ItemHash::BATCH) {
-            for (key, item) in keys.iter_mut().zip(items) {
-                key[..Item::LEN].copy_from_slice(item.as_bytes());
-            }
-            let hashes = hash.items(&keys, &lens);
-            let short = hashes.iter().map(|hash| hash.integer() >> (Item::BITS - bits));
-            out.extend(short.take(items.len()).map(Item::from_integer));
-        }
-        out
-    };
-    Cow::Owned(ctx.map(items, ITEMS_PER_TASK, short).concat())
 }

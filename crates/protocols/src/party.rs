@@ -1,4 +1,4 @@
-use vesica_core::{Error, ParameterError, Result};
+use vesica_core::{Error, Item, ParameterError, PsiParams, Result};
 use vesica_net::Context;
 
 /// One party of one protocol run.
@@ -44,4 +44,14 @@ pub(crate) fn check_set_len(expected: usize, actual: usize) -> Result<()> {
         return Ok(());
     }
     Err(ParameterError::SetLenMismatch { expected: expected as u64, actual: actual as u64 }.into())
+}
+
+/// Refuses items that are integers of more bits than the parameters say.
+pub(crate) fn check_item_bits(params: &PsiParams, items: &[Item]) -> Result<()> {
+    let bits = params.item_bits();
+    let is_too_long = |item: &Item| item.integer().checked_shr(bits).unwrap_or(0) != 0;
+    match items.iter().any(is_too_long) {
+        true => Err(ParameterError::ItemTooLong { bits }.into()),
+        false => Ok(()),
+    }
 }

@@ -38,6 +38,20 @@ fn every_malicious_intersection_catches_deviations_or_is_not_harmed() {
 }
 
 #[test]
+fn every_protocol_for_small_domains_compares_integers_exactly() {
+    let small = || intersections().filter(|row| row.small_domains);
+    assert!(small().count() > 0);
+    small().for_each(laws::psi_of_integers);
+}
+
+#[test]
+fn items_that_find_no_place_end_both_parties_with_an_error() {
+    for id in ["kkrt16", "ot_phasing", "ot_phasing_paper", "psz14"] {
+        laws::placing_that_fails_ends_both_parties(vesica_protocols::find(id).unwrap());
+    }
+}
+
+#[test]
 fn ids_are_unique_and_found() {
     for row in catalogue() {
         let found = vesica_protocols::find(row.id).map(|found| found.id);

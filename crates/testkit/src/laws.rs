@@ -6,7 +6,7 @@ use crate::{Run, Runner};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
+use vesica_core::{Error, Item, Learns, ParameterError, PsiParams, Role, SessionId};
 use vesica_protocols::{Output, Protocol};
 
 /// Runs `protocol` on `x` and `y`.
@@ -17,8 +17,21 @@ pub fn run_psi(
     x: &[Item],
     y: &[Item],
 ) -> Run {
+    run_with_bits(protocol, runner, learns, Item::BITS, x, y)
+}
+
+/// [`run_psi`] for items of `bits` bits.
+fn run_with_bits(
+    protocol: &Protocol,
+    runner: &Runner,
+    learns: Learns,
+    bits: u32,
+    x: &[Item],
+    y: &[Item],
+) -> Run {
     let session = SessionId::from_bytes([runner.seed; 32]);
     let params = PsiParams::new(session, x.len() as u64, y.len() as u64, learns)
+        .and_then(|params| params.with_item_bits(bits))
         .expect("test sets are small");
     let sender = (protocol.sender)(params, Arc::new(x.to_vec())).expect("the sizes agree");
     let receiver = (protocol.receiver)(params, Arc::new(y.to_vec())).expect("the sizes agree");
@@ -84,6 +97,63 @@ pub fn psi(protocol: &Protocol, block: u64) {
                 }
             }
         }
+    }
+}
+
+/// Law for protocols that take items of a small domain: the result is exact and the bytes are those of
+/// the formula, whatever the length of the items, up to sets that fill the whole domain; and longer
+/// items are refused.
+pub fn psi_of_integers(protocol: &Protocol) {
+    for bits in [1, 7, 10, 16, 32, 40, 64, 101] {
+        let all = 1_u128 << bits.min(10);
+        // Spread over the domain: the low bits of an odd multiple take every value.
+        let item = |i: u128| Item::from_integer((i * 0x9e37_79b9_7f4a_7c15) % (1 << bits));
+        for (n_x, n_y, first_y) in
+            [(all, all, 0), (all, all / 2, 0), (all / 2, all, all / 4), (1, all, 0), (all, 1, 0)]
+        {
+            let x: Vec<Item> = (0..n_x).map(item).collect();
+            let y: Vec<Item> = (first_y..first_y + n_y).map(item).collect();
+            for learns in [Learns::Receiver, Learns::Both] {
+                let run = run_with_bits(protocol, &Runner::default(), learns, bits, &x, &y);
+                let case = format!("{} {bits} bits, {n_x} and {n_y}, {learns:?}", protocol.id);
+                let expected = Output::Positions(plain_intersection(&y, &x));
+                assert_eq!(run.receiver.output, Ok(expected), "receiver, {case}");
+                if learns == Learns::Both {
+                    let expected = Output::Positions(plain_intersection(&x, &y));
+                    assert_eq!(run.sender.output, Ok(expected), "sender, {case}");
+                }
+                let params =
+                    PsiParams::new(SessionId::from_bytes([0; 32]), n_x as u64, n_y as u64, learns)
+                        .and_then(|params| params.with_item_bits(bits))
+                        .expect("test sets are small");
+                let formula = (protocol.bytes)(&params);
+                assert_eq!(run.sender_bytes(), formula.sender_to_receiver, "bytes, {case}");
+                assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "bytes, {case}");
+            }
+        }
+        let params = PsiParams::new(SessionId::from_bytes([0; 32]), 1, 1, Learns::Receiver)
+            .and_then(|params| params.with_item_bits(bits))
+            .expect("test sets are small");
+        let too_long = Arc::new(vec![Item::from_integer(1 << bits)]);
+        for make in [protocol.sender, protocol.receiver] {
+            let refused = make(params, Arc::clone(&too_long)).err();
+            assert_eq!(refused, Some(ParameterError::ItemTooLong { bits }.into()));
+        }
+    }
+}
+
+/// Law for protocols that place items in hash tables: where there is no room both parties end
+/// with an error, which does not say what had no room.
+pub fn placing_that_fails_ends_both_parties(protocol: &Protocol) {
+    // The same item over and over has the same few bins.
+    let y = vec![items(0..1)[0]; 40];
+    let idle = Duration::from_millis(500);
+    for n_x in [1, 1000] {
+        let runner = Runner { idle, ..Runner::default() };
+        let run = run_psi(protocol, &runner, Learns::Receiver, &items(0..n_x), &y);
+        let expected = Error::Parameter(ParameterError::HashingFailed);
+        assert_eq!(run.receiver.output, Err(expected), "{}", protocol.id);
+        assert!(run.sender.output.is_err(), "{}", protocol.id);
     }
 }
 

@@ -1,11 +1,11 @@
 //! What both parties compute alike from the public sizes: table, representation, tags, bytes.
 
 use crate::catalogue::Traffic;
-use crate::party::check_set_len;
+use crate::party::{check_item_bits, check_set_len};
 use vesica_core::elias_fano::Shape as TagShape;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::{Item, ParameterError, PsiParams, Result, SessionId};
-use vesica_hashing::{Locations, MAX_FUNCTIONS, Simple, Table};
+use vesica_hashing::{Locations, MAX_FUNCTIONS, ShortItems, Simple, Table};
 use vesica_oprf::characters::Shape;
 use vesica_ot::coded::kk13;
 
@@ -22,9 +22,7 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) table: Table,
-    /// σ': bits that an item is hashed to, or `None` where it is short enough as it is.
-    hashed_bits: Option<u32>,
-    item_bits: u32,
+    pub(super) items: ShortItems,
     n_x: usize,
     n_y: usize,
 }
@@ -32,13 +30,8 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(mode: Mode, params: &PsiParams) -> Self {
         let (n_x, n_y) = (params.sender_len(), params.receiver_len());
-        // ℓ bits keep two items of the two sets apart with probability 1 − 2^-40, and two of the
-        // sender's own, which the receiver would see to be equal.
-        let logs = [n_x, n_y].map(|n| ceil_log2(n as u64));
-        let enough = STATISTICAL_SECURITY_BITS + logs[0] + logs[0].max(logs[1]);
-        let hashed_bits = (params.item_bits() > enough).then_some(enough);
-        let item_bits = hashed_bits.unwrap_or(params.item_bits());
-        let with = |table| Self { table, hashed_bits, item_bits, n_x, n_y };
+        let items = ShortItems::new(params);
+        let with = |table| Self { table, items, n_x, n_y };
         match mode {
             Mode::Paper => with(Table::phasing_three_way(n_y)),
             Mode::Stashless => {
@@ -50,24 +43,19 @@ impl Plan {
 
     /// The bins of items in `session`.
     pub(super) fn locations(&self, session: &SessionId) -> Locations {
-        Locations::permuted(self.table, session, self.item_bits)
-    }
-
-    /// Bits that an item is hashed to, if it is too long.
-    pub(super) fn hashed_bits(&self) -> Option<u32> {
-        self.hashed_bits
+        Locations::permuted(self.table, session, self.items.bits())
     }
 
     /// Values in bins: remainder and index of the function.
     pub(super) fn bin_shape(&self) -> Shape {
-        let split = self.table.bins().checked_ilog2().unwrap_or(0).min(self.item_bits);
+        let split = self.table.bins().checked_ilog2().unwrap_or(0).min(self.items.bits());
         let index_bits = ceil_log2(self.table.functions() as u64);
-        Shape::new((self.item_bits - split + index_bits).min(Item::BITS), self.tag_bits())
+        Shape::new((self.items.bits() - split + index_bits).min(Item::BITS), self.tag_bits())
     }
 
     /// Values in the stash: whole items.
     pub(super) fn stash_shape(&self) -> Shape {
-        Shape::new(self.item_bits, self.tag_bits())
+        Shape::new(self.items.bits(), self.tag_bits())
     }
 
     /// Masks the sender makes: h + s for each item.
@@ -114,11 +102,7 @@ impl Plan {
 /// with which bins or the sender's masks could not be numbered with 32 bits.
 pub(super) fn check(mode: Mode, params: &PsiParams, len: usize, items: &[Item]) -> Result<()> {
     check_set_len(len, items.len())?;
-    let bits = params.item_bits();
-    let too_long = |item: &Item| item.integer().checked_shr(bits).unwrap_or(0) != 0;
-    if items.iter().any(too_long) {
-        return Err(ParameterError::ItemTooLong { bits }.into());
-    }
+    check_item_bits(params, items)?;
     let masks = match mode {
         Mode::Stashless => MAX_FUNCTIONS,
         Mode::Paper => MAX_FUNCTIONS + Table::stash_len(params.receiver_len()),

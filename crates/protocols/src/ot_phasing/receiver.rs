@@ -1,5 +1,5 @@
 use super::plan::{Mode, Plan, check};
-use super::{BIN_SLOT, is_trivial, short_items};
+use super::{BIN_SLOT, is_trivial};
 use crate::{Output, Party, answer, sorted_tags};
 use std::sync::Arc;
 use vesica_core::tagged::Tagged;
@@ -41,7 +41,7 @@ impl Party for Receiver {
         let session = params.session();
         let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
         let (short, cuckoo, locations) = ctx.child("hashing", |ctx| {
-            let short = short_items(ctx, &plan, &params, &y);
+            let short = plan.items.of(ctx.pool(), &params, &y);
             let locations = plan.locations(session);
             let bins = locations.bins(ctx.pool(), &short);
             let cuckoo = Cuckoo::new(&plan.table, &bins)?;

@@ -1,5 +1,5 @@
 use super::plan::{Mode, Plan, check};
-use super::{BIN_SLOT, is_trivial, short_items};
+use super::{BIN_SLOT, is_trivial};
 use crate::{Output, Party, answer, sorted_tags};
 use std::sync::Arc;
 use vesica_core::tagged::Tagged;
@@ -38,7 +38,7 @@ impl Party for Sender {
         let session = params.session();
         let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
         let (short, held) = ctx.child("hashing", |ctx| {
-            let short = short_items(ctx, &plan, &params, &x);
+            let short = plan.items.of(ctx.pool(), &params, &x);
             let held = Held::new(ctx.pool(), &plan, session, &short);
             (short, held)
         });

@@ -1,0 +1,389 @@
+//! # OT-PSI with a mask for every place of a bin
+//!
+//! B. Pinkas, T. Schneider, M. Zohner, "Faster private set intersection based on OT extension",
+//! USENIX Security 2014, as described in B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing",
+//! USENIX Security 2015, §3.5 and Figure 1. The baseline that OT-Phasing improves on.
+//!
+//! | | |
+//! |---|---|
+//! | security | semi-honest; gap Diffie–Hellman, random oracle, AES being pseudorandom |
+//! | receiver learns | which of its items the sender has; n_x |
+//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
+//! | flights | 4; with [`Learns::Both`] 5 |
+//! | payload bytes | setup + 32·t·(β + s) + tags((2 + s)·n_x, ℓ), and tags(n_y, ℓ') with [`Learns::Both`] |
+//! | t | ⌈σ'/8⌉ characters; σ' is the smaller of σ and λ + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉) |
+//! | ℓ | λ + ⌈log (2 + s)·n_x⌉ + ⌈log (β·max_β + s·n_x)⌉ |
+//!
+//! ```text
+//!   sender P_1: X                                   receiver P_2: Y
+//!
+//!   every x in the bins of both functions,          every y in one of β = 2.4·n_y bins, or in the
+//!   in a random place k < max_β of each             stash of s
+//!   t rows a bin, 1-out-of-256  ◀──────────────▶    chooses the characters of what is in its bin
+//!   x in bin b at place k: F_{b,k}(x)               y in bin b: F_{b,k}(y) for each k < max_β
+//!   stash place p, x number k: F_{p,k}(x)           y in stash place p: F_{p,k}(y) for each k < n_x
+//!   {F(x), …}, sorted           ───────────────▶    y is common iff one of its F is among them
+//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and as many
+//!                                                          random ones as fill up to n_y
+//! ```
+//!
+//! F_{b,k} is part k of the long strings of the paper's transfers, [`vesica_oprf::characters`] in slot k.
+//! The receiver computes max_β of them for each of its items, which is what makes the protocol slow;
+//! the sender computes those of what it has, and dummies for nothing.
+//!
+//! **Where we differ from the paper.** The places of a bin are drawn at random, so that they do not
+//! say how many items it holds. Masks are sent as the Elias–Fano code of their set and not in random
+//! order, and ℓ counts all pairs that are compared. In a bin both functions of an x may meet only in
+//! different bins. max_β is the smallest that a bin passes with probability below 2^-40, computed
+//! exactly ([`vesica_hashing::max_load`]); should one be passed, the run ends with an error.
+//!
+//! [`Learns::Both`]: vesica_core::Learns::Both
+
+use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::party::{check_item_bits, check_set_len};
+use crate::{Output, Party, answer, sorted_tags};
+use rand::{Rng, RngExt};
+use std::sync::Arc;
+use vesica_core::elias_fano::Shape as TagShape;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::tagged::Tagged;
+use vesica_core::{Item, ParameterError, PsiParams, Result, SessionId};
+use vesica_hashing::{Cuckoo, Locations, ShortItems, Simple, Table, max_load};
+use vesica_net::Context;
+use vesica_oprf::characters::{Outputs, Shape};
+use vesica_ot::coded::{ReceiverSetup, kk13};
+
+pub(crate) const ROW: Protocol = Protocol {
+    id: "psz14",
+    name: "OT-PSI of Pinkas, Schneider and Zohner",
+    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §3.5",
+    security: Security::SemiHonest,
+    assumption: "gap Diffie–Hellman in Ristretto255; random oracle, AES pseudorandom",
+    operations: &[Operation::Intersection],
+    sender_learns: "the size of the receiver's set",
+    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    flights: 4,
+    bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(n_y, ℓ') when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log (n_y·max_β + s·n_x)⌉; σ', ℓ' and tags as in ot_phasing",
+    bytes,
+    seconds,
+    usable_set_len: None,
+    named_only: true,
+    small_domains: true,
+    parameters: &[
+        Parameter {
+            name: "hash table",
+            value: "2-way cuckoo, 2.4 bins an item, stash of 12, 6, 4, 3, 2 at 2^8, 2^12, 2^16, 2^20, 2^24",
+            source: "Pinkas, Schneider, Segev, Zohner 2015, Table 4",
+        },
+        Parameter {
+            name: "places in a bin",
+            value: "the fewest that a bin passes with probability below 2^-40",
+            source: "binomial tail and union bound, as Pinkas, Schneider, Segev, Zohner 2015, §7.1",
+        },
+        Parameter {
+            name: "transfers",
+            value: "1 out of 256, Walsh–Hadamard code of 256 bits, distance 128",
+            source: "Kolesnikov, Kumaresan, CRYPTO 2013",
+        },
+    ],
+    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
+    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+};
+
+/// The public shape of a run.
+struct Plan {
+    table: Table,
+    items: ShortItems,
+    /// max_β.
+    places: usize,
+    n_x: usize,
+    n_y: usize,
+}
+
+impl Plan {
+    fn new(params: &PsiParams) -> Self {
+        let (n_x, n_y) = (params.sender_len(), params.receiver_len());
+        let table = Table::phasing_two_way(n_y);
+        let places = max_load(table.functions() * n_x, table.bins());
+        Self { table, items: ShortItems::new(params), places, n_x, n_y }
+    }
+
+    fn masks(&self) -> u64 {
+        (self.table.functions() + self.table.stash()) as u64 * self.n_x as u64
+    }
+
+    /// Masks the receiver compares them with.
+    fn own_masks(&self) -> u64 {
+        self.n_y as u64 * self.places as u64 + self.table.stash() as u64 * self.n_x as u64
+    }
+
+    fn shape(&self) -> Shape {
+        let bits =
+            STATISTICAL_SECURITY_BITS + ceil_log2(self.masks()) + ceil_log2(self.own_masks());
+        Shape::new(self.items.bits(), bits)
+    }
+
+    fn tags(&self) -> TagShape {
+        TagShape::new(self.masks(), self.shape().output_bits())
+    }
+
+    fn locations(&self, session: &SessionId) -> Locations {
+        Locations::of_digests(self.table, session)
+    }
+
+    /// Rows of the extensions, one after the other: groups of bins, then the stash.
+    fn extensions(&self) -> impl Iterator<Item = usize> {
+        let (bins, rows) = (self.table.bins(), self.shape().rows());
+        let firsts = (0..bins).step_by(Simple::GROUP_BINS);
+        let of_group = move |first: usize| (bins - first).min(Simple::GROUP_BINS) * rows;
+        firsts.map(of_group).chain([self.table.stash() * rows])
+    }
+}
+
+/// Whether there is nothing to compare, so that nothing is sent.
+fn is_trivial(params: &PsiParams) -> bool {
+    params.sender_len() == 0 || params.receiver_len() == 0
+}
+
+/// Exact payload bytes of a run.
+pub fn bytes(params: &PsiParams) -> Traffic {
+    if is_trivial(params) {
+        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
+    }
+    let plan = Plan::new(params);
+    let extensions = plan.extensions().map(kk13::extend_bytes);
+    let transfers = extensions.fold(kk13::setup_bytes(), |sum, extension| sum + extension);
+    Traffic {
+        sender_to_receiver: transfers.sender_to_receiver + plan.tags().bytes(),
+        receiver_to_sender: transfers.receiver_to_sender + answer::items_bytes(params),
+    }
+}
+
+/// Estimated seconds of computation, fitted to measurements.
+fn seconds(params: &PsiParams) -> f64 {
+    if is_trivial(params) {
+        return 0.0;
+    }
+    let plan = Plan::new(params);
+    let rows = plan.table.bins() as f64 * plan.shape().rows() as f64;
+    0.02 + 40e-9 * rows + 120e-9 * (plan.masks() + plan.own_masks()) as f64
+}
+
+/// Refuses what [`check_set_len`] and [`check_item_bits`] do, and more masks than can be numbered.
+fn check(params: &PsiParams, len: usize, items: &[Item]) -> Result<()> {
+    check_set_len(len, items.len())?;
+    check_item_bits(params, items)?;
+    let table = Table::phasing_two_way(params.receiver_len());
+    let limits = [
+        (params.sender_len(), (1 << 32) / (table.functions() + table.stash())),
+        (params.receiver_len(), 1 << 30),
+    ];
+    for (len, max) in limits {
+        if len > max {
+            return Err(ParameterError::SetTooLarge { len: len as u64, max: max as u64 }.into());
+        }
+    }
+    Ok(())
+}
+
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+pub struct Sender {
+    params: PsiParams,
+    x: Arc<Vec<Item>>,
+}
+
+impl Sender {
+    /// The sender of the set `x`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`ParameterError::SetLenMismatch`]; `ItemTooLong` when an item has more bits than `params`
+    /// say; `SetTooLarge` when there are more than 2^32 masks.
+    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
+        check(&params, params.sender_len(), &x)?;
+        Ok(Self { params, x })
+    }
+}
+
+impl Party for Sender {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Sender { params, x } = *self;
+        if is_trivial(&params) {
+            return answer::take_places(ctx, &params, &[]);
+        }
+        let plan = Plan::new(&params);
+        let session = params.session();
+        let mut transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
+        let (short, simple) = ctx.child("hashing", |ctx| {
+            let short = plan.items.of(ctx.pool(), &params, &x);
+            let simple = Simple::new(ctx.pool(), &plan.locations(session), &short);
+            (short, simple)
+        });
+        let tags = ctx.child("masks", |ctx| {
+            let shape = plan.shape();
+            let masks = transfers.masks();
+            let mut tags = Vec::with_capacity(plan.masks() as usize);
+            let mut rows = Vec::new();
+            let mut make = |ctx: &Context, outputs: &Outputs, rows: &[_], wanted: &[_]| {
+                let mut made = vec![0; wanted.len()];
+                outputs.of_values(ctx.pool(), rows, &masks, wanted, &mut made);
+                tags.extend(made.iter().map(|tag| Tagged::new(*tag, 0)));
+                ctx.progress(tags.len() as u64, plan.masks());
+            };
+            let slots = slots(&plan, session, plan.places);
+            let mut extensions = plan.extensions();
+            for (group, len) in (0..simple.groups()).zip(&mut extensions) {
+                rows.clear();
+                transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))?;
+                let mut of_places = vec![Vec::new(); plan.places];
+                let mut free = FreePlaces::new(simple.bins(group).len(), plan.places);
+                for entry in simple.entries(group) {
+                    let bin = entry.bin as usize - simple.bins(group).start;
+                    let place = free.take(bin, ctx.rng()).ok_or(ParameterError::HashingFailed)?;
+                    let value = short[entry.position as usize].integer();
+                    of_places[place].push(((bin * shape.rows()) as u32, value));
+                }
+                for (slot, wanted) in slots.iter().zip(&of_places) {
+                    make(ctx, slot, &rows, wanted);
+                }
+            }
+            rows.clear();
+            let len = extensions.next().unwrap_or(0);
+            transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))?;
+            if plan.table.stash() > 0 {
+                for (number, item) in short.iter().enumerate() {
+                    let slot = Outputs::new(shape, session, stash_slot(number));
+                    let firsts = (0..plan.table.stash()).map(|place| (place * shape.rows()) as u32);
+                    let wanted: Vec<_> = firsts.map(|first| (first, item.integer())).collect();
+                    make(ctx, &slot, &rows, &wanted);
+                }
+            }
+            Ok::<_, vesica_core::Error>(tags)
+        })?;
+        drop((short, simple));
+        ctx.child("tags", |ctx| sorted_tags::send(ctx, plan.tags(), tags))?;
+        answer::take_items(ctx, &params, &x)
+    }
+}
+
+/// The functions of the places of a bin.
+fn slots(plan: &Plan, session: &SessionId, places: usize) -> Vec<Outputs> {
+    (0..places).map(|place| Outputs::new(plan.shape(), session, place as u64)).collect()
+}
+
+/// The function for the sender's item `number` in the stash: bins have fewer than 2^32 places.
+fn stash_slot(number: usize) -> u64 {
+    1 << 32 | number as u64
+}
+
+/// The places of each bin that hold nothing yet.
+struct FreePlaces {
+    /// The places of each bin, those taken first.
+    order: Vec<u32>,
+    taken: Vec<u32>,
+    places: usize,
+}
+
+impl FreePlaces {
+    fn new(bins: usize, places: usize) -> Self {
+        let order = (0..bins).flat_map(|_| 0..places as u32).collect();
+        Self { order, taken: vec![0; bins], places }
+    }
+
+    /// A random free place of `bin`, if there is one.
+    fn take(&mut self, bin: usize, rng: &mut impl Rng) -> Option<usize> {
+        let order = &mut self.order[bin * self.places..][..self.places];
+        let taken = self.taken[bin] as usize;
+        if taken == self.places {
+            return None;
+        }
+        order.swap(taken, rng.random_range(taken..self.places));
+        self.taken[bin] += 1;
+        Some(order[taken] as usize)
+    }
+}
+
+/// P_2: learns which of its items the sender has.
+pub struct Receiver {
+    params: PsiParams,
+    y: Arc<Vec<Item>>,
+}
+
+impl Receiver {
+    /// The receiver of the set `y`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// As [`Sender::new`].
+    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
+        check(&params, params.receiver_len(), &y)?;
+        Ok(Self { params, y })
+    }
+}
+
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { params, y } = *self;
+        if is_trivial(&params) {
+            return Ok(Output::Positions(Vec::new()));
+        }
+        let plan = Plan::new(&params);
+        let session = params.session();
+        let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
+        let (short, cuckoo) = ctx.child("hashing", |ctx| {
+            let short = plan.items.of(ctx.pool(), &params, &y);
+            let bins = plan.locations(session).bins(ctx.pool(), &short);
+            Ok::<_, vesica_core::Error>((short, Cuckoo::new(&plan.table, &bins)?))
+        })?;
+        let mut transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
+        let tags = ctx.child("masks", |ctx| {
+            let shape = plan.shape();
+            let mut tags = Vec::with_capacity(plan.own_masks() as usize);
+            let mut make = |ctx: &Context, outputs: &Outputs, rows: &[_], own: &[(u32, u32)]| {
+                let places: Vec<u32> = own.iter().map(|(_, place)| *place).collect();
+                let mut made = vec![0; own.len()];
+                outputs.of_own(ctx.pool(), rows, &places, &mut made);
+                tags.extend(own.iter().zip(&made).map(|(own, tag)| Tagged::new(*tag, own.0)));
+                ctx.progress(tags.len() as u64, plan.own_masks());
+            };
+            let slots = slots(&plan, session, plan.places);
+            let (mut rows, mut choices, mut own) = (Vec::new(), Vec::new(), Vec::new());
+            let of_bins = (0..cuckoo.len()).step_by(Simple::GROUP_BINS).map(|first| {
+                let bins = first..(first + Simple::GROUP_BINS).min(cuckoo.len());
+                bins.map(|bin| cuckoo.position(bin)).collect::<Vec<_>>()
+            });
+            let of_stash = cuckoo.stash().iter().map(|position| Some(*position as usize));
+            let free = plan.table.stash() - cuckoo.stash().len();
+            let of_stash: Vec<_> = of_stash.chain(vec![None; free]).collect();
+            for (held, is_stash) in of_bins.map(|held| (held, false)).chain([(of_stash, true)]) {
+                // What is chosen where nothing is held makes no difference: nobody sees it.
+                choices.clear();
+                choices.resize(held.len() * shape.rows(), 0);
+                own.clear();
+                for (bin, (held, choices)) in
+                    held.iter().zip(choices.chunks_exact_mut(shape.rows())).enumerate()
+                {
+                    if let Some(position) = held {
+                        shape.choices(short[*position].integer(), choices);
+                        own.push((*position as u32, (bin * shape.rows()) as u32));
+                    }
+                }
+                rows.clear();
+                transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
+                if !is_stash {
+                    slots.iter().for_each(|slot| make(ctx, slot, &rows, &own));
+                } else if !own.is_empty() {
+                    for number in 0..plan.n_x {
+                        let slot = Outputs::new(shape, session, stash_slot(number));
+                        make(ctx, &slot, &rows, &own);
+                    }
+                }
+            }
+            ctx.finish()?;
+            Ok::<_, vesica_core::Error>(tags)
+        })?;
+        drop((short, cuckoo));
+        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), tags))?;
+        let common = sorted_tags::own_positions(&matches, y.len());
+        answer::give_items(ctx, &params, &y, &common)?;
+        Ok(Output::Positions(common))
+    }
+}
