@@ -1,7 +1,9 @@
 //! The one list of protocols. The command line's help, the planner, the documents, the tests and
 //! the benchmarks all read it.
 
-use crate::{Party, dh, gbf, kkrt16, naive_hash, ot_phasing, psz14, rr22, rr22_malicious};
+use crate::{
+    Party, dh, dl_dt10, gbf, kkrt16, naive_hash, ot_phasing, psz14, rr22, rr22_malicious, rsa_dt10,
+};
 use std::fmt;
 use std::sync::Arc;
 use vesica_core::{Item, ParameterError, PsiParams, Result};
@@ -150,6 +152,9 @@ static CATALOGUE: &[Protocol] = &[
     gbf::SILENT_ROW,
     gbf::IKNP_ROW,
     gbf::PAPER_ROW,
+    dl_dt10::ROW,
+    rsa_dt10::ROW,
+    rsa_dt10::ROW_3072,
     naive_hash::ROW,
 ];
 

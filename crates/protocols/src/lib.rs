@@ -8,10 +8,12 @@
 //! | [`rr22`] | VOLE-PSI, fast and low-communication (Raghuraman, Rindal 2022) | semi-honest |
 //! | [`rr22_malicious`] | VOLE-PSI (Raghuraman, Rindal 2022) | malicious |
 //! | [`dh`] | Diffie–Hellman PSI (Meadows 1986) | semi-honest |
+//! | [`dl_dt10`] | PSI from one-more Diffie–Hellman (De Cristofaro, Tsudik 2010) | semi-honest |
 //! | [`gbf`] | garbled Bloom filters (Dong, Chen, Wen 2013) | semi-honest |
 //! | [`kkrt16`] | PSI from a batched OPRF (Kolesnikov, Kumaresan, Rosulek, Trieu 2016) | semi-honest |
 //! | [`ot_phasing`] | OT-Phasing (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
 //! | [`psz14`] | OT-PSI (Pinkas, Schneider, Zohner 2014) | semi-honest |
+//! | [`rsa_dt10`] | blind-RSA PSI (De Cristofaro, Tsudik 2010) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
@@ -19,6 +21,7 @@
 mod answer;
 pub mod catalogue;
 pub mod dh;
+pub mod dl_dt10;
 pub mod gbf;
 pub mod kkrt16;
 pub mod naive_hash;
@@ -27,6 +30,7 @@ mod party;
 pub mod psz14;
 pub mod rr22;
 pub mod rr22_malicious;
+pub mod rsa_dt10;
 mod sorted_tags;
 
 pub use catalogue::{Operation, Protocol, Security, Traffic, catalogue, find, strongest};

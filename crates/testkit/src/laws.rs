@@ -157,9 +157,33 @@ pub fn placing_that_fails_ends_both_parties(protocol: &Protocol) {
     }
 }
 
+/// Estimated seconds that one of many runs may take.
+const AFFORDABLE_SECONDS: f64 = 0.25;
+
+/// Least size that [`affordable`] gives.
+const LEAST_LEN: u64 = 20;
+
+/// The sets of [`overlapping`], halved until a run of `protocol` takes little time by its own
+/// estimate: where each item costs an exponentiation of some milliseconds, a law is as true of
+/// fewer.
+fn affordable(
+    protocol: &Protocol,
+    (mut n_x, mut n_y, mut common): (u64, u64, u64),
+) -> (Vec<Item>, Vec<Item>) {
+    let seconds = |n_x, n_y| {
+        let session = SessionId::from_bytes([0; 32]);
+        let params = PsiParams::new(session, n_x, n_y, Learns::Receiver);
+        (protocol.seconds)(&params.expect("test sets are small"))
+    };
+    while n_x.min(n_y) / 2 >= LEAST_LEN && seconds(n_x, n_y) > AFFORDABLE_SECONDS {
+        (n_x, n_y, common) = (n_x / 2, n_y / 2, common / 2);
+    }
+    overlapping(n_x, n_y, common)
+}
+
 /// More CPU threads and another network change nothing about the result.
 pub fn psi_is_the_same_everywhere(protocol: &Protocol) {
-    let (x, y) = overlapping(5000, 3000, 1234);
+    let (x, y) = affordable(protocol, (5000, 3000, 1234));
     let expected = Output::Positions(plain_intersection(&y, &x));
     for threads in [1, 3] {
         for shape in [vesica_net::Shape::LAN, vesica_net::Shape::GIGABIT, vesica_net::Shape::WAN] {
@@ -184,11 +208,13 @@ pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
                 .map(|row| (row.label, row.bytes_sent, row.bytes_received, row.messages_sent))
                 .collect::<Vec<_>>()
         };
-        let (x, y) = overlapping(700, 900, 0);
+        let (x, y) = affordable(protocol, (700, 900, 0));
         let disjoint = shape_of(&x, &y, 1);
-        let (x, y) = overlapping(700, 900, 700);
+        let (n_x, n_y) = (x.len() as u64, y.len() as u64);
+        let (x, y) = overlapping(n_x, n_y, n_x);
         assert_eq!(shape_of(&x, &y, 2), disjoint);
-        assert_eq!(shape_of(&items(5000..5700), &items(5350..6250), 3), disjoint);
+        let (x, y) = (items(5000..5000 + n_x), items(5000 + n_x / 2..5000 + n_x / 2 + n_y));
+        assert_eq!(shape_of(&x, &y, 3), disjoint);
     }
 }
 
@@ -196,7 +222,7 @@ pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
 /// no panic, no hang, no large allocation. A changed length is always an error at the party that
 /// reads it.
 pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
-    let (x, y) = overlapping(90, 70, 20);
+    let (x, y) = affordable(protocol, (90, 70, 20));
     for learns in [Learns::Receiver, Learns::Both] {
         for from in [Role::Sender, Role::Receiver] {
             for change in Change::ALL {

@@ -1,0 +1,285 @@
+//! What peers of the De Cristofaro–Tsudik protocols may not send.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use std::sync::Arc;
+use std::time::Instant;
+use vesica_core::{Error, Learns, Misbehaviour, PsiParams, Result, SessionId};
+use vesica_modular::modp::{ELEMENT_LEN, EXPONENT_LEN, Group};
+use vesica_modular::rsa::{KeySize, PUBLIC_EXPONENT, Prime, PrivateKey};
+use vesica_modular::{Exponent, Modulus, Residue};
+use vesica_net::Context;
+use vesica_protocols::{Output, Party, find};
+use vesica_testkit::sets::{items, overlapping};
+use vesica_testkit::{Run, run};
+
+const N_X: u64 = 3;
+const N_Y: u64 = 2;
+
+/// A party that runs a closure.
+struct Deviating<F>(F);
+
+impl<F: FnOnce(&mut Context) -> Result<()> + Send> Party for Deviating<F> {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        (self.0)(ctx)?;
+        ctx.finish()?;
+        Ok(Output::Nothing)
+    }
+}
+
+fn params() -> PsiParams {
+    PsiParams::new(SessionId::from_bytes([1; 32]), N_X, N_Y, Learns::Receiver).unwrap()
+}
+
+fn against_receiver(
+    id: &str,
+    deviating: impl FnOnce(&mut Context) -> Result<()> + Send + 'static,
+) -> Run {
+    let receiver = (find(id).unwrap().receiver)(params(), Arc::new(items(0..N_Y))).unwrap();
+    run(Box::new(Deviating(deviating)), receiver)
+}
+
+fn against_sender(
+    id: &str,
+    deviating: impl FnOnce(&mut Context) -> Result<()> + Send + 'static,
+) -> Run {
+    let sender = (find(id).unwrap().sender)(params(), Arc::new(items(0..N_X))).unwrap();
+    run(sender, Box::new(Deviating(deviating)))
+}
+
+fn misbehaved<T>(kind: Misbehaviour) -> Result<T> {
+    Err(Error::PeerMisbehaved(kind))
+}
+
+fn encode(residue: &Residue) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    residue.encode(&mut bytes);
+    bytes
+}
+
+/// A number of `len` bytes.
+fn small(value: u8, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    bytes[len - 1] = value;
+    bytes
+}
+
+fn rsa_key() -> PrivateKey {
+    let mut rng = ChaCha20Rng::from_seed([5; 32]);
+    let [p, q] = [(); 2].map(|()| Prime::random(KeySize::Bits2048, &mut rng));
+    PrivateKey::new(&p, &q).unwrap()
+}
+
+#[test]
+fn public_keys_that_are_even_tiny_or_with_a_bad_exponent_are_refused() {
+    let good = rsa_key().public().encode();
+    let mut even = good.clone();
+    even[255] ^= 1;
+    let mut tiny = small(15, 256);
+    tiny.extend_from_slice(&PUBLIC_EXPONENT.to_be_bytes());
+    let mut half = vec![0; 128];
+    half.extend_from_slice(&good[128..]);
+    let mut even_exponent = good.clone();
+    even_exponent[259] ^= 1;
+    let mut exponent_one = good.clone();
+    exponent_one[256..].copy_from_slice(&1u32.to_be_bytes());
+    for bad in [even, tiny, half, even_exponent, exponent_one, vec![0; 260], vec![0xff; 260]] {
+        let run = against_receiver("rsa_dt10", move |ctx| ctx.peer()?.send(&bad));
+        assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPublicKey));
+        assert_eq!(run.receiver_bytes(), 0, "something was blinded under a bad key");
+    }
+}
+
+#[test]
+fn a_key_of_another_size_is_refused() {
+    let good = rsa_key().public().encode();
+    let run = against_receiver("rsa_dt10_3072", move |ctx| ctx.peer()?.send(&good));
+    let wrong_len = Misbehaviour::WrongMessageLen { expected: 388, actual: 260 };
+    assert_eq!(run.receiver.output, misbehaved(wrong_len));
+}
+
+#[test]
+fn residues_outside_the_modulus_are_refused_by_the_signing_party() {
+    let len = KeySize::Bits2048.len_bytes();
+    for (bad, index) in [(None, 1), (Some(small(0, len)), 1), (Some(vec![0xff; len]), 1)] {
+        let run = against_sender("rsa_dt10", move |ctx| {
+            let key = ctx.peer()?.recv(KeySize::Bits2048.public_key_len())?;
+            let n = key[..len].to_vec();
+            let blinded = [small(2, len), bad.unwrap_or(n)].concat();
+            ctx.peer()?.send(&blinded)
+        });
+        assert_eq!(run.sender.output, misbehaved(Misbehaviour::InvalidPoint { index }));
+    }
+}
+
+#[test]
+fn residues_outside_the_modulus_are_refused_by_the_blinding_party() {
+    let len = KeySize::Bits2048.len_bytes();
+    let n = rsa_key().public().modulus().to_be_bytes();
+    for bad in [n, small(0, len)] {
+        let run = against_receiver("rsa_dt10", move |ctx| {
+            ctx.peer()?.send(&rsa_key().public().encode())?;
+            ctx.peer()?.recv(N_Y as usize * len)?;
+            ctx.peer()?.send(&[bad, small(2, len)].concat())
+        });
+        assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPoint { index: 0 }));
+    }
+}
+
+/// What the receiver sends is uniform under any key that passes, whatever its items: the same
+/// party with other randomness sends something else, and never H(y) itself.
+#[test]
+fn blinded_items_differ_from_run_to_run() {
+    let seen = |seed: u8| {
+        let (tell, told) = std::sync::mpsc::channel();
+        let receiver =
+            (find("rsa_dt10").unwrap().receiver)(params(), Arc::new(items(0..N_Y))).unwrap();
+        let deviating = Deviating(move |ctx: &mut Context| {
+            ctx.peer()?.send(&rsa_key().public().encode())?;
+            let len = KeySize::Bits2048.len_bytes();
+            tell.send(ctx.peer()?.recv(N_Y as usize * len)?).unwrap();
+            Ok(())
+        });
+        let runner = vesica_testkit::Runner { seed, ..Default::default() };
+        let _ = runner.run(Box::new(deviating), receiver);
+        told.recv().unwrap()
+    };
+    assert_eq!(seen(1), seen(1), "the test has the randomness in its hand");
+    let (one, two) = (seen(1), seen(2));
+    assert!(one.chunks(256).zip(two.chunks(256)).all(|(one, two)| one != two));
+}
+
+#[test]
+fn elements_of_order_one_and_two_and_numbers_out_of_range_are_refused() {
+    let p = Group::ffdhe2048().modulus().to_be_bytes();
+    let mut minus_one = p.clone();
+    minus_one[ELEMENT_LEN - 1] -= 1;
+    let bad = [small(0, ELEMENT_LEN), small(1, ELEMENT_LEN), minus_one, p, vec![0xff; ELEMENT_LEN]];
+    for bad in bad {
+        let (product, item, z) = (bad.clone(), bad.clone(), bad.clone());
+        let run = against_sender("dl_dt10", move |ctx| ctx.peer()?.send(&product));
+        assert_eq!(run.sender.output, misbehaved(Misbehaviour::InvalidPoint { index: 0 }));
+
+        let run = against_sender("dl_dt10", move |ctx| {
+            ctx.peer()?.send(&small(4, ELEMENT_LEN))?;
+            ctx.peer()?.send(&[small(9, ELEMENT_LEN), item].concat())
+        });
+        assert_eq!(run.sender.output, misbehaved(Misbehaviour::InvalidPoint { index: 2 }));
+
+        let run = against_receiver("dl_dt10", move |ctx| {
+            ctx.peer()?.send(&z)?;
+            ctx.peer()?.recv(ELEMENT_LEN)?;
+            ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN).map(drop)
+        });
+        assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPoint { index: 0 }));
+
+        let run = against_receiver("dl_dt10", move |ctx| {
+            ctx.peer()?.send(&small(4, ELEMENT_LEN))?;
+            ctx.peer()?.recv(ELEMENT_LEN)?;
+            ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN)?;
+            ctx.peer()?.send(&[small(9, ELEMENT_LEN), bad].concat())
+        });
+        assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPoint { index: 2 }));
+    }
+}
+
+/// With an odd exponent, half of the elements outside the group would show its lowest bit.
+#[test]
+fn powers_of_elements_outside_the_group_are_inside() {
+    let group = Group::ffdhe2048();
+    let is_square = {
+        let (modulus, q) = (group.modulus().clone(), Arc::new(order(&group)));
+        move |bytes: &[u8]| {
+            let element = modulus.decode(bytes).unwrap();
+            element.pow(&q).equals(&modulus.one())
+        }
+    };
+    let outside = (2..50).find(|v| !is_square(&small(*v, ELEMENT_LEN))).unwrap();
+    let outside = small(outside, ELEMENT_LEN);
+    for seed in 0..4 {
+        let (is_square, outside) = (is_square.clone(), outside.clone());
+        let sender = (find("dl_dt10").unwrap().sender)(params(), Arc::new(items(0..N_X))).unwrap();
+        let deviating = Deviating(move |ctx: &mut Context| {
+            ctx.peer()?.send(&outside)?;
+            ctx.peer()?.send(&outside.repeat(N_Y as usize))?;
+            ctx.peer()?.recv(ELEMENT_LEN)?;
+            let powers = ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN)?;
+            assert!(powers.chunks(ELEMENT_LEN).all(&is_square));
+            Ok(())
+        });
+        let runner = vesica_testkit::Runner { seed, ..Default::default() };
+        let run = runner.run(sender, Box::new(deviating));
+        assert_eq!(run.receiver.output, Ok(Output::Nothing));
+    }
+}
+
+/// Masks hide which items were hashed also from who can take q-th powers: all that is sent is in
+/// the group.
+#[test]
+fn everything_the_receiver_sends_lies_in_the_group() {
+    let (tell, told) = std::sync::mpsc::channel();
+    let run = against_receiver("dl_dt10", move |ctx| {
+        let mut sent = ctx.peer()?.recv(ELEMENT_LEN)?;
+        sent.extend(ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN)?);
+        tell.send(sent).unwrap();
+        Ok(())
+    });
+    assert!(run.receiver.output.is_err(), "nothing came back");
+    let group = Group::ffdhe2048();
+    let sent = told.recv().unwrap();
+    assert_eq!(sent.len(), (1 + N_Y as usize) * ELEMENT_LEN);
+    let order = order(&group);
+    for bytes in sent.chunks(ELEMENT_LEN) {
+        let element = group.decode(bytes).unwrap();
+        assert!(element.pow(&order).equals(&group.modulus().one()));
+        assert_eq!(encode(&element), bytes);
+    }
+}
+
+/// q = (p − 1)/2.
+fn order(group: &Group) -> Exponent {
+    let mut q = group.modulus().to_be_bytes();
+    let mut carry = 0;
+    for byte in &mut q {
+        (*byte, carry) = (*byte >> 1 | carry << 7, *byte & 1);
+    }
+    Exponent::from_be_bytes(&q)
+}
+
+/// Seconds of one power with exponents of `exponent_len` bytes modulo a number of `len` bytes.
+fn seconds_of_a_power(len: usize, exponent_len: usize) -> f64 {
+    let modulus = Modulus::from_be_bytes(&vec![0xfb; len]).unwrap();
+    let base = modulus.hash("test", &[]);
+    let exponent = Exponent::from_be_bytes(&vec![0xa5; exponent_len]);
+    let powers = 400;
+    let start = Instant::now();
+    let last = (0..powers).fold(base, |base, _| base.pow(&exponent));
+    assert!(!last.equals(&modulus.one()));
+    start.elapsed().as_secs_f64() / f64::from(powers)
+}
+
+#[test]
+#[ignore = "slow: measures time, on a machine that has nothing else to do"]
+fn a_run_takes_at_most_a_third_longer_than_its_exponentiations() {
+    let n = 1 << 11;
+    let of_an_item = [
+        ("rsa_dt10", 2.0 * seconds_of_a_power(128, 128)),
+        ("rsa_dt10_3072", 2.0 * seconds_of_a_power(192, 192)),
+        ("dl_dt10", seconds_of_a_power(ELEMENT_LEN, EXPONENT_LEN)),
+    ];
+    for (id, of_an_item) in of_an_item {
+        let powers = 2.0 * n as f64 * of_an_item;
+        let (x, y) = overlapping(n, n, n / 2);
+        let params =
+            PsiParams::new(SessionId::from_bytes([1; 32]), n, n, Learns::Receiver).unwrap();
+        let row = find(id).unwrap();
+        let sender = (row.sender)(params, Arc::new(x)).unwrap();
+        let receiver = (row.receiver)(params, Arc::new(y)).unwrap();
+        let start = Instant::now();
+        let run = run(sender, receiver);
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(run.receiver.output.is_ok());
+        println!("{id} 2^11: {seconds:.2} s, its exponentiations {powers:.2} s");
+        assert!(seconds < 1.3 * powers, "{id}: {seconds} s");
+    }
+}
