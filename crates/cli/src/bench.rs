@@ -13,8 +13,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
+use vesica_core::Item;
 use vesica_core::params::MAX_SET_LEN;
-use vesica_engine::bench::BenchFigures;
+use vesica_engine::bench::{BenchFigures, items_len};
 use vesica_link::{Identity, ShapedRelay};
 use vesica_net::Shape;
 use vesica_protocols::Protocol;
@@ -93,13 +94,26 @@ impl Network {
 /// Half of the smaller set is common; the result of every run is checked. Times are from the
 /// moment both sides are ready to the end of the later one.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  vesica bench dh --size 2^16 --network lan --runs 5")]
+#[command(after_help = "Examples:
+  vesica bench dh --size 2^16 --network lan --runs 5
+  vesica bench ot_phasing --paper --item-bits 32 --size 2^20
+  vesica bench gbf --ot iknp --size 2^16")]
 pub(crate) struct BenchArgs {
     /// The protocol's id in the catalogue (see `vesica protocols`)
     protocol: String,
     /// Set size, or the sender's and the receiver's: 2^20 or 2^20,2^12
     #[arg(long, default_value = "2^16", value_name = "N[,N]")]
     size: Sizes,
+    /// Length of an item in bits: 128 for digests, less for integers of a small domain
+    #[arg(long, default_value_t = Item::BITS, value_name = "BITS",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(Item::BITS)))]
+    item_bits: u32,
+    /// The transfers below the protocol, where there is a choice: the row `<PROTOCOL>_iknp`
+    #[arg(long, value_enum, conflicts_with = "paper")]
+    ot: Option<Transfers>,
+    /// The parameters of the paper, where they differ from ours: the row `<PROTOCOL>_paper`
+    #[arg(long)]
+    paper: bool,
     /// The network between the two, emulated in user space
     #[arg(long, default_value = "loopback", value_enum)]
     network: Network,
@@ -114,12 +128,30 @@ pub(crate) struct BenchArgs {
     json: bool,
 }
 
+/// Oblivious transfers below a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Transfers {
+    /// Silent transfers, few bytes
+    Silent,
+    /// The extension of Ishai, Kilian, Nissim and Petrank
+    Iknp,
+}
+
 /// Why a benchmark could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
     /// The catalogue has no such protocol.
     #[error("the catalogue has no protocol {0}")]
     UnknownProtocol(String),
+    /// The protocol takes digests only.
+    #[error("{0} takes items of 128 bits only")]
+    DigestsOnly(&'static str),
+    /// There are fewer items of that length than the sets need.
+    #[error("there are not enough items of {bits} bits for these sets")]
+    TooFewItems {
+        /// Their length.
+        bits: u32,
+    },
     /// The two processes could not be started or talked to.
     #[error("the two parties could not be run")]
     Process,
@@ -139,14 +171,21 @@ impl From<std::io::Error> for BenchError {
 
 /// Runs the benchmark and prints its figures on `out`.
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let protocol = vesica_protocols::find(&args.protocol)
-        .map_err(|_| BenchError::UnknownProtocol(args.protocol.clone()))?;
+    let protocol = protocol(args)?;
+    if args.item_bits < Item::BITS {
+        if !protocol.small_domains {
+            return Err(BenchError::DigestsOnly(protocol.id).into());
+        }
+        let items = items_len(args.size.sender, args.size.receiver);
+        if u128::from(items) > 1 << args.item_bits {
+            return Err(BenchError::TooFewItems { bits: args.item_bits }.into());
+        }
+    }
     let keys = tempfile::tempdir().map_err(BenchError::from)?;
     let runs = (0..args.runs.get())
         .map(|_| one_run(args, protocol, keys.path()))
         .collect::<Result<Vec<_>, _>>()?;
-    let report =
-        BenchReport::new(protocol, args.size, args.network.name(), args.threads.get(), runs);
+    let report = BenchReport::new(protocol, args, runs);
     if args.json {
         let json = serde_json::to_string_pretty(&report).map_err(|_| BenchError::Process)?;
         writeln!(out, "{json}")?;
@@ -154,6 +193,26 @@ pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure>
         report.print(out)?;
     }
     if report.result_ok { Ok(()) } else { Err(BenchError::WrongResult.into()) }
+}
+
+/// The row that the options choose.
+fn protocol(args: &BenchArgs) -> Result<&'static Protocol, BenchError> {
+    let suffix = match (args.ot, args.paper) {
+        (Some(Transfers::Iknp), _) => "_iknp",
+        (_, true) => "_paper",
+        _ => "",
+    };
+    let id = format!("{}{suffix}", args.protocol);
+    let found = vesica_protocols::find(&id).map_err(|_| BenchError::UnknownProtocol(id))?;
+    match args.ot {
+        // Only a protocol with a choice of transfers has a row for the other one.
+        Some(Transfers::Silent) => {
+            let other = format!("{}_iknp", args.protocol);
+            let known = vesica_protocols::find(&other);
+            known.map(|_| found).map_err(|_| BenchError::UnknownProtocol(other))
+        }
+        _ => Ok(found),
+    }
 }
 
 fn one_run(
@@ -176,6 +235,8 @@ fn one_run(
             .args(["bench-party", protocol.id, "--role", role])
             .arg("--size")
             .arg(format!("{},{}", args.size.sender, args.size.receiver))
+            .arg("--item-bits")
+            .arg(args.item_bits.to_string())
             .arg("--threads")
             .arg(args.threads.to_string())
             .arg("--key")

@@ -71,6 +71,74 @@ fn american_and_british_words_in_common() {
 }
 
 #[test]
+fn addresses_are_compared_as_the_integers_they_are() {
+    let place = Place::new();
+    // 203.0.x.y; both sides have the multiples of 15 below 60,000.
+    let addresses = |step: u32, extra: &str| {
+        let mut csv = String::from("address,seen\n");
+        for i in (0..60_000_u32).step_by(step as usize) {
+            csv.push_str(&format!("203.{}.{}.{},{i}\n", i >> 16, i >> 8 & 255, i & 255));
+        }
+        csv + extra
+    };
+    place.write("one.csv", addresses(3, "203.0.113.256,1\n,2\n"));
+    place.write("two.csv", addresses(5, ""));
+    for (protocol, receives) in [
+        ("ot_phasing", "one"),
+        ("ot_phasing", "both"),
+        ("ot_phasing_paper", "one"),
+        ("psz14", "one"),
+        ("kkrt16", "one"),
+    ] {
+        let security = "semi-honest";
+        let key = "address";
+        let terms = Terms { key, profile: "ipv4", protocol, security, receives, ..TERMS };
+        place.agreement("agreement.toml", &terms);
+        let out = format!("{protocol}-{receives}.csv");
+        let mut one = place.run("agreement.toml", "one", "one.csv", Some(&out));
+        one.arg("--report").arg(place.path("report.json"));
+        let other = (receives == "both").then_some("other.csv");
+        let two = place.run("agreement.toml", "two", "two.csv", other);
+        for ended in place.run_both(one, two) {
+            ended.assert_code(0);
+        }
+        let expected = addresses(15, "");
+        assert_eq!(place.read(&out), expected, "{protocol}, {receives}");
+        if let Some(other) = other {
+            assert_eq!(place.read(other), expected);
+            fs::remove_file(place.path(other)).unwrap();
+        }
+        let report: serde_json::Value = serde_json::from_str(&place.read("report.json")).unwrap();
+        assert_eq!(report["protocol"]["id"], protocol);
+        assert_eq!(report["input"]["refused"], 1);
+    }
+}
+
+#[test]
+fn numbers_of_too_many_bits_are_refused_and_never_cut() {
+    let place = Place::new();
+    // 4294967301 is 5 + 2^32.
+    place.write("one.csv", "id\n5\n7\n4294967303\n");
+    place.write("two.csv", "id\n4294967301\n7\n9\n");
+    let (security, protocol) = ("semi-honest", "ot_phasing");
+    let terms =
+        Terms { key: "id", profile: "integer:32", protocol, security, receives: "one", ..TERMS };
+    place.agreement("agreement.toml", &terms);
+    let one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    let two = place.run("agreement.toml", "two", "two.csv", None);
+    for ended in place.run_both(one, two) {
+        ended.assert_code(0);
+    }
+    assert_eq!(place.read("out.csv"), "id\n7\n");
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("strict.csv"));
+    one.arg("--strict");
+    let two = place.run("agreement.toml", "two", "two.csv", None);
+    let [one, _] = place.run_both(one, two);
+    one.assert_code(3);
+    assert!(!place.path("strict.csv").exists());
+}
+
+#[test]
 fn only_the_receiver_gets_a_result_and_the_sender_reports_none() {
     let place = Place::new();
     place.write("one.csv", people(0..2000));

@@ -27,6 +27,9 @@ pub struct BenchParty {
     pub sender_len: u64,
     /// n_y, the receiver's set size.
     pub receiver_len: u64,
+    /// σ: 128 for digests, less for integers of a small domain, which must have room for all
+    /// [`items_len`] of them.
+    pub item_bits: u32,
     /// CPU threads to use.
     pub threads: NonZeroUsize,
     /// This side's identity.
@@ -78,6 +81,11 @@ pub fn common_len(sender_len: u64, receiver_len: u64) -> u64 {
     sender_len.min(receiver_len).div_ceil(2)
 }
 
+/// Different items of both parties together.
+pub fn items_len(sender_len: u64, receiver_len: u64) -> u64 {
+    sender_len + receiver_len - common_len(sender_len, receiver_len)
+}
+
 /// Runs one party. `on_event` hears where it listens.
 ///
 /// # Errors
@@ -107,8 +115,9 @@ pub fn run_party(
     identities.sort_by_key(|identity| *identity.as_bytes());
     let context = identities.map(|identity| *identity.as_bytes()).concat();
     let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context));
-    let params =
-        PsiParams::new(id, bench.sender_len, bench.receiver_len, Learns::Receiver).map_err(at)?;
+    let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, Learns::Receiver)
+        .and_then(|params| params.with_item_bits(bench.item_bits))
+        .map_err(at)?;
     let make = match bench.role {
         Role::Sender => bench.protocol.sender,
         _ => bench.protocol.receiver,
@@ -158,6 +167,11 @@ fn phases(meter: &Meter) -> Vec<PhaseFigures> {
 /// The sender has items 0 to n_x − 1; the receiver the first of these and then others.
 fn own_items(bench: &BenchParty) -> Vec<Item> {
     let item = |i: u64| {
+        if bench.item_bits < Item::BITS {
+            // An odd factor permutes the domain, so different numbers stay different.
+            let spread = u128::from(i) * 0x9e37_79b9_7f4a_7c15;
+            return Item::from_integer(spread & ((1 << bench.item_bits) - 1));
+        }
         let mut bytes = [0; Item::LEN];
         bytes.copy_from_slice(&hash::derive(ITEM_LABEL, &[&i.to_le_bytes()])[..Item::LEN]);
         Item::from_bytes(bytes)
@@ -166,7 +180,7 @@ fn own_items(bench: &BenchParty) -> Vec<Item> {
     match bench.role {
         Role::Sender => (0..bench.sender_len).map(item).collect(),
         _ => {
-            let others = bench.sender_len..bench.sender_len + bench.receiver_len - common;
+            let others = bench.sender_len..items_len(bench.sender_len, bench.receiver_len);
             (0..common).chain(others).map(item).collect()
         }
     }

@@ -313,6 +313,13 @@ impl<'a> Words<'a> {
                 row.flights + u64::from(self.agreement.receives == Receives::Both),
             )
         }));
+        if let Some(integers) = self.agreement.integer_items() {
+            points.push(format!(
+                "Keys are compared as the numbers they are, not as digests, in {} bits: two of them \
+                 keep self-check items and padding apart from keys.",
+                integers.item_bits()
+            ));
+        }
         points.extend(self.each("Bytes in general", |row| row.bytes_formula.to_owned()));
         points
     }

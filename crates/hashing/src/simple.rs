@@ -1,6 +1,6 @@
 //! Simple hashing: every item in the bins of all its functions, bin by bin.
 
-use crate::locations::{Bins, Locations};
+use crate::locations::Locations;
 use rayon::prelude::*;
 use vesica_core::Item;
 use vesica_net::Pool;
@@ -43,7 +43,7 @@ impl Simple {
     /// As [`Simple::packed`].
     pub fn new(pool: &Pool, locations: &Locations, items: &[Item]) -> Self {
         // The bin in its group, the function and the position: 12, 2 and 32 bits.
-        Self::packed(pool, locations, items, |_, Entry { bin, position, function }| {
+        Self::packed(pool, locations, items, |Entry { bin, position, function }, _| {
             u64::from(bin) << 34 | u64::from(function) << 32 | u64::from(position)
         })
     }
@@ -63,8 +63,8 @@ impl Simple {
 }
 
 impl<T: Copy + Default + Send> Simple<T> {
-    /// Puts each of `items` into all of its bins, on all threads of `pool`, as what `pack` makes of the
-    /// item and of its place, whose bin is counted from the first of its group.
+    /// Puts each of `items` into all of its bins, on all threads of `pool`, as what `pack` makes of an
+    /// entry, whose bin is counted from the first of its group, and of what is compared there.
     ///
     /// # Panics
     /// If there are 2^32 items or more, or items and fewer bins than functions.
@@ -72,7 +72,7 @@ impl<T: Copy + Default + Send> Simple<T> {
         pool: &Pool,
         locations: &Locations,
         items: &[Item],
-        pack: impl Fn(&Item, Entry) -> T + Sync,
+        pack: impl Fn(Entry, u128) -> T + Sync,
     ) -> Self {
         assert!(items.len() <= u32::MAX as usize, "positions have 32 bits");
         let (count, functions) = (locations.table().bins(), locations.table().functions());
@@ -80,17 +80,17 @@ impl<T: Copy + Default + Send> Simple<T> {
         if items.is_empty() {
             return Self { entries: Vec::new(), starts: vec![0; groups + 1], bins: count };
         }
-        let bins = locations.bins(pool, items);
         let chunk_len = items.len().div_ceil(pool.len());
         let group = |bin: u32| (bin >> GROUP_BITS) as usize;
         let counts: Vec<Vec<usize>> = pool.run(|| {
-            let count = |chunk: &[Bins]| {
+            let count = |chunk: &[Item]| {
                 let mut counts = vec![0; groups];
-                let bins = chunk.iter().flat_map(|bins| &bins[..functions]);
-                bins.for_each(|bin| counts[group(*bin)] += 1);
+                locations.each(chunk, |_, place| {
+                    place.bins[..functions].iter().for_each(|bin| counts[group(*bin)] += 1);
+                });
                 counts
             };
-            bins.par_chunks(chunk_len).map(count).collect()
+            items.par_chunks(chunk_len).map(count).collect()
         });
 
         let mut entries = vec![T::default(); items.len() * functions];
@@ -111,21 +111,24 @@ impl<T: Copy + Default + Send> Simple<T> {
         }
         starts.push(start);
         pool.run(|| {
-            let chunks = bins.par_chunks(chunk_len).zip(items.par_chunks(chunk_len)).zip(parts);
-            chunks.enumerate().for_each(|(chunk, ((bins, items), mut parts))| {
+            let chunks = items.par_chunks(chunk_len).zip(parts).enumerate();
+            chunks.for_each(|(chunk, (items, mut parts))| {
                 let mut filled = vec![0; groups];
-                for (position, (bins, item)) in (chunk * chunk_len..).zip(bins.iter().zip(items)) {
-                    for (function, bin) in bins[..functions].iter().enumerate() {
-                        let place = Entry {
-                            bin: *bin & (GROUP_BINS as u32 - 1),
-                            position: position as u32,
+                let mut position = (chunk * chunk_len) as u32;
+                locations.each(items, |_, place| {
+                    for function in 0..functions {
+                        let bin = place.bins[function];
+                        let entry = Entry {
+                            bin: bin & (GROUP_BINS as u32 - 1),
+                            position,
                             function: function as u8,
                         };
-                        let group = group(*bin);
-                        parts[group][filled[group]] = pack(item, place);
+                        let group = group(bin);
+                        parts[group][filled[group]] = pack(entry, place.values[function]);
                         filled[group] += 1;
                     }
-                }
+                    position += 1;
+                });
             });
         });
         Self { entries, starts, bins: count }

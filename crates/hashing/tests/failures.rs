@@ -5,8 +5,10 @@
 
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use vesica_core::{Item, SessionId};
 use vesica_hashing::locations::Bins;
-use vesica_hashing::{Cuckoo, Table};
+use vesica_hashing::{Cuckoo, Locations, Table};
+use vesica_net::Pool;
 
 /// Random bins for `len` items.
 fn random_bins(table: &Table, len: usize, rng: &mut SmallRng) -> Vec<Bins> {
@@ -59,6 +61,31 @@ fn stashes_are_needed_as_seldom_as_table_3_of_phasing_says() {
         assert!((needed as f64) < of_runs(one) + 4.0 * of_runs(one).sqrt());
         assert!((needed as f64) > 0.5 * of_runs(one), "the tables are not those of the paper");
         assert!((more as f64) < of_runs(two) + 4.0 * of_runs(two).sqrt() + 4.0);
+    }
+}
+
+#[test]
+#[ignore = "slow: tens of thousands of tables"]
+fn numbers_in_a_row_fail_no_oftener_than_random_bins() {
+    let pool = Pool::new(std::num::NonZeroUsize::MIN).unwrap();
+    let runs = 1_u64 << 14;
+    // Few bits are left of each number: 2 and 12 of them.
+    for (len, bins, item_bits, step) in [(512, 560, 11, 3), (512, 560, 21, 1), (512, 560, 21, 512)]
+    {
+        let table = Table::new(3, bins, 0);
+        let items: Vec<Item> = (0..len).map(|i| Item::from_integer(i * step)).collect();
+        let failures = (0..runs).filter(|run| {
+            let mut session = [0; 32];
+            session[..8].copy_from_slice(&run.to_le_bytes());
+            let session = SessionId::from_bytes(session);
+            let bins = Locations::permuted(table, &session, item_bits).bins(&pool, &items);
+            Cuckoo::new(&table, &bins).is_err()
+        });
+        let (failures, random) = (failures.count(), stashes(table, len as usize, runs as usize)[7]);
+        println!("{item_bits} bits, step {step}: {failures} of {runs}, random bins {random}");
+        let sum = (failures + random) as f64;
+        assert!(random > 100, "too few failures to compare");
+        assert!((failures as f64) < random as f64 + 5.0 * sum.sqrt());
     }
 }
 

@@ -11,7 +11,7 @@
 //! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
 //! | flights | 4; with [`Learns::Both`] 5 |
 //! | payload bytes | setup + 32·t·β + 32·t_s·s + tags((h + s)·n_x, ℓ), and tags(n_y, ℓ') with [`Learns::Both`] |
-//! | t | ⌈(σ' − ⌊log β⌋ + ⌈log h⌉)/8⌉ characters in a bin, t_s = ⌈σ'/8⌉ in the stash |
+//! | t | ⌈(σ' − ⌊log β⌋ + 2)/8⌉ characters in a bin, t_s = ⌈σ'/8⌉ in the stash |
 //! | σ' | the smaller of σ and λ + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉) |
 //! | ℓ, ℓ' | λ + ⌈log (h + s)·n_x⌉ + ⌈log n_y⌉; λ + ⌈log n_x⌉ + ⌈log n_y⌉ |
 //!
@@ -20,9 +20,8 @@
 //!
 //!   every x in the bins of all h functions          every y in one bin (cuckoo), or in the stash
 //!   t rows a bin, 1-out-of-256  ◀──────────────▶    chooses the characters of what is in its bin
-//!   x in bin b by function i:                       y in bin b by function i:
-//!     F_b(x_R, i)                                     F_b(y_R, i)
-//!   {F_b(x_R, i), …}, sorted    ───────────────▶    y is common iff its F is among them
+//!   x in bin b by function i: F_b(R, i)             y in bin b by function i: F_b(R, i)
+//!   {F_b(R, i), …}, sorted      ───────────────▶    y is common iff its F is among them
 //!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and as many
 //!                                                          random ones as fill up to n_y
 //! ```
@@ -36,7 +35,7 @@
 //! fails with probability below 2^-40, or where n_y ≪ n_x two functions and yet more bins, whichever
 //! takes fewer bytes. `ot_phasing_paper` has 1.2·n_y bins and the stash of the paper's Table 4.
 //!
-//! **Where we differ from the paper.** The index of the function is compared too, see
+//! **Where we differ from the paper.** The index of the function is compared too, and functions are permutations of three rounds, see
 //! [`vesica_hashing::locations`]. Masks are sent as the Elias–Fano code of their set, which hides their
 //! order as a random permutation would, and counts all masks in ℓ. With n_y ≪ n_x the paper uses two functions, 2.4·n_y
 //! bins and no stash, and then placing fails, and tells the sender so, about once in n_y runs; the

@@ -1,9 +1,9 @@
 //! The figures of a benchmark: every run, and the medians.
 
-use super::Sizes;
+use super::{BenchArgs, Sizes};
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_core::{Learns, PsiParams, SessionId};
+use vesica_core::{Item, Learns, PsiParams, SessionId};
 use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
@@ -21,6 +21,7 @@ pub(super) struct BenchReport {
     vesica_version: &'static str,
     protocol: &'static str,
     sizes: SizesReport,
+    item_bits: u32,
     network: &'static str,
     threads: usize,
     kernels: &'static str,
@@ -67,13 +68,8 @@ struct Median {
 }
 
 impl BenchReport {
-    pub(super) fn new(
-        protocol: &Protocol,
-        sizes: Sizes,
-        network: &'static str,
-        threads: usize,
-        runs: Vec<RunFigures>,
-    ) -> Self {
+    pub(super) fn new(protocol: &Protocol, args: &BenchArgs, runs: Vec<RunFigures>) -> Self {
+        let sizes: Sizes = args.size;
         let real = |of: &dyn Fn(&RunFigures) -> f64| median(runs.iter().map(of), f64::total_cmp);
         let whole = |of: &dyn Fn(&RunFigures) -> u64| median(runs.iter().map(of), u64::cmp);
         let per_item = |cpu_s: f64, n: u64| 1e6 * cpu_s / n.max(1) as f64;
@@ -103,14 +99,16 @@ impl BenchReport {
             phases_receiver: phases(&runs, |run| &run.receiver),
         };
         let session = SessionId::from_bytes([0; 32]);
-        let params = PsiParams::new(session, sizes.sender, sizes.receiver, Learns::Receiver);
+        let params = PsiParams::new(session, sizes.sender, sizes.receiver, Learns::Receiver)
+            .and_then(|params| params.with_item_bits(args.item_bits));
         Self {
             schema: "vesica-bench/1",
             vesica_version: env!("CARGO_PKG_VERSION"),
             protocol: protocol.id,
             sizes: SizesReport { sender: sizes.sender, receiver: sizes.receiver },
-            network,
-            threads,
+            item_bits: args.item_bits,
+            network: args.network.name(),
+            threads: args.threads.get(),
             kernels: vesica_simd::Backend::active().name(),
             result_ok: runs.iter().all(|run| run.sender.result_ok && run.receiver.result_ok),
             flights: protocol.flights,
@@ -127,8 +125,12 @@ impl BenchReport {
         let SizesReport { sender, receiver } = self.sizes;
         writeln!(
             out,
-            "{}: sender {sender}, receiver {receiver} items; {}, {} thread(s) a party, {} run(s), kernels {}",
+            "{}: sender {sender}, receiver {receiver} items{}; {}, {} thread(s) a party, {} run(s), kernels {}",
             self.protocol,
+            match self.item_bits {
+                Item::BITS => String::new(),
+                bits => format!(" of {bits} bits"),
+            },
             self.network,
             self.threads,
             self.runs.len(),

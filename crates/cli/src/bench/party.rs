@@ -26,6 +26,8 @@ pub(crate) struct PartyArgs {
     #[arg(long)]
     size: Sizes,
     #[arg(long)]
+    item_bits: u32,
+    #[arg(long)]
     threads: NonZeroUsize,
     #[arg(long)]
     key: PathBuf,
@@ -54,6 +56,7 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Er
         },
         sender_len: args.size.sender,
         receiver_len: args.size.receiver,
+        item_bits: args.item_bits,
         threads: args.threads,
         identity: Identity::load(&args.key)
             .map_err(|error| Error::Config(vesica_engine::ConfigFault::Identity(error)))?,

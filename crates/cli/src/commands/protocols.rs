@@ -20,6 +20,8 @@ struct Row {
     receiver_learns: &'static str,
     flights: u64,
     bytes_formula: &'static str,
+    named_only: bool,
+    small_domains: bool,
     parameters: Vec<Parameter>,
 }
 
@@ -48,6 +50,8 @@ impl From<&Protocol> for Row {
             receiver_learns: row.receiver_learns,
             flights: row.flights,
             bytes_formula: row.bytes_formula,
+            named_only: row.named_only,
+            small_domains: row.small_domains,
             parameters: parameters.collect(),
         }
     }
@@ -67,6 +71,10 @@ pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Fail
         .ok_or_else(|| Failure::UnknownProtocol { id: id.clone() })?;
     if args.json { json(&Row::from(row), out) } else { Ok(show(row, out)?) }
 }
+
+const NAMED_ONLY: &str = "only where an agreement names it; here for comparison";
+const NAMED_OR_AUTO: &str = "where an agreement names it, or leaves the choice open";
+const SMALL_DOMAINS: &str = "digests of 128 bits; the integers themselves where the key is one integer:<BITS> or ipv4 column";
 
 fn json(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).expect("a row has a JSON form");
@@ -105,6 +113,8 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         ("sender learns", row.sender_learns),
         ("flights", &row.flights.to_string()),
         ("bytes", row.bytes_formula),
+        ("runs", if row.named_only { NAMED_ONLY } else { NAMED_OR_AUTO }),
+        ("items", if row.small_domains { SMALL_DOMAINS } else { "digests of 128 bits" }),
     ];
     writeln!(out)?;
     for (name, value) in facts {

@@ -147,6 +147,14 @@ fn unknown_protocol(id: &str) -> Message {
 fn bench(error: &BenchError) -> Message {
     match error {
         BenchError::UnknownProtocol(id) => unknown_protocol(id),
+        BenchError::DigestsOnly(id) => Message::here(
+            format!("{id} takes items of 128 bits only"),
+            "protocols for small domains say so in `vesica protocols`",
+        ),
+        BenchError::TooFewItems { bits } => Message::here(
+            format!("there are not enough items of {bits} bits for these sets"),
+            "take smaller sets or more bits",
+        ),
         BenchError::Process => Message::here(
             "the two processes of the benchmark could not be run",
             "the machine may lack memory, processes or space for temporary files",

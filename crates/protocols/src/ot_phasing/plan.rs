@@ -48,9 +48,8 @@ impl Plan {
 
     /// Values in bins: remainder and index of the function.
     pub(super) fn bin_shape(&self) -> Shape {
-        let split = self.table.bins().checked_ilog2().unwrap_or(0).min(self.items.bits());
-        let index_bits = ceil_log2(self.table.functions() as u64);
-        Shape::new((self.items.bits() - split + index_bits).min(Item::BITS), self.tag_bits())
+        let value_bits = Locations::permuted_value_bits(&self.table, self.items.bits());
+        Shape::new(value_bits, self.tag_bits())
     }
 
     /// Values in the stash: whole items.

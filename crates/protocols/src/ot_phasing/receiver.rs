@@ -54,30 +54,39 @@ impl Party for Receiver {
             let shape = plan.bin_shape();
             let bins = Outputs::new(shape, session, BIN_SLOT);
             let (mut rows, mut choices) = (Vec::new(), Vec::new());
-            let (mut own, mut places, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut held, mut items) = (Vec::new(), Vec::new());
+            let (mut places, mut outputs) = (Vec::new(), Vec::new());
             for first in (0..cuckoo.len()).step_by(Simple::GROUP_BINS) {
                 let group = first..(first + Simple::GROUP_BINS).min(cuckoo.len());
-                // What is chosen in an empty bin makes no difference: nobody sees it.
-                choices.clear();
-                choices.resize(group.len() * shape.rows(), 0);
-                own.clear();
-                places.clear();
-                for (bin, choices) in group.clone().zip(choices.chunks_exact_mut(shape.rows())) {
+                held.clear();
+                items.clear();
+                for bin in group.clone() {
                     if let Some(position) = cuckoo.position(bin + AHEAD) {
                         prefetch(&short, position);
                     }
                     if let Some(placed) = cuckoo.bin(bin) {
-                        let item = &short[placed.position as usize];
-                        shape.choices(locations.value(item, usize::from(placed.function)), choices);
-                        own.push(placed.position);
-                        places.push(((bin - first) * shape.rows()) as u32);
+                        held.push((bin - first, placed));
+                        items.push(short[placed.position as usize]);
                     }
                 }
+                // What is chosen in an empty bin makes no difference: nobody sees it.
+                choices.clear();
+                choices.resize(group.len() * shape.rows(), 0);
+                places.clear();
+                let mut next = held.iter();
+                locations.each(&items, |_, place| {
+                    let Some((bin, placed)) = next.next() else { return };
+                    let first_row = bin * shape.rows();
+                    let value = place.values[usize::from(placed.function)];
+                    shape.choices(value, &mut choices[first_row..][..shape.rows()]);
+                    places.push(first_row as u32);
+                });
                 rows.clear();
                 transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
-                outputs.resize(own.len(), 0);
+                outputs.resize(places.len(), 0);
                 bins.of_own(ctx.pool(), &rows, &places, &mut outputs);
-                tags.extend(own.iter().zip(&outputs).map(|(own, tag)| Tagged::new(*tag, *own)));
+                let made = held.iter().zip(&outputs);
+                tags.extend(made.map(|((_, placed), tag)| Tagged::new(*tag, placed.position)));
                 ctx.progress(tags.len() as u64, y.len() as u64);
             }
             let shape = plan.stash_shape();

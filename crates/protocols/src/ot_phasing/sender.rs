@@ -81,14 +81,13 @@ enum Held {
 impl Held {
     fn new(pool: &Pool, plan: &Plan, session: &SessionId, items: &[Item]) -> Self {
         let locations = plan.locations(session);
-        let value = |item: &Item, function: u8| locations.value(item, usize::from(function));
         if locations.value_bits() + BIN_BITS <= u64::BITS {
-            Held::Short(Simple::packed(pool, &locations, items, |item, place| {
-                (value(item, place.function) as u64) << BIN_BITS | u64::from(place.bin)
+            Held::Short(Simple::packed(pool, &locations, items, |entry, value| {
+                (value as u64) << BIN_BITS | u64::from(entry.bin)
             }))
         } else {
-            Held::Long(Simple::packed(pool, &locations, items, |item, place| {
-                value(item, place.function) << BIN_BITS | u128::from(place.bin)
+            Held::Long(Simple::packed(pool, &locations, items, |entry, value| {
+                value << BIN_BITS | u128::from(entry.bin)
             }))
         }
     }
