@@ -54,12 +54,16 @@ use vesica_hashing::{Cuckoo, Locations, Simple, Table};
 use vesica_net::Context;
 use vesica_oprf::kkrt::{self, Keys, PART_LEN, Point};
 use vesica_ot::coded::ReceiverSetup;
+use vesica_simd::prefetch::prefetch;
 
 /// Bins of which the progress is told at a time.
 const BINS_PER_STEP: usize = 1 << 18;
 
 /// Points that are evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
+
+/// How many items ahead they are read, so that cache misses overlap.
+const AHEAD: usize = 32;
 
 /// h, the hash functions.
 const FUNCTIONS: u64 = 3;
@@ -202,8 +206,8 @@ impl Party for Sender {
             for step in (0..bins).step_by(BINS_PER_STEP) {
                 let len = BINS_PER_STEP.min(bins - step);
                 oprf.evaluate(ctx, len, |first, keys| {
-                    let groups =
-                        (step + first) / PART_LEN..(step + first + keys.len()).div_ceil(PART_LEN);
+                    let first = step + first;
+                    let groups = first / PART_LEN..(first + keys.len()).div_ceil(PART_LEN);
                     let done = f_x.len();
                     let entries = groups.clone().map(|group| simple.entries(group).len());
                     f_x.resize(done + entries.sum::<usize>(), Tagged::default());
@@ -214,9 +218,15 @@ impl Party for Sender {
                         free = rest;
                         tasks.push((group, out));
                     }
-                    pool.for_each(tasks, |(group, out)| {
-                        evaluate_group(&keys, step + first, &simple, group, &x, shape, out);
-                    });
+                    let evaluate = |(group, out): (usize, &mut [Tagged])| {
+                        evaluate_group(&keys, first, &simple, group, &x, shape, out);
+                    };
+                    // Another thread would have the keys in another cache.
+                    if pool.len() == 1 {
+                        tasks.into_iter().for_each(evaluate);
+                    } else {
+                        pool.for_each(tasks, evaluate);
+                    }
                 })?;
                 ctx.progress((step + len) as u64, bins as u64);
             }
@@ -244,9 +254,14 @@ fn evaluate_group(
     let mut positions = [0; POINTS_PER_BATCH];
     let mut outputs = [Block::ZERO; POINTS_PER_BATCH];
     let mut entries = simple.entries(group);
+    let mut ahead = simple.entries(group);
+    ahead.by_ref().take(AHEAD).for_each(|entry| prefetch(x, entry.position as usize));
     for out in out.chunks_mut(POINTS_PER_BATCH) {
         let places = points.iter_mut().zip(&mut positions);
         for (entry, (point, position)) in entries.by_ref().take(out.len()).zip(places) {
+            if let Some(ahead) = ahead.next() {
+                prefetch(x, ahead.position as usize);
+            }
             let input = block(&x[entry.position as usize]);
             *point = Point { instance: entry.bin - first_bin as u32, input };
             *position = entry.position;
@@ -305,6 +320,9 @@ impl Party for Receiver {
                 let len = BINS_PER_STEP.min(bins - step);
                 let inputs = |first: usize, out: &mut [Block]| {
                     for (bin, out) in (step + first..).zip(out) {
+                        if let Some(ahead) = cuckoo.position(bin + AHEAD) {
+                            prefetch(&y, ahead);
+                        }
                         let placed = cuckoo.bin(bin);
                         *out = placed.map_or(random, |placed| block(&y[placed.position as usize]));
                     }

@@ -1,5 +1,5 @@
 use super::code::Code;
-use super::output::{BATCH, OutputHash};
+use super::output::OutputHash;
 use super::{ROW_BLOCKS, width};
 use vesica_core::{Block, Result, SessionId};
 use vesica_net::Context;
@@ -65,14 +65,17 @@ impl Receiver {
         };
         rows.extend(ctx, len, codewords, |first_of_part, part| {
             outputs.resize(part.len(), Block::ZERO);
-            let numbers = (first + first_of_part as u64..).step_by(ROWS_PER_TASK);
-            let tasks = part.chunks(ROWS_PER_TASK).zip(outputs.chunks_mut(ROWS_PER_TASK));
-            pool.for_each(numbers.zip(tasks).collect(), |(first, (rows, outputs))| {
-                let batches = rows.chunks(BATCH).zip(outputs.chunks_mut(BATCH));
-                for (number, (rows, outputs)) in (first..).step_by(BATCH).zip(batches) {
-                    hash.outputs((number..).zip(rows.iter().copied()), outputs);
-                }
-            });
+            let first = first + first_of_part as u64;
+            let number = |start: usize| move |i: usize| first + (start + i) as u64;
+            if pool.len() == 1 {
+                hash.outputs(part, number(0), &mut outputs);
+            } else {
+                let starts = (0..).step_by(ROWS_PER_TASK);
+                let tasks = part.chunks(ROWS_PER_TASK).zip(outputs.chunks_mut(ROWS_PER_TASK));
+                pool.for_each(starts.zip(tasks).collect(), |(start, (rows, outputs))| {
+                    hash.outputs(rows, number(start), outputs);
+                });
+            }
             consume(first_of_part, &outputs);
         })
     }

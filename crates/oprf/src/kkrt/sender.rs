@@ -1,12 +1,12 @@
 use super::code::Code;
-use super::output::{BATCH, OutputHash};
+use super::output::OutputHash;
 use super::{ROW_BLOCKS, Row, width};
 use vesica_core::{Block, Result, Secret, SessionId};
 use vesica_net::Context;
 use vesica_ot::coded::rows;
 
 /// Codewords computed together: they stay in the first-level cache.
-const CODEWORDS: usize = 8 * BATCH;
+const CODEWORDS: usize = 128;
 
 /// The party that can evaluate everywhere.
 pub struct Sender {
@@ -91,15 +91,14 @@ impl Keys<'_> {
         for (points, out) in points.chunks(CODEWORDS).zip(out.chunks_mut(CODEWORDS)) {
             points.iter().zip(&mut inputs).for_each(|(point, input)| *input = point.input);
             self.code.codewords(&inputs[..points.len()], &mut codewords[..points.len()]);
-            let batches = points.chunks(BATCH).zip(codewords.chunks(BATCH));
-            for ((points, codewords), out) in batches.zip(out.chunks_mut(BATCH)) {
-                let rows = points.iter().zip(codewords).map(|(point, codeword)| {
-                    let row = &self.rows[point.instance as usize];
-                    let row = std::array::from_fn(|k| row[k] ^ (codeword[k] & self.s[k]));
-                    (self.first + u64::from(point.instance), row)
-                });
-                self.hash.outputs(rows, out);
+            for (point, codeword) in points.iter().zip(&mut codewords) {
+                let row = &self.rows[point.instance as usize];
+                for (k, c) in codeword.iter_mut().enumerate() {
+                    *c = row[k] ^ (*c & self.s[k]);
+                }
             }
+            let number = |i: usize| self.first + u64::from(points[i].instance);
+            self.hash.outputs(&codewords[..points.len()], number, out);
         }
     }
 }

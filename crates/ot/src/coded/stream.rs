@@ -9,15 +9,12 @@ use zeroize::{Zeroize, Zeroizing};
 /// Rows in a block of rows: a column has one block of bits for them.
 pub(super) const ROWS_PER_BLOCK: usize = 128;
 
-/// Rows that are worked on and sent together: columns and rows stay in the second-level cache.
-pub(super) const TILE_ROWS: usize = 16 * ROWS_PER_BLOCK;
+/// Rows that are worked on together: their columns stay in the second-level cache.
+const TILE_ROWS: usize = 16 * ROWS_PER_BLOCK;
 
-/// Tiles for each CPU thread in what the caller gets at a time.
-const TILES_PER_THREAD: usize = 2;
-
-/// What the caller gets at a time begins at a multiple of so many rows, and ends at one or with the
-/// last row.
-pub const PART_ROWS: usize = TILES_PER_THREAD * TILE_ROWS;
+/// Rows whose corrections are in one message, of up to 256 KiB. What the caller gets at a time begins at
+/// a multiple of so many rows, and ends at one or with the last row.
+pub const PART_ROWS: usize = 2 * TILE_ROWS;
 
 /// Blocks of bits of `rows` rows in a column.
 pub(super) const fn blocks(rows: usize) -> usize {
@@ -66,47 +63,46 @@ pub(super) fn rows_of_columns<const K: usize>(
 ///
 /// `tile` is called with the number of the tile's first row, that of its first block of rows over all
 /// extensions, and room for the corrections and the rows. Corrections of `n` rows have
-/// `message_len(n)` bytes; the room for them is a row longer.
+/// `message_len(n)` bytes; the room for them is a row longer, what is written there being of no
+/// account. A message has those of [`PART_ROWS`].
 pub(super) fn receiver<const K: usize>(
     ctx: &mut Context,
     next_block: &mut u128,
-    message_len: impl Fn(usize) -> usize,
+    message_len: impl Fn(usize) -> usize + Sync,
     count: usize,
     tile: impl Fn(&mut Scratch<K>, usize, u128, &mut [Block], &mut [[Block; K]]) + Sync,
     mut consume: impl FnMut(usize, &[[Block; K]]),
 ) -> Result<()> {
-    let part_rows = PART_ROWS * ctx.pool().len();
-    let message_blocks = message_len(TILE_ROWS).div_ceil(Block::LEN) + K;
-    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; part_rows.min(count)]);
-    let mut corrections = vec![Block::ZERO; rows.len().div_ceil(TILE_ROWS) * message_blocks];
+    let threads = ctx.pool().len();
+    let message_blocks = message_blocks::<K>(&message_len);
+    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; (threads * PART_ROWS).min(count)]);
+    let mut corrections = vec![Block::ZERO; rows.len().div_ceil(PART_ROWS) * message_blocks];
     let mut scratch = Scratch::default();
     let mut done = 0;
     while done < count {
-        let rows = &mut rows[..part_rows.min(count - done)];
+        let rows = &mut rows[..(threads * PART_ROWS).min(count - done)];
         let first = *next_block;
         *next_block += blocks(rows.len()) as u128;
-        let one = |scratch: &mut Scratch<K>, i: usize, c: &mut [Block], rows: &mut [[Block; K]]| {
-            let block = first + (i * blocks(TILE_ROWS)) as u128;
-            tile(scratch, done + i * TILE_ROWS, block, c, rows);
+        let part = |scratch: &mut Scratch<K>, (i, (rows, c)): (usize, Part<'_, K>)| {
+            for (j, rows) in rows.chunks_mut(TILE_ROWS).enumerate() {
+                let row = i * PART_ROWS + j * TILE_ROWS;
+                let c = &mut c[j * message_len(TILE_ROWS) / Block::LEN..];
+                tile(scratch, done + row, first + blocks(row) as u128, c, rows);
+            }
         };
-        let threads = ctx.pool().len();
         if threads > 1 {
             ctx.pool().run(|| {
-                let corrections = corrections.par_chunks_mut(message_blocks);
-                let tiles = corrections.zip(rows.par_chunks_mut(TILE_ROWS)).enumerate();
-                let one =
-                    |scratch: &mut Scratch<K>, (i, (c, rows)): (usize, (&mut [_], &mut [_]))| {
-                        one(scratch, i, c, rows);
-                    };
-                tiles.for_each_init(Scratch::default, one);
+                let parts = rows.par_chunks_mut(PART_ROWS);
+                let parts = parts.zip(corrections.par_chunks_mut(message_blocks)).enumerate();
+                parts.for_each_init(Scratch::default, part);
             });
         }
-        let messages = corrections.chunks_mut(message_blocks);
-        for (i, (rows, message)) in rows.chunks_mut(TILE_ROWS).zip(messages).enumerate() {
+        let parts = rows.chunks_mut(PART_ROWS).zip(corrections.chunks_mut(message_blocks));
+        for (i, (rows, c)) in parts.enumerate() {
             if threads == 1 {
-                one(&mut scratch, i, message, rows);
+                part(&mut scratch, (i, (&mut *rows, &mut *c)));
             }
-            ctx.peer()?.send(&Block::as_bytes(message)[..message_len(rows.len())])?;
+            ctx.peer()?.send(&Block::as_bytes(c)[..message_len(rows.len())])?;
         }
         consume(done, rows);
         done += rows.len();
@@ -119,45 +115,52 @@ pub(super) fn receiver<const K: usize>(
 pub(super) fn sender<const K: usize>(
     ctx: &mut Context,
     next_block: &mut u128,
-    message_len: impl Fn(usize) -> usize,
+    message_len: impl Fn(usize) -> usize + Sync,
     count: usize,
     tile: impl Fn(&mut Scratch<K>, u128, &[Block], &mut [[Block; K]]) + Sync,
     mut consume: impl FnMut(usize, &[[Block; K]]),
 ) -> Result<()> {
-    let part_rows = PART_ROWS * ctx.pool().len();
-    let message_blocks = message_len(TILE_ROWS).div_ceil(Block::LEN) + K;
-    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; part_rows.min(count)]);
-    let mut corrections = vec![Block::ZERO; rows.len().div_ceil(TILE_ROWS) * message_blocks];
+    let threads = ctx.pool().len();
+    let message_blocks = message_blocks::<K>(&message_len);
+    let mut rows = Zeroizing::new(vec![[Block::ZERO; K]; (threads * PART_ROWS).min(count)]);
+    let mut corrections = vec![Block::ZERO; rows.len().div_ceil(PART_ROWS) * message_blocks];
     let mut scratch = Scratch::default();
     let mut done = 0;
     while done < count {
-        let rows = &mut rows[..part_rows.min(count - done)];
+        let rows = &mut rows[..(threads * PART_ROWS).min(count - done)];
         let first = *next_block;
         *next_block += blocks(rows.len()) as u128;
-        let one = |scratch: &mut Scratch<K>, i: usize, c: &[Block], rows: &mut [[Block; K]]| {
-            tile(scratch, first + (i * blocks(TILE_ROWS)) as u128, c, rows);
+        let part = |scratch: &mut Scratch<K>, (i, (rows, c)): (usize, Part<'_, K>)| {
+            for (j, rows) in rows.chunks_mut(TILE_ROWS).enumerate() {
+                let row = i * PART_ROWS + j * TILE_ROWS;
+                let c = &c[j * message_len(TILE_ROWS) / Block::LEN..];
+                tile(scratch, first + blocks(row) as u128, c, rows);
+            }
         };
-        let threads = ctx.pool().len();
-        let messages = corrections.chunks_mut(message_blocks);
-        for (i, (rows, message)) in rows.chunks_mut(TILE_ROWS).zip(messages).enumerate() {
-            let bytes = &mut Block::as_bytes_mut(message)[..message_len(rows.len())];
-            ctx.peer()?.recv_into(bytes)?;
+        let parts = rows.chunks_mut(PART_ROWS).zip(corrections.chunks_mut(message_blocks));
+        for (i, (rows, c)) in parts.enumerate() {
+            ctx.peer()?.recv_into(&mut Block::as_bytes_mut(c)[..message_len(rows.len())])?;
             if threads == 1 {
-                one(&mut scratch, i, message, rows);
+                part(&mut scratch, (i, (&mut *rows, &mut *c)));
             }
         }
         if threads > 1 {
             ctx.pool().run(|| {
-                let corrections = corrections.par_chunks(message_blocks);
-                let tiles = corrections.zip(rows.par_chunks_mut(TILE_ROWS)).enumerate();
-                let one = |scratch: &mut Scratch<K>, (i, (c, rows)): (usize, (&[_], &mut [_]))| {
-                    one(scratch, i, c, rows);
-                };
-                tiles.for_each_init(Scratch::default, one);
+                let parts = rows.par_chunks_mut(PART_ROWS);
+                let parts = parts.zip(corrections.par_chunks_mut(message_blocks)).enumerate();
+                parts.for_each_init(Scratch::default, part);
             });
         }
         consume(done, rows);
         done += rows.len();
     }
     Ok(())
+}
+
+/// Rows and corrections of a part.
+type Part<'a, const K: usize> = (&'a mut [[Block; K]], &'a mut [Block]);
+
+/// Blocks of room for the corrections of a part, and one row more.
+fn message_blocks<const K: usize>(message_len: impl Fn(usize) -> usize) -> usize {
+    message_len(PART_ROWS) / Block::LEN + K
 }
