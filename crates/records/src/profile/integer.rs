@@ -2,7 +2,6 @@
 
 use super::Refusal;
 use super::text::trimmed;
-use std::net::Ipv4Addr;
 
 /// Most bits of an integer.
 const MAX_BITS: u32 = 64;
@@ -40,7 +39,21 @@ pub(super) fn ipv4(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if text.is_empty() {
         return Ok(());
     }
-    let _: Ipv4Addr = text.parse().map_err(|_| Refusal::NotAnIpv4Address)?;
+    let mut parts = 0;
+    for part in text.split('.') {
+        parts += 1;
+        let is_number = match part.as_bytes() {
+            [b'0'] => true,
+            [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+            _ => false,
+        };
+        if !is_number || part.parse::<u8>().is_err() {
+            return Err(Refusal::NotAnIpv4Address);
+        }
+    }
+    if parts != 4 {
+        return Err(Refusal::NotAnIpv4Address);
+    }
     out.extend_from_slice(text.as_bytes());
     Ok(())
 }
@@ -68,8 +81,9 @@ mod tests {
             integer(format!(" 00{number_}").as_bytes(), 64, &mut normal).unwrap();
             assert_eq!(number(&normal), number_);
         }
-        for text in ["0.0.0.0", "10.1.2.3", "255.255.255.255"] {
-            let expected = u64::from(u32::from(text.parse::<Ipv4Addr>().unwrap()));
+        let addresses =
+            [("0.0.0.0", 0), ("10.1.2.3", 0x0a01_0203), ("255.255.255.255", 0xffff_ffff)];
+        for (text, expected) in addresses {
             assert_eq!(address(text.as_bytes()), expected);
         }
     }
