@@ -5,7 +5,7 @@
 //! "Phasing", USENIX Security 2015, §6.1.
 //!
 //! A value of σ bits is a string of t = ⌈σ/8⌉ characters. For each *instance*, as a bin of a hash
-//! table, there are t rows of [`kk13`]. The receiver has one value in the instance
+//! table, there are t rows of [`kk13`](vesica_ot::coded::kk13). The receiver has one value in the instance
 //! and gets its output; the sender can compute the output of every value.
 //!
 //! ```text

@@ -8,7 +8,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; of [`softspoken`], AES being pseudorandom |
+//! | security | semi-honest; of [`softspoken`](crate::softspoken), AES being pseudorandom |
 //! | sender holds | s ∈ {0,1}^W, and q_i for each row |
 //! | receiver holds | t_i = q_i ⊕ (C(c_i) ∧ s) for its choice c_i of each row |
 //! | flights | setup: R→S, S→R; extension: R→S, which joins the setup's |

@@ -1,6 +1,6 @@
 //! # Random 1-out-of-N transfer
 //!
-//! The strings of [`kk13`](super::kk13) hashed: the receiver has the string of its choice in each row,
+//! The strings of [`kk13`] hashed: the receiver has the string of its choice in each row,
 //! the sender can compute the string of any value in any row, and the strings look independent and
 //! random.
 //!

@@ -24,7 +24,7 @@ impl Receiver {
     /// The receiver of the set `y`, which must hold no item twice.
     ///
     /// # Errors
-    /// As [`Sender::new`].
+    /// As [`super::Sender::new`].
     pub fn new(mode: Mode, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
         check(mode, &params, params.receiver_len(), &y)?;
         Ok(Self { mode, params, y })
