@@ -1,8 +1,8 @@
 //! # The batched OPRF of KKRT16
 //!
 //! V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu, "Efficient batched oblivious PRF with
-//! applications to private set intersection", ACM CCS 2016 (ePrint 2016/799), Figures 2 and 3: m
-//! instances, in each of which the receiver learns the function at one input.
+//! applications to private set intersection", ACM CCS 2016 (ePrint 2016/799), Figure 2: m instances,
+//! in each of which the receiver learns the function at one input.
 //!
 //! | | |
 //! |---|---|
@@ -31,8 +31,9 @@
 //! **Streamed.** As [`coded`](vesica_ot::coded): instances are made and used up in parts of
 //! [`PART_LEN`] that stay in the second-level cache.
 //!
-//! **Where we differ from the paper.** The width follows the number of comparisons; the paper's table
-//! has it by n in steps. The base transfers are extended, as in [`coded`](vesica_ot::coded).
+//! **Where we differ from the paper.** The width follows the number of comparisons; for those of the
+//! paper, (3 + s)·n with its stash s, it is the paper's: 424, 432, 440, 448, 448 bits for n = 2^8, 2^12, …,
+//! 2^24. The base transfers are extended, as in [`coded`](vesica_ot::coded).
 
 mod code;
 mod output;

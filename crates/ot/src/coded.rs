@@ -1,7 +1,7 @@
 //! # OT extension with a code
 //!
 //! V. Kolesnikov, R. Kumaresan, "Improved OT extension for transferring short secrets", CRYPTO 2013
-//! (KK13), Figure 2; with pseudorandom codes V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu,
+//! (KK13); with pseudorandom codes V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu,
 //! "Efficient batched oblivious PRF with applications to private set intersection", ACM CCS 2016
 //! (KKRT16), Figure 2. Both widen the extension of Y. Ishai, J. Kilian, K. Nissim, E. Petrank, CRYPTO
 //! 2003, whose code is that of repetition.
@@ -44,9 +44,9 @@
 //! of right lengths every message is one that some receiver could have sent. A receiver that deviates
 //! chooses words that are no codewords, for which nothing is promised.
 //!
-//! **Where we differ from the papers.** The W transfers of the setup are random ones extended from 128
-//! base transfers, which takes a flight more and half the time or less. Codewords come under the
-//! *seeds* of the columns, and s is their random choice.
+//! **Where we differ from the papers.** The W transfers of the setup are random ones, extended from 128
+//! base transfers by [`softspoken`](crate::softspoken): a flight more and half the time or less. So s
+//! is the random choice of these transfers.
 
 pub mod kk13;
 pub mod random;

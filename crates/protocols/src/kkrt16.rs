@@ -1,7 +1,7 @@
 //! # KKRT16: PSI from a batched OPRF and cuckoo hashing
 //!
 //! V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu, "Efficient batched oblivious PRF with
-//! applications to private set intersection", ACM CCS 2016 (ePrint 2016/799), §5, without a stash.
+//! applications to private set intersection", ACM CCS 2016 (ePrint 2016/799), without a stash.
 //!
 //! | | |
 //! |---|---|
@@ -72,14 +72,14 @@ const FUNCTIONS: u64 = 3;
 const MAX_SENDER_LEN: u64 = (1 << 32) / FUNCTIONS;
 
 /// Bins, up to 1.37 an item, are numbered with 32 bits.
-const MAX_RECEIVER_LEN: u64 = 3 << 30;
+const MAX_RECEIVER_LEN: u64 = 1 << 31;
 
 const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS && BINS_PER_STEP % PART_LEN == 0);
 
 pub(crate) const ROW: Protocol = Protocol {
     id: "kkrt16",
     name: "PSI from a batched OPRF",
-    source: "Kolesnikov, Kumaresan, Rosulek, Trieu, ACM CCS 2016 (ePrint 2016/799), §5, without a stash",
+    source: "Kolesnikov, Kumaresan, Rosulek, Trieu, ACM CCS 2016 (ePrint 2016/799), without a stash",
     security: Security::SemiHonest,
     assumption: "gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher",
     operations: &[Operation::Intersection],
@@ -101,12 +101,12 @@ pub(crate) const ROW: Protocol = Protocol {
         Parameter {
             name: "code",
             value: "pseudorandom, 400 to 464 bits by n_x; all pairs compared differ in at least 128 places, but with probability 2^-40",
-            source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016, §4; parameters/kkrt",
+            source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016; parameters/kkrt",
         },
         Parameter {
             name: "tag length",
             value: "λ + ⌈log 3·n_x⌉ + ⌈log n_y⌉ bits, λ = 40",
-            source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016, §5",
+            source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016",
         },
     ],
     sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
@@ -149,7 +149,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 
 /// Estimated seconds of computation, fitted to measurements.
 fn seconds(params: &PsiParams) -> f64 {
-    0.006 + 200e-9 * params.sender_len() as f64 + 150e-9 * params.receiver_len() as f64
+    0.006 + 220e-9 * params.sender_len() as f64 + 160e-9 * params.receiver_len() as f64
 }
 
 fn check_sizes(params: &PsiParams) -> Result<()> {
@@ -177,8 +177,8 @@ impl Sender {
     /// The sender of the set `x`, which must hold no item twice.
     ///
     /// # Errors
-    /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] above 2^32/3 items, or 3·2^30
-    /// of the receiver.
+    /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] above 2^32/3 items, or 2^31 of
+    /// the receiver.
     pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
         check_set_len(params.sender_len(), x.len())?;
         check_sizes(&params)?;

@@ -5,6 +5,7 @@ use vesica_core::hash::derive;
 use vesica_core::{Block, SessionId};
 use vesica_ot::coded::rows::Width;
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
+use zeroize::Zeroize;
 
 const OUTPUT_KEY: &str = "vesica v1 kkrt output";
 
@@ -48,5 +49,6 @@ impl OutputHash {
                 *out = Block::from_le_bytes(digest);
             }
         }
+        inputs.as_flattened_mut().zeroize();
     }
 }

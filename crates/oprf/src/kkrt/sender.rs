@@ -4,9 +4,10 @@ use super::{ROW_BLOCKS, Row, width};
 use vesica_core::{Block, Result, Secret, SessionId};
 use vesica_net::Context;
 use vesica_ot::coded::rows;
+use zeroize::Zeroize;
 
 /// Codewords computed together: they stay in the first-level cache.
-const CODEWORDS: usize = 128;
+const CODEWORDS: usize = 256;
 
 /// The party that can evaluate everywhere.
 pub struct Sender {
@@ -100,5 +101,6 @@ impl Keys<'_> {
             let number = |i: usize| self.first + u64::from(points[i].instance);
             self.hash.outputs(&codewords[..points.len()], number, out);
         }
+        codewords.zeroize();
     }
 }

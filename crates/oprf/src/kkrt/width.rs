@@ -54,10 +54,13 @@ mod tests {
     }
 
     #[test]
-    fn widths_are_those_of_the_sizes_of_the_paper() {
-        let bits = |log: u32| width(3 << log).bits();
-        assert_eq!([8, 12, 16, 20, 24].map(bits), [416, 424, 432, 440, 448]);
-        assert_eq!(width(3 << 32).bits(), 464);
-        assert_eq!(width(0).bits(), 400);
+    fn comparisons_with_the_stash_of_the_paper_give_its_widths() {
+        let (logs, stashes) = ([8, 12, 16, 20, 24], [12, 6, 4, 3, 2]);
+        let bits = |(log, s): (u32, u64)| width((3 + s) << log).bits();
+        let paper = logs.into_iter().zip(stashes).map(bits);
+        assert!(paper.eq([424, 432, 440, 448, 448]));
+        let stashless = logs.into_iter().map(|log| bits((log, 0)));
+        assert!(stashless.eq([416, 424, 432, 440, 448]));
+        assert_eq!([width(0).bits(), width(3 << 32).bits()], [400, 464]);
     }
 }
