@@ -74,7 +74,8 @@ const MAX_SENDER_LEN: u64 = (1 << 32) / FUNCTIONS;
 /// Bins, up to 1.37 an item, are numbered with 32 bits.
 const MAX_RECEIVER_LEN: u64 = 1 << 31;
 
-const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS && BINS_PER_STEP % PART_LEN == 0);
+const _: () =
+    assert!(PART_LEN == Simple::<u64>::GROUP_BINS && BINS_PER_STEP.is_multiple_of(PART_LEN));
 
 pub(crate) const ROW: Protocol = Protocol {
     id: "kkrt16",
