@@ -135,6 +135,10 @@ pub enum Misbehaviour {
     /// Correlations, or the trees they come from, failed their consistency check.
     #[error("the correlations failed their consistency check")]
     CorrelationCheckFailed,
+    /// Transfers that were opened are not as agreed: too many ones, or no zeros where zeros were
+    /// claimed.
+    #[error("the transfers that were opened are not as agreed")]
+    CutAndChooseFailed,
     /// A value opened at the end is not the one committed to before.
     #[error("the peer opened another value than it had committed to")]
     CommitmentBroken,

@@ -124,3 +124,26 @@ fn support_statistics(blocks: &[Block], bits: u32) {
         }
     }
 }
+
+#[test]
+fn all_streams_of_one_extension_give_the_same_transfers() {
+    for len in [0, 100, 600, 100_000] {
+        let run = Setting::default().run(
+            |ctx| send::<Malicious>(ctx, &[len]),
+            |ctx| {
+                let mut receiver = Receiver::<Malicious>::setup(ctx, &SESSION)?;
+                let [mut one, mut other] = receiver.extend_readers(ctx, len)?;
+                let (mut all, mut parts) = (vec![Block::ZERO; len], vec![Block::ZERO; len]);
+                one.fill(ctx.pool(), &mut all)?;
+                parts.chunks_mut(777).try_for_each(|part| other.fill(ctx.pool(), part))?;
+                assert!(one.fill(ctx.pool(), &mut [Block::ZERO]).is_err());
+                Ok([all, parts])
+            },
+        );
+        let ((delta, keys), [all, parts]) = run.unwrap();
+        assert!(all == parts, "{len}");
+        let related =
+            |(key, block): (&Block, &Block)| *key ^ (delta & Block::mask(block.bit(0))) == *block;
+        assert!(keys.iter().zip(&all).all(related), "{len}");
+    }
+}

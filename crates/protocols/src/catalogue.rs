@@ -2,7 +2,8 @@
 //! the benchmarks all read it.
 
 use crate::{
-    Party, dh, dl_dt10, gbf, kkrt16, naive_hash, ot_phasing, psz14, rr22, rr22_malicious, rsa_dt10,
+    Party, dh, dl_dt10, gbf, gbf_malicious, kkrt16, naive_hash, ot_phasing, psz14, rr22,
+    rr22_malicious, rsa_dt10,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -142,6 +143,7 @@ pub struct Protocol {
 
 static CATALOGUE: &[Protocol] = &[
     rr22_malicious::ROW,
+    gbf_malicious::ROW,
     rr22::FAST_ROW,
     rr22::LOW_COMMUNICATION_ROW,
     dh::ROW,

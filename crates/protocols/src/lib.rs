@@ -10,6 +10,7 @@
 //! | [`dh`] | Diffie–Hellman PSI (Meadows 1986) | semi-honest |
 //! | [`dl_dt10`] | PSI from one-more Diffie–Hellman (De Cristofaro, Tsudik 2010) | semi-honest |
 //! | [`gbf`] | garbled Bloom filters (Dong, Chen, Wen 2013) | semi-honest |
+//! | [`gbf_malicious`] | Bloom filters with cut and choose (Rindal, Rosulek 2017) | malicious |
 //! | [`kkrt16`] | PSI from a batched OPRF (Kolesnikov, Kumaresan, Rosulek, Trieu 2016) | semi-honest |
 //! | [`ot_phasing`] | OT-Phasing (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
 //! | [`psz14`] | OT-PSI (Pinkas, Schneider, Zohner 2014) | semi-honest |
@@ -23,6 +24,7 @@ pub mod catalogue;
 pub mod dh;
 pub mod dl_dt10;
 pub mod gbf;
+pub mod gbf_malicious;
 pub mod kkrt16;
 pub mod naive_hash;
 pub mod ot_phasing;

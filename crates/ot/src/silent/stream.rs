@@ -3,6 +3,7 @@
 use super::code::Codes;
 use super::parameters::Step;
 use rayon::prelude::*;
+use std::sync::Arc;
 use vesica_core::{Block, Error, Result};
 use vesica_net::Pool;
 use vesica_simd::lpn::Table;
@@ -12,6 +13,12 @@ use zeroize::Zeroize;
 pub(super) trait Noise<const C: usize>: Send + Sync {
     /// Sets the columns to the errors of tree number `tree` of the steps, counted through.
     fn fill(&self, tree: usize, columns: [&mut [Block]; C]);
+}
+
+impl<N: Noise<C>, const C: usize> Noise<C> for Arc<N> {
+    fn fill(&self, tree: usize, columns: [&mut [Block]; C]) {
+        (**self).fill(tree, columns);
+    }
 }
 
 /// Runs the steps of primal LPN on demand, and holds the tables of two of them.

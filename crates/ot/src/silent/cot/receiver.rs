@@ -2,15 +2,17 @@ use super::{CHOICE, FIELD_BITS, clear_choices, request};
 use crate::poison::Poison;
 use crate::silent::check::{Challenge, Check};
 use crate::silent::code::{Codes, Coefficients};
-use crate::silent::parameters::{self, CotPlan};
+use crate::silent::parameters::{self, CotPlan, Step};
 use crate::silent::receiver_trees::ReceiverTrees;
 use crate::silent::seed;
 use crate::silent::stream::{Noise, Stream};
 use crate::silent::tree::{Functions, Leaves};
 use crate::{Bits, CotReceiver, Cots, softspoken};
+use std::sync::Arc;
 use vesica_core::{Block, Result, Security, SessionId};
 use vesica_net::{Context, Pool};
 use vesica_simd::ggm;
+use zeroize::Zeroize;
 
 /// The party that holds the choices, after the setup: any number of extensions.
 pub struct Receiver<S: Security> {
@@ -19,7 +21,7 @@ pub struct Receiver<S: Security> {
 }
 
 /// A receiver's transfers: M = K + r·Δ, in order, the lowest bit of each being r.
-pub struct ReceiverStream(Stream<ReceiverNoise, 1>);
+pub struct ReceiverStream(Stream<Arc<ReceiverNoise>, 1>);
 
 impl<S: Security> Receiver<S> {
     /// Runs the setup.
@@ -45,21 +47,35 @@ impl<S: Security> Receiver<S> {
     /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
     /// the same error.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
+        self.extend_readers(ctx, len).map(|[stream]| stream)
+    }
+
+    /// [`extend`](Self::extend) with `N` streams of the same transfers: for those who need a part of all
+    /// of them before they need the whole of any.
+    ///
+    /// # Errors
+    /// As [`extend`](Self::extend).
+    pub fn extend_readers<const N: usize>(
+        &mut self,
+        ctx: &mut Context,
+        len: usize,
+    ) -> Result<[ReceiverStream; N]> {
         self.poison.check()?;
         parameters::check_len(len)?;
         let result = self.extend_once(ctx, len);
-        self.poison.keep(result)
+        let source = self.poison.keep(result)?;
+        Ok(std::array::from_fn(|_| source.stream(ctx.pool(), len)))
     }
 
-    fn extend_once(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
+    fn extend_once(&mut self, ctx: &mut Context, len: usize) -> Result<Source> {
         let plan = CotPlan::new(len);
         if len == 0 {
-            return Ok(ReceiverStream::of_start(ctx.pool(), Cots::default()));
+            return Ok(Source::of_start(Cots::default()));
         }
         if plan.steps.is_empty() {
             let output = self.softspoken.extend(ctx, request::<S>(&plan))?;
             ctx.peer()?.flush()?;
-            return Ok(ReceiverStream::of_start(ctx.pool(), output.cots));
+            return Ok(Source::of_start(output.cots));
         }
         let code_seed = seed::draw_and_send(ctx)?;
         let mut below = self.softspoken.extend(ctx, request::<S>(&plan))?;
@@ -82,10 +98,42 @@ impl<S: Security> Receiver<S> {
         }
         below.cots.blocks.truncate(plan.start_len);
         show_choices(&mut below.cots);
-        let noise = ReceiverNoise { functions, trees };
-        let codes = Codes::new(code_seed, Coefficients::Binary);
-        let start = [std::mem::take(&mut below.cots.blocks)];
-        Ok(ReceiverStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))
+        let noise = Arc::new(ReceiverNoise { functions, trees });
+        let start = std::mem::take(&mut below.cots.blocks);
+        Ok(Source { noise, code_seed, steps: plan.steps, start })
+    }
+}
+
+/// What streams of the same transfers are made of; wiped on drop.
+struct Source {
+    noise: Arc<ReceiverNoise>,
+    code_seed: Block,
+    steps: Vec<Step>,
+    start: Vec<Block>,
+}
+
+impl Source {
+    /// Where the extension below gives all transfers.
+    fn of_start(mut start: Cots) -> Self {
+        show_choices(&mut start);
+        let noise = Arc::new(ReceiverNoise {
+            functions: Functions::new(Block::ZERO, 0),
+            trees: ReceiverTrees::none(Leaves::Correlated),
+        });
+        let start = std::mem::take(&mut start.blocks);
+        Self { noise, code_seed: Block::ZERO, steps: Vec::new(), start }
+    }
+
+    fn stream(&self, pool: &Pool, len: usize) -> ReceiverStream {
+        let codes = Codes::new(self.code_seed, Coefficients::Binary);
+        let (noise, start) = (Arc::clone(&self.noise), [self.start.clone()]);
+        ReceiverStream(Stream::new(pool, noise, codes, self.steps.clone(), len, start))
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.start.zeroize();
     }
 }
 
@@ -112,18 +160,6 @@ impl Noise<1> for ReceiverNoise {
 }
 
 impl ReceiverStream {
-    fn of_start(pool: &Pool, mut start: Cots) -> Self {
-        show_choices(&mut start);
-        let noise = ReceiverNoise {
-            functions: Functions::new(Block::ZERO, 0),
-            trees: ReceiverTrees::none(Leaves::Correlated),
-        };
-        let codes = Codes::new(Block::ZERO, Coefficients::Binary);
-        let len = start.blocks.len();
-        let blocks = std::mem::take(&mut start.blocks);
-        Self(Stream::new(pool, noise, codes, Vec::new(), len, [blocks]))
-    }
-
     /// How many transfers are left.
     pub fn left(&self) -> usize {
         self.0.left()
