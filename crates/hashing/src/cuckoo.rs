@@ -6,10 +6,12 @@
 //! Where an item lands depends on all items of the set, so a place is never shown to the other
 //! party: protocols use every bin alike, and empty ones too.
 //!
-//! An item goes to a free bin if it has one, and otherwise to one of its bins in turn, whose item has
-//! to move. After some hundred moves a breadth-first search takes over, which finds a way to a free
-//! bin whenever there is one. So placing fails exactly when no assignment exists: the probability
-//! is that of the random graph, and no luck of the walk is added.
+//! All items that find a free bin at once go there. The others are placed in rounds: each that still
+//! has no free bin takes one of its bins in turn, and the item that was there is one of the next round.
+//! In a round all are known beforehand, so their bins are read ahead. What is left after many rounds is
+//! placed by a breadth-first search, which finds a way to a free bin whenever there is one. So placing
+//! fails exactly when no assignment exists: the probability is that of the random graph, and no luck of
+//! the walk is added.
 
 use crate::locations::Bins;
 use crate::table::Table;
@@ -29,10 +31,11 @@ pub struct Placed {
 /// A bin holds the position times four and the function.
 const EMPTY: u64 = u64::MAX;
 
-/// Moves before the search takes over. A walk at these loads needs a handful on average.
-const WALK: usize = 256;
+/// Rounds before the search takes over. At the loads of the tables about a hundred suffice for millions
+/// of items.
+const ROUNDS: usize = 256;
 
-/// How many items ahead bins are read, so that cache misses overlap.
+/// How many items ahead bins are read, so that cache misses overlap; locations twice as many.
 const AHEAD: usize = 16;
 
 /// Items in bins and stash.
@@ -51,14 +54,27 @@ impl Cuckoo {
     /// If a location is none of the table's bins.
     pub fn new(table: &Table, locations: &[Bins]) -> Result<Self> {
         let mut cuckoo = Self { bins: vec![EMPTY; table.bins()], stash: Vec::new() };
-        for (position, bins) in locations.iter().enumerate() {
-            if let Some(ahead) = locations.get(position + AHEAD) {
+        let functions = table.functions();
+        let mut held = Vec::new();
+        for (position, bins) in (0..).zip(locations) {
+            if let Some(ahead) = locations.get(position as usize + AHEAD) {
                 ahead.iter().for_each(|bin| prefetch(&cuckoo.bins, *bin as usize));
             }
-            let bins = &bins[..table.functions()];
-            if !cuckoo.place_in_free_bin(position as u64, bins)
-                && !cuckoo.walk(table, locations, position as u64)
-            {
+            if !cuckoo.place_in_free_bin(position, &bins[..functions]) {
+                held.push(position << 2 | (functions as u64 - 1));
+            }
+        }
+        let mut next = Vec::new();
+        for _ in 0..ROUNDS {
+            if held.is_empty() {
+                break;
+            }
+            cuckoo.round(table, locations, &held, &mut next);
+            std::mem::swap(&mut held, &mut next);
+        }
+        for held in held {
+            let position = held >> 2;
+            if !cuckoo.search(table, locations, position) && !cuckoo.put_in_stash(table, position) {
                 return Err(ParameterError::HashingFailed.into());
             }
         }
@@ -111,23 +127,27 @@ impl Cuckoo {
         false
     }
 
-    /// Places an item without a free bin by moving others.
-    fn walk(&mut self, table: &Table, locations: &[Bins], position: u64) -> bool {
+    /// Places each of `held`, if need be by taking the place of another, and sets `next` to these. Of
+    /// both it has the item, and the function that must not be used: it led here.
+    fn round(&mut self, table: &Table, locations: &[Bins], held: &[u64], next: &mut Vec<u64>) {
         let functions = table.functions();
-        // The item in hand, and the function that must not be used: it led here.
-        let mut held = position << 2 | (functions as u64 - 1);
-        for _ in 0..WALK {
-            let position = held >> 2;
-            let function = ((held & 3) as usize + 1) % functions;
+        next.clear();
+        for (i, each) in held.iter().enumerate() {
+            if let Some(ahead) = held.get(i + 2 * AHEAD) {
+                prefetch(locations, (ahead >> 2) as usize);
+            }
+            if let Some(ahead) = held.get(i + AHEAD) {
+                let bins = &locations[(ahead >> 2) as usize][..functions];
+                bins.iter().for_each(|bin| prefetch(&self.bins, *bin as usize));
+            }
+            let position = each >> 2;
             let bins = &locations[position as usize][..functions];
-            let bin = bins[function] as usize;
-            held = std::mem::replace(&mut self.bins[bin], position << 2 | function as u64);
-            let bins = &locations[(held >> 2) as usize][..functions];
-            if self.place_in_free_bin(held >> 2, bins) {
-                return true;
+            if !self.place_in_free_bin(position, bins) {
+                let function = ((each & 3) as usize + 1) % functions;
+                let bin = &mut self.bins[bins[function] as usize];
+                next.push(std::mem::replace(bin, position << 2 | function as u64));
             }
         }
-        self.search(table, locations, held >> 2) || self.put_in_stash(table, held >> 2)
     }
 
     fn put_in_stash(&mut self, table: &Table, position: u64) -> bool {
