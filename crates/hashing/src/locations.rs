@@ -49,8 +49,8 @@ const INDEX_BITS: u32 = 2;
 /// The index of the second function where it would name the bin of the first.
 const MOVED: u128 = 3;
 
-/// Items hashed together.
-const BATCH: usize = ItemHash::BATCH;
+/// Items whose places are computed together.
+const BATCH: usize = 4 * ItemHash::BATCH;
 
 /// Where the items of a list may go, and what is compared there.
 #[derive(Clone)]
@@ -150,30 +150,34 @@ impl Locations {
 
 /// Uniform below `count`, from part `i` of a hash.
 #[inline]
-fn below(count: u128, hash: u128, i: usize) -> u128 {
-    let chunk = (hash >> (BITS_PER_BIN * i as u32)) & ((1 << BITS_PER_BIN) - 1);
-    (chunk * count) >> BITS_PER_BIN
+fn below(count: u64, hash: u128, i: usize) -> u64 {
+    let chunk = (hash >> (BITS_PER_BIN * i as u32)) as u64;
+    let chunk = chunk << (u64::BITS - BITS_PER_BIN);
+    ((u128::from(chunk) * u128::from(count)) >> u64::BITS) as u64
 }
 
-fn places_of_digests(hash: &ItemHash, table: &Table, items: &[Item], places: &mut [Place; BATCH]) {
-    let mut keys = [[0; ItemHash::BATCH_KEY_LEN]; BATCH];
-    for (key, item) in keys.iter_mut().zip(items) {
-        key[..Item::LEN].copy_from_slice(item.as_bytes());
-    }
-    let hashes = hash.items(&keys, &[Item::LEN as u8; BATCH]);
-    let count = table.bins() as u128;
-    for ((place, hash), item) in places.iter_mut().zip(&hashes).zip(items) {
-        let hash = hash.integer();
-        // Drawn without repetition: each is below the number of those left, and steps over the
-        // smaller ones taken.
-        let first = below(count, hash, 0);
-        let mut second = below(count.saturating_sub(1), hash, 1);
-        second += u128::from(second >= first);
-        let mut third = below(count.saturating_sub(2), hash, 2);
-        third += u128::from(third >= first.min(second));
-        third += u128::from(third >= first.max(second));
-        place.bins = [first, second, third].map(|bin| bin as u32);
-        place.values = [item.integer(); MAX_FUNCTIONS];
+fn places_of_digests(hash: &ItemHash, table: &Table, items: &[Item], places: &mut [Place]) {
+    let mut keys = [[0; ItemHash::BATCH_KEY_LEN]; ItemHash::BATCH];
+    let count = table.bins() as u64;
+    let batches = items.chunks(ItemHash::BATCH).zip(places.chunks_mut(ItemHash::BATCH));
+    for (items, places) in batches {
+        for (key, item) in keys.iter_mut().zip(items) {
+            key[..Item::LEN].copy_from_slice(item.as_bytes());
+        }
+        let hashes = hash.items(&keys, &[Item::LEN as u8; ItemHash::BATCH]);
+        for ((place, hash), item) in places.iter_mut().zip(&hashes).zip(items) {
+            let hash = hash.integer();
+            // Drawn without repetition: each is below the number of those left, and steps over the
+            // smaller ones taken.
+            let first = below(count, hash, 0);
+            let mut second = below(count.saturating_sub(1), hash, 1);
+            second += u64::from(second >= first);
+            let mut third = below(count.saturating_sub(2), hash, 2);
+            third += u64::from(third >= first.min(second));
+            third += u64::from(third >= first.max(second));
+            place.bins = [first, second, third].map(|bin| bin as u32);
+            place.values = [item.integer(); MAX_FUNCTIONS];
+        }
     }
 }
 
@@ -188,7 +192,7 @@ struct Feistel {
     /// AES under these in the form π(x) ⊕ x.
     rounds: [Aes128; 3],
     functions: usize,
-    bins: u128,
+    bins: u64,
     left_bits: u32,
     right_bits: u32,
 }
@@ -206,7 +210,7 @@ impl Feistel {
         Self {
             rounds: [0, 1, 2].map(round),
             functions: table.functions(),
-            bins: table.bins() as u128,
+            bins: table.bins() as u64,
             left_bits,
             right_bits: item_bits - left_bits,
         }
@@ -217,30 +221,30 @@ impl Feistel {
     }
 
     #[inline]
-    fn add(&self, left: u128, more: u128) -> u128 {
+    fn add(&self, left: u64, more: u64) -> u64 {
         let sum = left + more;
         if sum >= self.bins { sum - self.bins } else { sum }
     }
 
     /// The places of at most [`BATCH`] items.
-    fn places(&self, items: &[Item], places: &mut [Place; BATCH]) {
+    fn places(&self, items: &[Item], places: &mut [Place]) {
         const ALL: usize = BATCH * MAX_FUNCTIONS;
         let functions = self.functions;
         let mut first = [Block::ZERO; BATCH];
         for (block, item) in first.iter_mut().zip(items) {
             *block = Block::new(item.integer() >> self.left_bits);
         }
-        self.rounds[0].mmo(&mut first);
+        self.rounds[0].mmo(&mut first[..items.len()]);
 
         // Function i of item n is at n·h + i.
-        let mut lefts = [0; ALL];
+        let mut lefts = [0_u64; ALL];
         let mut blocks = [Block::ZERO; ALL];
         for (n, item) in items.iter().enumerate() {
-            let left = item.integer() & ((1 << self.left_bits) - 1);
+            let left = item.integer() as u64 & ((1 << self.left_bits) - 1);
             for i in 0..functions {
                 let at = n * functions + i;
                 lefts[at] = self.add(left, below(self.bins, first[n].get(), i));
-                blocks[at] = Block::new(lefts[at] | (i as u128) << 64);
+                blocks[at] = Block::new(u128::from(lefts[at]) | (i as u128) << 64);
             }
         }
         let used = items.len() * functions;
@@ -262,7 +266,7 @@ impl Feistel {
                 place.bins[i] = left as u32;
             }
             if functions == 2 && place.bins[0] == place.bins[1] {
-                place.bins[1] = self.add(u128::from(place.bins[1]), 1) as u32;
+                place.bins[1] = self.add(u64::from(place.bins[1]), 1) as u32;
                 place.values[1] = place.values[1] & self.right_mask() | MOVED << self.right_bits;
             }
         }
