@@ -45,11 +45,18 @@ impl Pool {
         chunk_len: NonZeroUsize,
         f: impl Fn(&[T]) -> R + Sync + Send,
     ) -> Vec<R> {
+        // Another thread would have what it made in another cache.
+        if self.len() == 1 {
+            return items.chunks(chunk_len.get()).map(f).collect();
+        }
         self.run(|| items.par_chunks(chunk_len.get()).map(f).collect())
     }
 
     /// Calls `f` with each of `tasks`.
     pub fn for_each<T: Send>(&self, tasks: Vec<T>, f: impl Fn(T) + Sync + Send) {
+        if self.len() == 1 {
+            return tasks.into_iter().for_each(f);
+        }
         self.run(|| tasks.into_par_iter().for_each(f));
     }
 
@@ -63,6 +70,10 @@ impl Pool {
         f: impl Fn(&[T], &mut [U]) + Sync + Send,
     ) {
         let chunk_len = chunk_len.get();
+        if self.len() == 1 {
+            let chunks = items.chunks(chunk_len).zip(out.chunks_mut(chunk_len));
+            return chunks.for_each(|(items, out)| f(items, out));
+        }
         let chunks = items.par_chunks(chunk_len).zip(out.par_chunks_mut(chunk_len));
         self.run(|| chunks.for_each(|(items, out)| f(items, out)));
     }
