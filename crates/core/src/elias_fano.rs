@@ -8,7 +8,7 @@
 //! bits of its tags in ascending order. Together n + 2^h + n·(ℓ − h) bits, about log n − 2 fewer
 //! a tag than the tags themselves.
 
-use crate::tagged::{Buckets, Tagged};
+use crate::tagged::{AsTag, Buckets, Tagged};
 use crate::{Misbehaviour, Result};
 
 /// Leading bits of a section at most: a section of a large set has thousands of tags and fits in
@@ -93,14 +93,14 @@ impl Shape {
 }
 
 /// A section's tags in ascending order.
-pub fn sort_section(shape: &Shape, tags: &[Tagged]) -> Vec<Tagged> {
+pub fn sort_section<T: AsTag>(shape: &Shape, tags: &[T]) -> Vec<T> {
     let mut next = vec![0u32; 1 << shape.inner_bits()];
     tags.iter().for_each(|tag| next[shape.inner(tag.tag())] += 1);
     let mut start = 0;
     for slot in &mut next {
         start += std::mem::replace(slot, start);
     }
-    let mut sorted = vec![Tagged::default(); tags.len()];
+    let mut sorted = vec![T::default(); tags.len()];
     for tag in tags {
         let slot = &mut next[shape.inner(tag.tag())];
         sorted[*slot as usize] = *tag;
@@ -132,7 +132,7 @@ impl Encoder {
     }
 
     /// Appends the next section, its tags [sorted](sort_section).
-    pub fn section(&mut self, sorted: &[Tagged]) {
+    pub fn section<T: AsTag>(&mut self, sorted: &[T]) {
         let shape = self.shape;
         let mut value = 0;
         for tag in sorted {

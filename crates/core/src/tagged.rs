@@ -32,6 +32,76 @@ impl Tagged {
     }
 }
 
+/// What has a tag: one with a position, or a tag alone.
+pub trait AsTag: Copy + Default + Send {
+    /// The tag.
+    fn tag(&self) -> u128;
+}
+
+impl AsTag for Tagged {
+    #[inline]
+    fn tag(&self) -> u128 {
+        Tagged::tag(self)
+    }
+}
+
+impl AsTag for u128 {
+    #[inline]
+    fn tag(&self) -> u128 {
+        *self
+    }
+}
+
+/// Tags without positions, grouped by their leading bits as they are made.
+///
+/// Takes 16 bytes a tag, and room for a few more in each bucket.
+pub struct Gathered {
+    buckets: Vec<Vec<u128>>,
+    shift: u32,
+}
+
+impl Gathered {
+    /// Room for about `len` uniform tags of `tag_bits` bits in 2^`bucket_bits` buckets.
+    ///
+    /// # Panics
+    /// If `bucket_bits` is above `tag_bits` or 24, or there is no tag of `tag_bits`.
+    pub fn new(len: usize, tag_bits: u32, bucket_bits: u32) -> Self {
+        assert!((1..=128).contains(&tag_bits), "tags have 1 to 128 bits");
+        assert!(bucket_bits <= tag_bits.min(24), "buckets are leading bits");
+        let mean = len >> bucket_bits;
+        // Four standard deviations: few buckets have to grow.
+        let room = mean + 4 * mean.isqrt() + 4;
+        let buckets = (0..1 << bucket_bits).map(|_| Vec::with_capacity(room)).collect();
+        Self { buckets, shift: tag_bits - bucket_bits }
+    }
+
+    /// Adds a tag.
+    ///
+    /// # Panics
+    /// If it has more than `tag_bits` bits.
+    #[inline]
+    pub fn push(&mut self, tag: u128) {
+        // One bucket and 128 bits: the shift is the whole width.
+        let bucket = tag.checked_shr(self.shift).unwrap_or(0) as usize;
+        self.buckets[bucket].push(tag);
+    }
+
+    /// Number of tags.
+    pub fn len(&self) -> usize {
+        self.buckets.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.buckets.iter().all(Vec::is_empty)
+    }
+
+    /// The tags by their leading bits.
+    pub fn buckets(&self) -> &[Vec<u128>] {
+        &self.buckets
+    }
+}
+
 /// Tags of `tag_bits` bits grouped by their leading `bucket_bits` bits.
 pub struct Buckets {
     tags: Vec<Tagged>,
@@ -98,6 +168,23 @@ mod tests {
         assert_eq!(size_of::<Tagged>(), 20);
         let tag = Tagged::new(u128::MAX - 5, 7);
         assert_eq!((tag.tag(), tag.position()), (u128::MAX - 5, 7));
+    }
+
+    #[test]
+    fn gathered_tags_are_in_the_bucket_of_their_leading_bits() {
+        for (tag_bits, bucket_bits) in [(10, 0), (10, 3), (128, 0), (128, 12)] {
+            let mut gathered = Gathered::new(100, tag_bits, bucket_bits);
+            assert!(gathered.is_empty());
+            let tags = (0..500_u128).map(|i| {
+                i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834) >> (128 - tag_bits)
+            });
+            tags.for_each(|tag| gathered.push(tag));
+            assert_eq!(gathered.len(), 500);
+            for (bucket, tags) in (0..).zip(gathered.buckets()) {
+                let leading = |tag: &u128| tag.checked_shr(tag_bits - bucket_bits).unwrap_or(0);
+                assert!(tags.iter().all(|tag| leading(tag) == bucket));
+            }
+        }
     }
 
     #[test]

@@ -95,10 +95,10 @@ fn common_shape(params: &PsiParams) -> Shape {
     let bits = STATISTICAL_SECURITY_BITS
         + ceil_log2(params.sender_len() as u64)
         + ceil_log2(params.receiver_len() as u64);
-    Shape::new(params.receiver_len() as u64, bits)
+    Shape::new(params.sender_len().min(params.receiver_len()) as u64, bits)
 }
 
-/// Payload bytes of [`give_items`]: as many tags as the receiver has items, or nothing.
+/// Payload bytes of [`give_items`]: as many tags as items can be common, or nothing.
 pub(crate) fn items_bytes(params: &PsiParams) -> u64 {
     match params.learns() {
         Learns::Receiver => 0,
@@ -108,7 +108,7 @@ pub(crate) fn items_bytes(params: &PsiParams) -> u64 {
 
 /// The receiver's side where the sender made several tags of each item, and which of them is found
 /// would say more than that the item is common: the sender is told a tag of each common item, and
-/// random ones for the others.
+/// random ones besides, as many as items can be common in all.
 ///
 /// The sender knows a common item, so its tag tells it nothing else.
 pub(crate) fn give_items(
@@ -122,16 +122,17 @@ pub(crate) fn give_items(
     }
     ctx.child("answer", |ctx| {
         let shape = common_shape(params);
-        let mut tags: Vec<Tagged> = (0..y.len())
-            .map(|_| {
-                let mut random = [0; 16];
-                ctx.rng().fill_bytes(&mut random);
-                Tagged::new(u128::from_le_bytes(random) >> (128 - shape.tag_bits()), 0)
-            })
-            .collect();
-        let own = common_tags(ctx, params, shape, common.iter().map(|position| y[*position]));
-        tags[..own.len()].copy_from_slice(&own);
-        sorted_tags::send(ctx, shape, tags).map(drop)
+        // A sender that deviates can have sent more matches than it may have items.
+        let common: Vec<Item> =
+            common.iter().take(shape.len() as usize).map(|position| y[*position]).collect();
+        let mut tags = sorted_tags::gather(shape);
+        common_tags(ctx, params, shape, &common).into_iter().for_each(|tag| tags.push(tag));
+        for _ in common.len()..shape.len() as usize {
+            let mut random = [0; 16];
+            ctx.rng().fill_bytes(&mut random);
+            tags.push(u128::from_le_bytes(random) >> (128 - shape.tag_bits()));
+        }
+        sorted_tags::send_gathered(ctx, shape, &tags)
     })
 }
 
@@ -142,25 +143,20 @@ pub(crate) fn take_items(ctx: &mut Context, params: &PsiParams, x: &[Item]) -> R
     }
     ctx.child("answer", |ctx| {
         let shape = common_shape(params);
-        let own = common_tags(ctx, params, shape, x.iter().copied());
+        let own = common_tags(ctx, params, shape, x);
+        let own = (0..).zip(own).map(|(position, tag)| Tagged::new(tag, position)).collect();
         let matches = sorted_tags::find(ctx, shape, own)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, x.len())))
     })
 }
 
-fn common_tags(
-    ctx: &Context,
-    params: &PsiParams,
-    shape: Shape,
-    items: impl Iterator<Item = Item>,
-) -> Vec<Tagged> {
+fn common_tags(ctx: &Context, params: &PsiParams, shape: Shape, items: &[Item]) -> Vec<u128> {
     let hash = ItemHash::new(COMMON_LABEL, &[params.session().as_bytes()]);
-    let items: Vec<Item> = items.collect();
-    let tags = ctx.map(&items, ITEMS_PER_TASK, |items| {
+    ctx.map(items, ITEMS_PER_TASK, |items| {
         let tag = |item: &Item| hash.item(item.as_bytes()).integer() >> (128 - shape.tag_bits());
         items.iter().map(tag).collect::<Vec<_>>()
-    });
-    (0..).zip(tags.concat()).map(|(position, tag)| Tagged::new(tag, position)).collect()
+    })
+    .concat()
 }
 
 /// Sends the bytes of an answer.

@@ -9,7 +9,7 @@
 //! | receiver learns | which of its items the sender has; n_x |
 //! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
 //! | flights | 4; with [`Learns::Both`] 5 |
-//! | payload bytes | setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(n_y, ℓ') with [`Learns::Both`] |
+//! | payload bytes | setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') with [`Learns::Both`] |
 //! | β | bins of the table for n_y items, about 1.32·n_y |
 //! | W | bits of a codeword: 416 for 2^8 items of the sender to 448 for 2^24, see [`kkrt::width()`] |
 //! | ℓ, ℓ' | λ + ⌈log 3·n_x⌉ + ⌈log n_y⌉; λ + ⌈log n_x⌉ + ⌈log n_y⌉ |
@@ -23,8 +23,8 @@
 //!   keys of β instances         ◀───────────────    the item in bin b is the input of instance b
 //!   F_b(x) in each bin b of x                       F_b(y) in the bin b of y
 //!   {F_b(x)}, sorted            ───────────────▶    y is common iff F_b(y) is among them
-//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and as many
-//!                                                          random ones as fill up to n_y
+//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and
+//!                                                          random ones besides
 //! ```
 //!
 //! F is [`vesica_oprf::kkrt`]. An instance whose bin is empty takes a random input. Both parties walk
@@ -45,6 +45,7 @@ use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::Rng;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
@@ -87,7 +88,7 @@ pub(crate) const ROW: Protocol = Protocol {
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: 4,
-    bytes_formula: "setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(n_y, ℓ') when both learn; β ≈ 1.32·n_y; W = 400 to 464 by n_x; setup(W) ≈ 10,000 + 8·W; ℓ = 40 + ⌈log 3·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
+    bytes_formula: "setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; β ≈ 1.32·n_y; W = 400 to 464 by n_x; setup(W) ≈ 10,000 + 8·W; ℓ = 40 + ⌈log 3·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
     bytes,
     seconds,
     usable_set_len: None,
@@ -203,44 +204,29 @@ impl Party for Sender {
         let f_x = ctx.child("oprf", |ctx| {
             let bins = table(&params).bins();
             let pool = ctx.pool().clone();
-            let mut f_x = Vec::with_capacity(shape.len() as usize);
+            let mut f_x = sorted_tags::gather(shape);
             for step in (0..bins).step_by(BINS_PER_STEP) {
                 let len = BINS_PER_STEP.min(bins - step);
                 oprf.evaluate(ctx, len, |first, keys| {
                     let first = step + first;
                     let groups = first / PART_LEN..(first + keys.len()).div_ceil(PART_LEN);
-                    let done = f_x.len();
-                    let entries = groups.clone().map(|group| simple.entries(group).len());
-                    f_x.resize(done + entries.sum::<usize>(), Tagged::default());
-                    let mut free = &mut f_x[done..];
-                    let mut tasks = Vec::with_capacity(groups.len());
-                    for group in groups {
-                        let (out, rest) = free.split_at_mut(simple.entries(group).len());
-                        free = rest;
-                        tasks.push((group, out));
-                    }
-                    let evaluate = |(group, out): (usize, &mut [Tagged])| {
-                        evaluate_group(&keys, first, &simple, group, &x, shape, out);
-                    };
-                    // Another thread would have the keys in another cache.
-                    if pool.len() == 1 {
-                        tasks.into_iter().for_each(evaluate);
-                    } else {
-                        pool.for_each(tasks, evaluate);
-                    }
+                    let groups: Vec<usize> = groups.collect();
+                    let made = pool.map_chunks(&groups, NonZeroUsize::MIN, |group| {
+                        evaluate_group(&keys, first, &simple, group[0], &x, shape)
+                    });
+                    made.iter().flatten().for_each(|tag| f_x.push(*tag));
                 })?;
                 ctx.progress((step + len) as u64, bins as u64);
             }
             Ok::<_, vesica_core::Error>(f_x)
         })?;
         drop((oprf, simple));
-        ctx.child("tags", |ctx| sorted_tags::send(ctx, shape, f_x))?;
+        ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, shape, &f_x))?;
         answer::take_items(ctx, &params, &x)
     }
 }
 
-/// Sets `out` to the tags of the items `x` in the bins of one group; the first of `keys` is that of bin
-/// `first_bin`.
+/// The tags of the items `x` in the bins of one group; the first of `keys` is that of bin `first_bin`.
 fn evaluate_group(
     keys: &Keys<'_>,
     first_bin: usize,
@@ -248,31 +234,27 @@ fn evaluate_group(
     group: usize,
     x: &[Item],
     shape: Shape,
-    out: &mut [Tagged],
-) {
+) -> Vec<u128> {
     let mask = u128::MAX >> (128 - shape.tag_bits());
     let mut points = [Point::default(); POINTS_PER_BATCH];
-    let mut positions = [0; POINTS_PER_BATCH];
     let mut outputs = [Block::ZERO; POINTS_PER_BATCH];
     let mut entries = simple.entries(group);
     let mut ahead = simple.entries(group);
     ahead.by_ref().take(AHEAD).for_each(|entry| prefetch(x, entry.position as usize));
-    for out in out.chunks_mut(POINTS_PER_BATCH) {
-        let places = points.iter_mut().zip(&mut positions);
-        for (entry, (point, position)) in entries.by_ref().take(out.len()).zip(places) {
+    let mut tags = Vec::with_capacity(entries.len());
+    while entries.len() > 0 {
+        let len = entries.len().min(POINTS_PER_BATCH);
+        for (entry, point) in entries.by_ref().take(len).zip(&mut points) {
             if let Some(ahead) = ahead.next() {
                 prefetch(x, ahead.position as usize);
             }
             let input = block(&x[entry.position as usize]);
             *point = Point { instance: entry.bin - first_bin as u32, input };
-            *position = entry.position;
         }
-        let outputs = &mut outputs[..out.len()];
-        keys.evaluate(&points[..out.len()], outputs);
-        for ((out, output), position) in out.iter_mut().zip(&*outputs).zip(positions) {
-            *out = Tagged::new(output.get() & mask, position);
-        }
+        keys.evaluate(&points[..len], &mut outputs[..len]);
+        tags.extend(outputs[..len].iter().map(|output| output.get() & mask));
     }
+    tags
 }
 
 /// Learns which of its items the sender has.

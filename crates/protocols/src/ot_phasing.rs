@@ -10,7 +10,7 @@
 //! | receiver learns | which of its items the sender has; n_x |
 //! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
 //! | flights | 4; with [`Learns::Both`] 5 |
-//! | payload bytes | setup + 32·t·β + 32·t_s·s + tags((h + s)·n_x, ℓ), and tags(n_y, ℓ') with [`Learns::Both`] |
+//! | payload bytes | setup + 32·t·β + 32·t_s·s + tags((h + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') with [`Learns::Both`] |
 //! | t | ⌈(σ' − ⌊log β⌋ + 2)/8⌉ characters in a bin, t_s = ⌈σ'/8⌉ in the stash |
 //! | σ' | the smaller of σ and λ + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉) |
 //! | ℓ, ℓ' | λ + ⌈log (h + s)·n_x⌉ + ⌈log n_y⌉; λ + ⌈log n_x⌉ + ⌈log n_y⌉ |
@@ -22,8 +22,8 @@
 //!   t rows a bin, 1-out-of-256  ◀──────────────▶    chooses the characters of what is in its bin
 //!   x in bin b by function i: F_b(R, i)             y in bin b by function i: F_b(R, i)
 //!   {F_b(R, i), …}, sorted      ───────────────▶    y is common iff its F is among them
-//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and as many
-//!                                                          random ones as fill up to n_y
+//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and
+//!                                                          random ones besides
 //! ```
 //!
 //! F_b is [`vesica_oprf::characters`]: the paper's single mask a bin (§6.1).
@@ -70,7 +70,7 @@ pub(crate) const ROW: Protocol = Protocol {
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: 4,
-    bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(n_y, ℓ') when both learn; h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − ⌊log β⌋ + 2)/8⌉; σ' = min(σ, 40 + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)); ℓ = 40 + ⌈log h·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
+    bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − ⌊log β⌋ + 2)/8⌉; σ' = min(σ, 40 + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)); ℓ = 40 + ⌈log h·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
     bytes: |params| bytes(Mode::Stashless, params),
     seconds: |params| seconds(Mode::Stashless, params),
     usable_set_len: None,
@@ -93,7 +93,7 @@ pub(crate) const PAPER_ROW: Protocol = Protocol {
     id: "ot_phasing_paper",
     name: "OT-Phasing, with the paper's table and stash",
     source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6 and Table 4, with the index of the hash function (Lambæk, ePrint 2016/665)",
-    bytes_formula: "setup + 32·t·β + 32·⌈σ'/8⌉·s + tags((3 + s)·n_x, ℓ), and tags(n_y, ℓ') when both learn; β = 1.2·n_y; s from Table 4; t, σ', ℓ' as in ot_phasing; ℓ = 40 + ⌈log (3 + s)·n_x⌉ + ⌈log n_y⌉",
+    bytes_formula: "setup + 32·t·β + 32·⌈σ'/8⌉·s + tags((3 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; β = 1.2·n_y; s from Table 4; t, σ', ℓ' as in ot_phasing; ℓ = 40 + ⌈log (3 + s)·n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Paper, params),
     seconds: |params| seconds(Mode::Paper, params),
     parameters: &[

@@ -10,7 +10,7 @@
 //! | receiver learns | which of its items the sender has; n_x |
 //! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
 //! | flights | 4; with [`Learns::Both`] 5 |
-//! | payload bytes | setup + 32·t·(β + s) + tags((2 + s)·n_x, ℓ), and tags(n_y, ℓ') with [`Learns::Both`] |
+//! | payload bytes | setup + 32·t·(β + s) + tags((2 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') with [`Learns::Both`] |
 //! | t | ⌈σ'/8⌉ characters; σ' is the smaller of σ and λ + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉) |
 //! | ℓ | λ + ⌈log (2 + s)·n_x⌉ + ⌈log (β·max_β + s·n_x)⌉ |
 //!
@@ -23,8 +23,8 @@
 //!   x in bin b at place k: F_{b,k}(x)               y in bin b: F_{b,k}(y) for each k < max_β
 //!   stash place p, x number k: F_{p,k}(x)           y in stash place p: F_{p,k}(y) for each k < n_x
 //!   {F(x), …}, sorted           ───────────────▶    y is common iff one of its F is among them
-//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and as many
-//!                                                          random ones as fill up to n_y
+//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and
+//!                                                          random ones besides
 //! ```
 //!
 //! F_{b,k} is part k of the long strings of the paper's transfers, [`vesica_oprf::characters`] in slot k.
@@ -63,7 +63,7 @@ pub(crate) const ROW: Protocol = Protocol {
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: 4,
-    bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(n_y, ℓ') when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log (n_y·max_β + s·n_x)⌉; σ', ℓ' and tags as in ot_phasing",
+    bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log (n_y·max_β + s·n_x)⌉; σ', ℓ' and tags as in ot_phasing",
     bytes,
     seconds,
     usable_set_len: None,
@@ -221,13 +221,15 @@ impl Party for Sender {
         let tags = ctx.child("masks", |ctx| {
             let shape = plan.shape();
             let masks = transfers.masks();
-            let mut tags = Vec::with_capacity(plan.masks() as usize);
+            let mut tags = sorted_tags::gather(plan.tags());
+            let mut done = 0;
             let mut rows = Vec::new();
             let mut make = |ctx: &Context, outputs: &Outputs, rows: &[_], wanted: &[_]| {
                 let mut made = vec![0; wanted.len()];
                 outputs.of_values(ctx.pool(), rows, &masks, wanted, &mut made);
-                tags.extend(made.iter().map(|tag| Tagged::new(*tag, 0)));
-                ctx.progress(tags.len() as u64, plan.masks());
+                made.iter().for_each(|tag| tags.push(*tag));
+                done += made.len() as u64;
+                ctx.progress(done, plan.masks());
             };
             let slots = slots(&plan, session, plan.places);
             let mut extensions = plan.extensions();
@@ -260,7 +262,7 @@ impl Party for Sender {
             Ok::<_, vesica_core::Error>(tags)
         })?;
         drop((short, simple));
-        ctx.child("tags", |ctx| sorted_tags::send(ctx, plan.tags(), tags))?;
+        ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &tags))?;
         answer::take_items(ctx, &params, &x)
     }
 }

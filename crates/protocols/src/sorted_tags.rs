@@ -3,8 +3,8 @@
 
 use std::num::NonZeroUsize;
 use vesica_core::elias_fano::{Decoder, Encoder, Section, Shape, sort_section};
-use vesica_core::tagged::{Buckets, Tagged};
-use vesica_core::{Misbehaviour, Result};
+use vesica_core::tagged::{AsTag, Buckets, Gathered, Tagged};
+use vesica_core::{Error, Misbehaviour, Result};
 use vesica_net::Context;
 
 /// Bytes of the code in one message.
@@ -24,28 +24,61 @@ pub(crate) fn send(ctx: &mut Context, shape: Shape, tags: Vec<Tagged>) -> Result
         return Ok(Vec::new());
     }
     let buckets = ctx.pool().run(|| Buckets::new(tags, shape.tag_bits(), shape.section_bits()));
-    let mut encoder = Encoder::new(shape);
+    let sections: Vec<&[Tagged]> = (0..buckets.len()).map(|i| buckets.bucket(i)).collect();
     let mut order = Vec::with_capacity(shape.len() as usize);
+    send_sections(ctx, shape, &sections, |sorted| {
+        order.extend(sorted.iter().map(Tagged::position));
+    })?;
+    Ok(order)
+}
+
+/// Room for the tags of [`send_gathered`].
+pub(crate) fn gather(shape: Shape) -> Gathered {
+    Gathered::new(shape.len() as usize, shape.tag_bits(), shape.section_bits())
+}
+
+/// [`send`] where nobody will ask whose they are.
+///
+/// # Errors
+/// Of the connection; [`Error::Bug`] if there are not as many tags as `shape` says.
+pub(crate) fn send_gathered(ctx: &mut Context, shape: Shape, tags: &Gathered) -> Result<()> {
+    if tags.len() as u64 != shape.len() {
+        return Err(Error::Bug("a set of tags has another size than was agreed"));
+    }
+    if shape.is_empty() {
+        return Ok(());
+    }
+    let sections: Vec<&[u128]> = tags.buckets().iter().map(Vec::as_slice).collect();
+    send_sections(ctx, shape, &sections, |_| {})
+}
+
+/// Sends the sections of a code one after the other, and gives each, sorted, to `sent`.
+fn send_sections<T: AsTag + Sync>(
+    ctx: &mut Context,
+    shape: Shape,
+    sections: &[&[T]],
+    mut sent: impl FnMut(&[T]),
+) -> Result<()> {
+    let mut encoder = Encoder::new(shape);
+    let mut done = 0;
     let mut code = Vec::new();
-    let sections: Vec<usize> = (0..buckets.len()).collect();
     for sections in sections.chunks(SECTIONS_PER_THREAD * ctx.pool().len()) {
-        let sorted = ctx.map(sections, NonZeroUsize::MIN, |section| {
-            sort_section(&shape, buckets.bucket(section[0]))
-        });
+        let sorted =
+            ctx.map(sections, NonZeroUsize::MIN, |section| sort_section(&shape, section[0]));
         for sorted in sorted {
             encoder.section(&sorted);
-            order.extend(sorted.iter().map(Tagged::position));
+            done += sorted.len() as u64;
+            sent(&sorted);
         }
         code.append(&mut encoder.take());
         let whole = code.len() - code.len() % BYTES_PER_MESSAGE;
         code[..whole].chunks(BYTES_PER_MESSAGE).try_for_each(|part| ctx.peer()?.send(part))?;
         code.drain(..whole);
-        ctx.progress(order.len() as u64, shape.len());
+        ctx.progress(done, shape.len());
     }
     code.append(&mut encoder.finish());
     code.chunks(BYTES_PER_MESSAGE).try_for_each(|part| ctx.peer()?.send(part))?;
-    ctx.finish()?;
-    Ok(order)
+    ctx.finish()
 }
 
 /// A tag both parties have.

@@ -1,13 +1,22 @@
 use super::plan::{Mode, Plan, check};
 use super::{BIN_SLOT, is_trivial};
 use crate::{Output, Party, answer, sorted_tags};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use vesica_core::tagged::Tagged;
+use vesica_core::tagged::Gathered;
 use vesica_core::{Item, PsiParams, Result, SessionId};
-use vesica_hashing::Simple;
+use vesica_hashing::{Locations, Simple};
 use vesica_net::{Context, Pool};
 use vesica_oprf::characters::{Outputs, Shape};
 use vesica_ot::coded::kk13;
+use vesica_simd::prefetch::prefetch;
+
+/// Items whose masks a CPU thread makes at a time where rows of all bins are there: their rows
+/// stay in the second-level cache from when they are read ahead.
+const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(512).unwrap();
+
+/// Items of which the masks are gathered at a time there.
+const ITEMS_PER_STEP: usize = 1 << 16;
 
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
 pub struct Sender {
@@ -37,35 +46,145 @@ impl Party for Sender {
         let plan = Plan::new(mode, &params);
         let session = params.session();
         let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
+        let mut masks = Masks::new(&plan, transfers);
+        if plan.is_lopsided() {
+            masks.of_items(ctx, &plan, &params, &x)?;
+        } else {
+            masks.of_bins(ctx, &plan, &params, &x)?;
+        }
+        let Masks { tags, .. } = masks;
+        ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &tags))?;
+        drop(tags);
+        answer::take_items(ctx, &params, &x)
+    }
+}
+
+/// The masks made so far, and room for the rows, values and outputs of one group.
+struct Masks {
+    transfers: kk13::Sender,
+    rows: Vec<kk13::Row>,
+    wanted: Vec<(u32, u128)>,
+    outputs: Vec<u128>,
+    tags: Gathered,
+    done: u64,
+    total: u64,
+}
+
+impl Masks {
+    fn new(plan: &Plan, transfers: kk13::Sender) -> Self {
+        Self {
+            transfers,
+            rows: Vec::new(),
+            wanted: Vec::new(),
+            outputs: Vec::new(),
+            tags: sorted_tags::gather(plan.tags()),
+            done: 0,
+            total: plan.masks(),
+        }
+    }
+
+    /// Group by group of bins, as their rows come, and then the stash.
+    fn of_bins(
+        &mut self,
+        ctx: &mut Context,
+        plan: &Plan,
+        params: &PsiParams,
+        x: &[Item],
+    ) -> Result<()> {
+        let session = params.session();
         let (short, held) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), &params, &x);
-            let held = Held::new(ctx.pool(), &plan, session, &short);
+            let short = plan.items.of(ctx.pool(), params, x);
+            let held = Held::new(ctx.pool(), plan, session, &short);
             (short, held)
         });
-        let tags = ctx.child("masks", |ctx| {
-            let mut masks = Masks::new(&plan, transfers);
+        ctx.child("masks", |ctx| {
             let mut extensions = plan.extensions();
             let bins = Outputs::new(plan.bin_shape(), session, BIN_SLOT);
             for (group, len) in (0..held.groups()).zip(&mut extensions) {
-                masks.extend(ctx, len)?;
-                held.wanted(group, plan.bin_shape(), &mut masks.wanted);
-                masks.make(ctx, &bins, 0);
+                self.rows.clear();
+                self.extend(ctx, len)?;
+                held.wanted(group, plan.bin_shape(), &mut self.wanted);
+                self.make(ctx, &bins, 0);
             }
-            masks.extend(ctx, extensions.next().unwrap_or(0))?;
+            self.rows.clear();
+            self.extend(ctx, extensions.next().unwrap_or(0))?;
             for place in 0..plan.table.stash() {
                 let stash = Outputs::new(plan.stash_shape(), session, place as u64 + 1);
                 for items in short.chunks(Simple::GROUP_BINS) {
-                    masks.wanted.clear();
-                    masks.wanted.extend(items.iter().map(|item| (0, item.integer())));
-                    masks.make(ctx, &stash, place * plan.stash_shape().rows());
+                    self.wanted.clear();
+                    self.wanted.extend(items.iter().map(|item| (0, item.integer())));
+                    self.make(ctx, &stash, place * plan.stash_shape().rows());
                 }
             }
-            Ok::<_, vesica_core::Error>(masks.tags)
-        })?;
-        drop((short, held));
-        // A tag stands for nothing here: the sender is never told which of them was found.
-        ctx.child("tags", |ctx| sorted_tags::send(ctx, plan.tags(), tags))?;
-        answer::take_items(ctx, &params, &x)
+            Ok(())
+        })
+    }
+
+    /// Item by item, when the rows of all bins are there.
+    fn of_items(
+        &mut self,
+        ctx: &mut Context,
+        plan: &Plan,
+        params: &PsiParams,
+        x: &[Item],
+    ) -> Result<()> {
+        ctx.child("rows", |ctx| plan.extensions().try_for_each(|len| self.extend(ctx, len)))?;
+        ctx.child("masks", |ctx| {
+            let outputs = Outputs::new(plan.bin_shape(), params.session(), BIN_SLOT);
+            let locations = plan.locations(params.session());
+            let pool = ctx.pool().clone();
+            for items in x.chunks(ITEMS_PER_STEP) {
+                let made = ctx.map(items, ITEMS_PER_TASK, |items| {
+                    let short = plan.items.of(&pool, params, items);
+                    self.of_few_items(&pool, plan, &locations, &outputs, &short)
+                });
+                made.iter().flatten().for_each(|tag| self.tags.push(*tag));
+                self.done += (items.len() * plan.table.functions()) as u64;
+                ctx.progress(self.done, self.total);
+            }
+        });
+        Ok(())
+    }
+
+    fn of_few_items(
+        &self,
+        pool: &Pool,
+        plan: &Plan,
+        locations: &Locations,
+        outputs: &Outputs,
+        items: &[Item],
+    ) -> Vec<u128> {
+        let functions = plan.table.functions();
+        let rows_per_bin = plan.bin_shape().rows() as u32;
+        let mut wanted = Vec::with_capacity(items.len() * functions);
+        locations.each(items, |_, place| {
+            for (bin, value) in place.bins.iter().zip(&place.values).take(functions) {
+                let first = bin * rows_per_bin;
+                // A row is half a cache line.
+                prefetch(&self.rows, first as usize);
+                prefetch(&self.rows, (first + rows_per_bin - 1) as usize);
+                wanted.push((first, *value));
+            }
+        });
+        let mut made = vec![0; wanted.len()];
+        outputs.of_values(pool, &self.rows, &self.transfers.masks(), &wanted, &mut made);
+        made
+    }
+
+    /// Adds the next `len` rows.
+    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<()> {
+        let rows = &mut self.rows;
+        self.transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))
+    }
+
+    /// Makes the masks of what is wanted, in rows counted from `first_row` on.
+    fn make(&mut self, ctx: &Context, outputs: &Outputs, first_row: usize) {
+        let Self { transfers, rows, wanted, outputs: made, tags, done, total } = self;
+        made.resize(wanted.len(), 0);
+        outputs.of_values(ctx.pool(), &rows[first_row..], &transfers.masks(), wanted, made);
+        made.iter().for_each(|tag| tags.push(*tag));
+        *done += made.len() as u64;
+        ctx.progress(*done, *total);
     }
 }
 
@@ -112,47 +231,8 @@ impl Held {
                 wanted.extend(simple.group(group).iter().map(|held| unpack(u128::from(*held))));
             }
             Held::Long(simple) => {
-                wanted.extend(simple.group(group).iter().map(|held| unpack(*held)))
+                wanted.extend(simple.group(group).iter().map(|held| unpack(*held)));
             }
         }
-    }
-}
-
-/// The masks made so far, and room for the rows, values and outputs of one group.
-struct Masks {
-    transfers: kk13::Sender,
-    rows: Vec<kk13::Row>,
-    wanted: Vec<(u32, u128)>,
-    outputs: Vec<u128>,
-    tags: Vec<Tagged>,
-    total: u64,
-}
-
-impl Masks {
-    fn new(plan: &Plan, transfers: kk13::Sender) -> Self {
-        Self {
-            transfers,
-            rows: Vec::new(),
-            wanted: Vec::new(),
-            outputs: Vec::new(),
-            tags: Vec::with_capacity(plan.masks() as usize),
-            total: plan.masks(),
-        }
-    }
-
-    /// Replaces the rows by the next `len`.
-    fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<()> {
-        self.rows.clear();
-        let rows = &mut self.rows;
-        self.transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))
-    }
-
-    /// Makes the masks of what is wanted, in rows counted from `first_row` on.
-    fn make(&mut self, ctx: &Context, outputs: &Outputs, first_row: usize) {
-        let Self { transfers, rows, wanted, outputs: made, tags, total } = self;
-        made.resize(wanted.len(), 0);
-        outputs.of_values(ctx.pool(), &rows[first_row..], &transfers.masks(), wanted, made);
-        tags.extend(made.iter().map(|tag| Tagged::new(*tag, 0)));
-        ctx.progress(tags.len() as u64, *total);
     }
 }
