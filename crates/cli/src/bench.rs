@@ -94,7 +94,7 @@ impl Network {
 /// Half of the smaller set is common; the result of every run is checked. Times are from the
 /// moment both sides are ready to the end of the later one.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
+#[command(after_help = "Example:
   vesica bench dh --size 2^16 --network lan --runs 5
   vesica bench ot_phasing --paper --item-bits 32 --size 2^20
   vesica bench gbf --ot iknp --size 2^16")]
