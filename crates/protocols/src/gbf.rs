@@ -15,8 +15,8 @@
 //!   sender: X                                       receiver: Y
 //!
 //!   setup of the transfers      ◀──────────────▶    setup of the transfers
-//!                               ◀───────────────    r ←$ {0,1}^256
 //!   m transfers: p_0, p_1       ◀──────────────▶    c ←$ {0,1}^m, p_c
+//!                               ◀───────────────    r ←$ {0,1}^256
 //!                                                   B = Bloom(Y)
 //!   G = GarbledBloom({(x, t(x))})  ◀────────────    d = c + B
 //!   G_i + p_{i, 1+d_i}          ───────────────▶    where B_i = 1: G_i
@@ -32,8 +32,8 @@
 //! agree, the paper's sum loses the slot. The value of an item is a hash t(x) in place of x. The
 //! string that a receiver gets where its filter has a zero is the transfer's own pad, so that
 //! only one string a slot is sent. Filters are built in blocks, see [`vesica_okvs::bloom`]; so they
-//! stay in the cache, and a block of strings leaves as soon as it is made. The receiver adds up an
-//! item's pads before and its strings after, and keeps neither.
+//! stay in the cache, and the strings of a block leave while the corrections of the next come, on
+//! two forks. The receiver adds up an item's pads before and its strings after, and keeps neither.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 

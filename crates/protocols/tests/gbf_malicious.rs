@@ -20,7 +20,7 @@ fn params(n_x: u64, n_y: u64) -> PsiParams {
 
 #[test]
 fn several_blocks_give_the_exact_intersection() {
-    let (n_x, n_y) = (5000, (1 << 14) + 1);
+    let (n_x, n_y) = (5000, (1 << 13) + 1);
     assert_eq!(Sizes::new(n_y).blocks(), 2);
     let (x, y) = overlapping(n_x, n_y, 3000);
     let run = run_psi(protocol(), &Runner::default(), Learns::Both, &x, &y);

@@ -106,9 +106,9 @@ pub(super) fn seconds(mode: Mode, params: &PsiParams) -> f64 {
     }
     let slots = Plan::new(mode, params).shape.len() as f64;
     match mode {
-        Mode::Silent => 0.02 + 20e-9 * slots,
-        Mode::Iknp => 0.02 + 30e-9 * slots,
-        Mode::Paper => 0.02 + 40e-9 * slots,
+        Mode::Silent => 0.012 + 27e-9 * slots,
+        Mode::Iknp => 0.008 + 21e-9 * slots,
+        Mode::Paper => 0.008 + 24e-9 * slots,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::party::check_set_len;
 use crate::{Output, Party};
 use rand::Rng;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use vesica_core::tagged::{Buckets, Tagged};
 use vesica_core::{Block, Item, PsiParams, Result};
 use vesica_net::Context;
@@ -42,17 +42,18 @@ impl Party for Receiver {
         let plan = Plan::new(mode, &params);
 
         let mut choices = ctx.child("setup", |ctx| Choices::setup(ctx, session, mode))?;
+        ctx.child("transfers", |ctx| choices.extend(ctx, plan.shape.len()))?;
         let mut seed = [0; SEED_LEN];
         ctx.rng().fill_bytes(&mut seed);
         ctx.peer()?.send(&seed)?;
-        ctx.child("transfers", |ctx| choices.extend(ctx, plan.shape.len()))?;
+        ctx.peer()?.flush()?;
         let hashing = Hashing::new(&plan, session, &seed);
         let rows = hashing.rows(ctx.pool(), &plan, &y);
-        let query = Query { plan: &plan, hashing: &hashing, rows: &rows };
-        let narrow = plan.is_narrow();
-        let common =
-            if narrow { query.run::<u64>(ctx, choices) } else { query.run::<u128>(ctx, choices) }?;
-        answer_tags::give(ctx, &params, &hashing, &y, &common)?;
+        let query = Query { plan: &plan, hashing: &hashing, rows: &rows, params: &params, y: &y };
+        let common = match plan.is_narrow() {
+            true => query.run::<u64>(ctx, choices),
+            false => query.run::<u128>(ctx, choices),
+        }?;
         Ok(Output::Positions(common))
     }
 }
@@ -62,6 +63,8 @@ struct Query<'a> {
     plan: &'a Plan,
     hashing: &'a Hashing,
     rows: &'a Buckets,
+    params: &'a PsiParams,
+    y: &'a [Item],
 }
 
 /// One block's filter, and the indices and values of its items.
@@ -74,35 +77,54 @@ struct Built<S> {
 }
 
 /// One block on its way: its transfers, and what the sums of its items are so far.
-struct Work<'a, S> {
+struct Work<'a, S: Share> {
     block: usize,
     blocks: &'a mut [Block],
     built: Built<S>,
-    sums: &'a mut Vec<S>,
+    sums: &'a mut Sums<S>,
 }
 
+/// Of each item of a block its value and the sum of its pads.
+type Sums<S> = Zeroizing<Vec<S>>;
+
+/// Blocks that may wait for their strings, for each that is worked on.
+const BLOCKS_AHEAD: usize = 64;
+
 impl Query<'_> {
-    /// The positions of the common items, ascending.
-    fn run<S: Share>(&self, ctx: &mut Context, choices: Choices) -> Result<Vec<usize>> {
-        let sums = ctx.child("filter", |ctx| self.choose::<S>(ctx, choices))?;
-        ctx.child("query", |ctx| self.look_up(ctx, sums))
+    /// Sends the corrections of block after block while the strings of earlier ones come, and then the
+    /// answer. Gives the positions of the common items, ascending.
+    fn run<S: Share>(&self, ctx: &mut Context, mut choices: Choices) -> Result<Vec<usize>> {
+        let at_once = ctx.pool().len().min(self.plan.shape.blocks());
+        let (give, take) = mpsc::sync_channel(BLOCKS_AHEAD * at_once);
+        let choose = |ctx: &mut Context| self.choose::<S>(ctx, at_once, &mut choices, give);
+        let look_up = |ctx: &mut Context| {
+            let Some(common) = self.look_up::<S>(ctx, at_once, take)? else {
+                return Ok(Vec::new());
+            };
+            let common = common.iter().enumerate().filter(|(_, common)| **common);
+            let common: Vec<usize> = common.map(|(i, _)| i).collect();
+            answer_tags::give(ctx, self.params, self.hashing, self.y, &common)?;
+            Ok(common)
+        };
+        // A part whose channel has closed ends quietly: the other part has the error.
+        let ((), common) = ctx.join(("choices", choose), ("strings", look_up))?;
+        Ok(common)
     }
 
-    /// Chooses by the filter. Gives for each item, in the order of the blocks, its value and the sum of
-    /// its pads.
+    /// Chooses by the filter.
     fn choose<S: Share>(
         &self,
         ctx: &mut Context,
-        mut choices: Choices,
-    ) -> Result<Zeroizing<Vec<Vec<S>>>> {
+        at_once: usize,
+        choices: &mut Choices,
+        give: mpsc::SyncSender<Sums<S>>,
+    ) -> Result<()> {
         let pads = Hash::new(self.hashing.session());
         let (blocks, block_len) = (self.plan.shape.blocks(), self.plan.shape.block_len());
-        let at_once = ctx.pool().len().min(blocks);
         let mut m = Zeroizing::new(Block::zeros(at_once * block_len));
         let mut bits = Zeroizing::new(vec![0; block_len.div_ceil(64)]);
-        let mut sums = Zeroizing::new(vec![Vec::new(); blocks]);
         let all: Vec<usize> = (0..blocks).collect();
-        for (now, sums) in all.chunks(at_once).zip(sums.chunks_mut(at_once)) {
+        for now in all.chunks(at_once) {
             let built = ctx.map(now, NonZeroUsize::MIN, |block| self.build::<S>(block[0]));
             for (built, m) in built.iter().zip(m.chunks_mut(block_len)) {
                 choices.fill(ctx, &mut bits, m)?;
@@ -111,7 +133,9 @@ impl Query<'_> {
                     bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
                 ctx.peer()?.send(&corrections[..self.plan.corrections_len()])?;
             }
-            let parts = m.chunks_mut(block_len).zip(built).zip(sums).zip(now);
+            ctx.peer()?.flush()?;
+            let mut sums: Vec<Sums<S>> = now.iter().map(|_| Sums::default()).collect();
+            let parts = m.chunks_mut(block_len).zip(built).zip(&mut sums).zip(now);
             let work = parts.map(|(((blocks, built), sums), block)| Work {
                 block: *block,
                 blocks,
@@ -119,10 +143,11 @@ impl Query<'_> {
                 sums,
             });
             ctx.pool().for_each(work.collect(), |work| self.add_pads(&pads, work));
-            ctx.progress(now[now.len() - 1] as u64 + 1, blocks as u64);
+            if sums.into_iter().any(|sums| give.send(sums).is_err()) {
+                break;
+            }
         }
-        ctx.peer()?.flush()?;
-        Ok(sums)
+        Ok(())
     }
 
     fn build<S: Share>(&self, block: usize) -> Built<S> {
@@ -157,7 +182,7 @@ impl Query<'_> {
         let pads: Vec<S> =
             work.blocks.iter().map(|block| truncated(*block, self.plan.string_len)).collect();
         let pads = Zeroizing::new(pads);
-        *work.sums = work.built.values;
+        *work.sums = Zeroizing::new(work.built.values);
         let mut start = 0;
         for (value, end) in work.sums.iter_mut().zip(work.built.ends) {
             *value ^= sum(&pads, &work.built.indices[start..end as usize]);
@@ -165,39 +190,50 @@ impl Query<'_> {
         }
     }
 
-    /// Receives the strings and adds up those of each item.
+    /// Receives the strings and adds up those of each item; which positions are common. `None` if the
+    /// sums ended before their time.
     fn look_up<S: Share>(
         &self,
         ctx: &mut Context,
-        sums: Zeroizing<Vec<Vec<S>>>,
-    ) -> Result<Vec<usize>> {
+        at_once: usize,
+        take: mpsc::Receiver<Sums<S>>,
+    ) -> Result<Option<Vec<bool>>> {
         let (blocks, string_len) = (self.plan.shape.blocks(), self.plan.string_len);
-        let at_once = ctx.pool().len().min(blocks);
         let mut bytes = vec![0; at_once * self.plan.strings_len()];
-        let mut common = vec![false; sums.iter().map(Vec::len).sum()];
+        let mut common = vec![false; self.y.len()];
         let all: Vec<usize> = (0..blocks).collect();
         for now in all.chunks(at_once) {
+            let sums: Vec<Sums<S>> = take.iter().take(now.len()).collect();
+            if sums.len() < now.len() {
+                return Ok(None);
+            }
             for strings in bytes.chunks_mut(self.plan.strings_len()).take(now.len()) {
                 strings
                     .chunks_mut(message_len(string_len))
                     .try_for_each(|part| ctx.peer()?.recv_into(part))?;
             }
-            let work: Vec<_> = now.iter().zip(bytes.chunks(self.plan.strings_len())).collect();
+            let strings = bytes.chunks(self.plan.strings_len());
+            let work: Vec<_> = now.iter().zip(strings).zip(&sums).collect();
             let found = ctx.map(&work, NonZeroUsize::MIN, |work| {
-                let (block, bytes) = work[0];
-                let strings: Vec<S> = bytes.chunks(string_len).map(S::read).collect();
-                let rows = self.rows.bucket(*block);
-                let mut sums = sums[*block].iter().zip(rows);
-                let mut found = Vec::new();
-                self.each::<S>(rows, |indices, _| {
-                    let (expected, row) = sums.next().expect("a sum for each item");
-                    found.push((row.position(), *expected == sum(&strings, indices)));
-                });
-                found
+                let ((block, bytes), sums) = work[0];
+                self.look_up_block(*block, bytes, sums)
             });
             found.iter().flatten().for_each(|(position, is)| common[*position as usize] = *is);
             ctx.progress(now[now.len() - 1] as u64 + 1, blocks as u64);
         }
-        Ok(common.iter().enumerate().filter(|(_, common)| **common).map(|(i, _)| i).collect())
+        Ok(Some(common))
+    }
+
+    /// The position of each item of a block, and whether it is common.
+    fn look_up_block<S: Share>(&self, block: usize, bytes: &[u8], sums: &[S]) -> Vec<(u32, bool)> {
+        let strings: Vec<S> = bytes.chunks(self.plan.string_len).map(S::read).collect();
+        let rows = self.rows.bucket(block);
+        let mut expected = sums.iter().zip(rows);
+        let mut found = Vec::with_capacity(rows.len());
+        self.each::<S>(rows, |indices, _| {
+            let (expected, row) = expected.next().expect("a sum for each item");
+            found.push((row.position(), *expected == sum(&strings, indices)));
+        });
+        found
     }
 }

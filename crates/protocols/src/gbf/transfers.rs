@@ -173,8 +173,21 @@ impl Stream for cot::ReceiverStream {
     }
 }
 
-/// Fills `blocks` from one stream after the other.
-fn fill<S: Stream>(pool: &Pool, streams: &mut VecDeque<S>, blocks: &mut [Block]) -> Result<()> {
+/// Fills `blocks` from one stream after the other, on the threads of `pool` alone: other parts of the
+/// run go on at the same time.
+fn fill<S: Stream + Send>(
+    pool: &Pool,
+    streams: &mut VecDeque<S>,
+    blocks: &mut [Block],
+) -> Result<()> {
+    pool.run(|| fill_here(pool, streams, blocks))
+}
+
+fn fill_here<S: Stream>(
+    pool: &Pool,
+    streams: &mut VecDeque<S>,
+    blocks: &mut [Block],
+) -> Result<()> {
     let mut rest = blocks;
     while !rest.is_empty() {
         let stream = streams.front_mut().ok_or(Error::Bug("all transfers were taken"))?;

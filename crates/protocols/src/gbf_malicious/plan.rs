@@ -18,7 +18,7 @@ pub const MAX_RECEIVER_LEN: u64 = 1 << 24;
 
 /// Items of the receiver in a block on average, at most: the more, the fewer transfers an item, the
 /// fewer, the less memory.
-const ITEMS_PER_BLOCK: u64 = 1 << 14;
+const ITEMS_PER_BLOCK: u64 = 1 << 13;
 
 /// Length in bytes of s, r and the seed of C.
 pub(super) const SEED_LEN: usize = 32;
@@ -41,7 +41,7 @@ const LAMBDA: f64 = STATISTICAL_SECURITY_BITS as f64;
 
 /// c/m in units of 2^-16 for blocks of 2^(2i) items and more: what makes N least; parameters/gbf
 /// searches.
-const OPENED: [u16; 8] = [26214, 19661, 19661, 13107, 9830, 7209, 3670, 2621];
+const OPENED: [u16; 7] = [26214, 19661, 19661, 13107, 9830, 7209, 3670];
 
 /// The sizes of cut and choose, of each of 2^b blocks.
 ///
@@ -228,7 +228,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 /// Estimated seconds of computation, fitted to measurements.
 pub(super) fn seconds(params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
-    0.05 + 2e-6 * n_x + 10e-6 * n_y
+    0.01 + 2.5e-6 * n_x + 12e-6 * n_y
 }
 
 /// Evaluations of the hash functions that [`usable_set_len`] grants a receiver, as a power of two.

@@ -167,13 +167,14 @@ impl Receiver {
             #[cfg(test)]
             let sent = &self.deviation.places(sent, &cut, plan);
             send_places(ctx, plan, sent)?;
+            // The sender works on this block while this party works on the next.
+            ctx.peer()?.flush()?;
 
             let of_block = hashing.sums(&pool, &self.y, items, &places, &messages);
             let positions = items.iter().map(Tagged::position);
             positions.zip(of_block).for_each(|(i, sum)| sums[i as usize] = sum);
             ctx.progress(block as u64 + 1, plan.sizes.blocks() as u64);
         }
-        ctx.peer()?.flush()?;
         Ok(sums)
     }
 }
