@@ -37,7 +37,6 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-mod answer_tags;
 mod hashing;
 mod plan;
 mod receiver;

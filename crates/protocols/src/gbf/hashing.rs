@@ -10,7 +10,6 @@ use vesica_simd::aes::Aes128;
 
 const ROW_LABEL: &str = "vesica v1 gbf row";
 const INDEX_LABEL: &str = "vesica v1 gbf index";
-const ANSWER_LABEL: &str = "vesica v1 gbf answer";
 
 /// Items that one CPU thread hashes at a time.
 const ITEMS_PER_TASK: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1 << 14).unwrap();
@@ -19,7 +18,6 @@ const ITEMS_PER_TASK: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1 << 
 pub(super) struct Hashing {
     session: SessionId,
     row: Aes128,
-    answer: Aes128,
     pub(super) indices: BloomHash,
 }
 
@@ -33,7 +31,6 @@ impl Hashing {
         Self {
             session: *session,
             row: Aes128::new(key(ROW_LABEL)),
-            answer: Aes128::new(key(ANSWER_LABEL)),
             indices: BloomHash::new(&plan.shape, key(INDEX_LABEL)),
         }
     }
@@ -47,14 +44,6 @@ impl Hashing {
     pub(super) fn rows(&self, pool: &Pool, plan: &Plan, items: &[Item]) -> Buckets {
         let rows = hashed(&self.row, pool, items);
         pool.run(|| Buckets::new(rows, 128, plan.shape.block_bits()))
-    }
-
-    /// t'(x) of each item, with its position.
-    pub(super) fn answers(&self, pool: &Pool, items: &[Item], bits: u32) -> Vec<Tagged> {
-        let mut tags = hashed(&self.answer, pool, items);
-        let mask = u128::MAX >> (128 - bits);
-        tags.iter_mut().for_each(|tag| *tag = Tagged::new(tag.tag() & mask, tag.position()));
-        tags
     }
 }
 

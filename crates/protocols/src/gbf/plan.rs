@@ -1,6 +1,7 @@
 //! The sizes of a run, which both parties compute from public figures.
 
-use super::{answer_tags, transfers};
+use super::transfers;
+use crate::answer;
 use crate::catalogue::Traffic;
 use vesica_core::PsiParams;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
@@ -95,7 +96,7 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
         receiver_to_sender: transfers.receiver_to_sender
             + SEED_LEN as u64
             + (blocks * plan.corrections_len()) as u64
-            + answer_tags::bytes(params),
+            + answer::items_bytes(params),
     }
 }
 

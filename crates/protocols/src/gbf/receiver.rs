@@ -1,9 +1,8 @@
-use super::answer_tags;
 use super::hashing::{Hashing, truncated};
 use super::plan::{Mode, Plan, SEED_LEN, first_transfer, is_trivial, message_len};
 use super::transfers::Choices;
 use crate::party::check_set_len;
-use crate::{Output, Party};
+use crate::{Output, Party, answer};
 use rand::Rng;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, mpsc};
@@ -103,7 +102,7 @@ impl Query<'_> {
             };
             let common = common.iter().enumerate().filter(|(_, common)| **common);
             let common: Vec<usize> = common.map(|(i, _)| i).collect();
-            answer_tags::give(ctx, self.params, self.hashing, self.y, &common)?;
+            answer::give_items(ctx, self.params, self.y, &common)?;
             Ok(common)
         };
         // A part whose channel has closed ends quietly: the other part has the error.

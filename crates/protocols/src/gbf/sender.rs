@@ -1,9 +1,8 @@
-use super::answer_tags;
 use super::hashing::{Hashing, truncated};
 use super::plan::{Mode, Plan, SEED_LEN, first_transfer, is_trivial, message_len};
 use super::transfers::Keys;
 use crate::party::check_set_len;
-use crate::{Output, Party};
+use crate::{Output, Party, answer};
 use rand::Rng;
 use std::sync::{Arc, mpsc};
 use vesica_core::tagged::{Buckets, Tagged};
@@ -132,7 +131,7 @@ fn send_filter<S: Share>(
     let (garbling, rows) = (&garbling, &rows);
     let send =
         move |ctx: &mut Context| match garbling.send::<S>(ctx, rows, take_ready, give_spare)? {
-            true => answer_tags::take(ctx, params, hashing, x),
+            true => answer::take_items(ctx, params, x),
             false => Ok(Output::Nothing),
         };
     ctx.join(("choices", receive), ("strings", send)).map(|((), output)| output)
