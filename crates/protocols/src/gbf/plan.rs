@@ -1,8 +1,7 @@
 //! The sizes of a run, which both parties compute from public figures.
 
 use super::transfers;
-use crate::answer;
-use crate::catalogue::Traffic;
+use crate::{answer, catalogue::Traffic};
 use vesica_core::PsiParams;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_okvs::bloom::BloomShape;
