@@ -299,6 +299,11 @@ fn bad_settings() {
     session.vesica("keygen none/new.key");
     session.vesica("protocols rr33");
     session.vesica("bench rr33");
+    session.vesica("bench rr22 --item-bits 32");
+    session.vesica("bench ot_phasing --item-bits 8 --size 1000");
+    session.vesica("bench rr22 --ot iknp");
+    session.vesica("bench rr22 --ot silent");
+    session.vesica("bench dh --paper");
     for backend in [", avx2", ", avx512"] {
         session.redactions.push((backend.to_owned(), "")); // not on every machine
     }

@@ -149,7 +149,7 @@ fn bench(error: &BenchError) -> Message {
         BenchError::UnknownProtocol(id) => unknown_protocol(id),
         BenchError::DigestsOnly(id) => Message::here(
             format!("{id} takes items of 128 bits only"),
-            "protocols for small domains say so in `vesica protocols`",
+            "`vesica protocols ID` says of each which items it takes",
         ),
         BenchError::TooFewItems { bits } => Message::here(
             format!("there are not enough items of {bits} bits for these sets"),
