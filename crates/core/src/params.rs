@@ -104,6 +104,11 @@ impl PsiParams {
         self.receiver_len as usize
     }
 
+    /// Whether a set is empty, so that there is nothing to compare.
+    pub fn has_empty_set(&self) -> bool {
+        self.sender_len == 0 || self.receiver_len == 0
+    }
+
     /// Who learns the result.
     pub fn learns(&self) -> Learns {
         self.learns

@@ -113,14 +113,9 @@ pub(crate) const ROW: Protocol = Protocol {
     receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
 };
 
-/// Whether there is nothing to compare, so that nothing is sent.
-fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Exact payload bytes of a run.
 pub fn bytes(params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let elements = (ELEMENT_LEN * (1 + params.receiver_len())) as u64;
@@ -156,7 +151,7 @@ impl Sender {
 impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { params, x } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
         }
         let group = Group::ffdhe2048();
@@ -190,7 +185,7 @@ impl Receiver {
 impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { params, y } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let group = Group::ffdhe2048();

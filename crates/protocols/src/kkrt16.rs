@@ -115,11 +115,6 @@ pub(crate) const ROW: Protocol = Protocol {
     receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
 };
 
-/// Whether there is nothing to compare, so that nothing is sent.
-fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Points at which the sender evaluates, and tags that it sends. Larger sets are refused.
 fn tag_count(params: &PsiParams) -> u64 {
     FUNCTIONS * (params.sender_len() as u64).min(MAX_SENDER_LEN)
@@ -139,7 +134,7 @@ fn table(params: &PsiParams) -> Table {
 
 /// Exact payload bytes of a run.
 pub fn bytes(params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let oprf = kkrt::bytes(table(params).bins(), tag_count(params));
@@ -191,7 +186,7 @@ impl Sender {
 impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { params, x } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
         }
         let session = params.session();
@@ -278,7 +273,7 @@ impl Receiver {
 impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { params, y } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let session = params.session();

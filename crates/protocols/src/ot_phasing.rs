@@ -122,14 +122,9 @@ const TAGS: Parameter = Parameter {
     source: "Pinkas, Schneider, Segev, Zohner 2015, §2.1",
 };
 
-/// Whether there is nothing to compare, so that nothing is sent.
-fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Exact payload bytes of a run.
 pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let traffic = Plan::new(mode, params).traffic();
@@ -141,7 +136,7 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
 
 /// Estimated seconds of computation, fitted to measurements.
 fn seconds(mode: Mode, params: &PsiParams) -> f64 {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return 0.0;
     }
     let plan = Plan::new(mode, params);

@@ -140,14 +140,9 @@ impl Plan {
     }
 }
 
-/// Whether there is nothing to compare, so that nothing is sent.
-fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Exact payload bytes of a run.
 pub fn bytes(params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let plan = Plan::new(params);
@@ -161,7 +156,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 
 /// Estimated seconds of computation, fitted to measurements.
 fn seconds(params: &PsiParams) -> f64 {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return 0.0;
     }
     let plan = Plan::new(params);
@@ -207,7 +202,7 @@ impl Sender {
 impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { params, x } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
         }
         let plan = Plan::new(&params);
@@ -324,7 +319,7 @@ impl Receiver {
 impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { params, y } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let plan = Plan::new(&params);

@@ -152,14 +152,9 @@ fn tag_bits(params: &PsiParams) -> u32 {
         + ceil_log2(params.receiver_len() as u64)
 }
 
-/// Whether there is nothing to compare, so that nothing is sent.
-fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Exact payload bytes of a run.
 pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let plan = mode.plan(params);
@@ -205,7 +200,7 @@ impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { mode, params, x } = *self;
         let session = params.session();
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
         }
         let plan = mode.plan(&params);
@@ -256,7 +251,7 @@ impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { mode, params, y } = *self;
         let session = params.session();
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let plan = mode.plan(&params);

@@ -114,11 +114,6 @@ fn plan(params: &PsiParams) -> Plan {
     Plan::fast(params.receiver_len(), OUTPUT_BITS)
 }
 
-/// Whether there is nothing to compare, so that nothing is sent.
-fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// p: a proof is guessed for any of the sender's items with probability 2^-λ.
 fn proof_len(params: &PsiParams) -> usize {
     (STATISTICAL_SECURITY_BITS + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
@@ -149,7 +144,7 @@ pub fn usable_set_len(params: &PsiParams) -> u64 {
 
 /// Exact payload bytes of a run.
 pub fn bytes(params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let plan = plan(params);
@@ -214,7 +209,7 @@ impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { params, x } = *self;
         let session = params.session();
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
         }
         let plan = plan(&params);
@@ -274,7 +269,7 @@ impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { params, y } = *self;
         let session = params.session();
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let plan = plan(&params);

@@ -138,14 +138,9 @@ const TAGS: Parameter = Parameter {
     source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
 };
 
-/// Whether there is nothing to compare, so that nothing is sent.
-fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Exact payload bytes of a run.
 pub fn bytes(size: KeySize, params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let elements = (size.len_bytes() * params.receiver_len()) as u64;
@@ -185,7 +180,7 @@ impl Sender {
 impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { size, params, x } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
         }
         let key = ctx.child("key", |ctx| {
@@ -224,7 +219,7 @@ impl Receiver {
 impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { size, params, y } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let key = ctx.child("key", |ctx| {

@@ -77,14 +77,9 @@ impl Plan {
     }
 }
 
-/// Whether there is nothing to compare, so that nothing is sent.
-pub(super) fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Exact payload bytes of a run.
 pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let plan = Plan::new(mode, params);
@@ -101,7 +96,7 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
 
 /// Estimated seconds of computation, fitted to measurements.
 pub(super) fn seconds(mode: Mode, params: &PsiParams) -> f64 {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return 0.0;
     }
     let slots = Plan::new(mode, params).shape.len() as f64;

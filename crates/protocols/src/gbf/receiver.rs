@@ -1,5 +1,5 @@
 use super::hashing::{Hashing, truncated};
-use super::plan::{Mode, Plan, SEED_LEN, first_transfer, is_trivial, message_len};
+use super::plan::{Mode, Plan, SEED_LEN, first_transfer, message_len};
 use super::transfers::Choices;
 use crate::party::check_set_len;
 use crate::{Output, Party, answer};
@@ -35,7 +35,7 @@ impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { mode, params, y } = *self;
         let session = params.session();
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let plan = Plan::new(mode, &params);

@@ -192,11 +192,6 @@ impl Plan {
     }
 }
 
-/// Whether there is nothing to compare, so that nothing is sent.
-pub(super) fn is_trivial(params: &PsiParams) -> bool {
-    params.sender_len() == 0 || params.receiver_len() == 0
-}
-
 /// Refuses sets of another size than the parameters say, and those too large for the protocol.
 pub(super) fn check_lens(params: &PsiParams, expected: usize, actual: usize) -> Result<()> {
     let (len, max) = (params.receiver_len() as u64, MAX_RECEIVER_LEN);
@@ -208,7 +203,7 @@ pub(super) fn check_lens(params: &PsiParams, expected: usize, actual: usize) -> 
 
 /// Exact payload bytes of a run.
 pub fn bytes(params: &PsiParams) -> Traffic {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let plan = Plan::new(params);
@@ -242,7 +237,7 @@ const GRINDING_BITS: f64 = 80.0;
 /// times that. This is the least n′ for which it is below 2^-40, with C(q, n′) ≤ (e·q/n′)^n′ and
 /// C(m, L) ≤ 2^(m·h(L/m)).
 pub fn usable_set_len(params: &PsiParams) -> u64 {
-    if is_trivial(params) {
+    if params.has_empty_set() {
         return 0;
     }
     let sizes = Sizes::new(params.receiver_len() as u64);

@@ -1,9 +1,7 @@
 use super::cut::{Opening, choices, cut};
 use super::hashing::Hashing;
 use super::injection::{draw, pack};
-use super::plan::{
-    BYTES_PER_MESSAGE, PER_MESSAGE, Plan, SEED_LEN, TAG_BITS, check_lens, is_trivial,
-};
+use super::plan::{BYTES_PER_MESSAGE, PER_MESSAGE, Plan, SEED_LEN, TAG_BITS, check_lens};
 #[cfg(test)]
 use super::tests::Deviation;
 use super::{commit, proofs};
@@ -52,7 +50,7 @@ impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let (params, y) = (self.params, &self.y);
         let session = params.session();
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let plan = Plan::new(&params);

@@ -1,9 +1,7 @@
 use super::cut::{Opening, cut, is_one};
 use super::hashing::Hashing;
 use super::injection::{Used, unpack};
-use super::plan::{
-    BYTES_PER_MESSAGE, PER_MESSAGE, Plan, SEED_LEN, TAG_BITS, check_lens, is_trivial,
-};
+use super::plan::{BYTES_PER_MESSAGE, PER_MESSAGE, Plan, SEED_LEN, TAG_BITS, check_lens};
 use super::{commit, proofs};
 use crate::{Output, Party, answer, sorted_tags};
 use rand::Rng;
@@ -47,7 +45,7 @@ impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let (params, x) = (self.params, &self.x);
         let session = params.session();
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
         }
         let plan = Plan::new(&params);

@@ -1,5 +1,5 @@
+use super::BIN_SLOT;
 use super::plan::{Mode, Plan, check};
-use super::{BIN_SLOT, is_trivial};
 use crate::{Output, Party, answer, sorted_tags};
 use std::sync::Arc;
 use vesica_core::tagged::Tagged;
@@ -34,7 +34,7 @@ impl Receiver {
 impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { mode, params, y } = *self;
-        if is_trivial(&params) {
+        if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
         }
         let plan = Plan::new(mode, &params);
