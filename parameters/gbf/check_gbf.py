@@ -29,6 +29,22 @@ def main():
                 bits = margin(n, n)
                 assert bits > 0, f"n = {n}: {bits:.2f} bits"
                 worst["n_x = n"] = min(worst["n_x = n"], (bits, n))
+    # k leaves no room where n_x is a power of two, and loads vary most where n_y has just doubled the
+    # blocks, which are then half as long.
+    for log_x in range(0, 32 if not quick else 20):
+        n_x = 1 << log_x
+        blocks_of = lambda n_y: gbf_shape(n_x, n_y)[1]
+        for log_y in range(max(log_x, 10), 32 if not quick else 22):
+            low, high = 1 << log_y, min((1 << (log_y + 1)) - 1, 2**32 - 1)
+            if blocks_of(low) == blocks_of(high):
+                continue
+            while low + 1 < high:
+                middle = (low + high) // 2
+                low, high = (middle, high) if blocks_of(middle) == blocks_of(1 << log_y) else (low, middle)
+            bits = margin(n_x, high)
+            assert bits > 0, f"n_x = {n_x}, n_y = {high}: {bits:.2f} bits"
+            key = "n_x a power of two, n_y where blocks double"
+            worst[key] = min(worst.get(key, (bits, high)), (bits, high))
     for key, (bits, n) in worst.items():
         print(f"{key}: at least {40 + bits:.2f} bits, worst at n = {n}")
     for log in (0, 8, 12, 16, 20, 24):

@@ -24,7 +24,7 @@
 //!   [both] x is common iff t'(x) is among them ◀    [both] t'(y) of the common y, and random ones
 //! ```
 //!
-//! m = 1.49·k·max(n_x, n_y) + 1024 slots, k = λ + ⌈log n_x⌉ hash functions, strings of s bytes with 8·s ≥ λ + ⌈log n_y⌉.
+//! m = 1.5·k·max(n_x, n_y) + 1024 slots, k = λ + ⌈log n_x⌉ hash functions, strings of s bytes with 8·s ≥ λ + ⌈log n_y⌉.
 //! Three rows of the catalogue: `gbf` with silent transfers, `gbf_iknp` with IKNP, and `gbf_paper`
 //! with the paper's parameters: IKNP, k = κ = 128, m = 1.44·k·max(n_x, n_y), strings of 128 bits.
 //!
@@ -63,7 +63,7 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
     sender_learns: LEARNED_BY_SENDER,
     receiver_learns: LEARNED_BY_RECEIVER,
     flights: 5,
-    bytes_formula: "COT(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ 1.49·(40 + ⌈log n_x⌉)·max(n_x, n_y) + 1024 slots; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
+    bytes_formula: "COT(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ 1.5·(40 + ⌈log n_x⌉)·max(n_x, n_y) + 1024 slots; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Silent, params),
     seconds: |params| plan::seconds(Mode::Silent, params),
     usable_set_len: None,
@@ -77,7 +77,7 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
         },
         Parameter {
             name: "slots",
-            value: "1.488·k·max(n_x, n_y) + 1024, in blocks of at most 2^17",
+            value: "1.5·k·max(n_x, n_y) + 1024, in blocks of at most 2^17",
             source: "parameters/gbf",
         },
         Parameter {

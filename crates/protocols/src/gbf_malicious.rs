@@ -31,7 +31,8 @@
 //!
 //! h*(x) is the *set* of the k = 96 indices of x. All hashes are random oracles; K has all κ = 128 bits.
 //!
-//! **What a party that deviates can do.** The sender: choose its set, no larger than n_x. It sends
+//! **What a party that deviates can do.** The sender: choose its set, no larger than n_x but for items that share
+//! a tag, which take 2^64 hashes a pair. It sends
 //! nothing that the receiver could refuse because of its bits, but for the transfers' own check, which
 //! knows no Y. The receiver: choose a set of more items than n_y, [`usable_set_len`] at most. Its
 //! filter has more than the share (1/16)^(1/3) of ones with probability below 2^-40, so that an item it had not hashed
@@ -82,7 +83,7 @@ pub(crate) const ROW: Protocol = Protocol {
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: 9,
-    bytes_formula: "COT(2^b·N) + 128 + 2^b·(⌈N/8⌉ + ⌈c/8⌉ + ⌈m·⌈log N⌉/8⌉ + 16) + tags(n_x, 128), and p·n_x when both learn; 2^b blocks of N transfers, 2^b·N ≈ 250·n_y, of which c are opened and m = N − c used; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
+    bytes_formula: "COT(2^b·N) + 128 + 2^b·(⌈N/8⌉ + ⌈c/8⌉ + ⌈m·⌈log N⌉/8⌉ + 16) + tags(n_x, 128), and p·n_x when both learn; 2^b blocks of N transfers, 2^b·N ≈ 250·n_y from a thousand items on, of which c are opened and m = N − c used; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
     bytes,
     seconds: plan::seconds,
     usable_set_len: Some(usable_set_len),

@@ -31,7 +31,8 @@
 //! B = F = GF(2^128), both hashes are random oracles, F has all κ = 128 bits and the item inside: as
 //! its row key k = H(x, r), a random oracle's value of 128 bits.
 //!
-//! **What a party that deviates can do.** The sender: choose its set, no larger than n_x. The
+//! **What a party that deviates can do.** The sender: choose its set, no larger than n_x but for items that share
+//! a tag, which take 2^64 hashes a pair. The
 //! receiver: choose a set of more items than n_y, for it may encode P as it likes: m without any
 //! effort, about twice as many at most if it can hash 2^80 items ([`usable_set_len`]; RR22 calls it
 //! overfitting). What follows of its set is said of that larger set. Either may stop early; with [`Learns::Both`]

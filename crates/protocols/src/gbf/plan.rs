@@ -45,9 +45,9 @@ impl Plan {
         };
         let pairs = hashes * n_x.max(n_y);
         let slots = match mode {
-            // 1/32 above the least for the mean load, which the variation of the blocks' loads
+            // 4 % above the least for the mean load, which the variation of the blocks' loads
             // takes up, and a thousand for small sets; parameters/gbf checks both.
-            Mode::Silent | Mode::Iknp => (pairs * 1488).div_ceil(1000) + 1024,
+            Mode::Silent | Mode::Iknp => (pairs * 3).div_ceil(2) + 1024,
             Mode::Paper => (pairs * 14427).div_ceil(10000),
         };
         let string_len = match mode {

@@ -13,6 +13,10 @@ use vesica_okvs::bloom::{Bloom, Indices, Share, sum};
 use vesica_ot::adapters::random::Hash;
 use zeroize::Zeroizing;
 
+/// Blocks under way at a time, however many CPU threads there are: all their corrections are sent
+/// before the first string is read.
+const MAX_AT_ONCE: usize = 8;
+
 /// Learns which of its items the sender has.
 pub struct Receiver {
     mode: Mode,
@@ -93,7 +97,7 @@ impl Query<'_> {
     /// Sends the corrections of block after block while the strings of earlier ones come, and then the
     /// answer. Gives the positions of the common items, ascending.
     fn run<S: Share>(&self, ctx: &mut Context, mut choices: Choices) -> Result<Vec<usize>> {
-        let at_once = ctx.pool().len().min(self.plan.shape.blocks());
+        let at_once = ctx.pool().len().min(self.plan.shape.blocks()).min(MAX_AT_ONCE);
         let (give, take) = mpsc::sync_channel(BLOCKS_AHEAD * at_once);
         let choose = |ctx: &mut Context| self.choose::<S>(ctx, at_once, &mut choices, give);
         let look_up = |ctx: &mut Context| {
