@@ -51,8 +51,8 @@ impl CheckedSet {
     }
 
     /// The same for items that are integers: in place of random items there are numbers that no key
-    /// and no other kind of item has. They are no secret, and need not be: each can only match its
-    /// like.
+    /// and no other kind of item has. They are no secret, and need not be between parties that follow
+    /// the protocol: each can only match its like.
     pub(crate) fn of_integers(
         mut items: Vec<Item>,
         canaries: usize,

@@ -132,6 +132,7 @@ fn integers_are_compared_where_the_key_and_the_protocol_allow_it() {
     assert!(bits("integer:8", "protocol = \"ot_phasing\"").is_some_and(|bits| bits > 20));
     assert_eq!(bits("ipv4", "protocol = \"auto\""), None);
     assert_eq!(bits("ipv4", "protocol = \"kkrt16\""), None);
+    assert_eq!(bits("ipv4", "hide_sizes = true\nprotocol = \"ot_phasing\""), None);
     assert_eq!(bits("lower", "protocol = \"ot_phasing\""), None);
 }
 

@@ -57,8 +57,8 @@ impl Table {
     /// below 2^-40: for sets so small that bins cost little beside the items of the other party.
     ///
     /// Placing fails when some k bins are the only ones of k + 1 items; the probability is at most
-    /// Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1), the two functions never naming the same
-    /// bin. Most of it is k = 2, so β grows as n^(3/4)·2^10 until it is sixteen times n.
+    /// Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1), as if the two functions never named the same
+    /// bin; that they do so with probability β^-2 adds n²/(2·β^5). Most of it is k = 2, so β grows as n^(3/4)·2^10 until it is sixteen times n.
     pub fn two_way(len: usize) -> Self {
         let mut bins = if len == 0 { 0 } else { (16 * len).max(2) };
         while len > 2 && !is_rare(len, bins) {

@@ -91,6 +91,33 @@ fn numbers_in_a_row_fail_no_oftener_than_random_bins() {
 
 #[test]
 #[ignore = "slow: hundreds of thousands of tables"]
+fn dense_keys_with_few_bits_left_find_room() {
+    // Three rounds alone would fail 7 times in 100,000 of these with one bit left.
+    let pool = Pool::new(std::num::NonZeroUsize::MIN).unwrap();
+    for (functions, len, bins) in [(2, 64_u64, 1024), (3, 512, 651), (3, 272, 651)] {
+        for left in 1..=6 {
+            let table = Table::new(functions, bins, 0);
+            let item_bits = bins.ilog2() + left;
+            let items: Vec<Item> = (0..len).map(|i| Item::from_integer(i.into())).collect();
+            let runs = if left == 1 { 200_000 } else { 50_000 } * 64 / len;
+            let failures = (0..runs).filter(|run| {
+                let mut session = [7; 32];
+                session[..8].copy_from_slice(&run.to_le_bytes());
+                let session = SessionId::from_bytes(session);
+                let bins = Locations::permuted(table, &session, item_bits).bins(&pool, &items);
+                Cuckoo::new(&table, &bins).is_err()
+            });
+            let failures = failures.count();
+            println!(
+                "{functions} functions, {len} in {bins}, {left} bits left: {failures} of {runs}"
+            );
+            assert!(failures <= 1, "{failures} of {runs}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow: hundreds of thousands of tables"]
 fn the_fit_of_stashless_tables_is_on_the_safe_side() {
     // λ = 240·e − log n − 256, at expansions small enough to see failures.
     let runs = 1 << 18;

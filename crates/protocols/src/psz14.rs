@@ -32,7 +32,7 @@
 //! the sender computes those of what it has, and dummies for nothing.
 //!
 //! **Where we differ from the paper.** The places of a bin are drawn at random, so that they do not
-//! say how many items it holds. Masks are sent as the Elias–Fano code of their set and not in random
+//! say how many items it holds, and so are the numbers of the items for the stash. Masks are sent as the Elias–Fano code of their set and not in random
 //! order, and ℓ counts all pairs that are compared. In a bin both functions of an x may meet only in
 //! different bins. max_β is the smallest that a bin passes with probability below 2^-40, computed
 //! exactly ([`vesica_hashing::max_load`]); should one be passed, the run ends with an error.
@@ -42,6 +42,7 @@
 use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::{check_item_bits, check_set_len};
 use crate::{Output, Party, answer, sorted_tags};
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape as TagShape;
@@ -170,7 +171,7 @@ fn check(params: &PsiParams, len: usize, items: &[Item]) -> Result<()> {
     check_item_bits(params, items)?;
     let table = Table::phasing_two_way(params.receiver_len());
     let limits = [
-        (params.sender_len(), (1 << 32) / (table.functions() + table.stash())),
+        (params.sender_len(), u32::MAX as usize / (table.functions() + table.stash())),
         (params.receiver_len(), 1 << 30),
     ];
     for (len, max) in limits {
@@ -226,7 +227,6 @@ impl Party for Sender {
                 done += made.len() as u64;
                 ctx.progress(done, plan.masks());
             };
-            let slots = slots(&plan, session, plan.places);
             let mut extensions = plan.extensions();
             for (group, len) in (0..simple.groups()).zip(&mut extensions) {
                 rows.clear();
@@ -239,15 +239,19 @@ impl Party for Sender {
                     let value = short[entry.position as usize].integer();
                     of_places[place].push(((bin * shape.rows()) as u32, value));
                 }
-                for (slot, wanted) in slots.iter().zip(&of_places) {
-                    make(ctx, slot, &rows, wanted);
+                for (place, wanted) in of_places.iter().enumerate() {
+                    make(ctx, &Outputs::new(shape, session, place as u64), &rows, wanted);
                 }
             }
             rows.clear();
             let len = extensions.next().unwrap_or(0);
             transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))?;
             if plan.table.stash() > 0 {
-                for (number, item) in short.iter().enumerate() {
+                // A match in the stash tells the receiver the number of the item.
+                let mut order: Vec<u32> = (0..=u32::MAX).take(short.len()).collect();
+                order.shuffle(ctx.rng());
+                for (number, position) in order.into_iter().enumerate() {
+                    let item = &short[position as usize];
                     let slot = Outputs::new(shape, session, stash_slot(number));
                     let firsts = (0..plan.table.stash()).map(|place| (place * shape.rows()) as u32);
                     let wanted: Vec<_> = firsts.map(|first| (first, item.integer())).collect();
@@ -260,11 +264,6 @@ impl Party for Sender {
         ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &tags))?;
         answer::take_items(ctx, &params, &x)
     }
-}
-
-/// The functions of the places of a bin.
-fn slots(plan: &Plan, session: &SessionId, places: usize) -> Vec<Outputs> {
-    (0..places).map(|place| Outputs::new(plan.shape(), session, place as u64)).collect()
 }
 
 /// The function for the sender's item `number` in the stash: bins have fewer than 2^32 places.
@@ -341,7 +340,6 @@ impl Party for Receiver {
                 tags.extend(own.iter().zip(&made).map(|(own, tag)| Tagged::new(*tag, own.0)));
                 ctx.progress(tags.len() as u64, plan.own_masks());
             };
-            let slots = slots(&plan, session, plan.places);
             let (mut rows, mut choices, mut own) = (Vec::new(), Vec::new(), Vec::new());
             let of_bins = (0..cuckoo.len()).step_by(Simple::GROUP_BINS).map(|first| {
                 let bins = first..(first + Simple::GROUP_BINS).min(cuckoo.len());
@@ -366,7 +364,9 @@ impl Party for Receiver {
                 rows.clear();
                 transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
                 if !is_stash {
-                    slots.iter().for_each(|slot| make(ctx, slot, &rows, &own));
+                    for place in 0..plan.places {
+                        make(ctx, &Outputs::new(shape, session, place as u64), &rows, &own);
+                    }
                 } else if !own.is_empty() {
                     for number in 0..plan.n_x {
                         let slot = Outputs::new(shape, session, stash_slot(number));

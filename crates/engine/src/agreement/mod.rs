@@ -285,11 +285,12 @@ impl Agreement {
     }
 
     /// The integers that are compared in place of digests: where the whole key is one column of a
-    /// small domain and the protocol that is named takes such items.
+    /// small domain, the protocol that is named takes such items, and sizes are not hidden.
     pub fn integer_items(&self) -> Option<IntegerItems> {
         let [key] = &self.keys[..] else { return None };
         let key_bits = key.profile.integer_bits()?;
-        if !self.candidates().iter().all(|row| row.small_domains) {
+        // Padding of a small domain could be guessed and counted.
+        if self.hide_sizes || !self.candidates().iter().all(|row| row.small_domains) {
             return None;
         }
         let most_rows = self.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);

@@ -132,7 +132,7 @@ pub(super) fn check(mode: Mode, params: &PsiParams, len: usize, items: &[Item]) 
         Mode::Paper => MAX_FUNCTIONS + Table::stash_len(params.receiver_len()),
     };
     let limits = [
-        (params.sender_len() as u64, (1 << 32) / masks as u64),
+        (params.sender_len() as u64, u64::from(u32::MAX) / masks as u64),
         (params.receiver_len() as u64, 1 << 31),
     ];
     for (len, max) in limits {
