@@ -141,5 +141,5 @@ fn seconds(mode: Mode, params: &PsiParams) -> f64 {
     }
     let plan = Plan::new(mode, params);
     let rows = plan.table.bins() as f64 * plan.bin_shape().rows() as f64;
-    0.02 + 40e-9 * rows + 80e-9 * plan.masks() as f64
+    0.02 + 45e-9 * rows + 95e-9 * plan.masks() as f64
 }

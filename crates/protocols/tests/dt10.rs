@@ -261,7 +261,7 @@ fn seconds_of_a_power(len: usize, exponent_len: usize) -> f64 {
 #[test]
 #[ignore = "slow: measures time, on a machine that has nothing else to do"]
 fn a_run_takes_at_most_a_third_longer_than_its_exponentiations() {
-    let n = 1 << 11;
+    let n = 1 << 10;
     let of_an_item = [
         ("rsa_dt10", 2.0 * seconds_of_a_power(128, 128)),
         ("rsa_dt10_3072", 2.0 * seconds_of_a_power(192, 192)),
@@ -273,15 +273,20 @@ fn a_run_takes_at_most_a_third_longer_than_its_exponentiations() {
         let params =
             PsiParams::new(SessionId::from_bytes([1; 32]), n, n, Learns::Receiver).unwrap();
         let row = find(id).unwrap();
-        let sender = (row.sender)(params, Arc::new(x)).unwrap();
-        let receiver = (row.receiver)(params, Arc::new(y)).unwrap();
-        let start = Instant::now();
-        let run = run(sender, receiver);
-        let seconds = start.elapsed().as_secs_f64();
-        assert!(run.receiver.output.is_ok());
+        let (x, y) = (Arc::new(x), Arc::new(y));
+        // The fastest of three: what else the machine does only adds to a run.
+        let times = (0..3).map(|_| {
+            let sender = (row.sender)(params, Arc::clone(&x)).unwrap();
+            let receiver = (row.receiver)(params, Arc::clone(&y)).unwrap();
+            let start = Instant::now();
+            let run = run(sender, receiver);
+            assert!(run.receiver.output.is_ok());
+            start.elapsed().as_secs_f64()
+        });
+        let seconds = times.fold(f64::INFINITY, f64::min);
         #[expect(clippy::print_stdout, reason = "a measurement shows its figures")]
         {
-            println!("{id} 2^11: {seconds:.2} s, its exponentiations {powers:.2} s");
+            println!("{id} 2^10: {seconds:.2} s, its exponentiations {powers:.2} s");
         }
         assert!(seconds < 1.3 * powers, "{id}: {seconds} s");
     }
