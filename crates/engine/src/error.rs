@@ -1,6 +1,6 @@
 use crate::agreement::{AgreementError, Difference};
 use std::fmt;
-use vesica_core::{Misbehaviour, StopReason, TransportError};
+use vesica_core::{Misbehaviour, ParameterError, StopReason, TransportError};
 use vesica_link::{IdentityError, LinkError, PublicIdentity};
 use vesica_records::{InputError, OutputError, WriteError};
 
@@ -152,6 +152,18 @@ pub enum ConfigFault {
         /// Items of the set, padding included.
         items: u64,
     },
+    /// The agreed protocol takes no set of that size.
+    #[error("a set of {items} items is larger than the {max} that the protocol takes")]
+    SetTooLarge {
+        /// Items of the set, self-check items and padding included.
+        items: u64,
+        /// Most that it takes.
+        max: u64,
+    },
+    /// The items found no place in a hash table, a chance below 2^-40 for keys that nobody chose for
+    /// it. Which they are is not told.
+    #[error("the keys found no place in the protocol's hash table")]
+    HashingFailed,
     /// This party learns the result and gave no place for it.
     #[error("{party} receives the result and names no file for it")]
     OutputMissing {
@@ -249,6 +261,12 @@ impl Error {
             vesica_core::Error::Transport(kind) => {
                 Error::Transport { peer, phase, kind: kind.into() }
             }
+            vesica_core::Error::Parameter(ParameterError::SetTooLarge { len, max }) => {
+                ConfigFault::SetTooLarge { items: len, max }.into()
+            }
+            vesica_core::Error::Parameter(ParameterError::HashingFailed) => {
+                ConfigFault::HashingFailed.into()
+            }
             vesica_core::Error::Bug(what) => Error::Bug(what),
             _ => Error::Bug("the engine gave a protocol parameters it refuses"),
         }
@@ -302,5 +320,20 @@ impl From<WriteError> for Error {
             WriteError::Input(error) => error.into(),
             WriteError::Output(error) => error.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_protocol_cannot_take_is_told_to_those_who_agreed_on_it() {
+        let of = |error: ParameterError| Error::from_run(error.into(), Phase::Matching, "two");
+        let too_large = of(ParameterError::SetTooLarge { len: 9, max: 8 });
+        assert!(matches!(too_large, Error::Config(ConfigFault::SetTooLarge { items: 9, max: 8 })));
+        let failed = of(ParameterError::HashingFailed);
+        assert!(matches!(failed, Error::Config(ConfigFault::HashingFailed)));
+        assert!(matches!(of(ParameterError::ItemTooLong { bits: 3 }), Error::Bug(_)));
     }
 }

@@ -248,9 +248,8 @@ impl Party for Sender {
             transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))?;
             if plan.table.stash() > 0 {
                 // A match in the stash tells the receiver the number of the item.
-                let mut order: Vec<u32> = (0..=u32::MAX).take(short.len()).collect();
-                order.shuffle(ctx.rng());
-                for (number, position) in order.into_iter().enumerate() {
+                for (number, position) in numbering(short.len(), ctx.rng()).into_iter().enumerate()
+                {
                     let item = &short[position as usize];
                     let slot = Outputs::new(shape, session, stash_slot(number));
                     let firsts = (0..plan.table.stash()).map(|place| (place * shape.rows()) as u32);
@@ -264,6 +263,13 @@ impl Party for Sender {
         ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &tags))?;
         answer::take_items(ctx, &params, &x)
     }
+}
+
+/// The positions of `len` items in random order, the numbers they have for the stash.
+fn numbering(len: usize, rng: &mut impl Rng) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..=u32::MAX).take(len).collect();
+    order.shuffle(rng);
+    order
 }
 
 /// The function for the sender's item `number` in the stash: bins have fewer than 2^32 places.
@@ -382,5 +388,38 @@ impl Party for Receiver {
         let common = sorted_tags::own_positions(&matches, y.len());
         answer::give_items(ctx, &params, &y, &common)?;
         Ok(Output::Positions(common))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha20Rng as StdRng;
+
+    #[test]
+    fn numbers_for_the_stash_do_not_follow_the_list() {
+        let [one, two] = [1, 2].map(|seed| numbering(1000, &mut StdRng::seed_from_u64(seed)));
+        assert_ne!(one, two);
+        for order in [one, two] {
+            // A fixed point is expected once; ten have probability below 2^-21.
+            let fixed = order.iter().enumerate().filter(|(i, position)| *i == **position as usize);
+            assert!(fixed.count() < 10);
+            let mut all = order.clone();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..1000));
+        }
+    }
+
+    #[test]
+    fn places_of_a_bin_are_taken_once_each_and_in_random_order() {
+        let mut rng = StdRng::seed_from_u64(3);
+        let mut free = FreePlaces::new(2, 18);
+        let taken: Vec<usize> = std::iter::from_fn(|| free.take(1, &mut rng)).collect();
+        assert!(!taken.is_sorted());
+        let mut all = taken.clone();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..18));
+        assert!(free.take(1, &mut rng).is_none() && free.take(0, &mut rng).is_some());
     }
 }

@@ -68,6 +68,18 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             format!("the agreement names the insecure protocol {protocol:?}"),
             "use protocol = \"auto\" for real data; on made-up data --insecure allows it",
         ),
+        ConfigFault::SetTooLarge { items, max } => Message::here(
+            format!(
+                "a set of {} items, self-check items included, is larger than the {} that the protocol takes",
+                grouped(*items),
+                grouped(*max)
+            ),
+            "agree on another protocol, or on `protocol = \"auto\"`",
+        ),
+        ConfigFault::HashingFailed => Message::here(
+            "the keys found no place in the protocol's hash table, which happens once in 2^40 runs",
+            "run again; should it happen again, agree on another protocol and report it",
+        ),
         ConfigFault::OutOfMemory { items } => Message::here(
             format!("a set of {} items does not fit in this machine's memory", grouped(*items)),
             "a run takes some 40 bytes an item; with hide_sizes every set has max_rows items, so agree \
