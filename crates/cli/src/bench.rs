@@ -173,7 +173,7 @@ impl From<std::io::Error> for BenchError {
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
     let protocol = protocol(args)?;
     if args.item_bits < Item::BITS {
-        if !protocol.small_domains {
+        if !protocol.takes_integers() {
             return Err(BenchError::DigestsOnly(protocol.id).into());
         }
         let items = items_len(args.size.sender, args.size.receiver);

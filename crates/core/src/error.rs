@@ -83,6 +83,38 @@ pub enum ParameterError {
         /// Length in the parameters.
         bits: u32,
     },
+    /// An item is zero, which the protocol keeps for itself.
+    #[error("an item is zero, which the protocol keeps for itself")]
+    ReservedItem,
+    /// An item occurs twice in a set.
+    #[error("an item occurs twice in the set")]
+    DuplicateItem,
+    /// A length of values is none that can be summed.
+    #[error("values of {bits} bits are not what can be summed")]
+    ValueBits {
+        /// Length asked for.
+        bits: u32,
+    },
+    /// A value is longer than the parameters say.
+    #[error("a value is longer than the {bits} bits of the parameters")]
+    ValueTooLong {
+        /// Length in the parameters.
+        bits: u32,
+    },
+    /// There are other values than the operation needs: none, or one for each item.
+    #[error("the items have other values than the operation needs")]
+    Values,
+    /// The least number of common items is above the largest.
+    #[error("at least {min} and at most {max} common items contradict each other")]
+    Bounds {
+        /// The least number.
+        min: u64,
+        /// The largest number.
+        max: u64,
+    },
+    /// The protocol cannot keep the result secret outside bounds.
+    #[error("the protocol cannot audit the number of common items")]
+    UnsupportedBounds,
     /// The items found no place in a hash table. With hash functions drawn after the items were
     /// fixed its probability is below 2^-40.
     #[error("the items found no place in the hash table, which happens once in 2^40 runs")]

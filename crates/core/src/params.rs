@@ -1,6 +1,6 @@
 //! The public parameters of a run, parsed once into types that cannot be wrong.
 
-use crate::{Item, ParameterError, Result};
+use crate::{Bounds, Item, ParameterError, Query, Result};
 use std::fmt;
 
 /// Computational security κ, in bits.
@@ -51,6 +51,8 @@ pub struct PsiParams {
     receiver_len: u64,
     learns: Learns,
     item_bits: u32,
+    query: Query,
+    bounds: Bounds,
 }
 
 impl PsiParams {
@@ -70,7 +72,15 @@ impl PsiParams {
                 return Err(ParameterError::SetTooLarge { len, max: MAX_SET_LEN }.into());
             }
         }
-        Ok(Self { session, sender_len, receiver_len, learns, item_bits: Item::BITS })
+        Ok(Self {
+            session,
+            sender_len,
+            receiver_len,
+            learns,
+            item_bits: Item::BITS,
+            query: Query::Intersection,
+            bounds: Bounds::NONE,
+        })
     }
 
     /// The same for items that are integers below 2^`item_bits`, see [`Item::from_integer`].
@@ -82,6 +92,26 @@ impl PsiParams {
             return Err(ParameterError::ItemBits { bits: item_bits }.into());
         }
         Ok(Self { item_bits, ..self })
+    }
+
+    /// The same for another question than which items are common.
+    pub fn with_query(self, query: Query) -> Self {
+        Self { query, ..self }
+    }
+
+    /// The same with bounds on the number of common items, outside which the result stays secret.
+    pub fn with_bounds(self, bounds: Bounds) -> Self {
+        Self { bounds, ..self }
+    }
+
+    /// What is asked.
+    pub fn query(&self) -> Query {
+        self.query
+    }
+
+    /// How many common items there must be for an answer.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
     }
 
     /// σ, the length of an item in bits: 128 for digests, less for integers of a small domain.

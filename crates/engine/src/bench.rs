@@ -118,12 +118,9 @@ pub fn run_party(
     let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, Learns::Receiver)
         .and_then(|params| params.with_item_bits(bench.item_bits))
         .map_err(at)?;
-    let make = match bench.role {
-        Role::Sender => bench.protocol.sender,
-        _ => bench.protocol.receiver,
-    };
+    let party = bench.protocol.party(bench.role, params, items);
     let (output, direction_changes) =
-        make(params, items).and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
+        party.and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
     let used = stopwatch.read();
     drop(ctx);
     session.close().map_err(|error| at(error.into()))?;

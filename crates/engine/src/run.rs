@@ -240,9 +240,9 @@ impl Run {
             None => CheckedSet::new(items, canaries, padded_len, &secret, ctx.rng()),
         };
         let set = set.ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
-        let row = choice.row;
-        let make = if seats.role == Role::Sender { row.sender } else { row.receiver };
-        let (output, direction_changes) = make(params, set.items())
+        let (output, direction_changes) = choice
+            .row
+            .party(seats.role, params, set.items())
             .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
             .map_err(at(Phase::Matching))?;
 

@@ -120,7 +120,7 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
     }
     let params = PsiParams::new(SessionId::from_bytes(id), 35, 35, Learns::Receiver)?;
     let row = vesica_protocols::find("dh")?;
-    let party = (row.sender)(params, Arc::new(items))?;
+    let party = row.party(Role::Sender, params, Arc::new(items))?;
     let output = ctx.fork(1)?[0].child("matching", |ctx| {
         let output = party.run(ctx)?;
         ctx.finish().map(|()| output)

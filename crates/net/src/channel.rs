@@ -10,6 +10,9 @@ pub const MESSAGE_HEADER_LEN: usize = 4;
 /// Messages smaller than this are gathered before they are handed to the writer thread.
 const GATHER_BYTES: usize = 128 << 10;
 
+/// Bytes of one message of an exchange.
+const EXCHANGED_AT_ONCE: usize = 1 << 20;
+
 /// Hard limits of a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -30,6 +33,7 @@ impl Default for Limits {
 enum Direction {
     Sending,
     Receiving,
+    Exchanging,
 }
 
 /// Messages of agreed lengths over one stream to one peer.
@@ -105,6 +109,26 @@ impl Channel {
         })
     }
 
+    /// Sends `message` while the peer sends as many bytes, which fill `reply`: one flight of both.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send) and [`recv`](Self::recv).
+    pub fn exchange(&mut self, message: &[u8], reply: &mut [u8]) -> Result<()> {
+        self.guarded(|channel| {
+            channel.direction = None;
+            channel.turn(Direction::Exchanging);
+            for part in message.chunks(EXCHANGED_AT_ONCE) {
+                channel.push_message(part)?;
+            }
+            channel.flush_inner()?;
+            for part in reply.chunks_mut(EXCHANGED_AT_ONCE) {
+                channel.read_header(part.len())?;
+                channel.reader.read_exact(part)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Hands everything sent so far to the writer thread. A receive does this by itself.
     ///
     /// # Errors
@@ -152,6 +176,10 @@ impl Channel {
             return Err(Error::Bug("a message is larger than the channel's limit"));
         }
         self.turn(Direction::Sending);
+        self.push_message(message)
+    }
+
+    fn push_message(&mut self, message: &[u8]) -> Result<()> {
         self.gathered.extend_from_slice(&(message.len() as u32).to_le_bytes());
         self.gathered.extend_from_slice(message);
         self.span.count_sent(message.len());
@@ -171,6 +199,10 @@ impl Channel {
         }
         self.flush_inner()?;
         self.turn(Direction::Receiving);
+        self.read_header(len)
+    }
+
+    fn read_header(&mut self, len: usize) -> Result<()> {
         let mut header = [0; MESSAGE_HEADER_LEN];
         self.reader.read_exact(&mut header)?;
         let actual = u32::from_le_bytes(header) as usize;

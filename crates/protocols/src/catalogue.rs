@@ -2,38 +2,14 @@
 //! the benchmarks all read it.
 
 use crate::{
-    Party, dh, dl_dt10, gbf, gbf_malicious, kkrt16, naive_hash, ot_phasing, psz14, rr22,
+    Input, Party, dh, dl_dt10, gbf, gbf_malicious, kkrt16, naive_hash, ot_phasing, psz14, rr22,
     rr22_malicious, rsa_dt10,
 };
 use std::fmt;
-use std::sync::Arc;
-use vesica_core::{Item, ParameterError, PsiParams, Result};
+use std::ops::RangeInclusive;
+use vesica_core::{Item, ParameterError, PsiParams, Result, Role};
 
-/// What two parties can compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Operation {
-    /// Which of its own items the other party has too.
-    Intersection,
-}
-
-impl Operation {
-    /// All operations.
-    pub const ALL: &[Operation] = &[Operation::Intersection];
-
-    /// The name in an agreement.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Operation::Intersection => "intersection",
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+pub use vesica_core::Operation;
 
 /// Against whom a protocol protects. Ordered: more is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,8 +66,8 @@ pub struct Parameter {
     pub source: &'static str,
 }
 
-/// Makes one party of a protocol from its private set.
-pub type MakeParty = fn(PsiParams, Arc<Vec<Item>>) -> Result<Box<dyn Party>>;
+/// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
+pub type MakeParty = fn(PsiParams, Input) -> Result<Box<dyn Party>>;
 
 /// One row of the catalogue.
 #[derive(Debug)]
@@ -112,11 +88,12 @@ pub struct Protocol {
     pub sender_learns: &'static str,
     /// What the receiver learns.
     pub receiver_learns: &'static str,
-    /// Messages in a row that wait for each other, when only the receiver gets the result.
-    pub flights: u64,
+    /// Messages in a row that wait for each other, when only the receiver gets the result; messages that
+    /// both send at the same time count once.
+    pub flights: fn(&PsiParams) -> u64,
     /// `bytes` in words, n_x and n_y being the sender's and the receiver's set size.
     pub bytes_formula: &'static str,
-    /// Exact payload bytes of a run.
+    /// Exact payload bytes of a run; where `bytes_depend_on_result`, the most.
     pub bytes: fn(&PsiParams) -> Traffic,
     /// Seconds that computation alone takes on the reference machine with one core a party and no
     /// network in between. A fit to measurements, for comparing rows; no promise about any machine.
@@ -130,15 +107,59 @@ pub struct Protocol {
     /// Whether it runs only where an agreement names it: a protocol of the literature that is kept for
     /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes.
     pub named_only: bool,
-    /// Whether it also takes items that are integers of [`PsiParams::item_bits`] < 128 bits, and is
-    /// the cheaper the fewer they are. All others take digests only.
-    pub small_domains: bool,
+    /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers of a
+    /// small domain, and the fewer bits the cheaper; protocols that take 128 only compare digests.
+    pub item_bits: RangeInclusive<u32>,
+    /// Whether the item zero is kept for the protocol itself.
+    pub reserves_zero: bool,
+    /// Whether the result can stay secret when there are too few or too many common items.
+    pub bounds: bool,
+    /// Whether a run may send fewer bytes than `bytes`, depending on the result.
+    pub bytes_depend_on_result: bool,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],
     /// Makes the sender.
     pub sender: MakeParty,
     /// Makes the receiver.
     pub receiver: MakeParty,
+}
+
+impl Protocol {
+    /// Whether it takes integers of a small domain.
+    pub fn takes_integers(&self) -> bool {
+        *self.item_bits.start() < Item::BITS
+    }
+
+    /// The party in `role` with its private input.
+    ///
+    /// # Errors
+    /// [`ParameterError`]: what of the parameters the protocol does not offer, or how the input differs
+    /// from them.
+    pub fn party(
+        &self,
+        role: Role,
+        params: PsiParams,
+        input: impl Into<Input>,
+    ) -> Result<Box<dyn Party>> {
+        let input = input.into();
+        if !self.operations.contains(&params.query().operation()) {
+            return Err(ParameterError::UnsupportedOperation.into());
+        }
+        if !self.bounds && !params.bounds().are_none() {
+            return Err(ParameterError::UnsupportedBounds.into());
+        }
+        if !self.item_bits.contains(&params.item_bits()) {
+            return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());
+        }
+        input.check(&params, role)?;
+        if self.reserves_zero && input.items().iter().any(|item| item.integer() == 0) {
+            return Err(ParameterError::ReservedItem.into());
+        }
+        match role {
+            Role::Sender => (self.sender)(params, input),
+            _ => (self.receiver)(params, input),
+        }
+    }
 }
 
 static CATALOGUE: &[Protocol] = &[

@@ -80,13 +80,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: 2,
+    flights: |_| 2,
     bytes_formula: "512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes,
     seconds,
     usable_set_len: None,
     named_only: true,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "group",
@@ -109,8 +112,8 @@ pub(crate) const ROW: Protocol = Protocol {
             source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
         },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
 };
 
 /// Exact payload bytes of a run.

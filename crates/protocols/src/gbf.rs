@@ -62,13 +62,16 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: LEARNED_BY_SENDER,
     receiver_learns: LEARNED_BY_RECEIVER,
-    flights: 5,
+    flights: |_| 5,
     bytes_formula: "COT(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ 1.5·(40 + ⌈log n_x⌉)·max(n_x, n_y) + 1024 slots; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Silent, params),
     seconds: |params| plan::seconds(Mode::Silent, params),
     usable_set_len: None,
     named_only: true,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "hash functions",
@@ -91,8 +94,10 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
             source: "docs/lpn.md, computed by parameters/lpn",
         },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(Mode::Silent, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(Mode::Silent, params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(Mode::Silent, params, input.into_items())?)),
+    receiver: |params, input| {
+        Ok(Box::new(Receiver::new(Mode::Silent, params, input.into_items())?))
+    },
 };
 
 pub(crate) const IKNP_ROW: Protocol = Protocol {
@@ -100,7 +105,7 @@ pub(crate) const IKNP_ROW: Protocol = Protocol {
     name: "garbled Bloom filter, IKNP transfers",
     source: "Dong, Chen, Wen, ACM CCS 2013, §4, with distinct indices; Ishai, Kilian, Nissim, Petrank, CRYPTO 2003",
     assumption: "gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
-    flights: 3,
+    flights: |_| 3,
     bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; IKNP(m) = 127·m bits and a setup; m, tags and ℓ as in gbf",
     bytes: |params| bytes(Mode::Iknp, params),
     seconds: |params| plan::seconds(Mode::Iknp, params),
@@ -114,8 +119,8 @@ pub(crate) const IKNP_ROW: Protocol = Protocol {
             source: "Asharov, Lindell, Schneider, Zohner, ACM CCS 2013; Roy, CRYPTO 2022",
         },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(Mode::Iknp, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(Mode::Iknp, params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(Mode::Iknp, params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Iknp, params, input.into_items())?)),
     ..SILENT_ROW
 };
 
@@ -143,7 +148,7 @@ pub(crate) const PAPER_ROW: Protocol = Protocol {
         },
         IKNP_ROW.parameters[3],
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(Mode::Paper, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(Mode::Paper, params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(Mode::Paper, params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Paper, params, input.into_items())?)),
     ..IKNP_ROW
 };

@@ -82,13 +82,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: 9,
+    flights: |_| 9,
     bytes_formula: "COT(2^b·N) + 128 + 2^b·(⌈N/8⌉ + ⌈c/8⌉ + ⌈m·⌈log N⌉/8⌉ + 16) + tags(n_x, 128), and p·n_x when both learn; 2^b blocks of N transfers, 2^b·N ≈ 250·n_y from a thousand items on, of which c are opened and m = N − c used; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
     bytes,
     seconds: plan::seconds,
     usable_set_len: Some(usable_set_len),
     named_only: true,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "hash functions",
@@ -107,6 +110,6 @@ pub(crate) const ROW: Protocol = Protocol {
         },
         Parameter { name: "output length", value: "128 bits", source: "Rindal, Rosulek 2017, §4" },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
 };

@@ -87,13 +87,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: 4,
+    flights: |_| 4,
     bytes_formula: "setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; β ≈ 1.32·n_y; W = 400 to 464 by n_x; setup(W) ≈ 10,000 + 8·W; ℓ = 40 + ⌈log 3·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
     bytes,
     seconds,
     usable_set_len: None,
     named_only: true,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "hash table",
@@ -111,8 +114,8 @@ pub(crate) const ROW: Protocol = Protocol {
             source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016",
         },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
 };
 
 /// Points at which the sender evaluates, and tags that it sends. Larger sets are refused.

@@ -1,6 +1,6 @@
 //! One module per protocol of the literature, the trait they share, and the list of them.
 //!
-//! * [`Party`] — one party of one protocol run; [`Output`] — what it learned.
+//! * [`Party`] — one party of one protocol run; [`Input`] — what it brings, [`Output`] — what it learned.
 //! * [`catalogue`](mod@catalogue) — every protocol: who learns what, under which assumption, how many bytes.
 //!
 //! | module | protocol | security |
@@ -35,5 +35,6 @@ pub mod rr22_malicious;
 pub mod rsa_dt10;
 mod sorted_tags;
 
-pub use catalogue::{Operation, Protocol, Security, Traffic, catalogue, find, strongest};
-pub use party::{Output, Party};
+pub use catalogue::{Protocol, Security, Traffic, catalogue, find, strongest};
+pub use party::{Input, Output, Party};
+pub use vesica_core::{Operation, Query};

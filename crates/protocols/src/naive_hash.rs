@@ -55,13 +55,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "every item of the sender it can guess",
-    flights: 2,
+    flights: |_| 2,
     bytes_formula: "32 + ℓ·n_x, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: None,
     named_only: false,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "salt",
@@ -74,8 +77,8 @@ pub(crate) const ROW: Protocol = Protocol {
             source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
         },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
 };
 
 /// Exact payload bytes of a run.

@@ -69,13 +69,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: 4,
+    flights: |_| 4,
     bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − ⌊log β⌋ + 2)/8⌉; σ' = min(σ, 40 + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)); ℓ = 40 + ⌈log h·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
     bytes: |params| bytes(Mode::Stashless, params),
     seconds: |params| seconds(Mode::Stashless, params),
     usable_set_len: None,
     named_only: true,
-    small_domains: true,
+    item_bits: 1..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "hash table",
@@ -85,8 +88,10 @@ pub(crate) const ROW: Protocol = Protocol {
         CODE,
         TAGS,
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(Mode::Stashless, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(Mode::Stashless, params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(Mode::Stashless, params, input.into_items())?)),
+    receiver: |params, input| {
+        Ok(Box::new(Receiver::new(Mode::Stashless, params, input.into_items())?))
+    },
 };
 
 pub(crate) const PAPER_ROW: Protocol = Protocol {
@@ -105,8 +110,8 @@ pub(crate) const PAPER_ROW: Protocol = Protocol {
         CODE,
         TAGS,
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(Mode::Paper, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(Mode::Paper, params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(Mode::Paper, params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Paper, params, input.into_items())?)),
     ..ROW
 };
 

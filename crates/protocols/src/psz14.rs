@@ -63,13 +63,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: 4,
+    flights: |_| 4,
     bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log (n_y·max_β + s·n_x)⌉; σ', ℓ' and tags as in ot_phasing",
     bytes,
     seconds,
     usable_set_len: None,
     named_only: true,
-    small_domains: true,
+    item_bits: 1..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "hash table",
@@ -87,8 +90,8 @@ pub(crate) const ROW: Protocol = Protocol {
             source: "Kolesnikov, Kumaresan, CRYPTO 2013",
         },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
 };
 
 /// The public shape of a run.

@@ -63,13 +63,16 @@ pub(crate) const FAST_ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: LEARNED_BY_SENDER,
     receiver_learns: LEARNED_BY_RECEIVER,
-    flights: 5,
+    flights: |_| 5,
     bytes_formula: "VOLE(m) + 32 + 16·m + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; m ≈ 1.28·n_y slots of the 3-hash store; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Fast, params),
     seconds: |params| seconds(Mode::Fast, params),
     usable_set_len: None,
     named_only: false,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "key-value store",
@@ -80,8 +83,8 @@ pub(crate) const FAST_ROW: Protocol = Protocol {
         LPN,
         TAGS,
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(Mode::Fast, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(Mode::Fast, params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(Mode::Fast, params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Fast, params, input.into_items())?)),
 };
 
 pub(crate) const LOW_COMMUNICATION_ROW: Protocol = Protocol {
@@ -102,8 +105,12 @@ pub(crate) const LOW_COMMUNICATION_ROW: Protocol = Protocol {
         LPN,
         TAGS,
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(Mode::LowCommunication, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(Mode::LowCommunication, params, items)?)),
+    sender: |params, input| {
+        Ok(Box::new(Sender::new(Mode::LowCommunication, params, input.into_items())?))
+    },
+    receiver: |params, input| {
+        Ok(Box::new(Receiver::new(Mode::LowCommunication, params, input.into_items())?))
+    },
     ..FAST_ROW
 };
 

@@ -78,13 +78,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: 7,
+    flights: |_| 7,
     bytes_formula: "VOLE(m) + 32 + 48 + 32 + 16·m + tags(n_x, 128), and p·n_x when both learn; m ≈ 1.28·n_y slots of the 3-hash store; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
     named_only: false,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "key-value store",
@@ -107,8 +110,8 @@ pub(crate) const ROW: Protocol = Protocol {
             source: "Rindal, Schoppmann 2021, Theorem 3",
         },
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(params, items)?)),
+    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
 };
 
 fn plan(params: &PsiParams) -> Plan {

@@ -77,13 +77,16 @@ pub(crate) const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: 3,
+    flights: |_| 3,
     bytes_formula: "260 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(KeySize::Bits2048, params),
     seconds: |params| seconds(KeySize::Bits2048, params),
     usable_set_len: None,
     named_only: true,
-    small_domains: false,
+    item_bits: 128..=128,
+    reserves_zero: false,
+    bounds: false,
+    bytes_depend_on_result: false,
     parameters: &[
         Parameter {
             name: "modulus",
@@ -94,8 +97,12 @@ pub(crate) const ROW: Protocol = Protocol {
         FULL_DOMAIN_HASH,
         TAGS,
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(KeySize::Bits2048, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(KeySize::Bits2048, params, items)?)),
+    sender: |params, input| {
+        Ok(Box::new(Sender::new(KeySize::Bits2048, params, input.into_items())?))
+    },
+    receiver: |params, input| {
+        Ok(Box::new(Receiver::new(KeySize::Bits2048, params, input.into_items())?))
+    },
 };
 
 pub(crate) const ROW_3072: Protocol = Protocol {
@@ -115,8 +122,12 @@ pub(crate) const ROW_3072: Protocol = Protocol {
         FULL_DOMAIN_HASH,
         TAGS,
     ],
-    sender: |params, items| Ok(Box::new(Sender::new(KeySize::Bits3072, params, items)?)),
-    receiver: |params, items| Ok(Box::new(Receiver::new(KeySize::Bits3072, params, items)?)),
+    sender: |params, input| {
+        Ok(Box::new(Sender::new(KeySize::Bits3072, params, input.into_items())?))
+    },
+    receiver: |params, input| {
+        Ok(Box::new(Receiver::new(KeySize::Bits3072, params, input.into_items())?))
+    },
     ..ROW
 };
 

@@ -4,7 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
 use std::time::Instant;
-use vesica_core::{Error, Learns, Misbehaviour, PsiParams, Result, SessionId};
+use vesica_core::{Error, Learns, Misbehaviour, PsiParams, Result, Role, SessionId};
 use vesica_modular::modp::{ELEMENT_LEN, EXPONENT_LEN, Group};
 use vesica_modular::rsa::{KeySize, PUBLIC_EXPONENT, Prime, PrivateKey};
 use vesica_modular::{Exponent, Modulus, Residue};
@@ -35,7 +35,8 @@ fn against_receiver(
     id: &str,
     deviating: impl FnOnce(&mut Context) -> Result<()> + Send + 'static,
 ) -> Run {
-    let receiver = (find(id).unwrap().receiver)(params(), Arc::new(items(0..N_Y))).unwrap();
+    let receiver =
+        find(id).unwrap().party(Role::Receiver, params(), Arc::new(items(0..N_Y))).unwrap();
     run(Box::new(Deviating(deviating)), receiver)
 }
 
@@ -43,7 +44,7 @@ fn against_sender(
     id: &str,
     deviating: impl FnOnce(&mut Context) -> Result<()> + Send + 'static,
 ) -> Run {
-    let sender = (find(id).unwrap().sender)(params(), Arc::new(items(0..N_X))).unwrap();
+    let sender = find(id).unwrap().party(Role::Sender, params(), Arc::new(items(0..N_X))).unwrap();
     run(sender, Box::new(Deviating(deviating)))
 }
 
@@ -132,8 +133,10 @@ fn residues_outside_the_modulus_are_refused_by_the_blinding_party() {
 fn blinded_items_differ_from_run_to_run() {
     let seen = |seed: u8| {
         let (tell, told) = std::sync::mpsc::channel();
-        let receiver =
-            (find("rsa_dt10").unwrap().receiver)(params(), Arc::new(items(0..N_Y))).unwrap();
+        let receiver = find("rsa_dt10")
+            .unwrap()
+            .party(Role::Receiver, params(), Arc::new(items(0..N_Y)))
+            .unwrap();
         let deviating = Deviating(move |ctx: &mut Context| {
             ctx.peer()?.send(&rsa_key().public().encode())?;
             let len = KeySize::Bits2048.len_bytes();
@@ -198,7 +201,10 @@ fn powers_of_elements_outside_the_group_are_inside() {
     let outside = small(outside, ELEMENT_LEN);
     for seed in 0..4 {
         let (is_square, outside) = (is_square.clone(), outside.clone());
-        let sender = (find("dl_dt10").unwrap().sender)(params(), Arc::new(items(0..N_X))).unwrap();
+        let sender = find("dl_dt10")
+            .unwrap()
+            .party(Role::Sender, params(), Arc::new(items(0..N_X)))
+            .unwrap();
         let deviating = Deviating(move |ctx: &mut Context| {
             ctx.peer()?.send(&outside)?;
             ctx.peer()?.send(&outside.repeat(N_Y as usize))?;
@@ -276,8 +282,8 @@ fn a_run_takes_at_most_a_third_longer_than_its_exponentiations() {
         let (x, y) = (Arc::new(x), Arc::new(y));
         // The fastest of three: what else the machine does only adds to a run.
         let times = (0..3).map(|_| {
-            let sender = (row.sender)(params, Arc::clone(&x)).unwrap();
-            let receiver = (row.receiver)(params, Arc::clone(&y)).unwrap();
+            let sender = row.party(Role::Sender, params, Arc::clone(&x)).unwrap();
+            let receiver = row.party(Role::Receiver, params, Arc::clone(&y)).unwrap();
             let start = Instant::now();
             let run = run(sender, receiver);
             assert!(run.receiver.output.is_ok());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vesica_core::{
-    Error, Item, Learns, ParameterError, PsiParams, SessionId, StopReason, TransportError,
+    Error, Item, Learns, ParameterError, PsiParams, Role, SessionId, StopReason, TransportError,
 };
 use vesica_protocols::{Output, Protocol, find};
 use vesica_testkit::laws::run_psi;
@@ -83,7 +83,7 @@ fn sets_of_another_size_than_agreed_are_refused() {
     for id in IDS {
         let protocol = find(id).unwrap();
         let x = Arc::new(items(0..3));
-        assert!((protocol.sender)(params(2, 3), Arc::clone(&x)).is_err(), "{id}");
-        assert!((protocol.receiver)(params(3, 2), x).is_err(), "{id}");
+        assert!(protocol.party(Role::Sender, params(2, 3), Arc::clone(&x)).is_err(), "{id}");
+        assert!(protocol.party(Role::Receiver, params(3, 2), x).is_err(), "{id}");
     }
 }

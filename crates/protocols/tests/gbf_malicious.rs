@@ -30,7 +30,8 @@ fn several_blocks_give_the_exact_intersection() {
     let formula = (protocol().bytes)(&params);
     assert_eq!(run.sender_bytes(), formula.sender_to_receiver);
     assert_eq!(run.receiver_bytes(), formula.receiver_to_sender);
-    assert_eq!(run.flights(), protocol().flights + 1, "blocks take no flights of their own");
+    let flights = (protocol().flights)(&params) + 1;
+    assert_eq!(run.flights(), flights, "blocks take no flights of their own");
 }
 
 #[test]
@@ -95,12 +96,14 @@ fn a_receiver_that_deviates_has_less_than_four_times_its_set() {
 #[test]
 fn sets_of_the_receiver_above_the_limit_are_refused() {
     let len = MAX_RECEIVER_LEN + 1;
-    let made = (protocol().sender)(params(1, len), Arc::new(items(0..1)));
+    let made = protocol().party(Role::Sender, params(1, len), Arc::new(items(0..1)));
     let expected = ParameterError::SetTooLarge { len, max: MAX_RECEIVER_LEN };
     assert_eq!(made.err(), Some(Error::Parameter(expected)));
-    assert!((protocol().sender)(params(1, MAX_RECEIVER_LEN), Arc::new(items(0..1))).is_ok());
-    assert!((protocol().sender)(params(2, 1), Arc::new(items(0..1))).is_err());
-    assert!((protocol().receiver)(params(1, 2), Arc::new(items(0..1))).is_err());
+    assert!(
+        protocol().party(Role::Sender, params(1, MAX_RECEIVER_LEN), Arc::new(items(0..1))).is_ok()
+    );
+    assert!(protocol().party(Role::Sender, params(2, 1), Arc::new(items(0..1))).is_err());
+    assert!(protocol().party(Role::Receiver, params(1, 2), Arc::new(items(0..1))).is_err());
 }
 
 /// What the sender changes on its way: the receiver ends the same way whatever its set is, so that an

@@ -1,7 +1,7 @@
 //! Large sets, many seeds: the result is the plain intersection, exactly.
 
 use std::sync::Arc;
-use vesica_core::{Learns, PsiParams, SessionId};
+use vesica_core::{Learns, PsiParams, Role, SessionId};
 use vesica_protocols::{Output, Protocol, catalogue, find};
 use vesica_testkit::Runner;
 use vesica_testkit::sets::items;
@@ -21,8 +21,8 @@ fn exact(protocol: &Protocol, log_n: u32, seed: u8) {
 
     let session = SessionId::from_bytes([seed; 32]);
     let params = PsiParams::new(session, n, n, Learns::Receiver).unwrap();
-    let sender = (protocol.sender)(params, Arc::new(x)).unwrap();
-    let receiver = (protocol.receiver)(params, Arc::new(y)).unwrap();
+    let sender = protocol.party(Role::Sender, params, Arc::new(x)).unwrap();
+    let receiver = protocol.party(Role::Receiver, params, Arc::new(y)).unwrap();
     let run = Runner { seed, ..Runner::default() }.run(sender, receiver);
     assert_eq!(run.sender.output, Ok(Output::Nothing), "{} seed {seed}", protocol.id);
     let exact = run.receiver.output == Ok(Output::Positions(expected));

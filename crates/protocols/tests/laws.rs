@@ -66,7 +66,7 @@ fn every_malicious_intersection_catches_deviations_or_is_not_harmed() {
 
 #[test]
 fn every_protocol_for_small_domains_compares_integers_exactly() {
-    let small = || intersections().filter(|row| row.small_domains);
+    let small = || intersections().filter(|row| row.takes_integers());
     assert!(small().count() > 0);
     small().for_each(laws::psi_of_integers);
 }

@@ -33,8 +33,10 @@ fn run_with_bits(
     let params = PsiParams::new(session, x.len() as u64, y.len() as u64, learns)
         .and_then(|params| params.with_item_bits(bits))
         .expect("test sets are small");
-    let sender = (protocol.sender)(params, Arc::new(x.to_vec())).expect("the sizes agree");
-    let receiver = (protocol.receiver)(params, Arc::new(y.to_vec())).expect("the sizes agree");
+    let party = |role, items: &[Item]| {
+        protocol.party(role, params, Arc::new(items.to_vec())).expect("the sizes agree")
+    };
+    let (sender, receiver) = (party(Role::Sender, x), party(Role::Receiver, y));
     runner.run(sender, receiver)
 }
 
@@ -89,7 +91,7 @@ pub fn psi(protocol: &Protocol, block: u64) {
             assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "receiver bytes, {case}");
             if n_x > 0 && n_y > 0 {
                 let answer = u64::from(learns == Learns::Both);
-                let flights = protocol.flights + answer;
+                let flights = (protocol.flights)(&params) + answer;
                 // Small sets may take a shorter way.
                 assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
                 if n_x.min(n_y) >= block {
@@ -135,8 +137,8 @@ pub fn psi_of_integers(protocol: &Protocol) {
             .and_then(|params| params.with_item_bits(bits))
             .expect("test sets are small");
         let too_long = Arc::new(vec![Item::from_integer(1 << bits)]);
-        for make in [protocol.sender, protocol.receiver] {
-            let refused = make(params, Arc::clone(&too_long)).err();
+        for role in [Role::Sender, Role::Receiver] {
+            let refused = protocol.party(role, params, Arc::clone(&too_long)).err();
             assert_eq!(refused, Some(ParameterError::ItemTooLong { bits }.into()));
         }
     }

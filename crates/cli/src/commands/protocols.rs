@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_engine::agreement::Agreement;
+use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::{Operation, Protocol, Security, catalogue};
 
 /// A row of the catalogue for machines.
@@ -48,10 +49,10 @@ impl From<&Protocol> for Row {
             operations: row.operations.iter().map(|operation| operation.name()).collect(),
             sender_learns: row.sender_learns,
             receiver_learns: row.receiver_learns,
-            flights: row.flights,
+            flights: (row.flights)(&typical()),
             bytes_formula: row.bytes_formula,
             named_only: row.named_only,
-            small_domains: row.small_domains,
+            small_domains: row.takes_integers(),
             parameters: parameters.collect(),
         }
     }
@@ -70,6 +71,12 @@ pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Fail
         .find(|row| row.id == id)
         .ok_or_else(|| Failure::UnknownProtocol { id: id.clone() })?;
     if args.json { json(&Row::from(row), out) } else { Ok(show(row, out)?) }
+}
+
+/// Two sets of 2^16 items each, for which figures that depend on sizes are shown.
+fn typical() -> PsiParams {
+    let session = SessionId::from_bytes([0; 32]);
+    PsiParams::new(session, 1 << 16, 1 << 16, Learns::Receiver).expect("small sets")
 }
 
 const NAMED_ONLY: &str = "only where an agreement names it; here for comparison";
@@ -111,10 +118,10 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         ("operations", &operations.join(", ")),
         ("receiver learns", row.receiver_learns),
         ("sender learns", row.sender_learns),
-        ("flights", &row.flights.to_string()),
+        ("flights", &(row.flights)(&typical()).to_string()),
         ("bytes", row.bytes_formula),
         ("runs", if row.named_only { NAMED_ONLY } else { NAMED_OR_AUTO }),
-        ("items", if row.small_domains { SMALL_DOMAINS } else { "digests of 128 bits" }),
+        ("items", if row.takes_integers() { SMALL_DOMAINS } else { "digests of 128 bits" }),
     ];
     writeln!(out)?;
     for (name, value) in facts {

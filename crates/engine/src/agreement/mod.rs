@@ -290,7 +290,7 @@ impl Agreement {
         let [key] = &self.keys[..] else { return None };
         let key_bits = key.profile.integer_bits()?;
         // Padding of a small domain could be guessed and counted.
-        if self.hide_sizes || !self.candidates().iter().all(|row| row.small_domains) {
+        if self.hide_sizes || !self.candidates().iter().all(|row| row.takes_integers()) {
             return None;
         }
         let most_rows = self.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);
