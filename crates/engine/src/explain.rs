@@ -310,7 +310,8 @@ impl<'a> Words<'a> {
                 "{} from {sender} to {receiver} and {} back, in {} flights",
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
-                (row.flights)(&self.agreement.largest_params()) + u64::from(self.agreement.receives == Receives::Both),
+                (row.flights)(&self.agreement.largest_params())
+                    + u64::from(self.agreement.receives == Receives::Both),
             )
         }));
         if let Some(integers) = self.agreement.integer_items() {

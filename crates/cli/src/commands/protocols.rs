@@ -4,8 +4,8 @@ use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_engine::agreement::Agreement;
 use vesica_core::{Learns, PsiParams, SessionId};
+use vesica_engine::agreement::Agreement;
 use vesica_protocols::{Operation, Protocol, Security, catalogue};
 
 /// A row of the catalogue for machines.
