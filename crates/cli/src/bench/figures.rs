@@ -111,7 +111,7 @@ impl BenchReport {
             threads: args.threads.get(),
             kernels: vesica_simd::Backend::active().name(),
             result_ok: runs.iter().all(|run| run.sender.result_ok && run.receiver.result_ok),
-            flights: params.ok().map_or(0, |params| (protocol.flights)(&params)),
+            flights: params.as_ref().map_or(0, |params| (protocol.flights)(params)),
             formula_bytes: params.ok().map(|params| (protocol.bytes)(&params).total()),
             median,
             runs,
