@@ -1,0 +1,111 @@
+use rand::CryptoRng;
+use rand::seq::SliceRandom;
+use zeroize::Zeroize;
+
+/// What came is no permutation: a place is named twice, or lies outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a permutation")]
+pub struct NotAPermutation;
+
+/// A permutation of at most 2^32 − 1 lanes; secret, wiped when dropped.
+///
+/// It says for each place after the permutation which place before it the lane there comes from.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Permutation {
+    sources: Vec<u32>,
+}
+
+impl Permutation {
+    /// A uniformly random one: Fisher–Yates, with unbiased draws.
+    ///
+    /// # Panics
+    /// If `len` is above 2^32 − 1.
+    pub fn random(len: usize, rng: &mut impl CryptoRng) -> Self {
+        let mut permutation = Self::identity(len);
+        permutation.sources.shuffle(rng);
+        permutation
+    }
+
+    /// The one that leaves every lane in its place.
+    ///
+    /// # Panics
+    /// If `len` is above 2^32 − 1.
+    pub fn identity(len: usize) -> Self {
+        let len = u32::try_from(len).expect("there are at most 2^32 - 1 lanes");
+        Self { sources: (0..len).collect() }
+    }
+
+    /// The one that brings the lane at `sources[i]` to place i.
+    ///
+    /// # Errors
+    /// [`NotAPermutation`] unless every place below the number of lanes comes exactly once.
+    pub fn from_sources(sources: Vec<u32>) -> Result<Self, NotAPermutation> {
+        // From here on it is wiped, whatever happens.
+        let permutation = Self { sources };
+        if u32::try_from(permutation.len()).is_err() {
+            return Err(NotAPermutation);
+        }
+        let mut seen = vec![false; permutation.len()];
+        for source in &permutation.sources {
+            let seen = seen.get_mut(*source as usize).ok_or(NotAPermutation)?;
+            if std::mem::replace(seen, true) {
+                return Err(NotAPermutation);
+            }
+        }
+        Ok(permutation)
+    }
+
+    /// Number of lanes.
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Whether there are no lanes.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// For each place, where the lane there comes from.
+    pub fn sources(&self) -> &[u32] {
+        &self.sources
+    }
+
+    /// The one that undoes this one.
+    pub fn inverse(&self) -> Self {
+        let mut sources = vec![0; self.len()];
+        for (to, from) in (0u32..).zip(&self.sources) {
+            sources[*from as usize] = to;
+        }
+        Self { sources }
+    }
+
+    /// First this one, then `next`.
+    ///
+    /// # Panics
+    /// If they are of other lengths.
+    pub fn then(&self, next: &Self) -> Self {
+        assert_eq!(self.len(), next.len(), "both permute the same lanes");
+        Self { sources: next.sources.iter().map(|i| self.sources[*i as usize]).collect() }
+    }
+
+    /// The lanes in their new order.
+    ///
+    /// # Panics
+    /// If the number of lanes is another.
+    pub fn apply<T: Clone>(&self, lanes: &[T]) -> Vec<T> {
+        assert_eq!(self.len(), lanes.len(), "the permutation has a place for each lane");
+        self.sources.iter().map(|i| lanes[*i as usize].clone()).collect()
+    }
+}
+
+impl Permutation {
+    pub(crate) fn take_sources(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.sources)
+    }
+}
+
+impl Drop for Permutation {
+    fn drop(&mut self) {
+        self.sources.zeroize();
+    }
+}
