@@ -1,11 +1,22 @@
 //! Boolean circuits, each written once as a function, and those who evaluate them.
 //!
 //! * [`Gates`] — what a circuit is written in; wires are vectors of lanes, [`Lanes`].
+//! * [`gadgets`] — comparing, sorting, counting: the circuits others are made of; [`word`] — lists of wires.
+//! * [`Clear`] — evaluates in clear; [`Counting`] — counts gates.
+//! * [`Computation`] — a party of two that evaluate together.
 
 #![forbid(unsafe_code)]
 
+mod bit_lanes;
+mod clear;
+mod counting;
+pub mod gadgets;
 mod gates;
 mod party;
+pub mod word;
 
+pub use bit_lanes::BitLanes;
+pub use clear::Clear;
+pub use counting::{Count, Counted, Counting};
 pub use gates::{Gates, Known, Lanes};
 pub use party::{Computation, Reveal};

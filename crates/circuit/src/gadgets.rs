@@ -1,0 +1,13 @@
+//! Circuits of which others are made.
+//!
+//! Numbers are words, the lowest bit first; gates are counted for one lane.
+
+mod add;
+mod compare;
+mod duplicates;
+mod sort;
+
+pub use add::{hamming_weight, sum_of_lanes};
+pub use compare::{all, and, at_least, equal, greater, mask, or, sort_2, swap_if};
+pub use duplicates::{Windows, match_neighbours, select_matches};
+pub use sort::{merge_bitonic, merge_bitonic_with, merge_comparators, sort, sort_comparators};

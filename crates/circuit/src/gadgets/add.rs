@@ -1,0 +1,73 @@
+//! Counting and adding lanes.
+
+use super::compare::and;
+use crate::{Gates, Lanes};
+use vesica_core::Result;
+
+/// How many lanes of `wires` are set, as a word of one lane: N − wt(N) gates for N lanes, wt being the
+/// number of ones in N (J. Boyar, R. Peralta, "The exact multiplicative complexity of the Hamming weight function").
+///
+/// # Errors
+/// Of the connection.
+pub fn hamming_weight<G: Gates>(g: &mut G, wires: &G::Wires) -> Result<Vec<G::Wires>> {
+    sum_of_lanes(g, std::slice::from_ref(wires))
+}
+
+/// The sum of the numbers in all lanes of `word`, as a word of one lane that is long enough for it.
+///
+/// Full adders, one gate each, while three bits of one weight are left; then half adders. Depth logarithmic,
+/// and a carry's way through the sum.
+///
+/// # Errors
+/// Of the connection.
+pub fn sum_of_lanes<G: Gates>(g: &mut G, word: &[G::Wires]) -> Result<Vec<G::Wires>> {
+    let mut columns: Vec<G::Wires> = word.to_vec();
+    if columns.iter().all(Lanes::is_empty) {
+        return Ok(Vec::new());
+    }
+    loop {
+        let full: Vec<usize> = (0..columns.len()).filter(|i| columns[*i].len() >= 3).collect();
+        if !full.is_empty() {
+            add_thirds(g, &mut columns, &full)?;
+            continue;
+        }
+        // Columns below the first of two are settled.
+        let Some(first) = columns.iter().position(|column| column.len() == 2) else {
+            return Ok(columns);
+        };
+        let (a, b) = (columns[first].slice(0, 1), columns[first].slice(1, 1));
+        let carry = and(g, &a, &b)?;
+        columns[first] = g.xor(&a, &b);
+        carry_to(&mut columns, first + 1, carry);
+    }
+}
+
+/// Full adders over as many threes of each of the columns `full` as there are.
+fn add_thirds<G: Gates>(g: &mut G, columns: &mut Vec<G::Wires>, full: &[usize]) -> Result<()> {
+    let mut inputs = Vec::with_capacity(full.len());
+    for i in full {
+        let column = &columns[*i];
+        let n = column.len() / 3;
+        let third = |k: usize| column.slice(k * n, n);
+        let rest = column.slice(3 * n, column.len() - 3 * n);
+        let (a, b, c) = (third(0), third(1), third(2));
+        inputs.push((g.xor(&a, &b), g.xor(&a, &c), a, c, rest));
+    }
+    let pairs: Vec<_> = inputs.iter().map(|(ab, ac, ..)| (ab, ac)).collect();
+    let both = g.and(&pairs)?;
+    let mut carries = Vec::with_capacity(full.len());
+    for ((i, both), (ab, _, a, c, rest)) in full.iter().zip(both).zip(inputs) {
+        columns[*i] = G::Wires::concat(&[g.xor(&ab, &c), rest]);
+        carries.push((i + 1, g.xor(&a, &both)));
+    }
+    carries.into_iter().for_each(|(to, carry)| carry_to(columns, to, carry));
+    Ok(())
+}
+
+/// Adds the lanes of `carry` to column `to`.
+fn carry_to<W: Lanes>(columns: &mut Vec<W>, to: usize, carry: W) {
+    match columns.get_mut(to) {
+        Some(column) => *column = W::concat(&[column.clone(), carry]),
+        None => columns.push(carry),
+    }
+}

@@ -1,0 +1,237 @@
+//! The gadgets compute what they say, in as many gates as the papers' formulas.
+
+use vesica_circuit::gadgets::{
+    at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic, merge_comparators,
+    select_matches, sort, sort_2, sort_comparators, sum_of_lanes, swap_if,
+};
+use vesica_circuit::{BitLanes, Clear, Count, Counted, Counting, Lanes, word};
+
+fn words(numbers: &[u128], width: usize) -> Vec<BitLanes> {
+    let bits = word::bits_of(numbers.iter().copied(), width);
+    bits.iter().map(BitLanes::from).collect()
+}
+
+fn numbers(word: &[BitLanes]) -> Vec<u128> {
+    let bits: Vec<_> = word.iter().map(|lanes| lanes.into()).collect();
+    word::numbers(&bits)
+}
+
+/// Evaluators that work on all lanes, on few, and with little depth.
+fn evaluators() -> [Clear; 4] {
+    [(usize::MAX, false), (16, false), (usize::MAX, true), (7, true)]
+        .map(|(lanes, depth)| Clear::like(lanes, depth))
+}
+
+fn counted(f: impl FnOnce(&mut Counting)) -> Count {
+    let mut counting = Counting::default();
+    f(&mut counting);
+    counting.count()
+}
+
+fn deep(f: impl FnOnce(&mut Counting)) -> Count {
+    let mut counting = Counting::new(usize::MAX, true);
+    f(&mut counting);
+    counting.count()
+}
+
+/// All pairs of numbers of three bits, and some longer ones.
+fn pairs(width: usize) -> (Vec<u128>, Vec<u128>) {
+    let mask = if width == 128 { u128::MAX } else { (1 << width) - 1 };
+    let spread = |i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) & mask;
+    let small = (0..64).map(|i| (i / 8 & mask, i % 8 & mask));
+    let large = (0..64).map(|i| (spread(i), spread(i / 3)));
+    small.chain(large).unzip()
+}
+
+#[test]
+fn words_are_compared_and_swapped() {
+    for mut g in evaluators() {
+        for width in [1, 2, 3, 5, 8, 31, 32, 33, 64, 128] {
+            let (x, y) = pairs(width);
+            let (a, b) = (words(&x, width), words(&y, width));
+            let expected = |f: fn(&u128, &u128) -> bool| -> BitLanes {
+                x.iter().zip(&y).map(|(x, y)| f(x, y)).collect()
+            };
+            assert_eq!(equal(&mut g, &a, &b).unwrap(), expected(|x, y| x == y));
+            let is_greater = greater(&mut g, &a, &b).unwrap();
+            assert_eq!(is_greater, expected(|x, y| x > y), "{width} bits");
+            let [low, high] = sort_2(&mut g, width, &a, &b).unwrap();
+            let smaller: Vec<u128> = x.iter().zip(&y).map(|(x, y)| *x.min(y)).collect();
+            let larger: Vec<u128> = x.iter().zip(&y).map(|(x, y)| *x.max(y)).collect();
+            assert_eq!((numbers(&low), numbers(&high)), (smaller, larger));
+            let [c, d] = swap_if(&mut g, &is_greater, &a, &b).unwrap();
+            assert_eq!((c, d), (low, high));
+        }
+    }
+}
+
+#[test]
+fn numbers_are_compared_with_a_constant() {
+    let all: Vec<u128> = (0..32).collect();
+    for mut g in evaluators() {
+        for least in 0..40 {
+            let word = words(&all, 5);
+            let expected = all.iter().map(|x| *x >= u128::from(least)).collect();
+            assert_eq!(at_least(&mut g, &word, least, 32).unwrap(), expected, "{least}");
+        }
+    }
+    let cost = counted(|g| drop(at_least(g, &Counted::inputs(5, 1), 1, 1)));
+    assert_eq!(cost.ands, 4);
+}
+
+#[test]
+fn lanes_are_counted_and_added() {
+    for mut g in evaluators() {
+        for n in 0..70_u64 {
+            let bits: Vec<u128> = (0..n).map(|i| u128::from(i * i % 7 < 3)).collect();
+            let weight: u128 = bits.iter().sum();
+            let lanes = words(&bits, 1).remove(0);
+            let sum = hamming_weight(&mut g, &lanes).unwrap();
+            assert_eq!(numbers(&sum).first().copied().unwrap_or(0), weight);
+            let values: Vec<u128> = (0..n).map(|i| u128::from(i * 0x9e37_79b9 % 8191)).collect();
+            let total: u128 = values.iter().sum();
+            let sum = sum_of_lanes(&mut g, &words(&values, 13)).unwrap();
+            assert_eq!(numbers(&sum).first().copied().unwrap_or(0), total);
+        }
+    }
+}
+
+#[test]
+fn counting_takes_as_many_gates_as_lanes_without_their_ones() {
+    for n in [1_u64, 2, 3, 4, 7, 8, 100, 1024, 65_536, 100_000] {
+        let cost = counted(|g| drop(hamming_weight(g, &Counted::input(n as usize))));
+        assert_eq!(cost.ands, n - u64::from(n.count_ones()), "{n} lanes");
+    }
+}
+
+#[test]
+fn comparators_take_the_gates_of_the_papers() {
+    for (sigma, log) in [(1, 0), (8, 3), (16, 4), (32, 5), (64, 6), (128, 7)] {
+        let (a, b) = (Counted::inputs(sigma as usize, 1), Counted::inputs(sigma as usize, 1));
+        let cost = counted(|g| drop(equal(g, &a, &b)));
+        assert_eq!((cost.ands, cost.depth), (sigma - 1, log), "Equal");
+        let cost = counted(|g| drop(greater(g, &a, &b)));
+        assert_eq!((cost.ands, cost.depth), (sigma, sigma), "GT");
+        let cost = counted(|g| drop(sort_2(g, sigma as usize, &a, &b)));
+        assert_eq!(cost.ands, 2 * sigma, "2-Sorter");
+        let cost = deep(|g| drop(greater(g, &a, &b)));
+        assert_eq!((cost.ands, cost.depth), (3 * sigma - 2 - log, log + 1), "GT of little depth");
+    }
+}
+
+fn merged(g: &mut Clear, low: usize, high: usize) -> (Vec<u128>, Vec<u128>) {
+    let number = |i: usize| (i * 37 % 101) as u128;
+    let mut x: Vec<u128> = (0..low).map(number).collect();
+    let mut y: Vec<u128> = (0..high).map(|i| number(i + 13)).collect();
+    x.sort_unstable_by(|a, b| b.cmp(a));
+    y.sort_unstable();
+    let mut all = [x, y].concat();
+    let mut word = words(&all, 7);
+    merge_bitonic(g, 7, &mut word).unwrap();
+    all.sort_unstable();
+    (numbers(&word), all)
+}
+
+#[test]
+fn lists_that_fall_and_rise_are_merged_at_any_size() {
+    for mut g in evaluators() {
+        for (low, high) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (5, 0), (0, 6), (8, 8), (3, 50)]
+        {
+            let (found, expected) = merged(&mut g, low, high);
+            assert_eq!(found, expected, "{low} and {high}");
+        }
+        for n in 0..40 {
+            let (found, expected) = merged(&mut g, n, 40 - n);
+            assert_eq!(found, expected, "{n}");
+        }
+    }
+}
+
+#[test]
+fn payloads_move_with_their_keys() {
+    let keys = [9, 7, 3, 1, 2, 5, 8];
+    let all: Vec<u128> = keys.iter().enumerate().map(|(i, k)| (i as u128) << 4 | k).collect();
+    for mut g in evaluators() {
+        let mut merged = words(&all, 8);
+        merge_bitonic(&mut g, 4, &mut merged).unwrap();
+        let mut sorted = words(&all, 8);
+        sort(&mut g, 4, &mut sorted).unwrap();
+        let mut expected = all.clone();
+        expected.sort_by_key(|x| x & 15);
+        assert_eq!(numbers(&merged), expected);
+        assert_eq!(numbers(&sorted), expected);
+    }
+}
+
+#[test]
+fn lists_are_sorted_at_any_size() {
+    for mut g in evaluators() {
+        for n in 0..70 {
+            let mut all: Vec<u128> = (0..n).map(|i| i * 37 % 41).collect();
+            let mut word = words(&all, 6);
+            sort(&mut g, 6, &mut word).unwrap();
+            all.sort_unstable();
+            assert_eq!(numbers(&word), all, "{n}");
+        }
+    }
+}
+
+#[test]
+fn sorting_networks_have_the_comparators_of_the_formulas() {
+    for k in 1..12_u32 {
+        let n = 1_u64 << k;
+        assert_eq!(merge_comparators(2 * n as usize), n * u64::from(k + 1));
+        let k = u64::from(k);
+        assert_eq!(sort_comparators(n as usize), (k * k - k + 4) * n / 4 - 1);
+    }
+    for n in [2, 3, 7, 100, 1000] {
+        for lanes_at_once in [usize::MAX, 64, 10] {
+            let mut g = Counting::new(lanes_at_once, false);
+            merge_bitonic(&mut g, 5, &mut Counted::inputs(5, n)).unwrap();
+            assert_eq!(g.count().ands, 10 * merge_comparators(n));
+            let mut g = Counting::new(lanes_at_once, false);
+            sort(&mut g, 5, &mut Counted::inputs(5, n)).unwrap();
+            assert_eq!(g.count().ands, 10 * sort_comparators(n));
+        }
+    }
+}
+
+#[test]
+fn windows_find_each_pair_of_neighbours_once() {
+    let lists: [&[u128]; 6] =
+        [&[1, 1], &[1, 2], &[1, 1, 2, 3, 3, 4], &[1, 2, 2, 3, 4, 4], &[5, 6, 6], &[5, 5, 6, 7, 7]];
+    for mut g in evaluators() {
+        for list in lists {
+            let word = words(list, 3);
+            for step in [2, 4, 100] {
+                let mut found = Vec::new();
+                let mut first = 0;
+                while first + 1 < list.len() {
+                    let len = step.min(list.len() - first);
+                    let windows = match_neighbours(&mut g, 3, &word, first, len).unwrap();
+                    found.extend(numbers(&select_matches(&mut g, &windows).unwrap()));
+                    first += step;
+                }
+                let expected: Vec<u128> =
+                    list.windows(2).filter(|pair| pair[0] == pair[1]).map(|p| p[0]).collect();
+                assert_eq!(found.len(), list.len() / 2);
+                found.retain(|x| *x != 0);
+                assert_eq!(found, expected, "{list:?} in steps of {step}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_filter_has_the_gates_of_the_paper() {
+    for (n, sigma) in [(2, 8), (256, 32), (1024, 32), (4096, 16)] {
+        let cost = counted(|g| {
+            let word = Counted::inputs(sigma, 2 * n);
+            let windows = match_neighbours(g, sigma, &word, 0, 2 * n).unwrap();
+            assert_eq!(windows.is_match.len(), n);
+            select_matches(g, &windows).unwrap();
+        });
+        let (n, sigma) = (n as u64, sigma as u64);
+        assert_eq!(cost.ands, (3 * n - 1) * sigma - n);
+    }
+}
