@@ -1,6 +1,6 @@
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
-use zeroize::Zeroize;
+use vesica_core::Secret;
 
 /// What came is no permutation: a place is named twice, or lies outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,9 +10,8 @@ pub struct NotAPermutation;
 /// A permutation of at most 2^32 − 1 lanes; secret, wiped when dropped.
 ///
 /// It says for each place after the permutation which place before it the lane there comes from.
-#[derive(Clone, PartialEq, Eq)]
 pub struct Permutation {
-    sources: Vec<u32>,
+    sources: Secret<Vec<u32>>,
 }
 
 impl Permutation {
@@ -22,7 +21,7 @@ impl Permutation {
     /// If `len` is above 2^32 − 1.
     pub fn random(len: usize, rng: &mut impl CryptoRng) -> Self {
         let mut permutation = Self::identity(len);
-        permutation.sources.shuffle(rng);
+        permutation.sources.expose_mut().shuffle(rng);
         permutation
     }
 
@@ -32,7 +31,7 @@ impl Permutation {
     /// If `len` is above 2^32 − 1.
     pub fn identity(len: usize) -> Self {
         let len = u32::try_from(len).expect("there are at most 2^32 - 1 lanes");
-        Self { sources: (0..len).collect() }
+        Self::from_list((0..len).collect())
     }
 
     /// The one that brings the lane at `sources[i]` to place i.
@@ -41,12 +40,12 @@ impl Permutation {
     /// [`NotAPermutation`] unless every place below the number of lanes comes exactly once.
     pub fn from_sources(sources: Vec<u32>) -> Result<Self, NotAPermutation> {
         // From here on it is wiped, whatever happens.
-        let permutation = Self { sources };
+        let permutation = Self::from_list(sources);
         if u32::try_from(permutation.len()).is_err() {
             return Err(NotAPermutation);
         }
         let mut seen = vec![false; permutation.len()];
-        for source in &permutation.sources {
+        for source in permutation.sources() {
             let seen = seen.get_mut(*source as usize).ok_or(NotAPermutation)?;
             if std::mem::replace(seen, true) {
                 return Err(NotAPermutation);
@@ -55,28 +54,32 @@ impl Permutation {
         Ok(permutation)
     }
 
+    fn from_list(sources: Vec<u32>) -> Self {
+        Self { sources: Secret::new(sources) }
+    }
+
     /// Number of lanes.
     pub fn len(&self) -> usize {
-        self.sources.len()
+        self.sources().len()
     }
 
     /// Whether there are no lanes.
     pub fn is_empty(&self) -> bool {
-        self.sources.is_empty()
+        self.sources().is_empty()
     }
 
     /// For each place, where the lane there comes from.
     pub fn sources(&self) -> &[u32] {
-        &self.sources
+        self.sources.expose()
     }
 
     /// The one that undoes this one.
     pub fn inverse(&self) -> Self {
         let mut sources = vec![0; self.len()];
-        for (to, from) in (0u32..).zip(&self.sources) {
+        for (to, from) in (0u32..).zip(self.sources()) {
             sources[*from as usize] = to;
         }
-        Self { sources }
+        Self::from_list(sources)
     }
 
     /// First this one, then `next`.
@@ -85,7 +88,7 @@ impl Permutation {
     /// If they are of other lengths.
     pub fn then(&self, next: &Self) -> Self {
         assert_eq!(self.len(), next.len(), "both permute the same lanes");
-        Self { sources: next.sources.iter().map(|i| self.sources[*i as usize]).collect() }
+        Self::from_list(next.apply(self.sources()))
     }
 
     /// The lanes in their new order.
@@ -94,18 +97,6 @@ impl Permutation {
     /// If the number of lanes is another.
     pub fn apply<T: Clone>(&self, lanes: &[T]) -> Vec<T> {
         assert_eq!(self.len(), lanes.len(), "the permutation has a place for each lane");
-        self.sources.iter().map(|i| lanes[*i as usize].clone()).collect()
-    }
-}
-
-impl Permutation {
-    pub(crate) fn take_sources(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.sources)
-    }
-}
-
-impl Drop for Permutation {
-    fn drop(&mut self) {
-        self.sources.zeroize();
+        self.sources().iter().map(|i| lanes[*i as usize].clone()).collect()
     }
 }

@@ -1,8 +1,5 @@
 use crate::{Network, Permutation, Segment};
-use zeroize::Zeroize;
-
-/// In the sources of a part: no lane has been sent there yet.
-const NONE: u32 = u32::MAX;
+use vesica_core::Secret;
 
 /// The number of settings is not that of the network's switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,11 +10,10 @@ pub struct WrongSwitchCount;
 ///
 /// Each level has its input switches and its output switches, of its segments from left to right and
 /// in a segment from its first lane on: as [`Segment::input`] and [`Segment::output`] number them.
-#[derive(Clone)]
 pub struct Routing {
     network: Network,
-    input: Vec<Vec<bool>>,
-    output: Vec<Vec<bool>>,
+    input: Secret<Vec<Vec<bool>>>,
+    output: Secret<Vec<Vec<bool>>>,
 }
 
 impl Routing {
@@ -41,8 +37,9 @@ impl Routing {
         }
         let mut rest = settings;
         let mut routing = Self::unset(network);
-        for switches in routing.input.iter_mut().zip(&mut routing.output) {
-            for switches in [switches.0, switches.1] {
+        let Self { input, output, .. } = &mut routing;
+        for (input, output) in input.expose_mut().iter_mut().zip(output.expose_mut()) {
+            for switches in [input, output] {
                 let (head, tail) = rest.split_at(switches.len());
                 switches.copy_from_slice(head);
                 rest = tail;
@@ -52,33 +49,30 @@ impl Routing {
     }
 
     fn unset(network: Network) -> Self {
-        let levels = 0..network.levels();
-        Self {
-            network,
-            input: levels.clone().map(|d| vec![false; network.input_count(d)]).collect(),
-            output: levels.map(|d| vec![false; network.output_count(d)]).collect(),
-        }
+        let input = (0..network.levels()).map(|d| vec![false; network.input_count(d)]);
+        let output = (0..network.levels()).map(|d| vec![false; network.output_count(d)]);
+        Self { network, input: Secret::new(input.collect()), output: Secret::new(output.collect()) }
     }
 
     /// Level by level, by the looping algorithm. The time and the order of memory accesses depend on
     /// the permutation.
     fn new(network: Network, permutation: &Permutation) -> Self {
         let mut routing = Self::unset(network);
-        let mut level_lanes = Order::of(permutation);
-        let mut next_lanes = Order::unset(network.len());
-        for (level, (input, output)) in
-            routing.input.iter_mut().zip(&mut routing.output).enumerate()
-        {
-            next_lanes.sources.fill(NONE);
-            for segment in network.segments(level) {
-                let Segment { lanes, input: of_input, output: of_output } = segment;
-                let (input, output) = (&mut input[of_input], &mut output[of_output]);
-                let sources = &level_lanes.sources[lanes.clone()];
-                let targets = &level_lanes.targets[lanes.clone()];
-                let mut parts = next_lanes.split(lanes);
-                route_segment(sources, targets, &mut parts, input, output);
+        let mut order = Order::of(permutation);
+        let mut next = Order::zero(network.len());
+        let mut routed = vec![false; network.len().div_ceil(2)];
+        for level in 0..network.levels() {
+            for Segment { lanes, input, output } in network.segments(level) {
+                let input = &mut routing.input.expose_mut()[level][input];
+                let output = &mut routing.output.expose_mut()[level][output];
+                let sources = &order.sources.expose()[lanes.clone()];
+                let targets = &order.targets.expose()[lanes.clone()];
+                let routed = &mut routed[..lanes.len().div_ceil(2)];
+                set_switches(sources, targets, routed, input, output);
+                split(sources, output, &mut next.sources.expose_mut()[lanes.clone()]);
+                split(targets, input, &mut next.targets.expose_mut()[lanes]);
             }
-            std::mem::swap(&mut level_lanes, &mut next_lanes);
+            std::mem::swap(&mut order, &mut next);
         }
         routing
     }
@@ -93,7 +87,7 @@ impl Routing {
     /// # Panics
     /// If there is no such level.
     pub fn input(&self, level: usize) -> &[bool] {
-        &self.input[level]
+        &self.input.expose()[level]
     }
 
     /// The output switches of a level: whether each exchanges its lanes.
@@ -101,97 +95,79 @@ impl Routing {
     /// # Panics
     /// If there is no such level.
     pub fn output(&self, level: usize) -> &[bool] {
-        &self.output[level]
+        &self.output.expose()[level]
     }
 }
 
-impl Drop for Routing {
-    fn drop(&mut self) {
-        self.input.zeroize();
-        self.output.zeroize();
-    }
-}
-
-/// The permutations of the segments of a level, each counting from its own first lane; wiped when
-/// dropped.
+/// The permutations of the segments of a level, each counting from its own first lane.
 struct Order {
     /// Where the lane at each place comes from.
-    sources: Vec<u32>,
+    sources: Secret<Vec<u32>>,
     /// Where the lane at each place goes.
-    targets: Vec<u32>,
-}
-
-/// The upper or the lower part of a segment.
-struct Part<'a> {
-    sources: &'a mut [u32],
-    targets: &'a mut [u32],
+    targets: Secret<Vec<u32>>,
 }
 
 impl Order {
     fn of(permutation: &Permutation) -> Self {
-        let mut inverse = permutation.inverse();
-        Self { sources: permutation.sources().to_vec(), targets: inverse.take_sources() }
+        let copied = |permutation: &Permutation| Secret::new(permutation.sources().to_vec());
+        Self { sources: copied(permutation), targets: copied(&permutation.inverse()) }
     }
 
-    fn unset(len: usize) -> Self {
-        Self { sources: vec![NONE; len], targets: vec![NONE; len] }
-    }
-
-    fn split(&mut self, lanes: std::ops::Range<usize>) -> [Part<'_>; 2] {
-        let upper = lanes.len() / 2;
-        let (sources, more_sources) = self.sources[lanes.clone()].split_at_mut(upper);
-        let (targets, more_targets) = self.targets[lanes].split_at_mut(upper);
-        [Part { sources, targets }, Part { sources: more_sources, targets: more_targets }]
+    fn zero(len: usize) -> Self {
+        let zeros = || Secret::new(vec![0; len]);
+        Self { sources: zeros(), targets: zeros() }
     }
 }
 
-impl Drop for Order {
-    fn drop(&mut self) {
-        self.sources.zeroize();
-        self.targets.zeroize();
-    }
-}
-
-impl Part<'_> {
-    fn connect(&mut self, source: usize, target: usize) {
-        self.sources[target] = source as u32;
-        self.targets[source] = target as u32;
-    }
-}
-
-/// Sets the switches of one segment and says what its parts have to do.
+/// Sets the switches of one segment; `routed` has a place for each of its pairs.
 ///
 /// The two lanes of a pair go through different parts, at the input as at the output. So one lane's
 /// part decides that of the lane it shares a pair with, at one end and then the other, until the loop
 /// closes. A lane without a partner, and the last one of a Waksman network, goes through the lower part,
 /// so the loop through the last output is taken first.
-fn route_segment(
+fn set_switches(
     sources: &[u32],
     targets: &[u32],
-    [upper, lower]: &mut [Part<'_>; 2],
+    routed: &mut [bool],
     input: &mut [bool],
     output: &mut [bool],
 ) {
     let len = sources.len();
     let unpaired = if len % 2 == 1 { len - 1 } else { len };
+    routed.fill(false);
     // The last output is odd in its pair, or unpaired: each loop starts with an odd one.
     for first in (0..len.div_ceil(2)).rev().map(|pair| (2 * pair + 1).min(len - 1)) {
+        // The output of the loop that goes through the lower part.
         let mut out = first;
-        while lower.sources[out / 2] == NONE {
+        while !std::mem::replace(&mut routed[out / 2], true) {
             let source = sources[out] as usize;
-            lower.connect(source / 2, out / 2);
             if source == unpaired {
                 break;
             }
             // Straight, the odd lane of a pair goes to the lower part, the even one to the upper.
-            input[source / 2] = source % 2 == 0;
-            let source = source ^ 1;
-            let target = targets[source] as usize;
-            upper.connect(source / 2, target / 2);
-            if let Some(switch) = output.get_mut(target / 2) {
-                *switch = target % 2 == 1;
+            input[source / 2] = source & 1 == 0;
+            let target = targets[source ^ 1] as usize;
+            if let Some(exchanged) = output.get_mut(target / 2) {
+                *exchanged = target & 1 == 1;
             }
             out = target ^ 1;
         }
+    }
+}
+
+/// The order of the lanes of both parts of a segment, given its own and its switches on that side.
+fn split(order: &[u32], exchanged: &[bool], parts: &mut [u32]) {
+    let (upper, lower) = parts.split_at_mut(order.len() / 2);
+    let (lower, unpaired) = lower.split_at_mut(upper.len());
+    let exchanged = exchanged.iter().chain(std::iter::repeat(&false));
+    let parts = upper.iter_mut().zip(lower);
+    for ((pair, (upper, lower)), exchanged) in order.chunks_exact(2).zip(parts).zip(exchanged) {
+        // Without a branch, which would be mispredicted half the time.
+        let difference = (pair[0] ^ pair[1]) & u32::from(*exchanged).wrapping_neg();
+        *upper = (pair[0] ^ difference) / 2;
+        *lower = (pair[1] ^ difference) / 2;
+    }
+    if let ([unpaired], [.., last]) = (unpaired, order) {
+        *unpaired = last / 2;
     }
 }

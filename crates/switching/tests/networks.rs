@@ -228,6 +228,8 @@ fn settings_of_another_number_are_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn lanes_come_out_as_a_permutation_however_switches_stand(len in 0usize..200, seed: u8) {
         let mut rng = rng(seed);
