@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`aes`] | AES-128 over batches of blocks, fixed-key hashes, pseudorandom streams |
 //! | [`band`] | sums of slots that a band of bits selects |
+//! | [`garble`] | garbled AND gates: half gates, garbled and evaluated |
 //! | [`gf128`] | GF(2^128) over vectors of blocks |
 //! | [`linear`] | linear maps of blocks over GF(2) |
 //! | [`ggm`] | levels of GGM trees |
@@ -25,6 +26,7 @@ pub mod aes;
 mod backend;
 pub mod band;
 mod block;
+pub mod garble;
 pub mod gf128;
 pub mod ggm;
 #[cfg(target_arch = "x86_64")]

@@ -121,7 +121,7 @@ pub(super) fn run<const MODE: u8>(schedule: &Schedule, blocks: &mut [Block], fir
 /// As in the kernel for single blocks, in each lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn next_key(key: __m512i, rcon: i32) -> __m512i {
+pub(crate) fn next_key(key: __m512i, rcon: i32) -> __m512i {
     let rotated_last_word = _mm512_shuffle_epi8(key, _mm512_set1_epi32(0x0c0f_0e0d));
     let sum = _mm512_aesenclast_epi128(rotated_last_word, _mm512_set1_epi32(rcon));
     let key = _mm512_xor_si512(key, _mm512_bslli_epi128::<4>(key));
