@@ -11,8 +11,12 @@ pub struct Count {
     pub ands: u64,
     /// AND gates one of whose inputs the generator knows.
     pub one_sided: u64,
-    /// Lists of one-sided gates by lane: how many bits the generator knows.
-    pub known: u64,
+    /// AND gates in words of 64 lanes, each wire's lanes rounded up.
+    pub words: u64,
+    /// One-sided gates in blocks of 128 lanes and up to 128 wires that share their known bits.
+    pub known_blocks: u64,
+    /// One-sided gates in blocks of 128 lanes, each wire's lanes rounded up.
+    pub known_words: u64,
     /// The most gates one after the other on a path.
     pub depth: u64,
     /// Calls for gates: rounds, where parties hold shares.
@@ -92,6 +96,7 @@ impl Gates for Counting {
         let gate = |(a, b): &(&Counted, &Counted)| {
             assert_eq!(a.len, b.len, "equally many lanes");
             self.count.ands += a.len as u64;
+            self.count.words += a.len.div_ceil(64) as u64;
             self.below(a.depth.max(b.depth), a.len)
         };
         Ok(pairs.iter().map(gate).collect())
@@ -101,7 +106,9 @@ impl Gates for Counting {
         self.count.rounds += 1;
         let mut results = Vec::with_capacity(lists.len());
         for (known, wires) in lists {
-            self.count.known += known.len() as u64;
+            let blocks = known.len().div_ceil(128);
+            self.count.known_blocks += (blocks * wires.len().div_ceil(128)) as u64;
+            self.count.known_words += (blocks * wires.len()) as u64;
             let gate = |wires: &&Counted| {
                 assert_eq!(known.len(), wires.len, "a bit for each lane");
                 self.count.one_sided += wires.len as u64;

@@ -3,7 +3,7 @@
 //! * [`Gates`] — what a circuit is written in; wires are vectors of lanes, [`Lanes`].
 //! * [`gadgets`] — comparing, sorting, counting: the circuits others are made of; [`word`] — lists of wires.
 //! * [`Clear`] — evaluates in clear; [`Counting`] — counts gates.
-//! * [`Computation`] — a party of two that evaluate together.
+//! * [`Computation`] — a party of two that evaluate together: [`gmw`], on shares.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,7 @@ mod clear;
 mod counting;
 pub mod gadgets;
 mod gates;
+pub mod gmw;
 mod party;
 pub mod word;
 

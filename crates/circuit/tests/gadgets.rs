@@ -38,7 +38,7 @@ fn deep(f: impl FnOnce(&mut Counting)) -> Count {
 fn pairs(width: usize) -> (Vec<u128>, Vec<u128>) {
     let mask = if width == 128 { u128::MAX } else { (1 << width) - 1 };
     let spread = |i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) & mask;
-    let small = (0..64).map(|i| (i / 8 & mask, i % 8 & mask));
+    let small = (0..64).map(|i| ((i / 8) & mask, (i % 8) & mask));
     let large = (0..64).map(|i| (spread(i), spread(i / 3)));
     small.chain(large).unzip()
 }

@@ -13,6 +13,9 @@ const GATHER_BYTES: usize = 128 << 10;
 /// Bytes of one message of an exchange.
 const EXCHANGED_AT_ONCE: usize = 1 << 20;
 
+/// Messages of an exchange that are sent before the first of the peer's is read.
+const EXCHANGED_AHEAD: usize = 3;
+
 /// Hard limits of a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -117,15 +120,26 @@ impl Channel {
         self.guarded(|channel| {
             channel.direction = None;
             channel.turn(Direction::Exchanging);
-            for part in message.chunks(EXCHANGED_AT_ONCE) {
+            let mut parts = message.chunks(EXCHANGED_AT_ONCE);
+            let mut replies = reply.chunks_mut(EXCHANGED_AT_ONCE);
+            // Some parts ahead of what is read, so that the way is never empty; and no more, as the
+            // peer does the same.
+            for part in parts.by_ref().take(EXCHANGED_AHEAD) {
                 channel.push_message(part)?;
             }
-            channel.flush_inner()?;
-            for part in reply.chunks_mut(EXCHANGED_AT_ONCE) {
-                channel.read_header(part.len())?;
-                channel.reader.read_exact(part)?;
+            loop {
+                channel.flush_inner()?;
+                let reply = replies.next();
+                if let Some(reply) = reply {
+                    channel.read_header(reply.len())?;
+                    channel.reader.read_exact(reply)?;
+                } else if parts.len() == 0 {
+                    return Ok(());
+                }
+                if let Some(part) = parts.next() {
+                    channel.push_message(part)?;
+                }
             }
-            Ok(())
         })
     }
 

@@ -32,6 +32,7 @@ pub mod ggm;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 pub mod linear;
+pub mod low_bits;
 pub mod lpn;
 #[cfg(target_arch = "x86_64")]
 mod matrices;

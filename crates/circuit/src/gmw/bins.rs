@@ -1,0 +1,344 @@
+//! Comparing one value of the receiver with many of the sender's, bin by bin.
+//!
+//! The first layers of an equality circuit see private inputs, and one of the two is the same for all slots of
+//! a bin. So they are replaced by transfers of tables: of each digit of at most four bits, the receiver gets
+//! from a table of the sender's the entry for its own digit, in which each slot says, under a mask, whether its digit is
+//! that one. The masks are the sender's shares. (One-out-of-N transfer from one-out-of-two; the first
+//! level of comparison of N. Chandran, D. Gupta, A. Shah, PoPETs 2022.) AND gates join the digits.
+//!
+//! For the digit with bits y_i, correlated transfers with random choices r_i, M_i = K_i + r_i·Δ, are added up with weights
+//! x^i in GF(2^128): the receiver has M = K + r·Δ for its random digit r, and the sender K, so that π(X) ⊕ X of X = K + v·Δ
+//! pads the table's entry for v, with all v at most 15 different multiples of Δ. The receiver sends y + r, by which
+//! the sender turns the table.
+
+use super::transfers::PIECE;
+use super::{Gmw, transfers::Transfers};
+use crate::{BitLanes, Lanes};
+use std::collections::VecDeque;
+use vesica_core::{Block, Error, Result, Role};
+use vesica_ot::Traffic;
+use zeroize::Zeroize;
+
+/// Most bits of a digit.
+const DIGIT_BITS: usize = 4;
+
+/// Values of a digit.
+const DIGITS: usize = 1 << DIGIT_BITS;
+
+/// Most slots of a bin: one block pads them all.
+pub const MAX_SLOTS: usize = 128;
+
+/// Pieces whose corrections the receiver sends ahead of the tables.
+const PIECES_AHEAD: usize = 64;
+
+/// The shape of a comparison in bins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bins {
+    /// β, the number of bins.
+    pub count: usize,
+    /// Slots of each bin, the sender's values; at most [`MAX_SLOTS`].
+    pub slots: usize,
+    /// Length of a value in bits, at most 128.
+    pub width: usize,
+}
+
+impl Bins {
+    fn per_piece(&self) -> usize {
+        PIECE / self.width.max(1)
+    }
+
+    pub(super) fn pieces(&self) -> u64 {
+        self.count.div_ceil(self.per_piece()) as u64
+    }
+
+    /// Bits of the tables of a bin.
+    fn table_bits(&self) -> usize {
+        digits(self.width).iter().map(|bits| ((1 << bits) - 1) * self.slots).sum()
+    }
+
+    /// The bins of each piece.
+    fn parts(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let (count, step) = (self.count, self.per_piece());
+        (0..count).step_by(step).map(move |first| first..(first + step).min(count))
+    }
+
+    /// Payload bytes besides those of the transfers.
+    pub(super) fn bytes(&self) -> Traffic {
+        let mut bytes = Traffic::default();
+        for part in self.parts() {
+            bytes.sender_to_receiver += bytes_len(part.len() * self.table_bits());
+            bytes.receiver_to_sender += bytes_len(part.len() * self.width);
+        }
+        bytes
+    }
+}
+
+fn bytes_len(bits: usize) -> u64 {
+    (bits.div_ceil(u64::BITS as usize) * 8) as u64
+}
+
+/// The lengths of the digits of a value of `width` bits, the lowest first: as few as can be, and as even.
+pub fn digits(width: usize) -> Vec<usize> {
+    let count = width.div_ceil(DIGIT_BITS);
+    (0..count).map(|i| (width + i) / count).collect()
+}
+
+/// What a party brings to a comparison in bins.
+pub enum InBins<'a> {
+    /// The sender: appends the values of bin i, at most as many as there are slots.
+    Candidates(&'a dyn Fn(usize, &mut Vec<u128>)),
+    /// The receiver: the value of each bin.
+    Values(&'a [u128]),
+}
+
+impl Gmw<'_> {
+    /// For each digit of the values, from the lowest, which slots have the receiver's: a lane for each slot, bin after
+    /// bin. Slots without a candidate differ in every digit.
+    ///
+    /// Flights: two, while the bins are few enough for the receiver to correct all at once.
+    ///
+    /// # Errors
+    /// Of the connection; [`Error::Bug`] where this party brings the other one's part.
+    pub fn equal_in_bins(&mut self, bins: &Bins, mine: InBins<'_>) -> Result<Vec<BitLanes>> {
+        if bins.slots > MAX_SLOTS {
+            return Err(Error::Bug("a bin has more slots than a block has bits"));
+        }
+        let mut shares: Vec<Lane> = digits(bins.width).iter().map(|_| Lane::default()).collect();
+        match mine {
+            InBins::Candidates(candidates) if self.role == Role::Sender => {
+                self.send_tables(bins, candidates, &mut shares)?;
+            }
+            InBins::Values(values) if values.len() == bins.count && self.role == Role::Receiver => {
+                self.choose_from_tables(bins, values, &mut shares)?;
+            }
+            _ => return Err(Error::Bug("the values of bins are not where they belong")),
+        }
+        Ok(shares.into_iter().map(Lane::into_lanes).collect())
+    }
+
+    fn send_tables(
+        &mut self,
+        bins: &Bins,
+        candidates: &dyn Fn(usize, &mut Vec<u128>),
+        shares: &mut [Lane],
+    ) -> Result<()> {
+        let delta = self.transfers.delta();
+        let delta = delta.ok_or(Error::Bug("the sender of bins gives in the transfers"))?;
+        let mut multiples = [Block::ZERO; DIGITS];
+        for v in 1..DIGITS {
+            multiples[v] = times_x(multiples[v / 2]) ^ (*delta.expose() & Block::mask(v % 2 == 1));
+        }
+        let digits = digits(bins.width);
+        let mut values = Vec::with_capacity(bins.slots);
+        for part in bins.parts() {
+            let keys = self.transfers.correlated(self.ctx)?;
+            let hash = self.transfers.hash();
+            let corrections = self.ctx.peer()?.recv(bytes_len(part.len() * bins.width) as usize)?;
+            let mut corrections = Reader::new(&corrections);
+            let mut pads = Vec::with_capacity(part.len() * digits.len() * DIGITS);
+            let mut keys = keys.iter();
+            for _ in part.clone() {
+                for bits in &digits {
+                    let key = weighted(&mut keys, *bits);
+                    pads.extend(multiples[..1 << bits].iter().map(|multiple| key ^ *multiple));
+                }
+            }
+            hash.mmo(&mut pads);
+            let mut tables = Writer::with_capacity(part.len() * bins.table_bits());
+            let mut rest = &pads[..];
+            for bin in part.clone() {
+                values.clear();
+                candidates(bin, &mut values);
+                if values.len() > bins.slots {
+                    return Err(Error::Bug("a bin has more candidates than slots"));
+                }
+                let mut shift = 0;
+                for (bits, shares) in digits.iter().zip(&mut *shares) {
+                    let turn = corrections.next(*bits) as usize;
+                    let (pads, later) = rest.split_at(1 << bits);
+                    rest = later;
+                    let mut equal = [0_u128; DIGITS];
+                    for (slot, value) in values.iter().enumerate() {
+                        equal[(value >> shift) as usize & ((1 << bits) - 1)] |= 1 << slot;
+                    }
+                    let share = pads[turn].get() ^ equal[0];
+                    shares.push(share, bins.slots);
+                    for v in 1..1 << bits {
+                        tables.push(pads[v ^ turn].get() ^ equal[v] ^ share, bins.slots);
+                    }
+                    shift += bits;
+                }
+            }
+            self.ctx.peer()?.send(&tables.into_bytes())?;
+            self.ctx.progress(part.end as u64, bins.count as u64);
+            pads.zeroize();
+        }
+        multiples.zeroize();
+        values.zeroize();
+        Ok(())
+    }
+
+    fn choose_from_tables(
+        &mut self,
+        bins: &Bins,
+        values: &[u128],
+        shares: &mut [Lane],
+    ) -> Result<()> {
+        let digits = digits(bins.width);
+        let mut sent = VecDeque::new();
+        let mut ahead = bins.parts();
+        for part in bins.parts() {
+            while sent.len() < PIECES_AHEAD {
+                let Some(part) = ahead.next() else { break };
+                let (corrections, pads) =
+                    chosen(self.ctx, &mut self.transfers, &digits, &values[part])?;
+                self.ctx.peer()?.send(&corrections)?;
+                sent.push_back(pads);
+            }
+            let pads = sent.pop_front().ok_or(Error::Bug("tables come before corrections"))?;
+            let tables =
+                self.ctx.peer()?.recv(bytes_len(part.len() * bins.table_bits()) as usize)?;
+            let mut tables = Reader::new(&tables);
+            let mut pads_left = pads.iter();
+            for bin in part.clone() {
+                let mut shift = 0;
+                for (bits, shares) in digits.iter().zip(&mut *shares) {
+                    let own = (values[bin] >> shift) as usize & ((1 << bits) - 1);
+                    let mut share = pads_left.next().map_or(0, |pad| pad.get());
+                    for v in 1..1 << bits {
+                        // Every entry is read alike, whichever is the one.
+                        let is_own = u128::from(v == own).wrapping_neg();
+                        share ^= tables.next(bins.slots) & is_own;
+                    }
+                    shares.push(share, bins.slots);
+                    shift += bits;
+                }
+            }
+            self.ctx.progress(part.end as u64, bins.count as u64);
+        }
+        Ok(())
+    }
+}
+
+/// The corrections of the digits of `values`, and the pad of each.
+fn chosen(
+    ctx: &mut vesica_net::Context,
+    transfers: &mut Transfers,
+    digits: &[usize],
+    values: &[u128],
+) -> Result<(Vec<u8>, Vec<Block>)> {
+    let messages = transfers.correlated(ctx)?;
+    let hash = transfers.hash();
+    let width: usize = digits.iter().sum();
+    let mut corrections = Writer::with_capacity(values.len() * width);
+    let mut pads = Vec::with_capacity(values.len() * digits.len());
+    let mut rest = &messages[..];
+    for value in values {
+        let mut shift = 0;
+        for bits in digits {
+            let (now, later) = rest.split_at(*bits);
+            rest = later;
+            let choices = now.iter().rev().fold(0, |r, m| r << 1 | u128::from(m.bit(0)));
+            corrections.push(value >> shift ^ choices, *bits);
+            pads.push(weighted(&mut now.iter(), *bits));
+            shift += bits;
+        }
+    }
+    hash.mmo(&mut pads);
+    Ok((corrections.into_bytes(), pads))
+}
+
+/// Σ x^i·b_i of the next `count` blocks.
+fn weighted<'a>(blocks: &mut impl Iterator<Item = &'a Block>, count: usize) -> Block {
+    let mut next = [Block::ZERO; DIGIT_BITS];
+    next.iter_mut().zip(blocks.take(count)).for_each(|(to, block)| *to = *block);
+    next[..count].iter().rev().fold(Block::ZERO, |sum, block| times_x(sum) ^ *block)
+}
+
+/// x·b in GF(2^128) modulo x^128 + x^7 + x^2 + x + 1.
+fn times_x(block: Block) -> Block {
+    let overflow = Block::mask(block.bit(127));
+    Block::new(block.get() << 1) ^ (overflow & Block::new(0x87))
+}
+
+/// Bits appended one list after the other, as bytes in whole words.
+#[derive(Default)]
+struct Writer {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Writer {
+    fn with_capacity(bits: usize) -> Self {
+        Self { words: Vec::with_capacity(bits.div_ceil(64)), len: 0 }
+    }
+
+    /// Appends the `bits` ≤ 128 lowest bits of `value`.
+    fn push(&mut self, value: u128, bits: usize) {
+        let mut left = bits;
+        let mut value = value;
+        while left > 0 {
+            let at = self.len % 64;
+            if at == 0 {
+                self.words.push(0);
+            }
+            let n = (64 - at).min(left);
+            let mask = u64::MAX >> (64 - n);
+            if let Some(last) = self.words.last_mut() {
+                *last |= (value as u64 & mask) << at;
+            }
+            value >>= n;
+            self.len += n;
+            left -= n;
+        }
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        super::to_bytes(&self.words)
+    }
+}
+
+/// Reads what a [`Writer`] wrote.
+struct Reader {
+    words: Vec<u64>,
+    taken: usize,
+}
+
+impl Reader {
+    fn new(bytes: &[u8]) -> Self {
+        Self { words: super::to_words(bytes), taken: 0 }
+    }
+
+    /// The next `bits` ≤ 128 bits; zeros beyond the last word.
+    fn next(&mut self, bits: usize) -> u128 {
+        let (word, at) = (self.taken / 64, self.taken % 64);
+        let word_at = |i: usize| u128::from(self.words.get(word + i).copied().unwrap_or(0));
+        let mut value = (word_at(0) | word_at(1) << 64) >> at;
+        if at + bits > 128 {
+            value |= word_at(2) << (128 - at);
+        }
+        self.taken += bits;
+        if bits < 128 { value & ((1 << bits) - 1) } else { value }
+    }
+}
+
+/// Shares of the slots of one bin after the other.
+#[derive(Default)]
+struct Lane(Writer);
+
+impl Lane {
+    fn push(&mut self, share: u128, slots: usize) {
+        self.0.push(share, slots);
+    }
+
+    fn into_lanes(self) -> BitLanes {
+        BitLanes::from_words(self.0.words, self.0.len)
+    }
+}
+
+/// The sums of the lanes of each bin of `slots`: where at most one is set, whether one is.
+pub fn sums_of_bins(lanes: &BitLanes, slots: usize) -> BitLanes {
+    let mut reader = Reader { words: lanes.words().to_vec(), taken: 0 };
+    let bins = lanes.len().checked_div(slots).unwrap_or(0);
+    (0..bins).map(|_| reader.next(slots).count_ones() % 2 == 1).collect()
+}

@@ -1,0 +1,200 @@
+//! Random transfers, from silent ones, in large pieces.
+
+use vesica_core::hash::derive_into;
+use vesica_core::{Block, Result, Role, Secret, SemiHonest, SessionId};
+use vesica_net::Context;
+use vesica_ot::Traffic;
+use vesica_ot::silent::cot;
+use vesica_simd::aes::Aes128;
+use vesica_simd::xor::xor;
+use zeroize::Zeroize;
+
+const HASH_KEY: &str = "vesica circuit 2026 transfers of shared computation";
+
+/// Transfers that one extension gives at most: what limits the memory of its trees.
+const PER_EXTENSION: u64 = 1 << 29;
+
+/// Transfers that are expanded and hashed together, and those that are hashed under one key.
+pub(super) const PIECE: usize = 1 << 14;
+
+/// One party's end of random transfers.
+pub(super) enum Transfers {
+    /// Of the one who holds both messages of each.
+    Giver(Source<cot::Sender<SemiHonest>, cot::SenderStream>),
+    /// Of the one who holds a random choice and its message.
+    Chooser(Source<cot::Receiver<SemiHonest>, cot::ReceiverStream>),
+}
+
+/// Transfers on demand: setup once, an extension where the last one is used up.
+pub(super) struct Source<P, S> {
+    party: P,
+    stream: Option<S>,
+    session: SessionId,
+    /// Transfers that no extension has given yet.
+    left: u64,
+    /// Pieces that were hashed.
+    pieces: u64,
+}
+
+/// Both messages of each transfer, or a choice in the lowest bit and its message.
+pub(super) enum Piece {
+    Given {
+        zeros: Vec<Block>,
+        ones: Vec<Block>,
+    },
+    /// The lowest bit of `choices[i]` is the choice.
+    Chosen {
+        choices: Vec<Block>,
+        messages: Vec<Block>,
+    },
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        match self {
+            Piece::Given { zeros: a, ones: b } | Piece::Chosen { choices: a, messages: b } => {
+                a.zeroize();
+                b.zeroize();
+            }
+        }
+    }
+}
+
+impl Transfers {
+    /// Sets up for `len` transfers, rounded up to whole pieces, in which the party in role `chooser` chooses.
+    pub(super) fn setup(
+        ctx: &mut Context,
+        session: &SessionId,
+        role: Role,
+        chooser: Role,
+        len: u64,
+    ) -> Result<Self> {
+        let left = rounded(len);
+        Ok(if role == chooser {
+            let party = cot::Receiver::setup(ctx, session)?;
+            Self::Chooser(Source { party, stream: None, session: *session, left, pieces: 0 })
+        } else {
+            let party = cot::Sender::setup(ctx, session)?;
+            Self::Giver(Source { party, stream: None, session: *session, left, pieces: 0 })
+        })
+    }
+
+    /// Runs the first extension now, and not in the middle of a circuit.
+    pub(super) fn prepare(&mut self, ctx: &mut Context) -> Result<()> {
+        match self {
+            Self::Giver(source) => source.prepare(ctx, |party, ctx, len| party.extend(ctx, len)),
+            Self::Chooser(source) => source.prepare(ctx, |party, ctx, len| party.extend(ctx, len)),
+        }
+    }
+
+    /// Whether this party holds both messages.
+    pub(super) fn is_giver(&self) -> bool {
+        matches!(self, Self::Giver(_))
+    }
+
+    /// The next transfers as correlated ones: K, or M whose lowest bit is the choice. They are [`PIECE`] many.
+    pub(super) fn correlated(&mut self, ctx: &mut Context) -> Result<Vec<Block>> {
+        let mut blocks = vec![Block::ZERO; PIECE];
+        match self {
+            Self::Giver(source) => {
+                if source.stream.as_ref().is_none_or(|stream| stream.left() == 0) {
+                    source.prepare(ctx, |party, ctx, len| party.extend(ctx, len))?;
+                }
+                if let Some(stream) = &mut source.stream {
+                    stream.fill(ctx.pool(), &mut blocks)?;
+                }
+            }
+            Self::Chooser(source) => {
+                if source.stream.as_ref().is_none_or(|stream| stream.left() == 0) {
+                    source.prepare(ctx, |party, ctx, len| party.extend(ctx, len))?;
+                }
+                if let Some(stream) = &mut source.stream {
+                    stream.fill(ctx.pool(), &mut blocks)?;
+                }
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// Δ of a giver.
+    pub(super) fn delta(&self) -> Option<Secret<Block>> {
+        match self {
+            Self::Giver(source) => Some(Secret::new(source.party.delta())),
+            Self::Chooser(_) => None,
+        }
+    }
+
+    /// The hash of the next piece, under a key of its own.
+    pub(super) fn hash(&mut self) -> Aes128 {
+        match self {
+            Self::Giver(source) => source.hash(),
+            Self::Chooser(source) => source.hash(),
+        }
+    }
+
+    /// The next [`PIECE`] random transfers.
+    pub(super) fn random(&mut self, ctx: &mut Context) -> Result<Piece> {
+        let blocks = self.correlated(ctx)?;
+        let hash = self.hash();
+        Ok(match self.delta() {
+            Some(delta) => {
+                let mut ones = vec![*delta.expose(); blocks.len()];
+                xor(&mut ones, &blocks);
+                let mut zeros = blocks;
+                hash.mmo(&mut zeros);
+                hash.mmo(&mut ones);
+                Piece::Given { zeros, ones }
+            }
+            None => {
+                let mut messages = blocks.clone();
+                hash.mmo(&mut messages);
+                Piece::Chosen { choices: blocks, messages }
+            }
+        })
+    }
+}
+
+impl<P, S> Source<P, S> {
+    fn prepare(
+        &mut self,
+        ctx: &mut Context,
+        extend: impl Fn(&mut P, &mut Context, usize) -> Result<S>,
+    ) -> Result<()> {
+        let len = self.left.min(PER_EXTENSION);
+        if len > 0 {
+            self.left -= len;
+            self.stream = Some(extend(&mut self.party, ctx, len as usize)?);
+        }
+        Ok(())
+    }
+
+    /// π(x) ⊕ x is correlation robust, which is enough where the inputs are those of an honest extension and
+    /// do not repeat; few are hashed under each key.
+    fn hash(&mut self) -> Aes128 {
+        let mut key = [0; Block::LEN];
+        derive_into(HASH_KEY, &[self.session.as_bytes(), &self.pieces.to_le_bytes()], &mut key);
+        self.pieces += 1;
+        Aes128::new(Block::from_le_bytes(key))
+    }
+}
+
+fn rounded(len: u64) -> u64 {
+    len.next_multiple_of(PIECE as u64)
+}
+
+/// Payload bytes of `len` transfers; the chooser is their receiver.
+pub(super) fn bytes(len: u64) -> Traffic {
+    let mut left = rounded(len);
+    let mut bytes = cot::setup_bytes::<SemiHonest>();
+    while left > 0 {
+        let now = left.min(PER_EXTENSION);
+        bytes = bytes + cot::extend_bytes::<SemiHonest>(now as usize);
+        left -= now;
+    }
+    bytes
+}
+
+/// How many extensions `len` transfers take: each is two flights more where it comes in the middle.
+pub(super) fn extensions(len: u64) -> u64 {
+    rounded(len).div_ceil(PER_EXTENSION)
+}

@@ -1,0 +1,98 @@
+//! Multiplication triples, 64 to a word.
+
+use super::transfers::{PIECE, Piece, Transfers};
+use vesica_core::Result;
+use vesica_net::Context;
+use vesica_simd::low_bits::low_bits;
+use zeroize::Zeroize;
+
+/// Words of triples that a piece of transfers gives: two transfers a triple.
+pub(super) const WORDS_PER_PIECE: usize = PIECE / 2 / u64::BITS as usize;
+
+/// Shares of random bits a, b and of c = a·b, in each of some lanes.
+#[derive(Default)]
+pub(super) struct Triples {
+    pub(super) a: Vec<u64>,
+    pub(super) b: Vec<u64>,
+    pub(super) c: Vec<u64>,
+}
+
+impl Triples {
+    fn push(&mut self, a: u64, b: u64, c: u64) {
+        self.a.push(a);
+        self.b.push(b);
+        self.c.push(c);
+    }
+}
+
+impl Drop for Triples {
+    fn drop(&mut self) {
+        self.a.zeroize();
+        self.b.zeroize();
+        self.c.zeroize();
+    }
+}
+
+/// Makes triples as they are needed.
+#[derive(Default)]
+pub(super) struct Source {
+    ready: Triples,
+    taken: usize,
+}
+
+impl Source {
+    /// The next `words` words of triples.
+    pub(super) fn take(
+        &mut self,
+        ctx: &mut Context,
+        transfers: &mut Transfers,
+        words: usize,
+    ) -> Result<Triples> {
+        let mut out = Triples::default();
+        [&mut out.a, &mut out.b, &mut out.c]
+            .into_iter()
+            .for_each(|column| column.reserve_exact(words));
+        while out.a.len() < words {
+            if self.taken == self.ready.a.len() {
+                self.ready = of_piece(&transfers.random(ctx)?);
+                self.taken = 0;
+            }
+            let n = (words - out.a.len()).min(self.ready.a.len() - self.taken);
+            let taken = self.taken..self.taken + n;
+            out.a.extend_from_slice(&self.ready.a[taken.clone()]);
+            out.b.extend_from_slice(&self.ready.b[taken.clone()]);
+            out.c.extend_from_slice(&self.ready.c[taken]);
+            self.taken += n;
+        }
+        Ok(out)
+    }
+}
+
+/// Of each two transfers a triple. In the first the giver's a is the sum of its two bits and the chooser's b its
+/// choice, so that they hold shares of their product; in the second the giver's b and the chooser's a.
+fn of_piece(piece: &Piece) -> Triples {
+    let mut triples = Triples::default();
+    let mut bits = [[0; 2 * WORDS_PER_PIECE]; 2];
+    match piece {
+        Piece::Given { zeros, ones } => {
+            low_bits(zeros, &mut bits[0]);
+            low_bits(ones, &mut bits[1]);
+            for i in 0..WORDS_PER_PIECE {
+                let j = i + WORDS_PER_PIECE;
+                let (a, b) = (bits[0][i] ^ bits[1][i], bits[0][j] ^ bits[1][j]);
+                triples.push(a, b, a & b ^ bits[0][i] ^ bits[0][j]);
+            }
+        }
+        Piece::Chosen { choices, messages } => {
+            low_bits(choices, &mut bits[0]);
+            low_bits(messages, &mut bits[1]);
+            for i in 0..WORDS_PER_PIECE {
+                let j = i + WORDS_PER_PIECE;
+                let (a, b) = (bits[0][j], bits[0][i]);
+                triples.push(a, b, a & b ^ bits[1][i] ^ bits[1][j]);
+            }
+        }
+    }
+    bits.zeroize();
+    triples
+}

@@ -1,0 +1,194 @@
+//! Computation on shares: every gadget gives what it gives in clear, in the bytes and flights of the formulas.
+
+mod support;
+
+use support::{Run, SESSION, run};
+use vesica_circuit::gadgets::{
+    all, at_least, equal, greater, hamming_weight, merge_bitonic, sort, sum_of_lanes,
+};
+use vesica_circuit::gmw::{
+    self, Bins, Gmw, InBins, MAX_SLOTS, Needs, digits, reveal_bytes, sums_of_bins,
+};
+use vesica_circuit::{
+    BitLanes, Clear, Computation, Count, Counted, Counting, Gates, Known, Lanes, Reveal, word,
+};
+use vesica_core::{Result, Role};
+use vesica_ot::Bits;
+
+const WIDTH: usize = 9;
+const LEN: usize = 150;
+
+fn numbers(seed: u128) -> Vec<u128> {
+    (0..LEN as u128).map(|i| (i * 0x9e37_79b9 + seed * 77) >> 3 & 511).collect()
+}
+
+fn control() -> Bits {
+    (0..LEN).map(|i| i * i % 11 < 5).collect()
+}
+
+/// A bit of everything.
+fn circuit<G: Gates>(
+    g: &mut G,
+    x: &[G::Wires],
+    y: &[G::Wires],
+    known: Known<'_>,
+) -> Result<Vec<G::Wires>> {
+    let mut out = vec![equal(g, x, y)?, greater(g, x, y)?];
+    let mut all_lanes: Vec<_> =
+        x.iter().zip(y).map(|(x, y)| G::Wires::concat(&[x.clone(), y.clone()])).collect();
+    sort(g, WIDTH, &mut all_lanes)?;
+    merge_bitonic(g, WIDTH, &mut all_lanes)?;
+    out.extend(all_lanes);
+    let weight = hamming_weight(g, &x[0])?;
+    out.push(at_least(g, &weight, 70, 1)?);
+    out.extend(weight);
+    out.extend(sum_of_lanes(g, y)?);
+    let [first, second] = [x, y].map(|word| word.iter().collect::<Vec<_>>());
+    let lists = g.and_known(&[(known, &first), (known, &second[..3])])?;
+    out.extend(lists.into_iter().flatten());
+    let (one, zero) = (g.constant(true, LEN), g.constant(false, LEN));
+    out.push(g.xor(&one, &x[1]));
+    out.push(g.not(&zero));
+    Ok(out)
+}
+
+fn count() -> Count {
+    let mut g = Counting::new(usize::MAX, true);
+    let word = Counted::inputs(WIDTH, LEN);
+    circuit(&mut g, &word, &word, Known::Theirs { len: LEN }).unwrap();
+    g.count()
+}
+
+fn in_clear() -> Vec<Bits> {
+    let lanes = |seed| -> Vec<BitLanes> {
+        word::bits_of(numbers(seed).into_iter(), WIDTH).iter().map(BitLanes::from).collect()
+    };
+    let known = control();
+    let mut g = Clear::like(usize::MAX, true);
+    let out = circuit(&mut g, &lanes(1), &lanes(2), Known::Mine(&known)).unwrap();
+    out.iter().map(Bits::from).collect()
+}
+
+fn party(ctx: &mut vesica_net::Context, role: Role, to: Reveal) -> Result<Option<Vec<Bits>>> {
+    let needs = Needs { count: count(), bins: Bins::default() };
+    let mut g = Gmw::new(ctx, &SESSION, role, Role::Sender, &needs)?;
+    let own =
+        |of: Role, seed| (of == role).then(|| word::bits_of(numbers(seed).into_iter(), WIDTH));
+    let x = g.input(Role::Sender, own(Role::Sender, 1).as_deref(), WIDTH, LEN)?;
+    let y = g.input(Role::Receiver, own(Role::Receiver, 2).as_deref(), WIDTH, LEN)?;
+    let control = control();
+    let known = match role {
+        Role::Sender => Known::Mine(&control),
+        _ => Known::Theirs { len: LEN },
+    };
+    let out = circuit(&mut g, &x, &y, known)?;
+    g.reveal(&out, to)
+}
+
+#[test]
+fn shares_compute_what_is_computed_in_clear() {
+    let expected = in_clear();
+    for to in [Reveal::Receiver, Reveal::Sender, Reveal::Both] {
+        let Run { sender, receiver, traffic, flights } =
+            run(|ctx| party(ctx, Role::Sender, to), |ctx| party(ctx, Role::Receiver, to));
+        let of = |role| to.to(role).then(|| expected.clone());
+        assert!(sender == Ok(of(Role::Sender)), "{to:?}");
+        assert!(receiver == Ok(of(Role::Receiver)), "{to:?}");
+        let needs = Needs { count: count(), bins: Bins::default() };
+        let bits = expected.iter().map(|bits| bits.len() as u64).sum();
+        assert_eq!(traffic, gmw::bytes(&needs, Role::Sender) + reveal_bytes(bits, to));
+        assert_eq!(flights, gmw::flights(&needs) + 1);
+    }
+}
+
+/// Values of bins, and their candidates: those of bin i are i, 3·i, … and some bins have the value among them.
+fn bins_run(bins: Bins) -> (BitLanes, Run<Vec<BitLanes>, Vec<BitLanes>>) {
+    let mask = if bins.width == 128 { u128::MAX } else { (1 << bins.width) - 1 };
+    let spread = |i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> 3 & mask;
+    let filled = move |bin: usize| bin * 7 % (bins.slots + 1);
+    let candidate = move |bin: usize, slot: usize| spread((bin * 1000 + slot) as u128);
+    let values: Vec<u128> = (0..bins.count)
+        .map(|bin| match filled(bin) {
+            0 => spread(bin as u128),
+            n if bin % 5 == 1 => candidate(bin, bin % n),
+            n => candidate(bin, bin % n) ^ 1 << (bin % bins.width),
+        })
+        .collect();
+    let expected = (0..bins.count)
+        .flat_map(|bin| (0..bins.slots).map(move |slot| (bin, slot)))
+        .map(|(bin, slot)| slot < filled(bin) && candidate(bin, slot) == values[bin])
+        .collect();
+    let digits = digits(bins.width).len() as u64;
+    let words = ((bins.count * bins.slots).div_ceil(64)) as u64;
+    let count = Count {
+        words: (digits - 1) * words,
+        rounds: u64::from(digits.next_power_of_two().ilog2()),
+        ..Count::default()
+    };
+    let needs = Needs { count, bins };
+    let run = run(
+        |ctx| {
+            let mut g = Gmw::new(ctx, &SESSION, Role::Sender, Role::Receiver, &needs)?;
+            let candidates = move |bin: usize, out: &mut Vec<u128>| {
+                out.extend((0..filled(bin)).map(|slot| candidate(bin, slot)));
+            };
+            let digits = g.equal_in_bins(&bins, InBins::Candidates(&candidates))?;
+            Ok(vec![all(&mut g, digits)?])
+        },
+        |ctx| {
+            let mut g = Gmw::new(ctx, &SESSION, Role::Receiver, Role::Receiver, &needs)?;
+            let digits = g.equal_in_bins(&bins, InBins::Values(&values))?;
+            Ok(vec![all(&mut g, digits)?])
+        },
+    );
+    assert_eq!(run.traffic, gmw::bytes(&needs, Role::Receiver), "{bins:?}");
+    assert!(run.flights <= gmw::flights(&needs), "{bins:?}");
+    (expected, run)
+}
+
+#[test]
+fn bins_are_compared_slot_by_slot() {
+    for (count, slots, width) in [
+        (1, 1, 1),
+        (1, 128, 128),
+        (10, 3, 4),
+        (100, 18, 13),
+        (2000, 20, 12),
+        (5, 7, 33),
+        (300, 64, 61),
+    ] {
+        let bins = Bins { count, slots, width };
+        let (expected, run) = bins_run(bins);
+        let (mut sender, mut receiver) = (run.sender.unwrap(), run.receiver.unwrap());
+        let found = sender.remove(0).xor(&receiver.remove(0));
+        assert_eq!(found, expected, "{bins:?}");
+        assert!(found.iter().any(|bit| bit) || count < 5, "{bins:?}");
+        let sums: Vec<bool> = sums_of_bins(&found, slots).iter().collect();
+        for (bin, sum) in sums.into_iter().enumerate() {
+            let in_bin = (0..slots).filter(|slot| expected.get(bin * slots + slot)).count();
+            assert_eq!(sum, in_bin % 2 == 1);
+        }
+    }
+    let too_many = Bins { count: 1, slots: MAX_SLOTS + 1, width: 4 };
+    let values = [0];
+    let refused = run(
+        |ctx| Gmw::new(ctx, &SESSION, Role::Sender, Role::Receiver, &Needs::default()).map(|_| ()),
+        |ctx| {
+            let mut g = Gmw::new(ctx, &SESSION, Role::Receiver, Role::Receiver, &Needs::default())?;
+            g.equal_in_bins(&too_many, InBins::Values(&values))
+        },
+    );
+    assert!(refused.receiver.is_err());
+}
+
+#[test]
+fn digits_are_few_and_even() {
+    assert_eq!(digits(13), [3, 3, 3, 4]);
+    assert_eq!(digits(12), [4, 4, 4]);
+    assert_eq!(digits(1), [1]);
+    for width in 1..=128 {
+        let digits = digits(width);
+        assert_eq!(digits.iter().sum::<usize>(), width);
+        assert!(digits.iter().all(|bits| (1..=4).contains(bits)));
+    }
+}
