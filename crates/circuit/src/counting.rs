@@ -1,8 +1,10 @@
 //! Circuits counted: what they would cost, without a bit of input.
 
 use crate::bit_lanes::paired;
-use crate::{Gates, Known, Lanes};
-use vesica_core::Result;
+use crate::party::equal_in_bins_by_gates;
+use crate::{Bins, Computation, Gates, InBins, Known, Lanes, Reveal, gmw};
+use vesica_core::{Result, Role};
+use vesica_ot::Bits;
 
 /// What a circuit costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,12 +25,29 @@ pub struct Count {
     pub rounds: u64,
 }
 
-/// Counts gates.
-#[derive(Clone, Debug)]
+/// What a whole computation costs, private inputs and results with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Its gates.
+    pub count: Count,
+    /// Private bits of the receiver, input by input.
+    pub receiver_inputs: Vec<u64>,
+    /// Bits of results, and who is told.
+    pub results: Vec<(u64, Reveal)>,
+    /// Bits of checked results.
+    pub checked_results: Vec<u64>,
+    /// Comparisons in bins that are not made of gates alone.
+    pub bins: Vec<Bins>,
+}
+
+/// Counts gates; as a [`Computation`], of which it is neither party, also inputs and results. All results are
+/// zero, and all checked results one.
+#[derive(Clone, Debug, Default)]
 pub struct Counting {
-    count: Count,
-    lanes_at_once: usize,
+    cost: Cost,
+    lanes_at_once: Option<usize>,
     prefers_depth: bool,
+    shared: bool,
 }
 
 /// Wires of which only their number and the depth above them are known.
@@ -53,25 +72,28 @@ impl Counted {
 impl Counting {
     /// Counts for an evaluator with these preferences.
     pub fn new(lanes_at_once: usize, prefers_depth: bool) -> Self {
-        Self { count: Count::default(), lanes_at_once, prefers_depth }
+        Self { lanes_at_once: Some(lanes_at_once), prefers_depth, ..Self::default() }
+    }
+
+    /// Counts for parties that hold shares.
+    pub(crate) fn shared(lanes_at_once: usize) -> Self {
+        Self { shared: true, ..Self::new(lanes_at_once, true) }
     }
 
     /// The gates so far.
     pub fn count(&self) -> Count {
-        self.count
+        self.cost.count
+    }
+
+    /// All costs so far.
+    pub fn cost(&self) -> &Cost {
+        &self.cost
     }
 
     fn below(&mut self, depth: u64, len: usize) -> Counted {
         let depth = depth + 1;
-        self.count.depth = self.count.depth.max(depth);
+        self.cost.count.depth = self.cost.count.depth.max(depth);
         Counted { len, depth }
-    }
-}
-
-impl Default for Counting {
-    /// Counts for one who does everything at once, with as few gates as can be.
-    fn default() -> Self {
-        Self::new(usize::MAX, false)
     }
 }
 
@@ -92,26 +114,26 @@ impl Gates for Counting {
     }
 
     fn and(&mut self, pairs: &[(&Counted, &Counted)]) -> Result<Vec<Counted>> {
-        self.count.rounds += 1;
+        self.cost.count.rounds += 1;
         let gate = |(a, b): &(&Counted, &Counted)| {
             assert_eq!(a.len, b.len, "equally many lanes");
-            self.count.ands += a.len as u64;
-            self.count.words += a.len.div_ceil(64) as u64;
+            self.cost.count.ands += a.len as u64;
+            self.cost.count.words += a.len.div_ceil(64) as u64;
             self.below(a.depth.max(b.depth), a.len)
         };
         Ok(pairs.iter().map(gate).collect())
     }
 
     fn and_known(&mut self, lists: &[(Known<'_>, &[&Counted])]) -> Result<Vec<Vec<Counted>>> {
-        self.count.rounds += 1;
+        self.cost.count.rounds += 1;
         let mut results = Vec::with_capacity(lists.len());
         for (known, wires) in lists {
             let blocks = known.len().div_ceil(128);
-            self.count.known_blocks += (blocks * wires.len().div_ceil(128)) as u64;
-            self.count.known_words += (blocks * wires.len()) as u64;
+            self.cost.count.known_blocks += (blocks * wires.len().div_ceil(128)) as u64;
+            self.cost.count.known_words += (blocks * wires.len()) as u64;
             let gate = |wires: &&Counted| {
                 assert_eq!(known.len(), wires.len, "a bit for each lane");
-                self.count.one_sided += wires.len as u64;
+                self.cost.count.one_sided += wires.len as u64;
                 self.below(wires.depth, wires.len)
             };
             results.push(wires.iter().map(gate).collect());
@@ -120,11 +142,63 @@ impl Gates for Counting {
     }
 
     fn lanes_at_once(&self) -> usize {
-        self.lanes_at_once
+        self.lanes_at_once.unwrap_or(usize::MAX)
     }
 
     fn prefers_depth(&self) -> bool {
         self.prefers_depth
+    }
+}
+
+impl Computation for Counting {
+    fn role(&self) -> Role {
+        Role::Helper
+    }
+
+    fn input(
+        &mut self,
+        of: Role,
+        _: Option<&[Bits]>,
+        width: usize,
+        len: usize,
+    ) -> Result<Vec<Counted>> {
+        if of == Role::Receiver {
+            self.cost.receiver_inputs.push((width * len) as u64);
+        }
+        Ok(Counted::inputs(width, len))
+    }
+
+    fn reveal(&mut self, wires: &[Counted], to: Reveal) -> Result<Option<Vec<Bits>>> {
+        self.cost.results.push((wires.iter().map(|wires| wires.len as u64).sum(), to));
+        Ok(Some(wires.iter().map(|wires| (0..wires.len).map(|_| false).collect()).collect()))
+    }
+
+    fn reveal_checked(&mut self, wires: &[Counted]) -> Result<Vec<Bits>> {
+        let bits = wires.iter().map(|wires| wires.len as u64).sum();
+        match self.shared {
+            true => self.cost.results.push((bits, Reveal::Both)),
+            false => self.cost.checked_results.push(bits),
+        }
+        Ok(wires.iter().map(|wires| (0..wires.len).map(|_| true).collect()).collect())
+    }
+
+    fn equal_in_bins(
+        &mut self,
+        bins: &Bins,
+        _: Option<InBins<'_>>,
+        none: u128,
+        each: &mut dyn FnMut(&mut Self, usize, Counted) -> Result<()>,
+    ) -> Result<()> {
+        if !self.shared {
+            return equal_in_bins_by_gates(self, bins, None, none, each);
+        }
+        for (first, part) in gmw::parts(bins) {
+            self.cost.bins.push(part);
+            let digits = Counted::inputs(gmw::digits_len(part.width), part.count * part.slots);
+            let is_equal = crate::gadgets::all(self, digits)?;
+            each(self, first, is_equal)?;
+        }
+        Ok(())
     }
 }
 

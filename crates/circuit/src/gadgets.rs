@@ -5,9 +5,11 @@
 mod add;
 mod compare;
 mod duplicates;
+mod shuffle;
 mod sort;
 
-pub use add::{hamming_weight, sum_of_lanes};
+pub use add::{add, hamming_weight, sum_of_lanes};
 pub use compare::{all, and, at_least, equal, greater, mask, or, sort_2, swap_if};
 pub use duplicates::{Windows, match_neighbours, select_matches};
-pub use sort::{merge_bitonic, merge_bitonic_with, merge_comparators, sort, sort_comparators};
+pub use shuffle::permute;
+pub use sort::{merge_bitonic, merge_comparators, sort, sort_comparators};

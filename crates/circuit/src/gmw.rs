@@ -27,9 +27,8 @@ mod known;
 mod transfers;
 mod triples;
 
-pub use bins::{Bins, InBins, MAX_SLOTS, digits, sums_of_bins};
-
-use crate::{BitLanes, Computation, Count, Gates, Known, Lanes, Reveal};
+use crate::gadgets::all;
+use crate::{Bins, BitLanes, Computation, Cost, Gates, InBins, Known, Lanes, Reveal};
 use known::LaneBlock;
 use transfers::{PIECE, Transfers};
 use vesica_core::{Block, Error, Result, Role, SessionId};
@@ -47,52 +46,47 @@ pub struct Gmw<'c> {
     transfers: Transfers,
     triples: triples::Source,
     known: known::Source,
+    /// Words of gates done, and all of them.
+    words: [u64; 2],
 }
 
-/// What a computation needs, which both parties know beforehand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// The gates.
-    pub count: Count,
-    /// Values of bins that are compared with [`Gmw::equal_in_bins`].
-    pub bins: Bins,
+/// Lanes of slots that are compared in bins at a time.
+const SLOTS_AT_ONCE: usize = 1 << 26;
+
+/// What [`crate::Counting`] has to count like, for the costs of a computation on shares.
+pub fn counting() -> crate::Counting {
+    crate::Counting::shared(LANES_AT_ONCE)
 }
 
-impl Needs {
-    fn transfers(&self) -> u64 {
-        let pieces = self.count.words.div_ceil(triples::WORDS_PER_PIECE as u64)
-            + self.count.known_blocks.div_ceil(known::BLOCKS_PER_PIECE as u64)
-            + self.bins.pieces();
-        pieces * PIECE as u64
-    }
+/// How many random transfers a computation takes.
+pub fn transfers(cost: &Cost) -> u64 {
+    let pieces = cost.count.words.div_ceil(triples::WORDS_PER_PIECE as u64)
+        + cost.count.known_blocks.div_ceil(known::BLOCKS_PER_PIECE as u64)
+        + cost.bins.iter().map(bins::pieces).sum::<u64>();
+    pieces * PIECE as u64
 }
 
-/// Payload bytes of the setup and of all gates, without those of results.
-///
-/// `chooser` is as in [`Gmw::new`].
-pub fn bytes(needs: &Needs, chooser: Role) -> Traffic {
-    let transfers = transfers::bytes(needs.transfers());
-    let (transfers, bins) = match chooser {
-        Role::Receiver => (transfers, needs.bins.bytes()),
-        _ => (transfers.reversed(), needs.bins.bytes().reversed()),
-    };
-    let open = 16 * needs.count.words;
+/// Payload bytes of a computation; `chooser` is as in [`Gmw::new`].
+pub fn bytes(cost: &Cost, chooser: Role) -> Traffic {
+    let transfers = transfers::bytes(transfers(cost));
+    let transfers = if chooser == Role::Receiver { transfers } else { transfers.reversed() };
+    let open = 16 * cost.count.words;
     let gates = Traffic {
-        sender_to_receiver: open + 16 * needs.count.known_blocks,
-        receiver_to_sender: open + 16 * needs.count.known_words,
+        sender_to_receiver: open + 16 * cost.count.known_blocks,
+        receiver_to_sender: open + 16 * cost.count.known_words,
     };
-    transfers + gates + bins
+    let bins = cost.bins.iter().map(bins::bytes);
+    let results = cost.results.iter().map(|(bits, to)| reveal_bytes(*bits, *to));
+    bins.chain(results).fold(transfers + gates, |sum, bytes| sum + bytes)
 }
 
-/// Flights of the setup and of all gates, without those of results.
-pub fn flights(needs: &Needs) -> u64 {
-    let extensions = transfers::extensions(needs.transfers());
-    let setup = if extensions == 0 { 2 } else { 1 + 2 * extensions };
-    setup + needs.count.rounds + if needs.bins.count > 0 { 2 } else { 0 }
+/// Flights of a computation, unless small sizes make it take fewer.
+pub fn flights(cost: &Cost) -> u64 {
+    let extensions = transfers::extensions(transfers(cost));
+    1 + 2 * extensions + cost.count.rounds + 2 * cost.bins.len() as u64 + cost.results.len() as u64
 }
 
-/// Payload bytes of a result of `bits` bits to those in `to`.
-pub fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {
+fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {
     let bytes = bits.div_ceil(64) * 8;
     Traffic {
         sender_to_receiver: if to.to(Role::Receiver) { bytes } else { 0 },
@@ -100,8 +94,22 @@ pub fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {
     }
 }
 
+/// The parts of a comparison in bins that are done together.
+pub(crate) fn parts(bins: &Bins) -> impl Iterator<Item = (usize, Bins)> + use<> {
+    let bins = *bins;
+    let at_once = (SLOTS_AT_ONCE / bins.slots.max(1)).max(1);
+    (0..bins.count)
+        .step_by(at_once)
+        .map(move |first| (first, Bins { count: at_once.min(bins.count - first), ..bins }))
+}
+
+/// How many digits of at most four bits a value of `width` bits has.
+pub(crate) fn digits_len(width: usize) -> usize {
+    bins::digits(width).len()
+}
+
 impl<'c> Gmw<'c> {
-    /// Sets up for a computation that needs no more than `needs`.
+    /// Sets up for a computation that takes no more than `cost`.
     ///
     /// The party in role `chooser` chooses in the transfers: the sender where the circuit has one-sided gates, the
     /// receiver where bins are compared.
@@ -113,10 +121,10 @@ impl<'c> Gmw<'c> {
         session: &SessionId,
         role: Role,
         chooser: Role,
-        needs: &Needs,
+        cost: &Cost,
     ) -> Result<Self> {
         let transfers = ctx.child("transfers", |ctx| {
-            let mut transfers = Transfers::setup(ctx, session, role, chooser, needs.transfers())?;
+            let mut transfers = Transfers::setup(ctx, session, role, chooser, transfers(cost))?;
             transfers.prepare(ctx)?;
             Ok::<_, Error>(transfers)
         })?;
@@ -127,12 +135,8 @@ impl<'c> Gmw<'c> {
             transfers,
             triples: triples::Source::default(),
             known: known::Source::default(),
+            words: [0, cost.count.words],
         })
-    }
-
-    /// The context, for progress.
-    pub fn context(&mut self) -> &mut Context {
-        self.ctx
     }
 
     /// The shares of the other party, as many words as `mine`.
@@ -159,7 +163,7 @@ impl Gates for Gmw<'_> {
     }
 
     fn and(&mut self, pairs: &[(&BitLanes, &BitLanes)]) -> Result<Vec<BitLanes>> {
-        let words = pairs.iter().map(|(a, _)| a.words().len()).sum();
+        let words: usize = pairs.iter().map(|(a, _)| a.words().len()).sum();
         let triples = self.triples.take(self.ctx, &mut self.transfers, words)?;
         let mut mine = Vec::with_capacity(2 * words);
         let mut first = 0;
@@ -172,6 +176,8 @@ impl Gates for Gmw<'_> {
         }
         let mut opened = self.exchange(&mine)?;
         opened.iter_mut().zip(&mine).for_each(|(theirs, mine)| *theirs ^= mine);
+        self.words[0] += words as u64;
+        self.ctx.progress(self.words[0], self.words[1].max(self.words[0]));
         let with_both = if self.role == Role::Sender { u64::MAX } else { 0 };
         let mut results = Vec::with_capacity(pairs.len());
         let mut first = 0;
@@ -300,6 +306,37 @@ impl Computation for Gmw<'_> {
             Bits::from(&values.slice(first - wires.len(), wires.len()))
         });
         Ok(Some(values.collect()))
+    }
+
+    fn context(&mut self) -> Option<&mut Context> {
+        Some(self.ctx)
+    }
+
+    /// The first digits by transfers of tables, see [`bins`]; then gates join them.
+    fn equal_in_bins(
+        &mut self,
+        bins: &Bins,
+        mine: Option<InBins<'_>>,
+        _none: u128,
+        each: &mut dyn FnMut(&mut Self, usize, BitLanes) -> Result<()>,
+    ) -> Result<()> {
+        let missing = Error::Bug("the values of bins are not where they belong");
+        for (first, part) in parts(bins) {
+            let digits = match mine {
+                Some(InBins::Candidates(of)) => {
+                    let of = |bin: usize, out: &mut Vec<u128>| of(first + bin, out);
+                    self.digits_in_bins(&part, InBins::Candidates(&of))?
+                }
+                Some(InBins::Values(values)) => {
+                    let values = values.get(first..first + part.count).ok_or(missing.clone())?;
+                    self.digits_in_bins(&part, InBins::Values(values))?
+                }
+                None => return Err(missing),
+            };
+            let is_equal = all(self, digits)?;
+            each(self, first, is_equal)?;
+        }
+        Ok(())
     }
 
     fn reveal_checked(&mut self, wires: &[BitLanes]) -> Result<Vec<Bits>> {

@@ -3,7 +3,7 @@
 //! * [`Gates`] — what a circuit is written in; wires are vectors of lanes, [`Lanes`].
 //! * [`gadgets`] — comparing, sorting, counting: the circuits others are made of; [`word`] — lists of wires.
 //! * [`Clear`] — evaluates in clear; [`Counting`] — counts gates.
-//! * [`Computation`] — a party of two that evaluate together: [`gmw`], on shares.
+//! * [`Computation`] — a party of two that evaluate together: [`gmw`], on shares; [`yao`], garbled.
 
 #![forbid(unsafe_code)]
 
@@ -15,9 +15,10 @@ mod gates;
 pub mod gmw;
 mod party;
 pub mod word;
+pub mod yao;
 
 pub use bit_lanes::BitLanes;
 pub use clear::Clear;
-pub use counting::{Count, Counted, Counting};
+pub use counting::{Cost, Count, Counted, Counting};
 pub use gates::{Gates, Known, Lanes};
-pub use party::{Computation, Reveal};
+pub use party::{Bins, Computation, InBins, Reveal};

@@ -1,10 +1,12 @@
 //! The gadgets compute what they say, in as many gates as the papers' formulas.
 
 use vesica_circuit::gadgets::{
-    at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic, merge_comparators,
-    select_matches, sort, sort_2, sort_comparators, sum_of_lanes, swap_if,
+    add, at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic,
+    merge_comparators, permute, select_matches, sort, sort_2, sort_comparators, sum_of_lanes,
+    swap_if,
 };
 use vesica_circuit::{BitLanes, Clear, Count, Counted, Counting, Lanes, word};
+use vesica_switching::{Network, Permutation, Routing};
 
 fn words(numbers: &[u128], width: usize) -> Vec<BitLanes> {
     let bits = word::bits_of(numbers.iter().copied(), width);
@@ -234,4 +236,46 @@ fn the_filter_has_the_gates_of_the_paper() {
         let (n, sigma) = (n as u64, sigma as u64);
         assert_eq!(cost.ands, (3 * n - 1) * sigma - n);
     }
+}
+
+#[test]
+fn words_are_added() {
+    for mut g in evaluators() {
+        for width in [1, 4, 33, 100] {
+            let (x, y) = pairs(width);
+            let sum = add(&mut g, &words(&x, width), &words(&y, width)).unwrap();
+            let expected: Vec<u128> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
+            assert_eq!((sum.len(), numbers(&sum)), (width + 1, expected));
+        }
+    }
+    let cost = counted(|g| drop(add(g, &Counted::inputs(72, 1), &Counted::inputs(72, 1))));
+    assert_eq!(cost.ands, 72);
+}
+
+#[test]
+fn the_generator_permutes_lanes_of_any_number() {
+    let mut rng = <rand::rngs::StdRng as rand::SeedableRng>::seed_from_u64(1);
+    for mut g in evaluators() {
+        for n in (0..40).chain([100, 127, 128, 129]) {
+            let all: Vec<u128> = (0..n).map(|i| i as u128 + 1).collect();
+            let permutation = Permutation::random(n, &mut rng);
+            let routing = Routing::waksman(&permutation);
+            let network = routing.network();
+            let out = permute(&mut g, &network, Some(&routing), words(&all, 8)).unwrap();
+            assert_eq!(numbers(&out), permutation.apply(&all), "{n}");
+        }
+    }
+}
+
+#[test]
+fn a_shuffle_has_the_one_sided_gates_of_waksmans_network() {
+    for (n, lanes_at_once) in [(1024, usize::MAX), (1024, 64), (1000, 64), (777, usize::MAX)] {
+        let network = Network::waksman(n);
+        let mut g = Counting::new(lanes_at_once, false);
+        permute(&mut g, &network, None, Counted::inputs(32, n)).unwrap();
+        let count = g.count();
+        assert_eq!((count.ands, count.one_sided), (0, 32 * network.switch_count() as u64));
+    }
+    let (n, log) = (1 << 10, 10);
+    assert_eq!(Network::waksman(n).switch_count(), n * log - n + 1);
 }

@@ -4,13 +4,11 @@ mod support;
 
 use support::{Run, SESSION, run};
 use vesica_circuit::gadgets::{
-    all, at_least, equal, greater, hamming_weight, merge_bitonic, sort, sum_of_lanes,
+    at_least, equal, greater, hamming_weight, merge_bitonic, sort, sum_of_lanes,
 };
-use vesica_circuit::gmw::{
-    self, Bins, Gmw, InBins, MAX_SLOTS, Needs, digits, reveal_bytes, sums_of_bins,
-};
+use vesica_circuit::gmw::{self, Gmw};
 use vesica_circuit::{
-    BitLanes, Clear, Computation, Count, Counted, Counting, Gates, Known, Lanes, Reveal, word,
+    Bins, BitLanes, Clear, Computation, Cost, Gates, InBins, Known, Lanes, Reveal, word,
 };
 use vesica_core::{Result, Role};
 use vesica_ot::Bits;
@@ -52,11 +50,13 @@ fn circuit<G: Gates>(
     Ok(out)
 }
 
-fn count() -> Count {
-    let mut g = Counting::new(usize::MAX, true);
-    let word = Counted::inputs(WIDTH, LEN);
-    circuit(&mut g, &word, &word, Known::Theirs { len: LEN }).unwrap();
-    g.count()
+fn cost(to: Reveal) -> Cost {
+    let mut g = gmw::counting();
+    let word = |g: &mut vesica_circuit::Counting, of| g.input(of, None, WIDTH, LEN).unwrap();
+    let (x, y) = (word(&mut g, Role::Sender), word(&mut g, Role::Receiver));
+    let out = circuit(&mut g, &x, &y, Known::Theirs { len: LEN }).unwrap();
+    g.reveal(&out, to).unwrap();
+    g.cost().clone()
 }
 
 fn in_clear() -> Vec<Bits> {
@@ -70,8 +70,7 @@ fn in_clear() -> Vec<Bits> {
 }
 
 fn party(ctx: &mut vesica_net::Context, role: Role, to: Reveal) -> Result<Option<Vec<Bits>>> {
-    let needs = Needs { count: count(), bins: Bins::default() };
-    let mut g = Gmw::new(ctx, &SESSION, role, Role::Sender, &needs)?;
+    let mut g = Gmw::new(ctx, &SESSION, role, Role::Sender, &cost(to))?;
     let own =
         |of: Role, seed| (of == role).then(|| word::bits_of(numbers(seed).into_iter(), WIDTH));
     let x = g.input(Role::Sender, own(Role::Sender, 1).as_deref(), WIDTH, LEN)?;
@@ -94,10 +93,8 @@ fn shares_compute_what_is_computed_in_clear() {
         let of = |role| to.to(role).then(|| expected.clone());
         assert!(sender == Ok(of(Role::Sender)), "{to:?}");
         assert!(receiver == Ok(of(Role::Receiver)), "{to:?}");
-        let needs = Needs { count: count(), bins: Bins::default() };
-        let bits = expected.iter().map(|bits| bits.len() as u64).sum();
-        assert_eq!(traffic, gmw::bytes(&needs, Role::Sender) + reveal_bytes(bits, to));
-        assert_eq!(flights, gmw::flights(&needs) + 1);
+        assert_eq!(traffic, gmw::bytes(&cost(to), Role::Sender));
+        assert_eq!(flights, gmw::flights(&cost(to)));
     }
 }
 
@@ -118,31 +115,28 @@ fn bins_run(bins: Bins) -> (BitLanes, Run<Vec<BitLanes>, Vec<BitLanes>>) {
         .flat_map(|bin| (0..bins.slots).map(move |slot| (bin, slot)))
         .map(|(bin, slot)| slot < filled(bin) && candidate(bin, slot) == values[bin])
         .collect();
-    let digits = digits(bins.width).len() as u64;
-    let words = ((bins.count * bins.slots).div_ceil(64)) as u64;
-    let count = Count {
-        words: (digits - 1) * words,
-        rounds: u64::from(digits.next_power_of_two().ilog2()),
-        ..Count::default()
+    let mut g = gmw::counting();
+    g.equal_in_bins(&bins, None, 0, &mut |_, _, _| Ok(())).unwrap();
+    let cost = g.cost().clone();
+    let compare = |ctx: &mut vesica_net::Context, role, mine| {
+        let mut g = Gmw::new(ctx, &SESSION, role, Role::Receiver, &cost)?;
+        let mut parts = Vec::new();
+        g.equal_in_bins(&bins, Some(mine), 0, &mut |_, first, lanes| {
+            assert_eq!(first, 0);
+            parts.push(lanes);
+            Ok(())
+        })?;
+        Ok(parts)
     };
-    let needs = Needs { count, bins };
+    let candidates = move |bin: usize, out: &mut Vec<u128>| {
+        out.extend((0..filled(bin)).map(|slot| candidate(bin, slot)));
+    };
     let run = run(
-        |ctx| {
-            let mut g = Gmw::new(ctx, &SESSION, Role::Sender, Role::Receiver, &needs)?;
-            let candidates = move |bin: usize, out: &mut Vec<u128>| {
-                out.extend((0..filled(bin)).map(|slot| candidate(bin, slot)));
-            };
-            let digits = g.equal_in_bins(&bins, InBins::Candidates(&candidates))?;
-            Ok(vec![all(&mut g, digits)?])
-        },
-        |ctx| {
-            let mut g = Gmw::new(ctx, &SESSION, Role::Receiver, Role::Receiver, &needs)?;
-            let digits = g.equal_in_bins(&bins, InBins::Values(&values))?;
-            Ok(vec![all(&mut g, digits)?])
-        },
+        |ctx| compare(ctx, Role::Sender, InBins::Candidates(&candidates)),
+        |ctx| compare(ctx, Role::Receiver, InBins::Values(&values)),
     );
-    assert_eq!(run.traffic, gmw::bytes(&needs, Role::Receiver), "{bins:?}");
-    assert!(run.flights <= gmw::flights(&needs), "{bins:?}");
+    assert_eq!(run.traffic, gmw::bytes(&cost, Role::Receiver), "{bins:?}");
+    assert!(run.flights <= gmw::flights(&cost), "{bins:?}");
     (expected, run)
 }
 
@@ -163,32 +157,14 @@ fn bins_are_compared_slot_by_slot() {
         let found = sender.remove(0).xor(&receiver.remove(0));
         assert_eq!(found, expected, "{bins:?}");
         assert!(found.iter().any(|bit| bit) || count < 5, "{bins:?}");
-        let sums: Vec<bool> = sums_of_bins(&found, slots).iter().collect();
-        for (bin, sum) in sums.into_iter().enumerate() {
-            let in_bin = (0..slots).filter(|slot| expected.get(bin * slots + slot)).count();
-            assert_eq!(sum, in_bin % 2 == 1);
-        }
     }
-    let too_many = Bins { count: 1, slots: MAX_SLOTS + 1, width: 4 };
-    let values = [0];
+    let too_many = Bins { count: 1, slots: Bins::MAX_SLOTS + 1, width: 4 };
     let refused = run(
-        |ctx| Gmw::new(ctx, &SESSION, Role::Sender, Role::Receiver, &Needs::default()).map(|_| ()),
+        |ctx| Gmw::new(ctx, &SESSION, Role::Sender, Role::Receiver, &Cost::default()).map(|_| ()),
         |ctx| {
-            let mut g = Gmw::new(ctx, &SESSION, Role::Receiver, Role::Receiver, &Needs::default())?;
-            g.equal_in_bins(&too_many, InBins::Values(&values))
+            let mut g = Gmw::new(ctx, &SESSION, Role::Receiver, Role::Receiver, &Cost::default())?;
+            g.equal_in_bins(&too_many, Some(InBins::Values(&[0])), 0, &mut |_, _, _| Ok(()))
         },
     );
     assert!(refused.receiver.is_err());
-}
-
-#[test]
-fn digits_are_few_and_even() {
-    assert_eq!(digits(13), [3, 3, 3, 4]);
-    assert_eq!(digits(12), [4, 4, 4]);
-    assert_eq!(digits(1), [1]);
-    for width in 1..=128 {
-        let digits = digits(width);
-        assert_eq!(digits.iter().sum::<usize>(), width);
-        assert!(digits.iter().all(|bits| (1..=4).contains(bits)));
-    }
 }

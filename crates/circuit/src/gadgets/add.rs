@@ -2,7 +2,7 @@
 
 use super::compare::and;
 use crate::{Gates, Lanes};
-use vesica_core::Result;
+use vesica_core::{Error, Result};
 
 /// How many lanes of `wires` are set, as a word of one lane: N − wt(N) gates for N lanes, wt being the
 /// number of ones in N (J. Boyar, R. Peralta, "The exact multiplicative complexity of the Hamming weight function").
@@ -70,4 +70,29 @@ fn carry_to<W: Lanes>(columns: &mut Vec<W>, to: usize, carry: W) {
         Some(column) => *column = W::concat(&[column.clone(), carry]),
         None => columns.push(carry),
     }
+}
+
+/// a + b of words of the same length, as a word of one bit more: a gate a bit.
+///
+/// # Errors
+/// Of the connection; [`Error::Bug`] when a word has no bits.
+pub fn add<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Result<Vec<G::Wires>> {
+    let mut sum = Vec::with_capacity(a.len() + 1);
+    let mut carry: Option<G::Wires> = None;
+    for (a, b) in a.iter().zip(b) {
+        match carry.take() {
+            None => {
+                sum.push(g.xor(a, b));
+                carry = Some(and(g, a, b)?);
+            }
+            Some(c) => {
+                let (ac, bc) = (g.xor(a, &c), g.xor(b, &c));
+                sum.push(g.xor(&ac, b));
+                let both = and(g, &ac, &bc)?;
+                carry = Some(g.xor(&c, &both));
+            }
+        }
+    }
+    sum.push(carry.ok_or(Error::Bug("words without bits were added"))?);
+    Ok(sum)
 }

@@ -15,8 +15,7 @@ use vesica_core::Result;
 /// Of the connection.
 pub fn merge_bitonic<G: Gates>(g: &mut G, key: usize, word: &mut [G::Wires]) -> Result<()> {
     let len = word::lanes(word);
-    let mut progress = |_: u64| ();
-    merge_range(g, key, word, 0, len, &mut progress)
+    merge_range(g, key, word, 0, len)
 }
 
 /// How many comparators [`merge_bitonic`] of `len` lanes has.
@@ -30,20 +29,6 @@ pub fn merge_comparators(len: usize) -> u64 {
     }
 }
 
-/// [`merge_bitonic`] that tells `progress` of every so many comparators that are done.
-///
-/// # Errors
-/// Of the connection.
-pub fn merge_bitonic_with<G: Gates>(
-    g: &mut G,
-    key: usize,
-    word: &mut [G::Wires],
-    progress: &mut dyn FnMut(u64),
-) -> Result<()> {
-    let len = word::lanes(word);
-    merge_range(g, key, word, 0, len, progress)
-}
-
 /// Depth first while a range does not fit at once, so that what is being worked on stays in the cache; a
 /// range that fits is sorted layer by layer.
 fn merge_range<G: Gates>(
@@ -52,7 +37,6 @@ fn merge_range<G: Gates>(
     word: &mut [G::Wires],
     first: usize,
     len: usize,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     if len < 2 {
         return Ok(());
@@ -68,10 +52,9 @@ fn merge_range<G: Gates>(
             word::put(word, low, &a);
             word::put(word, high, &b);
             done += n;
-            progress(n as u64);
         }
-        merge_range(g, key, word, first, half, progress)?;
-        return merge_range(g, key, word, first + half, len - half, progress);
+        merge_range(g, key, word, first, half)?;
+        return merge_range(g, key, word, first + half, len - half);
     }
     let mut part = word::slice(word, first, len);
     let mut stride = half;
@@ -79,7 +62,6 @@ fn merge_range<G: Gates>(
         let [a, b] = word::halves(&part, stride);
         let [a, b] = sort_2(g, key, &a, &b)?;
         word::put_halves(&mut part, stride, [&a, &b]);
-        progress(word::lanes(&a) as u64);
         stride /= 2;
     }
     word::put(word, first, &part);

@@ -13,7 +13,7 @@
 
 use super::transfers::PIECE;
 use super::{Gmw, transfers::Transfers};
-use crate::{BitLanes, Lanes};
+use crate::{Bins, BitLanes, InBins};
 use std::collections::VecDeque;
 use vesica_core::{Block, Error, Result, Role};
 use vesica_ot::Traffic;
@@ -25,52 +25,38 @@ const DIGIT_BITS: usize = 4;
 /// Values of a digit.
 const DIGITS: usize = 1 << DIGIT_BITS;
 
-/// Most slots of a bin: one block pads them all.
-pub const MAX_SLOTS: usize = 128;
-
 /// Pieces whose corrections the receiver sends ahead of the tables.
 const PIECES_AHEAD: usize = 64;
 
-/// The shape of a comparison in bins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bins {
-    /// β, the number of bins.
-    pub count: usize,
-    /// Slots of each bin, the sender's values; at most [`MAX_SLOTS`].
-    pub slots: usize,
-    /// Length of a value in bits, at most 128.
-    pub width: usize,
+/// Bins that a piece of transfers serves.
+fn per_piece(bins: &Bins) -> usize {
+    PIECE / bins.width.max(1)
 }
 
-impl Bins {
-    fn per_piece(&self) -> usize {
-        PIECE / self.width.max(1)
-    }
+/// Pieces of transfers of a comparison.
+pub(super) fn pieces(bins: &Bins) -> u64 {
+    bins.count.div_ceil(per_piece(bins)) as u64
+}
 
-    pub(super) fn pieces(&self) -> u64 {
-        self.count.div_ceil(self.per_piece()) as u64
-    }
+/// Bits of the tables of a bin.
+fn table_bits(bins: &Bins) -> usize {
+    digits(bins.width).iter().map(|bits| ((1 << bits) - 1) * bins.slots).sum()
+}
 
-    /// Bits of the tables of a bin.
-    fn table_bits(&self) -> usize {
-        digits(self.width).iter().map(|bits| ((1 << bits) - 1) * self.slots).sum()
-    }
+/// The bins of each piece.
+fn parts(bins: &Bins) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+    let (count, step) = (bins.count, per_piece(bins));
+    (0..count).step_by(step).map(move |first| first..(first + step).min(count))
+}
 
-    /// The bins of each piece.
-    fn parts(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
-        let (count, step) = (self.count, self.per_piece());
-        (0..count).step_by(step).map(move |first| first..(first + step).min(count))
+/// Payload bytes besides those of the transfers.
+pub(super) fn bytes(bins: &Bins) -> Traffic {
+    let mut bytes = Traffic::default();
+    for part in parts(bins) {
+        bytes.sender_to_receiver += bytes_len(part.len() * table_bits(bins));
+        bytes.receiver_to_sender += bytes_len(part.len() * bins.width);
     }
-
-    /// Payload bytes besides those of the transfers.
-    pub(super) fn bytes(&self) -> Traffic {
-        let mut bytes = Traffic::default();
-        for part in self.parts() {
-            bytes.sender_to_receiver += bytes_len(part.len() * self.table_bits());
-            bytes.receiver_to_sender += bytes_len(part.len() * self.width);
-        }
-        bytes
-    }
+    bytes
 }
 
 fn bytes_len(bits: usize) -> u64 {
@@ -78,17 +64,9 @@ fn bytes_len(bits: usize) -> u64 {
 }
 
 /// The lengths of the digits of a value of `width` bits, the lowest first: as few as can be, and as even.
-pub fn digits(width: usize) -> Vec<usize> {
+pub(super) fn digits(width: usize) -> Vec<usize> {
     let count = width.div_ceil(DIGIT_BITS);
     (0..count).map(|i| (width + i) / count).collect()
-}
-
-/// What a party brings to a comparison in bins.
-pub enum InBins<'a> {
-    /// The sender: appends the values of bin i, at most as many as there are slots.
-    Candidates(&'a dyn Fn(usize, &mut Vec<u128>)),
-    /// The receiver: the value of each bin.
-    Values(&'a [u128]),
 }
 
 impl Gmw<'_> {
@@ -99,8 +77,12 @@ impl Gmw<'_> {
     ///
     /// # Errors
     /// Of the connection; [`Error::Bug`] where this party brings the other one's part.
-    pub fn equal_in_bins(&mut self, bins: &Bins, mine: InBins<'_>) -> Result<Vec<BitLanes>> {
-        if bins.slots > MAX_SLOTS {
+    pub(super) fn digits_in_bins(
+        &mut self,
+        bins: &Bins,
+        mine: InBins<'_>,
+    ) -> Result<Vec<BitLanes>> {
+        if bins.slots > Bins::MAX_SLOTS {
             return Err(Error::Bug("a bin has more slots than a block has bits"));
         }
         let mut shares: Vec<Lane> = digits(bins.width).iter().map(|_| Lane::default()).collect();
@@ -130,7 +112,7 @@ impl Gmw<'_> {
         }
         let digits = digits(bins.width);
         let mut values = Vec::with_capacity(bins.slots);
-        for part in bins.parts() {
+        for part in parts(bins) {
             let keys = self.transfers.correlated(self.ctx)?;
             let hash = self.transfers.hash();
             let corrections = self.ctx.peer()?.recv(bytes_len(part.len() * bins.width) as usize)?;
@@ -144,7 +126,7 @@ impl Gmw<'_> {
                 }
             }
             hash.mmo(&mut pads);
-            let mut tables = Writer::with_capacity(part.len() * bins.table_bits());
+            let mut tables = Writer::with_capacity(part.len() * table_bits(bins));
             let mut rest = &pads[..];
             for bin in part.clone() {
                 values.clear();
@@ -186,8 +168,8 @@ impl Gmw<'_> {
     ) -> Result<()> {
         let digits = digits(bins.width);
         let mut sent = VecDeque::new();
-        let mut ahead = bins.parts();
-        for part in bins.parts() {
+        let mut ahead = parts(bins);
+        for part in parts(bins) {
             while sent.len() < PIECES_AHEAD {
                 let Some(part) = ahead.next() else { break };
                 let (corrections, pads) =
@@ -196,8 +178,7 @@ impl Gmw<'_> {
                 sent.push_back(pads);
             }
             let pads = sent.pop_front().ok_or(Error::Bug("tables come before corrections"))?;
-            let tables =
-                self.ctx.peer()?.recv(bytes_len(part.len() * bins.table_bits()) as usize)?;
+            let tables = self.ctx.peer()?.recv(bytes_len(part.len() * table_bits(bins)) as usize)?;
             let mut tables = Reader::new(&tables);
             let mut pads_left = pads.iter();
             for bin in part.clone() {
@@ -334,11 +315,4 @@ impl Lane {
     fn into_lanes(self) -> BitLanes {
         BitLanes::from_words(self.0.words, self.0.len)
     }
-}
-
-/// The sums of the lanes of each bin of `slots`: where at most one is set, whether one is.
-pub fn sums_of_bins(lanes: &BitLanes, slots: usize) -> BitLanes {
-    let mut reader = Reader { words: lanes.words().to_vec(), taken: 0 };
-    let bins = lanes.len().checked_div(slots).unwrap_or(0);
-    (0..bins).map(|_| reader.next(slots).count_ones() % 2 == 1).collect()
 }

@@ -1,0 +1,235 @@
+use super::LANES_AT_ONCE;
+use super::labels::{Labels, add_where};
+use super::messages::{self, BLOCKS, BYTES, pieces, receive_bits, send_bits};
+use crate::{Computation, Gates, Known, Lanes, Reveal};
+use rand::Rng;
+use vesica_core::{Block, Error, Misbehaviour, Result, Role, Secret, SemiHonest, SessionId};
+use vesica_net::Context;
+use vesica_ot::Bits;
+use vesica_ot::silent::cot;
+use vesica_simd::aes::Aes128;
+use vesica_simd::garble::{GateHash, KnownBits, garble_and, garble_known};
+
+/// The party that garbles: the sender, the circuit's generator.
+pub struct Garbler<'c> {
+    ctx: &'c mut Context,
+    delta: Secret<Block>,
+    hash: GateHash,
+    /// Gates so far.
+    gates: u64,
+    /// The stream of the active labels of this party's inputs, and how many are taken.
+    own: Aes128,
+    own_taken: u128,
+    /// Labels for the evaluator's inputs.
+    keys: Option<cot::SenderStream>,
+    /// The message of ciphertexts that is being made.
+    table: Vec<Block>,
+}
+
+impl<'c> Garbler<'c> {
+    /// Sets up for a circuit with no more than `evaluator_bits` private bits of the evaluator.
+    ///
+    /// # Errors
+    /// Of the connection and of the transfers ([`cot::Sender`]).
+    pub fn new(ctx: &'c mut Context, session: &SessionId, evaluator_bits: usize) -> Result<Self> {
+        let [start, seed] = [random(ctx), random(ctx)];
+        ctx.peer()?.send(Block::as_bytes(&[start, seed]))?;
+        let (delta, keys) = if evaluator_bits == 0 {
+            (Block::new(random(ctx).get() | 1), None)
+        } else {
+            ctx.child("transfers", |ctx| {
+                let mut sender = cot::Sender::<SemiHonest>::setup(ctx, session)?;
+                let keys = sender.extend(ctx, evaluator_bits)?;
+                Ok::<_, Error>((sender.delta(), Some(keys)))
+            })?
+        };
+        Ok(Self {
+            ctx,
+            delta: Secret::new(delta),
+            hash: GateHash::new(start),
+            gates: 0,
+            own: Aes128::new(seed),
+            own_taken: 0,
+            keys,
+            table: Vec::new(),
+        })
+    }
+
+    /// The context, for progress.
+    pub fn context(&mut self) -> &mut Context {
+        self.ctx
+    }
+
+    /// The numbers of the next `n` gates: the first.
+    fn number(&mut self, n: usize) -> u64 {
+        let first = self.gates;
+        self.gates += n as u64;
+        first
+    }
+
+    fn own_input(&mut self, bits: &Bits) -> Labels {
+        let mut labels = Labels::zeros(bits.len());
+        self.own.ctr(self.own_taken, labels.blocks_mut());
+        self.own_taken += bits.len() as u128;
+        add_where(labels.blocks_mut(), bits, *self.delta.expose());
+        labels
+    }
+
+    fn other_input(&mut self, len: usize) -> Result<Labels> {
+        let keys = self.keys.as_mut().ok_or(messages::NO_TRANSFERS)?;
+        let mut labels = Labels::zeros(len);
+        keys.fill(self.ctx.pool(), labels.blocks_mut())?;
+        let differences = receive_bits(self.ctx.peer()?, len)?;
+        add_where(labels.blocks_mut(), &differences, *self.delta.expose());
+        Ok(labels)
+    }
+
+    /// The evaluator's label of each lane, as it says: the values, if each label is one of the lane's two.
+    fn check(&self, wires: &Labels, active: &[Block]) -> Result<()> {
+        let delta = *self.delta.expose();
+        // All lanes take the same way: which one is wrong does not show.
+        let wrong = wires.blocks().iter().zip(active).fold(Block::ZERO, |wrong, (zero, active)| {
+            let difference = *zero ^ *active;
+            let expected = delta & Block::mask(difference.bit(0));
+            Block::new(wrong.get() | (difference ^ expected).get())
+        });
+        if wrong == Block::ZERO { Ok(()) } else { Err(Misbehaviour::InvalidValue.into()) }
+    }
+}
+
+/// A uniformly random block.
+fn random(ctx: &mut Context) -> Block {
+    let mut block = [0; Block::LEN];
+    ctx.rng().fill_bytes(&mut block);
+    Block::from_le_bytes(block)
+}
+
+impl Gates for Garbler<'_> {
+    type Wires = Labels;
+
+    fn constant(&mut self, bit: bool, len: usize) -> Labels {
+        Labels::new(vec![*self.delta.expose() & Block::mask(bit); len])
+    }
+
+    fn xor(&self, a: &Labels, b: &Labels) -> Labels {
+        a.xor(b)
+    }
+
+    fn not(&self, a: &Labels) -> Labels {
+        a.plus(*self.delta.expose())
+    }
+
+    fn and(&mut self, pairs: &[(&Labels, &Labels)]) -> Result<Vec<Labels>> {
+        let mut results: Vec<_> = pairs.iter().map(|(a, _)| Labels::zeros(a.len())).collect();
+        for piece in pieces(pairs.iter().map(|(a, _)| a.len()), BLOCKS / 2) {
+            let (a, b) = pairs[piece.list];
+            assert_eq!(a.len(), b.len(), "equally many lanes");
+            if piece.is_first() {
+                self.table.resize(2 * piece.message, Block::ZERO);
+            }
+            let (first, lanes) = (self.number(piece.lanes.len()), piece.lanes.clone());
+            garble_and(
+                self.hash,
+                first,
+                *self.delta.expose(),
+                &a.blocks()[lanes.clone()],
+                &b.blocks()[lanes.clone()],
+                &mut results[piece.list].blocks_mut()[lanes.clone()],
+                &mut self.table[2 * piece.before..2 * (piece.before + lanes.len())],
+            );
+            if piece.is_last() {
+                self.ctx.peer()?.send(Block::as_bytes(&self.table))?;
+            }
+        }
+        Ok(results)
+    }
+
+    fn and_known(&mut self, lists: &[(Known<'_>, &[&Labels])]) -> Result<Vec<Vec<Labels>>> {
+        let mut wires = Vec::new();
+        for (known, list) in lists {
+            let Known::Mine(bits) = known else {
+                return Err(Error::Bug("the generator knows the bits of one-sided gates"));
+            };
+            wires.extend(list.iter().map(|a| (*bits, *a)));
+        }
+        let mut results: Vec<_> = wires.iter().map(|(_, a)| Labels::zeros(a.len())).collect();
+        for piece in pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS) {
+            let (known, a) = wires[piece.list];
+            assert_eq!(known.len(), a.len(), "a bit for each lane");
+            if piece.is_first() {
+                self.table.resize(piece.message, Block::ZERO);
+            }
+            let (first, lanes) = (self.number(piece.lanes.len()), piece.lanes.clone());
+            garble_known(
+                self.hash,
+                first,
+                *self.delta.expose(),
+                KnownBits { blocks: known.blocks(), first: lanes.start },
+                &a.blocks()[lanes.clone()],
+                &mut results[piece.list].blocks_mut()[lanes.clone()],
+                &mut self.table[piece.before..piece.before + lanes.len()],
+            );
+            if piece.is_last() {
+                self.ctx.peer()?.send(Block::as_bytes(&self.table))?;
+            }
+        }
+        Ok(messages::by_list(results, lists))
+    }
+
+    fn lanes_at_once(&self) -> usize {
+        LANES_AT_ONCE
+    }
+
+    fn prefers_depth(&self) -> bool {
+        false
+    }
+}
+
+impl Computation for Garbler<'_> {
+    fn role(&self) -> Role {
+        Role::Sender
+    }
+
+    fn input(
+        &mut self,
+        of: Role,
+        bits: Option<&[Bits]>,
+        width: usize,
+        len: usize,
+    ) -> Result<Vec<Labels>> {
+        match (of, bits) {
+            (Role::Sender, Some(bits)) if messages::are(bits, width, len) => {
+                Ok(bits.iter().map(|bits| self.own_input(bits)).collect())
+            }
+            (Role::Receiver, None) => (0..width).map(|_| self.other_input(len)).collect(),
+            _ => Err(messages::MISPLACED),
+        }
+    }
+
+    fn reveal(&mut self, wires: &[Labels], to: Reveal) -> Result<Option<Vec<Bits>>> {
+        let peer = self.ctx.peer()?;
+        if to.to(Role::Receiver) {
+            wires.iter().try_for_each(|wires| send_bits(peer, &wires.colours()))?;
+        }
+        if !to.to(Role::Sender) {
+            return Ok(None);
+        }
+        let value = |wires: &Labels| Ok(receive_bits(peer, wires.len())?.xor(&wires.colours()));
+        wires.iter().map(value).collect::<Result<_>>().map(Some)
+    }
+
+    fn reveal_checked(&mut self, wires: &[Labels]) -> Result<Vec<Bits>> {
+        let mut values = Vec::with_capacity(wires.len());
+        for wires in wires {
+            let mut active = Labels::zeros(wires.len());
+            let peer = self.ctx.peer()?;
+            let parts = Block::as_bytes_mut(active.blocks_mut()).chunks_mut(BYTES);
+            parts.into_iter().try_for_each(|part| peer.recv_into(part))?;
+            self.check(wires, active.blocks())?;
+            values.push(active.colours().xor(&wires.colours()));
+        }
+        let peer = self.ctx.peer()?;
+        wires.iter().try_for_each(|wires| send_bits(peer, &wires.colours()))?;
+        Ok(values)
+    }
+}

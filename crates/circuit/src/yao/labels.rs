@@ -1,0 +1,238 @@
+//! Labels of wires: a block a lane.
+
+use crate::Lanes;
+use vesica_core::Block;
+use vesica_ot::Bits;
+use vesica_simd::low_bits::low_bits;
+
+/// One label a lane: at the garbler the label of zero, at the evaluator the active one.
+#[derive(Clone, Debug)]
+pub struct Labels(Vec<Block>);
+
+impl Labels {
+    pub(super) fn new(labels: Vec<Block>) -> Self {
+        Self(labels)
+    }
+
+    pub(super) fn zeros(len: usize) -> Self {
+        Self(Block::zeros(len))
+    }
+
+    pub(super) fn blocks(&self) -> &[Block] {
+        &self.0
+    }
+
+    pub(super) fn blocks_mut(&mut self) -> &mut [Block] {
+        &mut self.0
+    }
+
+    /// The sums of both, lane by lane.
+    pub(super) fn xor(&self, other: &Self) -> Self {
+        assert_eq!(self.0.len(), other.0.len(), "equally many lanes");
+        Self(self.0.iter().zip(&other.0).map(|(a, b)| *a ^ *b).collect())
+    }
+
+    /// All labels plus `delta`.
+    pub(super) fn plus(&self, delta: Block) -> Self {
+        Self(self.0.iter().map(|label| *label ^ delta).collect())
+    }
+
+    /// The lowest bits.
+    pub(super) fn colours(&self) -> Bits {
+        const WORD: usize = u64::BITS as usize;
+        let (whole, rest) = self.0.as_chunks::<WORD>();
+        let mut words = vec![0; whole.len()];
+        low_bits(whole.as_flattened(), &mut words);
+        let last = rest.iter().rev().fold(0, |word, label| word << 1 | label.get() as u64 & 1);
+        words.push(last);
+        let blocks = words.chunks(2).map(|pair| {
+            let high = pair.get(1).copied().unwrap_or(0);
+            Block::new(u128::from(pair[0]) | u128::from(high) << WORD)
+        });
+        Bits::new(blocks.collect(), self.0.len())
+    }
+}
+
+/// Adds `delta` to the labels whose bit is one.
+///
+/// # Panics
+/// If there is not a bit for each.
+pub(super) fn add_where(labels: &mut [Block], bits: &Bits, delta: Block) {
+    assert_eq!(labels.len(), bits.len(), "a bit for each label");
+    for (labels, bits) in labels.chunks_mut(128).zip(bits.blocks()) {
+        let halves = [bits.get() as u64, (bits.get() >> 64) as u64];
+        for (labels, bits) in labels.chunks_mut(64).zip(halves) {
+            for (i, label) in labels.iter_mut().enumerate() {
+                *label ^= delta & Block::mask(bits >> i & 1 == 1);
+            }
+        }
+    }
+}
+
+impl Lanes for Labels {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn slice(&self, first: usize, len: usize) -> Self {
+        Self(self.0[first..first + len].to_vec())
+    }
+
+    fn put(&mut self, first: usize, lanes: &Self) {
+        self.0[first..first + lanes.0.len()].copy_from_slice(&lanes.0);
+    }
+
+    fn concat(parts: &[Self]) -> Self {
+        let mut labels = Vec::with_capacity(parts.iter().map(|part| part.0.len()).sum());
+        parts.iter().for_each(|part| labels.extend_from_slice(&part.0));
+        Self(labels)
+    }
+
+    fn gather(&self, places: &[u32]) -> Self {
+        Self(places.iter().map(|place| self.0[*place as usize]).collect())
+    }
+
+    fn scatter(&mut self, places: &[u32], lanes: &Self) {
+        assert_eq!(places.len(), lanes.0.len(), "a place for each lane");
+        for (place, label) in places.iter().zip(&lanes.0) {
+            self.0[*place as usize] = *label;
+        }
+    }
+
+    fn halves(&self, stride: usize) -> [Self; 2] {
+        match stride {
+            1 => split::<1>(&self.0),
+            2 => split::<2>(&self.0),
+            4 => split::<4>(&self.0),
+            _ => split_any(&self.0, stride),
+        }
+    }
+
+    fn put_halves(&mut self, stride: usize, [low, high]: [&Self; 2]) {
+        assert!(stride.is_power_of_two(), "blocks of a power of two");
+        let pairs = pairs(self.0.len(), stride);
+        assert_eq!([low.0.len(), high.0.len()], [pairs; 2], "the halves that were taken");
+        match stride {
+            1 => join::<1>(&mut self.0, [&low.0, &high.0]),
+            2 => join::<2>(&mut self.0, [&low.0, &high.0]),
+            4 => join::<4>(&mut self.0, [&low.0, &high.0]),
+            _ => join_any(&mut self.0, [&low.0, &high.0], stride),
+        }
+    }
+}
+
+/// How many of `len` lanes have a partner `stride` lanes on.
+fn pairs(len: usize, stride: usize) -> usize {
+    len / (2 * stride) * stride + (len % (2 * stride)).saturating_sub(stride)
+}
+
+fn split_any(labels: &[Block], stride: usize) -> [Labels; 2] {
+    assert!(stride.is_power_of_two(), "blocks of a power of two");
+    let pairs = pairs(labels.len(), stride);
+    let mut halves = [Vec::with_capacity(pairs), Vec::with_capacity(pairs)];
+    for block in labels.chunks(2 * stride) {
+        let (low, high) = block.split_at(stride.min(block.len()));
+        halves[0].extend_from_slice(&low[..high.len()]);
+        halves[1].extend_from_slice(high);
+    }
+    halves.map(Labels)
+}
+
+/// The same for short blocks, in copies of known length.
+fn split<const N: usize>(labels: &[Block]) -> [Labels; 2] {
+    let (quads, _) = labels.as_chunks::<N>();
+    let (whole, _) = quads.as_chunks::<2>();
+    let rest = &labels[whole.len() * 2 * N..];
+    let half = |i: usize| {
+        let mut half: Vec<[Block; N]> = Vec::with_capacity(whole.len() + 1);
+        half.extend(whole.iter().map(|pair| pair[i]));
+        let mut half = half.into_flattened();
+        let partners = rest.len().saturating_sub(N);
+        half.extend_from_slice(&rest[(i * N).min(rest.len())..][..partners]);
+        Labels(half)
+    };
+    [half(0), half(1)]
+}
+
+fn join_any(labels: &mut [Block], [low, high]: [&[Block]; 2], stride: usize) {
+    let halves = low.chunks(stride).zip(high.chunks(stride));
+    for (block, (low, high)) in labels.chunks_mut(2 * stride).zip(halves) {
+        block[..low.len()].copy_from_slice(low);
+        block[stride..stride + high.len()].copy_from_slice(high);
+    }
+}
+
+fn join<const N: usize>(labels: &mut [Block], [low, high]: [&[Block]; 2]) {
+    let ((lows, low), (highs, high)) = (low.as_chunks::<N>(), high.as_chunks::<N>());
+    let whole = 2 * N * lows.len();
+    let (blocks, rest) = labels.split_at_mut(whole);
+    let (blocks, _) = blocks.as_chunks_mut::<N>();
+    let (blocks, _) = blocks.as_chunks_mut::<2>();
+    for ((block, low), high) in blocks.iter_mut().zip(lows).zip(highs) {
+        *block = [*low, *high];
+    }
+    join_any(rest, [low, high], N);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BitLanes;
+
+    fn labels(len: usize) -> Labels {
+        Labels((0..len as u128).map(|i| Block::new(i * i + 7)).collect())
+    }
+
+    /// Lane i of `lanes`, as bits: 17 of the label.
+    fn bits(labels: &Labels) -> Vec<BitLanes> {
+        let bit = |k| labels.0.iter().map(|label| label.bit(k)).collect();
+        (0..17).map(bit).collect()
+    }
+
+    #[test]
+    fn halves_are_those_of_plain_bits_and_go_back() {
+        for len in (0..40).chain([100, 257]) {
+            for stride in [1, 2, 4, 8, 16, 64] {
+                let labels = labels(len);
+                let halves = labels.halves(stride);
+                let plain: Vec<_> = bits(&labels).iter().map(|b| b.halves(stride)).collect();
+                for (i, half) in halves.iter().enumerate() {
+                    assert!(bits(half).iter().eq(plain.iter().map(|halves| &halves[i])));
+                }
+                // Exchanged, and back again.
+                let mut changed = labels.clone();
+                changed.put_halves(stride, [&halves[1], &halves[0]]);
+                let [low, high] = changed.halves(stride);
+                assert!(low.0 == halves[1].0 && high.0 == halves[0].0, "{len}, {stride}");
+                changed.put_halves(stride, [&halves[0], &halves[1]]);
+                assert!(changed.0 == labels.0, "{len}, {stride}");
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_are_cut_put_and_gathered() {
+        let labels = labels(100);
+        let parts = [labels.slice(0, 33), labels.slice(33, 0), labels.slice(33, 67)];
+        assert!(Labels::concat(&parts).0 == labels.0);
+        let places: Vec<u32> = (0..100).map(|i| i * 37 % 100).collect();
+        let gathered = labels.gather(&places);
+        assert!(gathered.0.iter().zip(&places).all(|(x, place)| *x == labels.0[*place as usize]));
+        let mut back = Labels::zeros(100);
+        back.scatter(&places, &gathered);
+        assert!(back.0 == labels.0);
+        back.put(10, &labels.slice(0, 5));
+        assert!(back.0[10..15] == labels.0[..5] && back.0[15..] == labels.0[15..]);
+    }
+
+    #[test]
+    fn colours_are_the_lowest_bits_and_are_added_where_they_are_one() {
+        for len in [0, 1, 63, 64, 65, 127, 128, 129, 300] {
+            let mut labels = labels(len);
+            let colours = labels.colours();
+            assert!(colours.iter().eq(labels.0.iter().map(|label| label.bit(0))), "{len}");
+            add_where(labels.blocks_mut(), &colours, Block::ONE);
+            assert!(labels.0.iter().all(|label| !label.bit(0)), "{len}");
+        }
+    }
+}

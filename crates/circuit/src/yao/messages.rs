@@ -1,0 +1,124 @@
+//! How gates and bits are cut into messages, the same at both parties.
+
+use super::labels::Labels;
+use crate::Known;
+use std::ops::Range;
+use vesica_core::{Block, Error, Result};
+use vesica_net::Channel;
+use vesica_ot::Bits;
+
+/// Private bits came from the wrong caller, or others than were announced.
+pub(super) const MISPLACED: Error = Error::Bug("private bits are not where they belong");
+
+/// The setup was told that the evaluator has no private bits.
+pub(super) const NO_TRANSFERS: Error =
+    Error::Bug("the evaluator has more private bits than were set up");
+
+/// Most payload bytes of a message.
+pub(super) const BYTES: usize = 256 << 10;
+
+/// Blocks of the longest message.
+pub(super) const BLOCKS: usize = BYTES / Block::LEN;
+
+/// Gates of one list that go into one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The number of the list.
+    pub(super) list: usize,
+    /// Its lanes.
+    pub(super) lanes: Range<usize>,
+    /// Gates of the message before these.
+    pub(super) before: usize,
+    /// Gates of the message.
+    pub(super) message: usize,
+}
+
+impl Piece {
+    /// Whether the message starts with these gates.
+    pub(super) fn is_first(&self) -> bool {
+        self.before == 0
+    }
+
+    /// Whether the message ends with them.
+    pub(super) fn is_last(&self) -> bool {
+        self.before + self.lanes.len() == self.message
+    }
+}
+
+/// Lists of gates of these lengths in messages of at most `most` gates; every list in order.
+pub(super) fn pieces(
+    lens: impl Iterator<Item = usize> + Clone,
+    most: usize,
+) -> impl Iterator<Item = Piece> {
+    let mut left: usize = lens.clone().sum();
+    let mut lists = lens.enumerate();
+    let (mut list, mut lanes) = (0, 0..0);
+    let (mut before, mut message) = (0, left.min(most));
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        while lanes.is_empty() {
+            let (next, len) = lists.next()?;
+            (list, lanes) = (next, 0..len);
+        }
+        if before == message {
+            (before, message) = (0, left.min(most));
+        }
+        let n = lanes.len().min(message - before);
+        let piece = Piece { list, lanes: lanes.start..lanes.start + n, before, message };
+        lanes.start += n;
+        before += n;
+        left -= n;
+        Some(piece)
+    })
+}
+
+/// The results list by list.
+pub(super) fn by_list(results: Vec<Labels>, lists: &[(Known<'_>, &[&Labels])]) -> Vec<Vec<Labels>> {
+    let mut results = results.into_iter();
+    lists.iter().map(|(_, wires)| results.by_ref().take(wires.len()).collect()).collect()
+}
+
+/// Whether these are `width` lists of `len` bits.
+pub(super) fn are(bits: &[Bits], width: usize, len: usize) -> bool {
+    bits.len() == width && bits.iter().all(|bits| bits.len() == len)
+}
+
+/// Sends the bits.
+pub(super) fn send_bits(peer: &mut Channel, bits: &Bits) -> Result<()> {
+    bits.to_bytes().chunks(BYTES).try_for_each(|part| peer.send(part))
+}
+
+/// Receives `len` bits.
+pub(super) fn receive_bits(peer: &mut Channel, len: usize) -> Result<Bits> {
+    let mut bytes = vec![0; Bits::bytes_len(len)];
+    bytes.chunks_mut(BYTES).try_for_each(|part| peer.recv_into(part))?;
+    Ok(Bits::from_bytes(&bytes, len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_gate_is_in_one_piece_and_messages_are_full_but_the_last() {
+        for lens in [&[][..], &[0], &[0, 0, 3], &[10], &[3, 4, 3], &[1; 25], &[0, 35, 0, 1, 9]] {
+            let total: usize = lens.iter().sum();
+            let pieces: Vec<_> = pieces(lens.iter().copied(), 10).collect();
+            let mut at = vec![0; lens.len()];
+            let mut place = 0;
+            for piece in &pieces {
+                assert_eq!(piece.lanes.start, at[piece.list]);
+                assert!(!piece.lanes.is_empty() && lens[piece.list + 1..].len() < lens.len());
+                at[piece.list] = piece.lanes.end;
+                assert_eq!((piece.before, piece.is_first()), (place % 10, place % 10 == 0));
+                assert_eq!(piece.message, (total - (place - piece.before)).min(10));
+                place += piece.lanes.len();
+                assert_eq!(piece.is_last(), place % 10 == 0 || place == total);
+            }
+            assert_eq!((at.as_slice(), place), (lens, total));
+            assert!(pieces.is_sorted_by_key(|piece| piece.list));
+        }
+    }
+}
