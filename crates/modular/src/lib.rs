@@ -5,6 +5,8 @@
 //! * [`FixedBase`] — many powers of one residue.
 //! * [`rsa`] — RSA as a permutation with a trapdoor: keys, their checks, roots by the Chinese
 //!   remainder theorem.
+//! * [`paillier`] — Paillier's additively homomorphic encryption, and the shuffle of packed values
+//!   that is made of it.
 //! * [`modp`] — the group of RFC 7919 modulo a prime of 2048 bits.
 //!
 //! The multiplications are those of the library `crypto-bigint`, constant in time unless a name
@@ -17,6 +19,7 @@
 mod fixed_base;
 pub mod modp;
 mod modulus;
+pub mod paillier;
 pub mod rsa;
 
 pub use fixed_base::FixedBase;

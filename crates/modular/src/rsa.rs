@@ -80,12 +80,7 @@ impl PublicKey {
             return Err(InvalidPublicKey);
         }
         let n = Modulus::from_be_bytes(n).ok_or(InvalidPublicKey)?;
-        let small_factor = small_primes().any(|prime| {
-            NonZero::new(Limb::from(prime))
-                .into_option()
-                .is_some_and(|prime| n.integer().rem_limb(prime) == Limb::ZERO)
-        });
-        if small_factor { Err(InvalidPublicKey) } else { Ok(Self { n }) }
+        if has_small_factor(&n) { Err(InvalidPublicKey) } else { Ok(Self { n }) }
     }
 
     /// The bytes of n and e.
@@ -107,6 +102,15 @@ impl PublicKey {
     }
 }
 
+/// Whether a prime from 3 on below [`SMALL_PRIMES_END`] divides n.
+pub(crate) fn has_small_factor(n: &Modulus) -> bool {
+    small_primes().any(|prime| {
+        NonZero::new(Limb::from(prime))
+            .into_option()
+            .is_some_and(|prime| n.integer().rem_limb(prime) == Limb::ZERO)
+    })
+}
+
 /// The primes from 3 on below [`SMALL_PRIMES_END`].
 fn small_primes() -> impl Iterator<Item = u16> {
     let mut composite = vec![false; SMALL_PRIMES_END];
@@ -119,7 +123,7 @@ fn small_primes() -> impl Iterator<Item = u16> {
 }
 
 /// A prime factor of a modulus to be; wiped when dropped.
-pub struct Prime(Secret<BoxedUint>);
+pub struct Prime(pub(crate) Secret<BoxedUint>);
 
 impl Prime {
     /// A random prime of half the length of a modulus, its two highest bits set and e prime to
