@@ -8,8 +8,8 @@
 //! |---|---|
 //! | security | semi-honest, of silent transfers ([`cot`]) and of AES as an ideal cipher; 127 bits of Δ are secret |
 //! | who learns what | those who are told a result, the result; the evaluator cannot tell a value from another |
-//! | flights | those of the setup, one for the evaluator's inputs, one for all gates; none in between |
-//! | bytes | 32 an AND gate, 16 a one-sided one, a bit for each of the evaluator's inputs; [`gates_bytes`], [`setup_bytes`], [`input_bytes`], [`reveal_bytes`] |
+//! | flights | those of the setup, one for the evaluator's inputs, one for all gates; none in between; [`flights`] |
+//! | bytes | 32 an AND gate, 16 a one-sided one, a bit for each of the evaluator's inputs; [`bytes`] |
 //! | memory | the wires of the circuit's front, 16 bytes a lane; ciphertexts are sent while they are made, and not kept |
 //!
 //! ```text
@@ -46,48 +46,58 @@ pub use evaluator::Evaluator;
 pub use garbler::Garbler;
 pub use labels::Labels;
 
-use crate::{Count, Reveal};
+use crate::{Cost, Counting, Reveal};
 use vesica_core::{Block, Role, SemiHonest};
+use vesica_ot::Traffic;
 use vesica_ot::silent::cot;
-use vesica_ot::{Bits, Traffic};
 
 /// Lanes that circuits work on at a time: the labels of some dozens of wires stay in the cache.
 const LANES_AT_ONCE: usize = 1024;
 
-/// Payload bytes of the setup for that many bits of the evaluator.
-pub fn setup_bytes(evaluator_bits: usize) -> Traffic {
+/// What counts the costs of a computation as this one evaluates it.
+pub fn counting() -> Counting {
+    Counting::new(LANES_AT_ONCE, false)
+}
+
+/// The evaluator's private bits, each a transfer.
+fn transfers(cost: &Cost) -> usize {
+    cost.receiver_inputs.iter().sum::<u64>() as usize
+}
+
+/// Payload bytes of a computation.
+pub fn bytes(cost: &Cost) -> Traffic {
     let seeds = Traffic { sender_to_receiver: 2 * Block::LEN as u64, receiver_to_sender: 0 };
-    if evaluator_bits == 0 { seeds } else { seeds + cot::bytes::<SemiHonest>(evaluator_bits) }
+    let setup = match transfers(cost) {
+        0 => seeds,
+        transfers => seeds + cot::bytes::<SemiHonest>(transfers),
+    };
+    let ciphertexts = 2 * cost.count.ands + cost.count.one_sided;
+    let gates = Traffic {
+        sender_to_receiver: ciphertexts * Block::LEN as u64,
+        receiver_to_sender: cost.receiver_inputs.iter().map(|bits| bits.div_ceil(8)).sum(),
+    };
+    let results = cost.results.iter().map(|(bits, to)| Traffic {
+        sender_to_receiver: if to.to(Role::Receiver) { bits.div_ceil(8) } else { 0 },
+        receiver_to_sender: if to.to(Role::Sender) { bits.div_ceil(8) } else { 0 },
+    });
+    let checked = cost.checked_results.iter().map(|bits| Traffic {
+        sender_to_receiver: bits.div_ceil(8),
+        receiver_to_sender: bits * Block::LEN as u64,
+    });
+    results.chain(checked).fold(setup + gates, |sum, bytes| sum + bytes)
 }
 
-/// Payload bytes of `width` wires of `len` lanes each of the private bits of the party in role `of`.
-pub fn input_bytes(of: Role, width: usize, len: usize) -> Traffic {
-    let bytes = if of == Role::Receiver { bits_bytes(width, len) } else { 0 };
-    Traffic { sender_to_receiver: 0, receiver_to_sender: bytes }
-}
-
-/// Payload bytes of all gates.
-pub fn gates_bytes(count: &Count) -> Traffic {
-    let blocks = 2 * count.ands + count.one_sided;
-    Traffic { sender_to_receiver: blocks * Block::LEN as u64, receiver_to_sender: 0 }
-}
-
-/// Payload bytes of the values of `width` wires of `len` lanes each to those in `to`.
-pub fn reveal_bytes(width: usize, len: usize, to: Reveal) -> Traffic {
-    let bytes = bits_bytes(width, len);
-    Traffic {
-        sender_to_receiver: if to.to(Role::Receiver) { bytes } else { 0 },
-        receiver_to_sender: if to.to(Role::Sender) { bytes } else { 0 },
-    }
-}
-
-/// Payload bytes of the values of `width` wires of `len` lanes each to both, checked.
-pub fn reveal_checked_bytes(width: usize, len: usize) -> Traffic {
-    let labels = (width * len * Block::LEN) as u64;
-    Traffic { sender_to_receiver: bits_bytes(width, len), receiver_to_sender: labels }
-}
-
-/// Each wire's bits start with a byte.
-fn bits_bytes(width: usize, len: usize) -> u64 {
-    (width * Bits::bytes_len(len)) as u64
+/// Flights of a computation whose inputs come first, unless there is nothing to compute or to tell in between.
+pub fn flights(cost: &Cost) -> u64 {
+    let transfers = transfers(cost);
+    let setup = match transfers {
+        0 => 0,
+        // Few transfers come from the extension below the silent ones.
+        _ if cot::extend_bytes::<SemiHonest>(transfers).sender_to_receiver == 0 => 2,
+        _ => 4,
+    };
+    let answers = |to: &Reveal| to.to(Role::Sender);
+    let results = cost.results.iter().filter(|(_, to)| answers(to)).count();
+    let is_last = cost.results.last().is_some_and(|(_, to)| answers(to));
+    setup + 1 + 2 * (results + cost.checked_results.len()) as u64 - u64::from(is_last)
 }

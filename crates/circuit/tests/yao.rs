@@ -5,11 +5,10 @@ mod support;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use support::{Run, SESSION, run};
-use vesica_circuit::yao::{self, Evaluator, Garbler, Labels};
-use vesica_circuit::{
-    BitLanes, Clear, Computation, Counted, Counting, Gates, Known, Lanes, Reveal, gadgets, word,
-};
-use vesica_core::{Block, Error, Misbehaviour, Result, Role};
+use vesica_circuit::yao::{self, Evaluator, Garbler};
+use vesica_circuit::{BitLanes, Clear, Computation, Cost, Gates, Known, Lanes, Reveal, gadgets};
+use vesica_core::{Error, Misbehaviour, Result, Role};
+use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
 
 fn random_bits(rng: &mut StdRng, len: usize) -> Bits {
@@ -21,70 +20,360 @@ fn random_word(seed: u64, width: usize, len: usize) -> Vec<Bits> {
     (0..width).map(|_| random_bits(rng, len)).collect()
 }
 
-/// A random circuit of every kind of gate over `wires`, and all of its wires.
-fn random_circuit<G: Gates>(
-    g: &mut G,
-    seed: u64,
-    mut wires: Vec<G::Wires>,
-    generator: bool,
-) -> Result<Vec<G::Wires>> {
-    let rng = &mut StdRng::seed_from_u64(seed);
-    let len = wires[0].len();
-    for _ in 0..12 {
-        let mut pick = || rng.random_range(0..wires.len());
-        let picks: [usize; 6] = std::array::from_fn(|_| pick());
-        let [a, b, c, d, e, f] = picks.map(|i| wires[i].clone());
-        let new = match rng.random_range(0..6) {
-            0 => vec![g.xor(&a, &b)],
-            1 => vec![g.not(&a)],
-            2 => vec![g.constant(picks[0] % 2 == 0, len)],
-            3 => g.and(&[(&a, &b)])?,
-            4 => g.and(&[(&a, &b), (&c, &d), (&e, &e)])?,
-            _ => {
-                let bits = [random_bits(rng, len), random_bits(rng, len)];
-                let known = bits.each_ref().map(|bits| match generator {
-                    true => Known::Mine(bits),
-                    false => Known::Theirs { len },
-                });
-                g.and_known(&[(known[0], &[&a, &b]), (known[1], &[]), (known[1], &[&f])])?.concat()
-            }
-        };
-        wires.extend(new);
+/// A circuit for any evaluator.
+trait Circuit: Copy + Send + Sync {
+    /// `generator`: whether the bits that the generator knows are known here.
+    fn evaluate<G: Gates>(
+        self,
+        g: &mut G,
+        wires: Vec<G::Wires>,
+        generator: bool,
+    ) -> Result<Vec<G::Wires>>;
+}
+
+/// Random gates of every kind; gives all wires.
+#[derive(Clone, Copy)]
+struct RandomGates(u64);
+
+impl Circuit for RandomGates {
+    fn evaluate<G: Gates>(
+        self,
+        g: &mut G,
+        mut wires: Vec<G::Wires>,
+        generator: bool,
+    ) -> Result<Vec<G::Wires>> {
+        let rng = &mut StdRng::seed_from_u64(self.0);
+        let len = wires[0].len();
+        for _ in 0..12 {
+            let picks: [usize; 6] = std::array::from_fn(|_| rng.random_range(0..wires.len()));
+            let [a, b, c, d, e, f] = picks.map(|i| wires[i].clone());
+            let new = match rng.random_range(0..6) {
+                0 => vec![g.xor(&a, &b)],
+                1 => vec![g.not(&a)],
+                2 => vec![g.constant(picks[0].is_multiple_of(2), len)],
+                3 => g.and(&[(&a, &b)])?,
+                4 => g.and(&[(&a, &b), (&c, &d), (&e, &e)])?,
+                _ => {
+                    let bits = [random_bits(rng, len), random_bits(rng, len)];
+                    let known = bits.each_ref().map(|bits| match generator {
+                        true => Known::Mine(bits),
+                        false => Known::Theirs { len },
+                    });
+                    let lists: [(Known<'_>, &[&G::Wires]); 3] =
+                        [(known[0], &[&a, &b]), (known[1], &[]), (known[1], &[&f])];
+                    let results = g.and_known(&lists)?;
+                    assert_eq!(results.iter().map(Vec::len).collect::<Vec<_>>(), [2, 0, 1]);
+                    results.concat()
+                }
+            };
+            wires.extend(new);
+        }
+        Ok(wires)
     }
+}
+
+/// Both parties' inputs as they are.
+#[derive(Clone, Copy)]
+struct Inputs;
+
+impl Circuit for Inputs {
+    fn evaluate<G: Gates>(self, _: &mut G, w: Vec<G::Wires>, _: bool) -> Result<Vec<G::Wires>> {
+        Ok(w)
+    }
+}
+
+/// The conjunction of all inputs, lane by lane.
+#[derive(Clone, Copy)]
+struct All;
+
+impl Circuit for All {
+    fn evaluate<G: Gates>(self, g: &mut G, w: Vec<G::Wires>, _: bool) -> Result<Vec<G::Wires>> {
+        Ok(vec![gadgets::all(g, w)?])
+    }
+}
+
+/// One private word of each party, the sender's first.
+fn input<C: Computation>(
+    c: &mut C,
+    [x, y]: [Option<&[Bits]>; 2],
+    [x_width, y_width]: [usize; 2],
+    len: usize,
+) -> Result<Vec<C::Wires>> {
+    let mut wires = c.input(Role::Sender, x, x_width, len)?;
+    wires.extend(c.input(Role::Receiver, y, y_width, len)?);
     Ok(wires)
 }
 
-/// What both inputs give: the sender's are the first words.
-type Circuit<'a, G> =
-    &'a dyn Fn(&mut G, Vec<<G as Gates>::Wires>) -> Result<Vec<<G as Gates>::Wires>>;
+type Values = Option<Vec<Bits>>;
 
-fn inputs<C: Computation>(
-    c: &mut C,
-    mine: &[Bits],
-    theirs: usize,
-    len: usize,
-) -> Result<Vec<C::Wires>> {
-    let (role, width) = (c.role(), mine.len());
-    if role == Role::Sender {
-        let own = c.input(Role::Sender, Some(mine), width, len)?;
-        Ok([own, c.input(Role::Receiver, None, theirs, len)?].concat())
-    } else {
-        let other = c.input(Role::Sender, None, theirs, len)?;
-        Ok([other, c.input(Role::Receiver, Some(mine), width, len)?].concat())
+/// How the result is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Told {
+    To(Reveal),
+    Checked,
+}
+
+fn tell<C: Computation>(c: &mut C, wires: &[C::Wires], told: Told) -> Result<Values> {
+    match told {
+        Told::To(to) => c.reveal(wires, to),
+        Told::Checked => c.reveal_checked(wires).map(Some),
     }
 }
 
-fn garble(
-    x: &[Bits],
-    y_width: usize,
-    circuit: Circuit<'_, Garbler<'_>>,
-    to: Reveal,
-) -> impl FnOnce(&mut vesica_net::Context) -> Result<Option<Vec<Bits>>> {
-    move |ctx| {
-        let len = x[0].len();
-        let mut garbler = Garbler::new(ctx, &SESSION, y_width * len)?;
-        let wires = inputs(&mut garbler, x, y_width, len)?;
-        let wires = circuit(&mut garbler, wires)?;
-        garbler.reveal(&wires, to)
+/// Input, circuit and result.
+fn program<C: Computation>(
+    c: &mut C,
+    circuit: impl Circuit,
+    words: [Option<&[Bits]>; 2],
+    widths: [usize; 2],
+    len: usize,
+    told: Told,
+) -> Result<Values> {
+    let generator = c.role() == Role::Sender;
+    let wires = input(c, words, widths, len)?;
+    let wires = circuit.evaluate(c, wires, generator)?;
+    tell(c, &wires, told)
+}
+
+fn cost(circuit: impl Circuit, widths: [usize; 2], len: usize, told: Told) -> Cost {
+    let mut counting = yao::counting();
+    program(&mut counting, circuit, [None; 2], widths, len, told).unwrap();
+    counting.cost().clone()
+}
+
+fn garbled(circuit: impl Circuit, x: &[Bits], y: &[Bits], told: Told) -> Run<Values, Values> {
+    let (len, widths) = (x[0].len(), [x.len(), y.len()]);
+    let cost = cost(circuit, widths, len, told);
+    run(
+        |ctx| {
+            let mut garbler = Garbler::new(ctx, &SESSION, &cost)?;
+            program(&mut garbler, circuit, [Some(x), None], widths, len, told)
+        },
+        |ctx| {
+            let mut evaluator = Evaluator::new(ctx, &SESSION, &cost)?;
+            program(&mut evaluator, circuit, [None, Some(y)], widths, len, told)
+        },
+    )
+}
+
+fn clear(circuit: impl Circuit, x: &[Bits], y: &[Bits]) -> Vec<Bits> {
+    let wires = x.iter().chain(y).map(BitLanes::from).collect();
+    let wires = circuit.evaluate(&mut Clear::default(), wires, true).unwrap();
+    wires.iter().map(Bits::from).collect()
+}
+
+/// Runs, and compares values, bytes and flights with what they should be.
+fn check(circuit: impl Circuit, x: &[Bits], y: &[Bits], told: Told) {
+    let len = x[0].len();
+    let run = garbled(circuit, x, y, told);
+    let cost = cost(circuit, [x.len(), y.len()], len, told);
+    assert_eq!(run.traffic, yao::bytes(&cost), "{told:?}, {len} lanes");
+    if cost.count.ands > 0 {
+        assert_eq!(run.flights, yao::flights(&cost), "{told:?}, {len} lanes");
     }
+    let (sender, receiver) = (run.sender.unwrap(), run.receiver.unwrap());
+    let expected = clear(circuit, x, y);
+    for (role, values) in [(Role::Sender, sender), (Role::Receiver, receiver)] {
+        let is_told = match told {
+            Told::To(to) => to.to(role),
+            Told::Checked => true,
+        };
+        assert_eq!(values.is_some(), is_told, "{role}, {told:?}");
+        assert!(values.is_none_or(|values| values == expected), "{role}, {told:?}, {len} lanes");
+    }
+}
+
+const TOLD: [Told; 4] =
+    [Told::To(Reveal::Receiver), Told::To(Reveal::Sender), Told::To(Reveal::Both), Told::Checked];
+
+#[test]
+fn random_circuits_have_the_values_of_clear_ones_and_the_bytes_of_the_formulas() {
+    for seed in 0..24 {
+        let len = [1, 2, 7, 16, 33, 130][seed as usize % 6];
+        let (x, y) = (random_word(seed, 3, len), random_word(!seed, 2, len));
+        check(RandomGates(seed), &x, &y, TOLD[seed as usize % 4]);
+    }
+}
+
+#[test]
+fn every_input_of_a_gate_has_its_value_and_everyone_is_told_it() {
+    let (x, y) = ([0, 0, 1, 1].map(|bit| bit == 1), [0, 1, 0, 1].map(|bit| bit == 1));
+    let bits = |bits: [bool; 4]| vec![bits.into_iter().collect::<Bits>()];
+    for told in TOLD {
+        check(Inputs, &bits(x), &bits(y), told);
+        check(All, &bits(x), &bits(y), told);
+    }
+}
+
+#[test]
+fn gates_and_results_of_many_messages_hold() {
+    // More than a message of ciphertexts, of labels, and of labels from transfers in several steps.
+    let (x, y) = (random_word(1, 2, 20_000), random_word(2, 3, 20_000));
+    check(RandomGates(3), &x, &y, Told::To(Reveal::Both));
+    check(All, &x, &y, Told::Checked);
+    let (x, y) = (random_word(3, 1, 2_200_000), Vec::new());
+    check(Inputs, &x, &y, Told::To(Reveal::Both));
+}
+
+#[test]
+fn the_evaluator_may_have_no_input() {
+    check(RandomGates(5), &random_word(1, 3, 50), &[], Told::Checked);
+}
+
+#[test]
+fn no_lanes_are_no_gates() {
+    check(RandomGates(6), &random_word(1, 2, 0), &random_word(1, 2, 0), Told::To(Reveal::Both));
+}
+
+fn bits_of_evaluator(bits: u64) -> Cost {
+    Cost { receiver_inputs: vec![bits], ..Cost::default() }
+}
+
+#[test]
+fn more_private_bits_than_were_set_up_are_refused() {
+    let bits = random_word(1, 1, 11);
+    let run = run(
+        |ctx| {
+            let mut garbler = Garbler::new(ctx, &SESSION, &bits_of_evaluator(10))?;
+            garbler.input(Role::Receiver, None, 1, 11).map(|_| ())
+        },
+        |ctx| {
+            let mut evaluator = Evaluator::new(ctx, &SESSION, &bits_of_evaluator(10))?;
+            evaluator.input(Role::Receiver, Some(&bits), 1, 11).map(|_| ())
+        },
+    );
+    assert!(matches!(run.sender, Err(Error::Bug(_))));
+    assert!(matches!(run.receiver, Err(Error::Bug(_))));
+}
+
+#[test]
+fn private_bits_of_another_number_are_refused() {
+    let refused = |of, bits: Option<&[Bits]>, width| {
+        let run = run(
+            |ctx| {
+                Garbler::new(ctx, &SESSION, &bits_of_evaluator(0))?
+                    .input(of, bits, width, 4)
+                    .map(|_| ())
+            },
+            |ctx| Evaluator::new(ctx, &SESSION, &bits_of_evaluator(0)).map(|_| ()),
+        );
+        assert!(matches!(run.sender, Err(Error::Bug(_))), "{of}, {width}");
+    };
+    let bits = random_word(1, 2, 4);
+    refused(Role::Sender, Some(&bits), 1);
+    refused(Role::Sender, Some(&bits), 3);
+    refused(Role::Sender, Some(&[random_word(2, 1, 3), random_word(2, 1, 4)].concat()), 2);
+    refused(Role::Sender, None, 2);
+    refused(Role::Receiver, Some(&bits), 2);
+    refused(Role::Receiver, None, 2);
+}
+
+/// A garbler that sends `table` instead of its gates.
+fn wrong_tables(table: Vec<u8>, told: Told) -> Run<Values, Values> {
+    let (x, y) = (random_word(1, 1, 100), random_word(2, 1, 100));
+    run(
+        |ctx| {
+            let mut garbler = Garbler::new(ctx, &SESSION, &bits_of_evaluator(100))?;
+            let wires = input(&mut garbler, [Some(&x), None], [1, 1], 100)?;
+            garbler.context().unwrap().peer()?.send(&table)?;
+            tell(&mut garbler, &wires[..1], told)
+        },
+        |ctx| {
+            let mut evaluator = Evaluator::new(ctx, &SESSION, &bits_of_evaluator(100))?;
+            let wires = input(&mut evaluator, [None, Some(&y)], [1, 1], 100)?;
+            let wires = All.evaluate(&mut evaluator, wires, false)?;
+            tell(&mut evaluator, &wires, told)
+        },
+    )
+}
+
+#[test]
+fn a_garbler_that_sends_wrong_tables_ends_the_run() {
+    for byte in [0, 1, 0x80, 0xff] {
+        for told in TOLD {
+            let run = wrong_tables(vec![byte; 3200], told);
+            // Nobody can see it, but the garbler, when it has the labels checked.
+            if told == Told::Checked {
+                let expected = Error::PeerMisbehaved(Misbehaviour::InvalidValue);
+                assert_eq!(run.sender.unwrap_err(), expected);
+                assert!(matches!(run.receiver, Err(Error::Transport(_))));
+            } else {
+                assert!(run.sender.is_ok() && run.receiver.is_ok());
+            }
+        }
+    }
+    let run = wrong_tables(vec![0; 3199], Told::To(Reveal::Receiver));
+    let expected = Misbehaviour::WrongMessageLen { expected: 3200, actual: 3199 };
+    assert_eq!(run.receiver.unwrap_err(), Error::PeerMisbehaved(expected));
+}
+
+#[test]
+fn an_evaluator_cannot_claim_another_checked_value() {
+    let x = random_word(1, 1, 100);
+    let claim = |claim: fn(&mut [u8])| {
+        run(
+            |ctx| {
+                let mut garbler = Garbler::new(ctx, &SESSION, &bits_of_evaluator(0))?;
+                let wires = garbler.input(Role::Sender, Some(&x), 1, 100)?;
+                garbler.reveal_checked(&wires)
+            },
+            |ctx: &mut Context| {
+                let mut evaluator = Evaluator::new(ctx, &SESSION, &bits_of_evaluator(0))?;
+                // The active labels, as the evaluator would send them.
+                let wires = evaluator.input(Role::Sender, None, 1, 100)?;
+                let mut labels = wires[0].as_bytes().to_vec();
+                claim(&mut labels);
+                let peer = evaluator.context().unwrap().peer()?;
+                peer.send(&labels)?;
+                peer.recv(13)
+            },
+        )
+    };
+    assert!(claim(|_| {}).sender.unwrap() == x);
+    let changes: [fn(&mut [u8]); 4] = [
+        |labels| labels[0] ^= 1,
+        |labels| labels[1599] ^= 0x80,
+        |labels| labels.fill(0),
+        |labels| labels.rotate_left(16),
+    ];
+    for change in changes {
+        let expected = Error::PeerMisbehaved(Misbehaviour::InvalidValue);
+        assert_eq!(claim(change).sender.unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn a_session_may_hold_many_circuits() {
+    let (x, y) = (random_word(1, 1, 8), random_word(2, 1, 8));
+    let traffic = |runs: usize| {
+        let run = run(
+            |ctx| {
+                for _ in 0..runs {
+                    let mut garbler = Garbler::new(ctx, &SESSION, &bits_of_evaluator(8))?;
+                    let wires = input(&mut garbler, [Some(&x), None], [1, 1], 8)?;
+                    let wires = All.evaluate(&mut garbler, wires, true)?;
+                    garbler.reveal(&wires, Reveal::Receiver)?;
+                }
+                Ok(())
+            },
+            |ctx| {
+                let mut results = Vec::new();
+                for _ in 0..runs {
+                    let mut evaluator = Evaluator::new(ctx, &SESSION, &bits_of_evaluator(8))?;
+                    let wires = input(&mut evaluator, [None, Some(&y)], [1, 1], 8)?;
+                    let wires = All.evaluate(&mut evaluator, wires, false)?;
+                    results.extend(evaluator.reveal(&wires, Reveal::Receiver)?);
+                }
+                Ok(results)
+            },
+        );
+        assert!(run.receiver.unwrap() == vec![clear(All, &x, &y); runs]);
+        run.traffic
+    };
+    let Traffic { sender_to_receiver, receiver_to_sender } = traffic(1);
+    let twice = Traffic {
+        sender_to_receiver: 2 * sender_to_receiver,
+        receiver_to_sender: 2 * receiver_to_sender,
+    };
+    assert_eq!(traffic(2), twice);
 }

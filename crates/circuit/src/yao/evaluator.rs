@@ -1,7 +1,7 @@
-use super::LANES_AT_ONCE;
 use super::labels::Labels;
-use super::messages::{self, BLOCKS, BYTES, pieces, receive_bits, send_bits};
-use crate::{Computation, Gates, Known, Lanes, Reveal};
+use super::messages::{self, BLOCKS, BYTES, Progress, colours, pieces, receive_values, send_bits};
+use super::{LANES_AT_ONCE, transfers};
+use crate::{BitLanes, Computation, Cost, Gates, Known, Lanes, Reveal};
 use vesica_core::{Block, Error, Result, Role, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::Bits;
@@ -13,8 +13,7 @@ use vesica_simd::garble::{GateHash, evaluate_and, evaluate_known};
 pub struct Evaluator<'c> {
     ctx: &'c mut Context,
     hash: GateHash,
-    /// Gates so far.
-    gates: u64,
+    gates: Progress,
     /// The stream of the active labels of the garbler's inputs, and how many are taken.
     other: Aes128,
     other_taken: u128,
@@ -25,26 +24,26 @@ pub struct Evaluator<'c> {
 }
 
 impl<'c> Evaluator<'c> {
-    /// Sets up for a circuit with no more than `evaluator_bits` private bits of this party.
+    /// Sets up for a computation with no more private bits of the evaluator than `cost` has.
     ///
     /// # Errors
     /// Of the connection and of the transfers ([`cot::Receiver`]).
-    pub fn new(ctx: &'c mut Context, session: &SessionId, evaluator_bits: usize) -> Result<Self> {
+    pub fn new(ctx: &'c mut Context, session: &SessionId, cost: &Cost) -> Result<Self> {
         let mut seeds = [Block::ZERO; 2];
         ctx.peer()?.recv_into(Block::as_bytes_mut(&mut seeds))?;
         let [start, seed] = seeds;
-        let chosen = if evaluator_bits == 0 {
+        let chosen = if transfers(cost) == 0 {
             None
         } else {
             Some(ctx.child("transfers", |ctx| {
                 let mut receiver = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
-                receiver.extend(ctx, evaluator_bits)
+                receiver.extend(ctx, transfers(cost))
             })?)
         };
         Ok(Self {
             ctx,
             hash: GateHash::new(start),
-            gates: 0,
+            gates: Progress::new(cost),
             other: Aes128::new(seed),
             other_taken: 0,
             chosen,
@@ -52,24 +51,15 @@ impl<'c> Evaluator<'c> {
         })
     }
 
-    /// The context, for progress.
-    pub fn context(&mut self) -> &mut Context {
-        self.ctx
-    }
-
-    /// The numbers of the next `n` gates: the first.
-    fn number(&mut self, n: usize) -> u64 {
-        let first = self.gates;
-        self.gates += n as u64;
-        first
-    }
-
-    fn own_input(&mut self, bits: &Bits) -> Result<Labels> {
-        let chosen = self.chosen.as_mut().ok_or(messages::NO_TRANSFERS)?;
-        let mut labels = Labels::zeros(bits.len());
-        chosen.fill(self.ctx.pool(), labels.blocks_mut())?;
-        send_bits(self.ctx.peer()?, &bits.xor(&labels.colours()))?;
-        Ok(labels)
+    fn own_input(&mut self, bits: &[Bits], len: usize) -> Result<Vec<Labels>> {
+        let mut wires = vec![Labels::zeros(len); bits.len()];
+        for wires in wires.iter_mut().filter(|wires| !wires.is_empty()) {
+            let chosen = self.chosen.as_mut().ok_or(messages::NO_TRANSFERS)?;
+            chosen.fill(self.ctx.pool(), wires.blocks_mut())?;
+        }
+        let bits: Vec<_> = bits.iter().map(BitLanes::from).collect();
+        send_bits(self.ctx.peer()?, &BitLanes::concat(&bits).xor(&colours(&wires)))?;
+        Ok(wires)
     }
 
     fn other_input(&mut self, len: usize) -> Labels {
@@ -77,13 +67,6 @@ impl<'c> Evaluator<'c> {
         self.other.ctr(self.other_taken, labels.blocks_mut());
         self.other_taken += len as u128;
         labels
-    }
-
-    /// The values of `wires`, by the colours that the garbler sends.
-    fn decode(&mut self, wires: &[Labels]) -> Result<Vec<Bits>> {
-        let peer = self.ctx.peer()?;
-        let value = |wires: &Labels| Ok(receive_bits(peer, wires.len())?.xor(&wires.colours()));
-        wires.iter().map(value).collect()
     }
 }
 
@@ -110,8 +93,9 @@ impl Gates for Evaluator<'_> {
             if piece.is_first() {
                 self.table.resize(2 * piece.message, Block::ZERO);
                 self.ctx.peer()?.recv_into(Block::as_bytes_mut(&mut self.table))?;
+                self.gates.say(self.ctx);
             }
-            let (first, lanes) = (self.number(piece.lanes.len()), piece.lanes.clone());
+            let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             evaluate_and(
                 self.hash,
                 first,
@@ -139,8 +123,9 @@ impl Gates for Evaluator<'_> {
             if piece.is_first() {
                 self.table.resize(piece.message, Block::ZERO);
                 self.ctx.peer()?.recv_into(Block::as_bytes_mut(&mut self.table))?;
+                self.gates.say(self.ctx);
             }
-            let (first, lanes) = (self.number(piece.lanes.len()), piece.lanes.clone());
+            let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             evaluate_known(
                 self.hash,
                 first,
@@ -175,18 +160,25 @@ impl Computation for Evaluator<'_> {
     ) -> Result<Vec<Labels>> {
         match (of, bits) {
             (Role::Receiver, Some(bits)) if messages::are(bits, width, len) => {
-                bits.iter().map(|bits| self.own_input(bits)).collect()
+                self.own_input(bits, len)
             }
             (Role::Sender, None) => Ok((0..width).map(|_| self.other_input(len)).collect()),
             _ => Err(messages::MISPLACED),
         }
     }
 
+    fn context(&mut self) -> Option<&mut Context> {
+        Some(self.ctx)
+    }
+
     fn reveal(&mut self, wires: &[Labels], to: Reveal) -> Result<Option<Vec<Bits>>> {
-        let values = if to.to(Role::Receiver) { Some(self.decode(wires)?) } else { None };
+        let values = if to.to(Role::Receiver) {
+            Some(receive_values(self.ctx.peer()?, wires)?)
+        } else {
+            None
+        };
         if to.to(Role::Sender) {
-            let peer = self.ctx.peer()?;
-            wires.iter().try_for_each(|wires| send_bits(peer, &wires.colours()))?;
+            send_bits(self.ctx.peer()?, &colours(wires))?;
         }
         Ok(values)
     }
@@ -197,6 +189,6 @@ impl Computation for Evaluator<'_> {
             let mut parts = Block::as_bytes(wires.blocks()).chunks(BYTES);
             parts.try_for_each(|part| peer.send(part))?;
         }
-        self.decode(wires)
+        receive_values(peer, wires)
     }
 }

@@ -1,7 +1,9 @@
-use super::LANES_AT_ONCE;
-use super::labels::{Labels, add_where};
-use super::messages::{self, BLOCKS, BYTES, pieces, receive_bits, send_bits};
-use crate::{Computation, Gates, Known, Lanes, Reveal};
+use super::labels::Labels;
+use super::messages::{
+    self, BLOCKS, BYTES, Progress, colours, pieces, receive_bits, receive_values, send_bits,
+};
+use super::{LANES_AT_ONCE, transfers};
+use crate::{BitLanes, Computation, Cost, Gates, Known, Lanes, Reveal};
 use rand::Rng;
 use vesica_core::{Block, Error, Misbehaviour, Result, Role, Secret, SemiHonest, SessionId};
 use vesica_net::Context;
@@ -15,8 +17,7 @@ pub struct Garbler<'c> {
     ctx: &'c mut Context,
     delta: Secret<Block>,
     hash: GateHash,
-    /// Gates so far.
-    gates: u64,
+    gates: Progress,
     /// The stream of the active labels of this party's inputs, and how many are taken.
     own: Aes128,
     own_taken: u128,
@@ -27,19 +28,19 @@ pub struct Garbler<'c> {
 }
 
 impl<'c> Garbler<'c> {
-    /// Sets up for a circuit with no more than `evaluator_bits` private bits of the evaluator.
+    /// Sets up for a computation with no more private bits of the evaluator than `cost` has.
     ///
     /// # Errors
     /// Of the connection and of the transfers ([`cot::Sender`]).
-    pub fn new(ctx: &'c mut Context, session: &SessionId, evaluator_bits: usize) -> Result<Self> {
+    pub fn new(ctx: &'c mut Context, session: &SessionId, cost: &Cost) -> Result<Self> {
         let [start, seed] = [random(ctx), random(ctx)];
         ctx.peer()?.send(Block::as_bytes(&[start, seed]))?;
-        let (delta, keys) = if evaluator_bits == 0 {
+        let (delta, keys) = if transfers(cost) == 0 {
             (Block::new(random(ctx).get() | 1), None)
         } else {
             ctx.child("transfers", |ctx| {
                 let mut sender = cot::Sender::<SemiHonest>::setup(ctx, session)?;
-                let keys = sender.extend(ctx, evaluator_bits)?;
+                let keys = sender.extend(ctx, transfers(cost))?;
                 Ok::<_, Error>((sender.delta(), Some(keys)))
             })?
         };
@@ -47,7 +48,7 @@ impl<'c> Garbler<'c> {
             ctx,
             delta: Secret::new(delta),
             hash: GateHash::new(start),
-            gates: 0,
+            gates: Progress::new(cost),
             own: Aes128::new(seed),
             own_taken: 0,
             keys,
@@ -55,36 +56,29 @@ impl<'c> Garbler<'c> {
         })
     }
 
-    /// The context, for progress.
-    pub fn context(&mut self) -> &mut Context {
-        self.ctx
-    }
-
-    /// The numbers of the next `n` gates: the first.
-    fn number(&mut self, n: usize) -> u64 {
-        let first = self.gates;
-        self.gates += n as u64;
-        first
-    }
-
     fn own_input(&mut self, bits: &Bits) -> Labels {
         let mut labels = Labels::zeros(bits.len());
         self.own.ctr(self.own_taken, labels.blocks_mut());
         self.own_taken += bits.len() as u128;
-        add_where(labels.blocks_mut(), bits, *self.delta.expose());
+        labels.add_where(&BitLanes::from(bits), *self.delta.expose());
         labels
     }
 
-    fn other_input(&mut self, len: usize) -> Result<Labels> {
-        let keys = self.keys.as_mut().ok_or(messages::NO_TRANSFERS)?;
-        let mut labels = Labels::zeros(len);
-        keys.fill(self.ctx.pool(), labels.blocks_mut())?;
-        let differences = receive_bits(self.ctx.peer()?, len)?;
-        add_where(labels.blocks_mut(), &differences, *self.delta.expose());
-        Ok(labels)
+    fn other_input(&mut self, width: usize, len: usize) -> Result<Vec<Labels>> {
+        let mut wires = vec![Labels::zeros(len); width];
+        for wires in wires.iter_mut().filter(|wires| !wires.is_empty()) {
+            let keys = self.keys.as_mut().ok_or(messages::NO_TRANSFERS)?;
+            keys.fill(self.ctx.pool(), wires.blocks_mut())?;
+        }
+        let differences = receive_bits(self.ctx.peer()?, width * len)?;
+        let differences: Vec<_> = messages::by_wire(&differences, &wires).collect();
+        for (wires, differences) in wires.iter_mut().zip(&differences) {
+            wires.add_where(differences, *self.delta.expose());
+        }
+        Ok(wires)
     }
 
-    /// The evaluator's label of each lane, as it says: the values, if each label is one of the lane's two.
+    /// Refuses labels that are not one of the two of their lane.
     fn check(&self, wires: &Labels, active: &[Block]) -> Result<()> {
         let delta = *self.delta.expose();
         // All lanes take the same way: which one is wrong does not show.
@@ -127,7 +121,7 @@ impl Gates for Garbler<'_> {
             if piece.is_first() {
                 self.table.resize(2 * piece.message, Block::ZERO);
             }
-            let (first, lanes) = (self.number(piece.lanes.len()), piece.lanes.clone());
+            let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             garble_and(
                 self.hash,
                 first,
@@ -139,6 +133,7 @@ impl Gates for Garbler<'_> {
             );
             if piece.is_last() {
                 self.ctx.peer()?.send(Block::as_bytes(&self.table))?;
+                self.gates.say(self.ctx);
             }
         }
         Ok(results)
@@ -159,7 +154,7 @@ impl Gates for Garbler<'_> {
             if piece.is_first() {
                 self.table.resize(piece.message, Block::ZERO);
             }
-            let (first, lanes) = (self.number(piece.lanes.len()), piece.lanes.clone());
+            let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             garble_known(
                 self.hash,
                 first,
@@ -171,6 +166,7 @@ impl Gates for Garbler<'_> {
             );
             if piece.is_last() {
                 self.ctx.peer()?.send(Block::as_bytes(&self.table))?;
+                self.gates.say(self.ctx);
             }
         }
         Ok(messages::by_list(results, lists))
@@ -201,35 +197,34 @@ impl Computation for Garbler<'_> {
             (Role::Sender, Some(bits)) if messages::are(bits, width, len) => {
                 Ok(bits.iter().map(|bits| self.own_input(bits)).collect())
             }
-            (Role::Receiver, None) => (0..width).map(|_| self.other_input(len)).collect(),
+            (Role::Receiver, None) => self.other_input(width, len),
             _ => Err(messages::MISPLACED),
         }
+    }
+
+    fn context(&mut self) -> Option<&mut Context> {
+        Some(self.ctx)
     }
 
     fn reveal(&mut self, wires: &[Labels], to: Reveal) -> Result<Option<Vec<Bits>>> {
         let peer = self.ctx.peer()?;
         if to.to(Role::Receiver) {
-            wires.iter().try_for_each(|wires| send_bits(peer, &wires.colours()))?;
+            send_bits(peer, &colours(wires))?;
         }
-        if !to.to(Role::Sender) {
-            return Ok(None);
-        }
-        let value = |wires: &Labels| Ok(receive_bits(peer, wires.len())?.xor(&wires.colours()));
-        wires.iter().map(value).collect::<Result<_>>().map(Some)
+        if to.to(Role::Sender) { receive_values(peer, wires).map(Some) } else { Ok(None) }
     }
 
     fn reveal_checked(&mut self, wires: &[Labels]) -> Result<Vec<Bits>> {
         let mut values = Vec::with_capacity(wires.len());
         for wires in wires {
             let mut active = Labels::zeros(wires.len());
+            let mut parts = Block::as_bytes_mut(active.blocks_mut()).chunks_mut(BYTES);
             let peer = self.ctx.peer()?;
-            let parts = Block::as_bytes_mut(active.blocks_mut()).chunks_mut(BYTES);
-            parts.into_iter().try_for_each(|part| peer.recv_into(part))?;
+            parts.try_for_each(|part| peer.recv_into(part))?;
             self.check(wires, active.blocks())?;
-            values.push(active.colours().xor(&wires.colours()));
+            values.push(Bits::from(&active.colours().xor(&wires.colours())));
         }
-        let peer = self.ctx.peer()?;
-        wires.iter().try_for_each(|wires| send_bits(peer, &wires.colours()))?;
+        send_bits(self.ctx.peer()?, &colours(wires))?;
         Ok(values)
     }
 }

@@ -1,8 +1,7 @@
 //! Labels of wires: a block a lane.
 
-use crate::Lanes;
+use crate::{BitLanes, Lanes};
 use vesica_core::Block;
-use vesica_ot::Bits;
 use vesica_simd::low_bits::low_bits;
 
 /// One label a lane: at the garbler the label of zero, at the evaluator the active one.
@@ -10,6 +9,11 @@ use vesica_simd::low_bits::low_bits;
 pub struct Labels(Vec<Block>);
 
 impl Labels {
+    /// The labels as they are sent where they are checked.
+    pub fn as_bytes(&self) -> &[u8] {
+        Block::as_bytes(&self.0)
+    }
+
     pub(super) fn new(labels: Vec<Block>) -> Self {
         Self(labels)
     }
@@ -38,30 +42,21 @@ impl Labels {
     }
 
     /// The lowest bits.
-    pub(super) fn colours(&self) -> Bits {
-        const WORD: usize = u64::BITS as usize;
-        let (whole, rest) = self.0.as_chunks::<WORD>();
+    pub(super) fn colours(&self) -> BitLanes {
+        let (whole, rest) = self.0.as_chunks::<64>();
         let mut words = vec![0; whole.len()];
         low_bits(whole.as_flattened(), &mut words);
-        let last = rest.iter().rev().fold(0, |word, label| word << 1 | label.get() as u64 & 1);
-        words.push(last);
-        let blocks = words.chunks(2).map(|pair| {
-            let high = pair.get(1).copied().unwrap_or(0);
-            Block::new(u128::from(pair[0]) | u128::from(high) << WORD)
-        });
-        Bits::new(blocks.collect(), self.0.len())
+        words.push(rest.iter().rev().fold(0, |word, label| word << 1 | label.get() as u64 & 1));
+        BitLanes::from_words(words, self.0.len())
     }
-}
 
-/// Adds `delta` to the labels whose bit is one.
-///
-/// # Panics
-/// If there is not a bit for each.
-pub(super) fn add_where(labels: &mut [Block], bits: &Bits, delta: Block) {
-    assert_eq!(labels.len(), bits.len(), "a bit for each label");
-    for (labels, bits) in labels.chunks_mut(128).zip(bits.blocks()) {
-        let halves = [bits.get() as u64, (bits.get() >> 64) as u64];
-        for (labels, bits) in labels.chunks_mut(64).zip(halves) {
+    /// Adds `delta` to the labels whose bit is one.
+    ///
+    /// # Panics
+    /// If there is not a bit for each.
+    pub(super) fn add_where(&mut self, bits: &BitLanes, delta: Block) {
+        assert_eq!(self.0.len(), bits.len(), "a bit for each label");
+        for (labels, bits) in self.0.chunks_mut(64).zip(bits.words()) {
             for (i, label) in labels.iter_mut().enumerate() {
                 *label ^= delta & Block::mask(bits >> i & 1 == 1);
             }
@@ -177,7 +172,6 @@ fn join<const N: usize>(labels: &mut [Block], [low, high]: [&[Block]; 2]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BitLanes;
 
     fn labels(len: usize) -> Labels {
         Labels((0..len as u128).map(|i| Block::new(i * i + 7)).collect())
@@ -231,7 +225,7 @@ mod tests {
             let mut labels = labels(len);
             let colours = labels.colours();
             assert!(colours.iter().eq(labels.0.iter().map(|label| label.bit(0))), "{len}");
-            add_where(labels.blocks_mut(), &colours, Block::ONE);
+            labels.add_where(&colours, Block::ONE);
             assert!(labels.0.iter().all(|label| !label.bit(0)), "{len}");
         }
     }

@@ -1,10 +1,10 @@
 //! How gates and bits are cut into messages, the same at both parties.
 
 use super::labels::Labels;
-use crate::Known;
+use crate::{BitLanes, Cost, Known, Lanes};
 use std::ops::Range;
 use vesica_core::{Block, Error, Result};
-use vesica_net::Channel;
+use vesica_net::{Channel, Context};
 use vesica_ot::Bits;
 
 /// Private bits came from the wrong caller, or others than were announced.
@@ -85,16 +85,73 @@ pub(super) fn are(bits: &[Bits], width: usize, len: usize) -> bool {
     bits.len() == width && bits.iter().all(|bits| bits.len() == len)
 }
 
+/// The colours of all wires, one after the other.
+pub(super) fn colours(wires: &[Labels]) -> BitLanes {
+    let colours: Vec<_> = wires.iter().map(Labels::colours).collect();
+    BitLanes::concat(&colours)
+}
+
 /// Sends the bits.
-pub(super) fn send_bits(peer: &mut Channel, bits: &Bits) -> Result<()> {
-    bits.to_bytes().chunks(BYTES).try_for_each(|part| peer.send(part))
+pub(super) fn send_bits(peer: &mut Channel, bits: &BitLanes) -> Result<()> {
+    let mut bytes: Vec<u8> = bits.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.truncate(Bits::bytes_len(bits.len()));
+    bytes.chunks(BYTES).try_for_each(|part| peer.send(part))
 }
 
 /// Receives `len` bits.
-pub(super) fn receive_bits(peer: &mut Channel, len: usize) -> Result<Bits> {
+pub(super) fn receive_bits(peer: &mut Channel, len: usize) -> Result<BitLanes> {
     let mut bytes = vec![0; Bits::bytes_len(len)];
     bytes.chunks_mut(BYTES).try_for_each(|part| peer.recv_into(part))?;
-    Ok(Bits::from_bytes(&bytes, len))
+    bytes.resize(8 * len.div_ceil(64), 0);
+    let (words, _) = bytes.as_chunks::<8>();
+    Ok(BitLanes::from_words(words.iter().map(|word| u64::from_le_bytes(*word)).collect(), len))
+}
+
+/// The values of `wires`: the peer sends the colours of its labels.
+pub(super) fn receive_values(peer: &mut Channel, wires: &[Labels]) -> Result<Vec<Bits>> {
+    let colours = colours(wires);
+    let values = receive_bits(peer, colours.len())?.xor(&colours);
+    Ok(by_wire(&values, wires).map(|bits| Bits::from(&bits)).collect())
+}
+
+/// The bits of each wire, of those of all.
+pub(super) fn by_wire(bits: &BitLanes, wires: &[Labels]) -> impl Iterator<Item = BitLanes> {
+    let mut first = 0;
+    wires.iter().map(move |wires| {
+        first += wires.len();
+        bits.slice(first - wires.len(), wires.len())
+    })
+}
+
+/// Counts gates, and says how far they are.
+#[derive(Debug)]
+pub(super) struct Progress {
+    done: u64,
+    total: u64,
+    said: u64,
+}
+
+/// Gates between two reports.
+const REPORT: u64 = 1 << 20;
+
+impl Progress {
+    pub(super) fn new(cost: &Cost) -> Self {
+        Self { done: 0, total: cost.count.ands + cost.count.one_sided, said: 0 }
+    }
+
+    /// The number of the first of the next `n` gates.
+    pub(super) fn number(&mut self, n: usize) -> u64 {
+        let first = self.done;
+        self.done += n as u64;
+        first
+    }
+
+    pub(super) fn say(&mut self, ctx: &Context) {
+        if self.done >= self.said + REPORT {
+            self.said = self.done;
+            ctx.progress(self.done, self.total.max(self.done));
+        }
+    }
 }
 
 #[cfg(test)]
