@@ -133,25 +133,65 @@ fn set_switches(
     output: &mut [bool],
 ) {
     let len = sources.len();
-    let unpaired = if len % 2 == 1 { len - 1 } else { len };
     routed.fill(false);
-    // The last output is odd in its pair, or unpaired: each loop starts with an odd one.
-    for first in (0..len.div_ceil(2)).rev().map(|pair| (2 * pair + 1).min(len - 1)) {
-        // The output of the loop that goes through the lower part.
-        let mut out = first;
-        while !std::mem::replace(&mut routed[out / 2], true) {
-            let source = sources[out] as usize;
-            if source == unpaired {
-                break;
-            }
-            // Straight, the odd lane of a pair goes to the lower part, the even one to the upper.
-            input[source / 2] = source & 1 == 0;
-            let target = targets[source ^ 1] as usize;
-            if let Some(exchanged) = output.get_mut(target / 2) {
-                *exchanged = target & 1 == 1;
-            }
-            out = target ^ 1;
+    let mut walk = Walk { sources, targets, routed, input, output };
+    if len % 2 == 1 {
+        let mut out = Some(len - 1);
+        while let Some(lower) = out {
+            out = walk.through_lower(lower);
         }
+    }
+    for pair in (0..len / 2).rev() {
+        if std::mem::replace(&mut walk.routed[pair], true) {
+            continue;
+        }
+        let (mut lower, mut upper) = (Some(2 * pair + 1), Some(2 * pair));
+        // Both ways around the loop at once: one way waits for memory while the other does.
+        while let (Some(at_lower), Some(at_upper)) = (lower, upper) {
+            lower = walk.through_lower(at_lower);
+            upper = walk.through_upper(at_upper);
+        }
+    }
+}
+
+/// The loops through the pairs of a segment.
+struct Walk<'a> {
+    sources: &'a [u32],
+    targets: &'a [u32],
+    routed: &'a mut [bool],
+    input: &'a mut [bool],
+    output: &'a mut [bool],
+}
+
+impl Walk<'_> {
+    /// Output `out` comes from the lower part. Sets the switches this decides, and gives the next output
+    /// that does, unless the loop ends.
+    fn through_lower(&mut self, out: usize) -> Option<usize> {
+        let source = self.sources[out] as usize;
+        // Straight, the even lane of a pair goes to the upper part, the odd one to the lower. An
+        // unpaired one has no switch.
+        *self.input.get_mut(source / 2)? = source & 1 == 0;
+        let target = self.targets[source ^ 1] as usize;
+        self.arrive(target, target & 1 == 1)
+    }
+
+    /// The same for an output that comes from the upper part.
+    fn through_upper(&mut self, out: usize) -> Option<usize> {
+        let source = self.sources[out] as usize;
+        *self.input.get_mut(source / 2)? = source & 1 == 1;
+        let target = self.targets[source ^ 1] as usize;
+        self.arrive(target, target & 1 == 0)
+    }
+
+    fn arrive(&mut self, target: usize, exchanged: bool) -> Option<usize> {
+        if std::mem::replace(self.routed.get_mut(target / 2)?, true) {
+            return None;
+        }
+        // The last pair of a Waksman network has no switch.
+        if let Some(switch) = self.output.get_mut(target / 2) {
+            *switch = exchanged;
+        }
+        Some(target ^ 1)
     }
 }
 

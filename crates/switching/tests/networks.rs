@@ -1,5 +1,6 @@
 //! Networks realise every permutation, with as many switches as the papers count.
 
+use nix::sys::resource::{UsageWho, getrusage};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -244,22 +245,39 @@ proptest! {
     }
 }
 
+/// Time of this thread on a processor, in milliseconds.
+fn cpu_ms() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
+    [usage.user_time(), usage.system_time()]
+        .into_iter()
+        .map(|time| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3)
+        .sum()
+}
+
 #[test]
 #[ignore = "a measurement"]
 #[allow(clippy::print_stdout)]
 fn routing_a_million_lanes() {
+    const RUNS: usize = 9;
     let mut rng = rng(3);
     for len in [1 << 16, 1 << 20, 1_331_691] {
-        let start = std::time::Instant::now();
-        let permutation = Permutation::random(len, &mut rng);
-        let drawn = start.elapsed();
         for route in ROUTERS {
-            let start = std::time::Instant::now();
-            let routing = route(&permutation);
-            let routed = start.elapsed();
-            let switches = routing.network().switch_count();
-            assert_eq!(shuffled(&routing), permutation.sources());
-            println!("{len} lanes, {switches} switches: drawn {drawn:?}, routed {routed:?}");
+            let (mut drawn, mut routed, mut switches) = (Vec::new(), Vec::new(), 0);
+            for _ in 0..RUNS {
+                let start = cpu_ms();
+                let permutation = Permutation::random(len, &mut rng);
+                drawn.push(cpu_ms() - start);
+                let start = cpu_ms();
+                let routing = route(&permutation);
+                routed.push(cpu_ms() - start);
+                switches = routing.network().switch_count();
+                assert_eq!(shuffled(&routing), permutation.sources());
+            }
+            let [drawn, routed] = [&mut drawn, &mut routed].map(|times| {
+                times.sort_by(f64::total_cmp);
+                format!("{:.0} to {:.0}, median {:.0}", times[0], times[RUNS - 1], times[RUNS / 2])
+            });
+            println!("{len} lanes, {switches} switches, ms: drawn {drawn}; routed {routed}");
         }
     }
 }
