@@ -1,5 +1,6 @@
 //! The homomorphic shuffle: values come back in the order that was chosen, however they are packed.
 
+use nix::sys::resource::{UsageWho, getrusage};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -237,27 +238,31 @@ fn masks_have_the_length_that_hides_all_values() {
 #[ignore = "a measurement"]
 #[allow(clippy::print_stdout)]
 fn times_of_the_operations() {
-    use std::time::{Duration, Instant};
-    fn timed<R>(count: usize, mut f: impl FnMut() -> R) -> (R, Duration) {
-        let start = Instant::now();
-        let results: Vec<R> = (0..count).map(|_| f()).collect();
-        let each = start.elapsed() / count as u32;
-        (results.into_iter().last().unwrap(), each)
+    /// The last result, and the time of this thread on a processor for one call, in milliseconds.
+    fn timed<R>(count: usize, mut f: impl FnMut() -> R) -> (R, f64) {
+        let cpu_ms = || {
+            let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
+            let times = [usage.user_time(), usage.system_time()].into_iter();
+            times.map(|time| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3).sum::<f64>()
+        };
+        let start = cpu_ms();
+        let last = (0..count).map(|_| f()).last().unwrap();
+        (last, (cpu_ms() - start) / count as f64)
     }
     let mut rng = rng(6);
     for size in [KeySize::Bits2048, KeySize::Bits3072] {
-        let (key, each) = timed(3, || KeyPair::generate(size, &mut rng));
-        println!("{} bits: key {each:?}", size.bits());
+        let (key, each) = timed(10, || KeyPair::generate(size, &mut rng));
+        println!("{} bits, ms: key {each:.0}", size.bits());
         let m = Plaintext::from_words(&[5, 6, 7]);
-        let (c, each) = timed(100, || key.encrypt(&m, &mut rng));
-        println!("  encrypt with the key {each:?}");
-        println!("  encrypt without {:?}", timed(20, || key.public().encrypt(&m, &mut rng)).1);
-        println!("  decrypt {:?}", timed(50, || key.decrypt(&c)).1);
-        println!("  add {:?}", timed(1000, || key.public().add(&c, &c)).1);
-        println!("  shift by 32 bits {:?}", timed(100, || key.public().shift(&c, 32)).1);
+        let (c, each) = timed(300, || key.encrypt(&m, &mut rng));
+        println!("  encrypt with the key {each:.2}");
+        println!("  encrypt without {:.1}", timed(30, || key.public().encrypt(&m, &mut rng)).1);
+        println!("  decrypt {:.1}", timed(100, || key.decrypt(&c)).1);
+        println!("  add {:.4}", timed(20_000, || key.public().add(&c, &c)).1);
+        println!("  shift by 32 bits {:.3}", timed(500, || key.public().shift(&c, 32)).1);
         for bits in [32, 128] {
             let packing = Packing::new(size, bits);
-            let count = 4 * packing.slots();
+            let count = 16 * packing.slots();
             let masks = random_masks(bits, count, &mut rng);
             let shares: Vec<Share> = masks.iter().map(|mask| masked(1, mask)).collect();
             let order = random_order(count, &mut rng);
@@ -270,8 +275,8 @@ fn times_of_the_operations() {
             let (values, opening) =
                 timed(1, || decrypt_unpack(&key, &packing, &packed, count).unwrap());
             assert_eq!(values, vec![1; count]);
-            let each = [encrypting, reading, packing_time, opening].map(|t| t / count as u32);
-            println!("  {bits}-bit values, {} a ciphertext, a value: {each:?}", packing.slots());
+            let each = [encrypting, reading, packing_time, opening].map(|ms| ms / count as f64);
+            println!("  {bits}-bit values, {} a ciphertext, a value: {each:.3?}", packing.slots());
         }
     }
 }

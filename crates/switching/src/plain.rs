@@ -2,6 +2,8 @@ use crate::Routing;
 
 /// Runs the lanes through the network, level by level: what every evaluation of it must give.
 ///
+/// The time depends on the settings.
+///
 /// # Panics
 /// If the network has another number of lanes.
 pub fn apply_plain<T: Clone>(routing: &Routing, lanes: &mut [T]) {

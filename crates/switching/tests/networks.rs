@@ -116,6 +116,26 @@ fn benes_networks_have_as_many_switches_as_counted() {
     }
 }
 
+#[test]
+fn the_document_has_these_counts() {
+    let document = include_str!("../../../docs/switching.md");
+    for (name, len) in [("1000", 1000), ("2^16", 1 << 16), ("2^20", 1 << 20)] {
+        let [waksman, benes] = NETWORKS.map(|network| thousands(network(len).switch_count()));
+        let row = format!("| n = {name} | {waksman} | {benes} |");
+        assert!(document.contains(&row), "{row}");
+    }
+    let larger =
+        (0..5000).find(|n| Network::waksman(*n).switch_count() > Network::benes(*n).switch_count());
+    assert_eq!(larger, None, "Waksman's network is never the larger one");
+}
+
+fn thousands(count: usize) -> String {
+    match count {
+        0..1000 => count.to_string(),
+        _ => format!("{},{:03}", thousands(count / 1000), count % 1000),
+    }
+}
+
 /// What an evaluator builds on: at each level segments and switches lie side by side without gaps,
 /// and a segment's parts are where the documentation says.
 #[test]
