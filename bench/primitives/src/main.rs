@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
+mod garbling;
 mod kernels;
 mod measure;
 mod plot;
@@ -54,6 +55,7 @@ fn main() -> Result<(), BenchError> {
         Command::Primitives { runs, quick, only } => {
             let mut bench = Bench::new(runs, quick, only);
             kernels::measure(&mut bench)?;
+            garbling::measure(&mut bench)?;
             transfers::measure(&mut bench)?;
             silent::measure(&mut bench)?;
             stores::measure(&mut bench)?;
