@@ -1,5 +1,6 @@
 //! The command line. What stands here is what `--help`, the completions and the manual say.
 
+use crate::asked::AskedArgs;
 use crate::bench::{BenchArgs, PartyArgs};
 use crate::demo::DemoArgs;
 use crate::settings::{ColumnChoice, Delimiter, TimeLimit, day, idle_limit};
@@ -23,8 +24,9 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "vesica", version, styles = STYLES, max_term_width = 100)]
 #[command(after_help = "\
-Exit codes: 0 done, 2 usage, 3 your data or settings, 4 the peer, 5 the network,
-70 a defect of Vesica, 130 interrupted here.
+Exit codes: 0 done, 1 done without an answer (outside the agreed bounds), 2 usage,
+3 your data or settings, 4 the peer, 5 the network, 70 a defect of Vesica,
+130 interrupted here.
 
 Example:
   vesica demo")]
@@ -73,7 +75,7 @@ pub(crate) struct AgreeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgreeCommand {
-    New(AgreeNewArgs),
+    New(Box<AgreeNewArgs>),
     Check(AgreeCheckArgs),
     Show(AgreeShowArgs),
 }
@@ -85,7 +87,8 @@ pub(crate) enum AgreeCommand {
 #[command(after_help = "\
 Example:
   vesica agree new agreement.toml --party shop=vesica1... --party publisher=vesica1... \\
-      --key email=email --receives shop")]
+      --key email=email --receives shop
+  vesica agree new count.toml --operation cardinality --min-matches 100")]
 pub(crate) struct AgreeNewArgs {
     /// The file to write; without it the agreement is printed
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -105,6 +108,8 @@ pub(crate) struct AgreeNewArgs {
     /// Most rows either party may bring
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(crate) max_rows: u64,
+    #[command(flatten)]
+    pub(crate) question: AskedArgs,
     /// The last day on which it may run, as 2027-06-30
     #[arg(long, value_name = "DATE", value_parser = day)]
     pub(crate) expires: Option<Date>,
@@ -187,7 +192,8 @@ pub(crate) struct CheckArgs {
 ///
 /// Both sides run this command with the same agreement; one listens and one connects, whichever
 /// suits, in any order. Only a side that receives the result gives --output. The result file
-/// appears whole or not at all.
+/// appears whole or not at all. Where the answer is a count, a yes or no, or a sum, it is printed;
+/// --output is then optional and holds it as a table of one row.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -203,7 +209,7 @@ pub(crate) struct RunArgs {
     /// The party you are, to be sure of it
     #[arg(long = "as", value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    /// Where your matching rows go; its ending says the format
+    /// Where your matching rows go, or the answer; its ending says the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
@@ -233,7 +239,8 @@ pub(crate) struct DataArgs {
     /// Your file: CSV, TSV (also .gz, .zst) or Parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) input: PathBuf,
-    /// The column of your file that holds a key, where the names differ; repeatable
+    /// The column of your file that holds a key, or the values of a sum, where the names differ;
+    /// repeatable
     #[arg(long = "column", value_name = "KEY=COLUMN")]
     pub(crate) columns: Vec<ColumnChoice>,
     /// What separates the fields: one character, or "tab" [default: found in the file]

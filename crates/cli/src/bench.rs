@@ -2,23 +2,26 @@
 
 mod figures;
 mod party;
+mod question;
 
 pub(crate) use party::{PartyArgs, run_party};
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use figures::{BenchReport, RunFigures};
+use question::QuestionArgs;
 use std::io::{BufRead, BufReader, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 use vesica_core::Item;
 use vesica_core::params::MAX_SET_LEN;
-use vesica_engine::bench::{BenchFigures, items_len};
+use vesica_engine::bench::BenchFigures;
 use vesica_link::{Identity, ShapedRelay};
 use vesica_net::Shape;
-use vesica_protocols::Protocol;
+use vesica_protocols::{Operation, Protocol};
 
 /// Sizes of the two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +94,14 @@ impl Network {
 
 /// Measure a protocol: both parties as two processes, over TLS, on generated items.
 ///
-/// Half of the smaller set is common; the result of every run is checked. Times are from the
-/// moment both sides are ready to the end of the later one.
+/// The result of every run is checked. Times are from the moment both sides are ready to the end of
+/// the later one.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   vesica bench dh --size 2^16 --network lan --runs 5
   vesica bench ot_phasing --paper --item-bits 32 --size 2^20
-  vesica bench gbf --ot iknp --size 2^16")]
+  vesica bench gbf --ot iknp --size 2^16
+  vesica bench rr22 --size 2^16 --common 100")]
 pub(crate) struct BenchArgs {
     /// The protocol's id in the catalogue (see `vesica protocols`)
     protocol: String,
@@ -108,9 +112,15 @@ pub(crate) struct BenchArgs {
     #[arg(long, default_value_t = Item::BITS, value_name = "BITS",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(Item::BITS)))]
     item_bits: u32,
+    #[command(flatten)]
+    question: QuestionArgs,
     /// The transfers below the protocol, where there is a choice: the row `<PROTOCOL>_iknp`
-    #[arg(long, value_enum, conflicts_with = "paper")]
+    #[arg(long, value_enum, conflicts_with_all = ["paper", "engine"])]
     ot: Option<Transfers>,
+    /// How circuits are computed, where there is a choice: the row `<PROTOCOL>_<ENGINE>`, or
+    /// `<PROTOCOL>` itself where that is computed so
+    #[arg(long, value_enum, conflicts_with = "paper")]
+    engine: Option<Engine>,
     /// The parameters of the paper, where they differ from ours: the row `<PROTOCOL>_paper`
     #[arg(long)]
     paper: bool,
@@ -137,15 +147,56 @@ enum Transfers {
     Iknp,
 }
 
+/// How a circuit is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Garbled by one party, evaluated by the other
+    Yao,
+    /// On shares, one exchange for each layer of gates
+    Gmw,
+}
+
+impl Engine {
+    /// The suffix of its rows, and that of the other one's.
+    fn suffixes(self) -> (&'static str, &'static str) {
+        match self {
+            Engine::Yao => ("_yao", "_gmw"),
+            Engine::Gmw => ("_gmw", "_yao"),
+        }
+    }
+}
+
 /// Why a benchmark could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
     /// The catalogue has no such protocol.
     #[error("the catalogue has no protocol {0}")]
     UnknownProtocol(String),
-    /// The protocol takes digests only.
-    #[error("{0} takes items of 128 bits only")]
-    DigestsOnly(&'static str),
+    /// The protocol takes items of other lengths.
+    #[error("{id} takes items of {} to {} bits", takes.start(), takes.end())]
+    ItemBits {
+        /// The protocol.
+        id: &'static str,
+        /// The lengths it takes.
+        takes: RangeInclusive<u32>,
+    },
+    /// The protocol does not compute the operation.
+    #[error("{id} does not offer {operation}")]
+    NotOffered {
+        /// The protocol.
+        id: &'static str,
+        /// The operation.
+        operation: Operation,
+    },
+    /// The protocol knows no bounds.
+    #[error("{0} does not offer bounds")]
+    NoBounds(&'static str),
+    /// The least number of common items is above the largest.
+    #[error("--min-matches is above --max-matches")]
+    BoundsReversed,
+    /// More common items than the smaller set has.
+    #[error("there are more common items than the smaller set has")]
+    TooManyCommon,
     /// There are fewer items of that length than the sets need.
     #[error("there are not enough items of {bits} bits for these sets")]
     TooFewItems {
@@ -172,14 +223,16 @@ impl From<std::io::Error> for BenchError {
 /// Runs the benchmark and prints its figures on `out`.
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
     let protocol = protocol(args)?;
-    if args.item_bits < Item::BITS {
-        if !protocol.takes_integers() {
-            return Err(BenchError::DigestsOnly(protocol.id).into());
-        }
-        let items = items_len(args.size.sender, args.size.receiver);
-        if u128::from(items) > 1 << args.item_bits {
-            return Err(BenchError::TooFewItems { bits: args.item_bits }.into());
-        }
+    args.question.check(protocol, args.size)?;
+    if !protocol.item_bits.contains(&args.item_bits) {
+        let (id, takes) = (protocol.id, protocol.item_bits.clone());
+        return Err(BenchError::ItemBits { id, takes }.into());
+    }
+    let Sizes { sender, receiver } = args.size;
+    let items = u128::from(sender + receiver - args.question.common(args.size));
+    let taken = u128::from(protocol.reserves_zero);
+    if args.item_bits < Item::BITS && items + taken > 1 << args.item_bits {
+        return Err(BenchError::TooFewItems { bits: args.item_bits }.into());
     }
     let keys = tempfile::tempdir().map_err(BenchError::from)?;
     let runs = (0..args.runs.get())
@@ -197,21 +250,24 @@ pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure>
 
 /// The row that the options choose.
 fn protocol(args: &BenchArgs) -> Result<&'static Protocol, BenchError> {
-    let suffix = match (args.ot, args.paper) {
-        (Some(Transfers::Iknp), _) => "_iknp",
-        (_, true) => "_paper",
-        _ => "",
+    let find = |suffix: &str| {
+        let id = format!("{}{suffix}", args.protocol);
+        vesica_protocols::find(&id).map_err(|_| BenchError::UnknownProtocol(id))
     };
-    let id = format!("{}{suffix}", args.protocol);
-    let found = vesica_protocols::find(&id).map_err(|_| BenchError::UnknownProtocol(id))?;
-    match args.ot {
-        // Only a protocol with a choice of transfers has a row for the other one.
-        Some(Transfers::Silent) => {
-            let other = format!("{}_iknp", args.protocol);
-            let known = vesica_protocols::find(&other);
-            known.map(|_| found).map_err(|_| BenchError::UnknownProtocol(other))
-        }
-        _ => Ok(found),
+    if let Some(engine) = args.engine {
+        let (own, other) = engine.suffixes();
+        // Only a protocol with a choice of engines has a row for the other one.
+        return find(own).or_else(|unknown| match find(other) {
+            Ok(_) => find(""),
+            Err(_) => Err(unknown),
+        });
+    }
+    match (args.ot, args.paper) {
+        (Some(Transfers::Iknp), _) => find("_iknp"),
+        // Likewise for the transfers.
+        (Some(Transfers::Silent), _) => find("_iknp").and_then(|_| find("")),
+        (None, true) => find("_paper"),
+        (None, false) => find(""),
     }
 }
 
@@ -237,6 +293,7 @@ fn one_run(
             .arg(format!("{},{}", args.size.sender, args.size.receiver))
             .arg("--item-bits")
             .arg(args.item_bits.to_string())
+            .args(args.question.to_words())
             .arg("--threads")
             .arg(args.threads.to_string())
             .arg("--key")

@@ -16,6 +16,8 @@ use vesica_records::InputError;
 
 /// Exit codes.
 pub(crate) mod code {
+    /// No failure: the run is done, and by the agreement it has no answer.
+    pub(crate) const NO_ANSWER: u8 = 1;
     pub(crate) const USAGE: u8 = 2;
     pub(crate) const HERE: u8 = 3;
     pub(crate) const PEER: u8 = 4;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod asked;
 mod bench;
 mod commands;
 mod demo;
@@ -31,20 +32,20 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let done = settings::choose_kernels()
         .and_then(|()| run(&arguments.command, &mut out))
-        .and_then(|()| out.flush().map_err(Failure::Stdout));
+        .and_then(|code| out.flush().map(|()| code).map_err(Failure::Stdout));
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => failure.report(),
     }
 }
 
-fn run(command: &Command, out: &mut impl Write) -> Result<(), Failure> {
+fn run(command: &Command, out: &mut impl Write) -> Result<ExitCode, Failure> {
     match command {
+        Command::Run(args) => return commands::run::run(args, out),
         Command::Keygen(args) => commands::keygen::run(args, out),
         Command::Agree(args) => commands::agree::run(args, out),
         Command::Explain(args) => commands::agree::explain(args, out),
         Command::Check(args) => commands::check::run(args, out),
-        Command::Run(args) => commands::run::run(args, out),
         Command::Protocols(args) => commands::protocols::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::BenchParty(args) => {
@@ -53,5 +54,6 @@ fn run(command: &Command, out: &mut impl Write) -> Result<(), Failure> {
         Command::Demo(args) => Ok(demo::run(args, out)?),
         Command::Completions(args) => commands::shell::completions(args, out),
         Command::Man(args) => commands::shell::man(args, out),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

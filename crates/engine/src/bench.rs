@@ -6,12 +6,13 @@ use crate::{Error, Phase};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use vesica_core::{Item, Learns, PsiParams, Role, SessionId, hash};
+use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, hash};
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
 use vesica_net::Meter;
-use vesica_protocols::{Output, Protocol};
+use vesica_protocols::{Input, Output, Protocol};
 
 const ITEM_LABEL: &str = "vesica v1 bench item";
+const VALUE_LABEL: &str = "vesica v1 bench value";
 /// The label of the protocol.
 const RUN: &str = "run";
 
@@ -27,8 +28,14 @@ pub struct BenchParty {
     pub sender_len: u64,
     /// n_y, the receiver's set size.
     pub receiver_len: u64,
+    /// How many items are common; no more than the smaller set has.
+    pub common_len: u64,
+    /// What is asked.
+    pub query: Query,
+    /// How many common items there must be for an answer.
+    pub bounds: Bounds,
     /// σ: 128 for digests, less for integers of a small domain, which must have room for all
-    /// [`items_len`] of them.
+    /// of them: those of both sets together, and zero where the protocol keeps it for itself.
     pub item_bits: u32,
     /// CPU threads to use.
     pub threads: NonZeroUsize,
@@ -76,16 +83,6 @@ pub struct PhaseFigures {
     pub bytes_received: u64,
 }
 
-/// Half of the smaller set is common to both.
-pub fn common_len(sender_len: u64, receiver_len: u64) -> u64 {
-    sender_len.min(receiver_len).div_ceil(2)
-}
-
-/// Different items of both parties together.
-pub fn items_len(sender_len: u64, receiver_len: u64) -> u64 {
-    sender_len + receiver_len - common_len(sender_len, receiver_len)
-}
-
 /// Runs one party. `on_event` hears where it listens.
 ///
 /// # Errors
@@ -97,8 +94,7 @@ pub fn run_party(
 ) -> Result<BenchFigures, Error> {
     let peer_name = bench.role.other().map(|role| role.to_string()).unwrap_or_default();
     let at = |error| Error::from_run(error, Phase::Matching, &peer_name);
-    let items = Arc::new(own_items(&bench));
-    let common = common_len(bench.sender_len, bench.receiver_len);
+    let input = own_input(&bench);
 
     let session = establish(&bench.identity, &[bench.peer], &bench.link, on_event, cancel)
         .map_err(|error| Error::from_link(error, &peer_name))?;
@@ -117,21 +113,17 @@ pub fn run_party(
     let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context));
     let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, Learns::Receiver)
         .and_then(|params| params.with_item_bits(bench.item_bits))
-        .map_err(at)?;
-    let party = bench.protocol.party(bench.role, params, items);
+        .map_err(at)?
+        .with_query(bench.query)
+        .with_bounds(bench.bounds);
+    let party = bench.protocol.party(bench.role, params, input);
     let (output, direction_changes) =
         party.and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
     let used = stopwatch.read();
     drop(ctx);
     session.close().map_err(|error| at(error.into()))?;
 
-    let result_ok = match (bench.role, output) {
-        (Role::Receiver, Output::Positions(positions)) => {
-            positions.iter().copied().eq(0..common as usize)
-        }
-        (Role::Sender, Output::Nothing) => true,
-        _ => false,
-    };
+    let result_ok = output == expected(&bench);
     let (bytes_sent, bytes_received) = meter.bytes_under(RUN);
     Ok(BenchFigures {
         wall_s: used.wall_s,
@@ -161,24 +153,59 @@ fn phases(meter: &Meter) -> Vec<PhaseFigures> {
     .collect()
 }
 
-/// The sender has items 0 to n_x − 1; the receiver the first of these and then others.
-fn own_items(bench: &BenchParty) -> Vec<Item> {
-    let item = |i: u64| {
-        if bench.item_bits < Item::BITS {
-            // An odd factor permutes the domain, so different numbers stay different.
-            let spread = u128::from(i) * 0x9e37_79b9_7f4a_7c15;
-            return Item::from_integer(spread & ((1 << bench.item_bits) - 1));
-        }
-        let mut bytes = [0; Item::LEN];
-        bytes.copy_from_slice(&hash::derive(ITEM_LABEL, &[&i.to_le_bytes()])[..Item::LEN]);
-        Item::from_bytes(bytes)
-    };
-    let common = common_len(bench.sender_len, bench.receiver_len);
-    match bench.role {
-        Role::Sender => (0..bench.sender_len).map(item).collect(),
-        _ => {
-            let others = bench.sender_len..items_len(bench.sender_len, bench.receiver_len);
-            (0..common).chain(others).map(item).collect()
-        }
+/// What the party must learn.
+fn expected(bench: &BenchParty) -> Output {
+    let common = bench.common_len;
+    if !bench.bounds.contain(common) {
+        return Output::OutsideBounds;
     }
+    match (bench.role, bench.query) {
+        (Role::Sender, _) => Output::Nothing,
+        (_, Query::Cardinality) => Output::Cardinality(common),
+        (_, Query::Threshold { min }) => Output::AtLeast(common >= min),
+        (_, Query::Sum(values)) => {
+            Output::Sum((0..common).map(|i| u128::from(value(i, values.bits()))).sum())
+        }
+        _ => Output::Positions((0..common as usize).collect()),
+    }
+}
+
+/// The sender has items 0 to n_x − 1; the receiver the first of these, as many as are common, and
+/// then others. Both number them alike, and an item's number gives its value.
+fn own_input(bench: &BenchParty) -> Input {
+    let numbers = || {
+        let (first, others) = match bench.role {
+            Role::Sender => (bench.sender_len, 0..0),
+            _ => {
+                let others = bench.receiver_len.saturating_sub(bench.common_len);
+                (bench.common_len, bench.sender_len..bench.sender_len + others)
+            }
+        };
+        (0..first).chain(others)
+    };
+    let offset = u64::from(bench.protocol.reserves_zero);
+    let items = Arc::new(numbers().map(|i| item(i + offset, bench.item_bits)).collect());
+    match bench.query.values_of(bench.role) {
+        Some(values) => {
+            let values = numbers().map(|i| value(i, values.bits())).collect();
+            Input::with_values(items, Arc::new(values))
+        }
+        None => items.into(),
+    }
+}
+
+fn item(number: u64, bits: u32) -> Item {
+    if bits < Item::BITS {
+        // An odd factor permutes the domain and keeps zero, so different numbers stay different.
+        let spread = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
+        return Item::from_integer(spread & ((1 << bits) - 1));
+    }
+    let mut bytes = [0; Item::LEN];
+    bytes.copy_from_slice(&hash::derive(ITEM_LABEL, &[&number.to_le_bytes()])[..Item::LEN]);
+    Item::from_bytes(bytes)
+}
+
+fn value(number: u64, bits: u32) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = hash::derive(VALUE_LABEL, &[&number.to_le_bytes()]);
+    u64::from_le_bytes([a, b, c, d, e, f, g, h]) >> (u64::BITS - bits)
 }

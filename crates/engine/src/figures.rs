@@ -2,7 +2,11 @@
 
 /// `n` with commas between groups of three digits: `5,000,000`.
 pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
+    grouped_digits(&n.to_string())
+}
+
+/// The same for a number that is written out: `digits` are decimal.
+pub fn grouped_digits(digits: &str) -> String {
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {

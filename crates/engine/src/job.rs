@@ -1,9 +1,11 @@
 //! One run of an agreement: read, meet, agree, match, check, write.
 
-use crate::agreement::Agreement;
+use crate::agreement::{Agreement, Question};
+use crate::answer::Answer;
+use crate::clock::PhaseClock;
 use crate::error::ConfigFault;
 use crate::meeting::Purpose;
-use crate::report::{self, InputReport, PhaseClock};
+use crate::report::{self, InputReport};
 use crate::resources::Stopwatch;
 use crate::run::{Run, Seats, Steps, context};
 use crate::{Error, Event, Observer, Phase, Report};
@@ -16,7 +18,8 @@ use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_protocols::Security;
 use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, check_output, write_matches,
+    KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, ValueColumn, check_figures_output,
+    check_output, write_figures, write_matches,
 };
 
 const ITEM_LABEL: &str = "vesica v1 item";
@@ -29,9 +32,11 @@ pub struct Job {
     pub identity: Identity,
     /// This side's rows.
     pub source: Source,
-    /// For a key of the agreement, the column of the file that holds it, where the names differ.
+    /// For a key of the agreement, or the column that is summed, the column of the file that holds
+    /// it, where the names differ.
     pub columns: BTreeMap<String, String>,
-    /// Where the matching rows go; exactly when this side receives the result.
+    /// Where the result goes: the matching rows, exactly when this side receives them; a count, an
+    /// answer or a sum, if wished, when this side receives that.
     pub output: Option<OutputOptions>,
     /// Where the peer is.
     pub link: LinkOptions,
@@ -43,27 +48,48 @@ pub struct Job {
     pub strict: bool,
 }
 
-/// The key columns of `agreement` as they are named in the file.
+/// The key columns of `agreement` as they are named in the file of `party`, where that is known.
 ///
 /// # Errors
-/// [`ConfigFault::UnknownKey`] when `columns` names a key the agreement does not have.
+/// [`ConfigFault::UnknownKey`] when `columns` names neither a key of the agreement nor the column
+/// that is summed and may be this party's.
 pub fn key_columns(
     agreement: &Agreement,
+    party: Option<&str>,
     columns: &BTreeMap<String, String>,
 ) -> Result<Vec<KeyColumn>, Error> {
-    let known = || agreement.keys.iter().map(|key| key.name.clone()).collect::<Vec<_>>();
-    if let Some(given) = columns.keys().find(|name| !known().contains(name)) {
-        return Err(ConfigFault::UnknownKey { given: given.clone(), known: known() }.into());
+    let mut known: Vec<String> = agreement.keys.iter().map(|key| key.name.clone()).collect();
+    if let Question::Sum(sum) = &agreement.question
+        && party.is_none_or(|party| party == sum.of)
+    {
+        known.push(sum.column.clone());
+    }
+    if let Some(given) = columns.keys().find(|name| !known.contains(name)) {
+        return Err(ConfigFault::UnknownKey { given: given.clone(), known }.into());
     }
     Ok(agreement
         .keys
         .iter()
         .map(|key| KeyColumn {
             name: key.name.clone(),
-            column: columns.get(&key.name).unwrap_or(&key.name).clone(),
+            column: named_here(&key.name, columns),
             profile: key.profile,
         })
         .collect())
+}
+
+/// The column whose values `party` brings, as it is named in its file; `None` when it brings none.
+pub fn value_column(
+    agreement: &Agreement,
+    party: &str,
+    columns: &BTreeMap<String, String>,
+) -> Option<ValueColumn> {
+    let sum = agreement.summed_by(party)?;
+    Some(ValueColumn { column: named_here(&sum.column, columns), bits: sum.bits })
+}
+
+fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
+    columns.get(name).map_or(name, String::as_str).to_owned()
 }
 
 /// How encoded keys become items under `agreement`: the integers that they are where
@@ -72,7 +98,9 @@ pub fn key_columns(
 /// A digest is bound to the agreement, not the session, so that a file can be read before the peer is there;
 /// the protocols bind the session.
 pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
-    let integers = agreement.integer_items().and_then(|_| KeyItems::integers(columns));
+    let integers = agreement
+        .integer_items()
+        .and_then(|integers| KeyItems::integers(columns, integers.key_mark()));
     integers.unwrap_or_else(|| {
         KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
     })
@@ -116,13 +144,18 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         return Err(ConfigFault::Insecure { protocol: row.id }.into());
     }
     let party = || seats.party.clone();
+    let gives_rows = agreement.question == Question::Intersection;
     match (seats.learns(&agreement), &output) {
-        (true, None) => return Err(ConfigFault::OutputMissing { party: party() }.into()),
+        (true, None) if gives_rows => {
+            return Err(ConfigFault::OutputMissing { party: party() }.into());
+        }
         (false, Some(_)) => return Err(ConfigFault::OutputNotLearned { party: party() }.into()),
-        (true, Some(output)) => check_output(&source, output)?,
-        (false, None) => {}
+        (true, Some(output)) if gives_rows => check_output(&source, output)?,
+        (true, Some(output)) => check_figures_output(&source, output)?,
+        _ => {}
     }
-    let key = key_columns(&agreement, &columns)?;
+    let key = key_columns(&agreement, Some(&seats.party), &columns)?;
+    let values = value_column(&agreement, &seats.party, &columns);
     let hash = key_items(&agreement, &key);
     let terms = agreement.terms_of(&seats.party);
     let limits = KeyLimits { max_rows: Some(terms.max_rows), strict: job.strict };
@@ -134,7 +167,8 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
     let (keys, met) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let start = Instant::now();
-            let keys = run.read(&source, &key, &hash, &limits, terms.min_rows, &*observer);
+            let read = (&*key, values.as_ref());
+            let keys = run.read(&source, read, &hash, &limits, terms.min_rows, &*observer);
             if let Err(error) = &keys {
                 run.abort(error.stop_reason());
             }
@@ -165,7 +199,8 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
     });
     let (keys, session, mut ctx) = run.first_failure(keys, met)?;
 
-    let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, keys.items, &*observer);
+    let (counts, fingerprint) = (keys.counts.clone(), keys.fingerprint);
+    let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, keys, &*observer);
     let matched = match matching {
         Ok(matched) => matched,
         Err(error) => return Err(run.fail(&session, error)),
@@ -174,7 +209,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
     run.end(&session, &seats, Ok(()))?;
 
     let mut rows_written = None;
-    if let (Some(output), Some(items)) = (&output, &matched.items) {
+    if let (Some(output), Some(answer)) = (&output, &matched.answer) {
         observer.event(&Event::Phase(Phase::Writing));
         let start = Instant::now();
         let mut progress = |progress: vesica_records::Progress| {
@@ -185,9 +220,26 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
             });
             run.go_on()
         };
-        let written =
-            write_matches(&source, &key, &hash, &keys.fingerprint, items, output, &mut progress)?;
-        rows_written = Some(written.rows);
+        match answer {
+            Answer::Items(items) => {
+                let written = write_matches(
+                    &source,
+                    &key,
+                    &hash,
+                    &fingerprint,
+                    items,
+                    output,
+                    &mut progress,
+                )?;
+                rows_written = Some(written.rows);
+            }
+            answer => {
+                let figures = figures(&agreement, answer);
+                if !figures.is_empty() {
+                    write_figures(&source, &figures, output)?;
+                }
+            }
+        }
         clock.add(Phase::Writing, start.elapsed());
     }
 
@@ -197,7 +249,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         seats: &seats,
         started_at,
         matched: &matched,
-        input: InputReport::new(source.format().to_string(), &keys.counts),
+        input: InputReport::new(source.format().to_string(), &counts),
         rows_written,
         wire_bytes: session.wire_bytes(),
         clock: &clock,
@@ -206,4 +258,18 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         used: stopwatch.read(),
     }
     .report())
+}
+
+/// The columns of a result file that holds no rows; none when there is no answer.
+fn figures(agreement: &Agreement, answer: &Answer) -> Vec<(&'static str, String)> {
+    match (&agreement.question, answer) {
+        (_, Answer::Count(count)) => vec![("keys_in_common", count.to_string())],
+        (Question::Threshold { min }, Answer::AtLeast(yes)) => {
+            vec![("threshold", min.to_string()), ("reached", yes.to_string())]
+        }
+        (Question::Sum(terms), Answer::Sum(sum)) => {
+            vec![("column", terms.column.clone()), ("sum", sum.to_string())]
+        }
+        _ => Vec::new(),
+    }
 }

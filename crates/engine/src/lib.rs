@@ -12,8 +12,10 @@
 #![forbid(unsafe_code)]
 
 pub mod agreement;
+mod answer;
 pub mod bench;
 mod choice;
+mod clock;
 mod error;
 mod event;
 pub mod explain;

@@ -5,23 +5,24 @@
 //! | hello | 64 | `vesica`, version, purpose, candidates, agreement hash, software version |
 //! | agreement | 4, then its length | the canonical text; only when the hashes differ |
 //! | size | 8 | the set's size as announced |
-//! | closing | 25 | payload bytes counted each way; the matches when both learn |
+//! | closing | 33 | payload bytes counted each way; the answer when both learn it |
 //!
 //! The length of the hello never changes, so that any two versions can tell each other apart.
 
 use crate::agreement::{Agreement, MAX_FILE_BYTES, PartyTerms};
+use crate::answer::Told;
 use crate::choice;
 use crate::error::Incompatible;
 use crate::{Error, Phase};
-use vesica_core::{Learns, Misbehaviour};
+use vesica_core::Misbehaviour;
 use vesica_net::Context;
 
 /// Version of everything that crosses the wire. Sides of different versions refuse each other.
-pub(crate) const WIRE_VERSION: u16 = 2;
+pub(crate) const WIRE_VERSION: u16 = 3;
 
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
-const CLOSING_LEN: usize = 25;
+const CLOSING_LEN: usize = 33;
 
 /// What a side wants of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,27 +127,24 @@ pub(crate) struct Counts {
     pub(crate) sent: u64,
     /// Payload bytes of the protocol that this side received.
     pub(crate) received: u64,
-    /// Matches, canaries not counted; told to the peer only when both learn the result.
-    pub(crate) matched: Option<u64>,
+    /// The answer, canaries not counted, when both sides have it.
+    pub(crate) told: Told,
 }
 
 /// Tells the peer that this side is done and compares the counts.
 ///
-/// When only the receiver learns the result, its count of matches stays with it.
-pub(crate) fn compare_counts(
-    ctx: &mut Context,
-    counts: &Counts,
-    learns: Learns,
-) -> vesica_core::Result<()> {
-    let shared = match learns {
-        Learns::Both => counts.matched,
-        Learns::Receiver => None,
+/// When only the receiver learns the result, it stays with it.
+pub(crate) fn compare_counts(ctx: &mut Context, counts: &Counts) -> vesica_core::Result<()> {
+    let (kind, number) = match counts.told {
+        Told::Nothing => (0, 0),
+        Told::Number(number) => (1, number),
+        Told::OutsideBounds => (2, 0),
     };
     let mut ours = [0; CLOSING_LEN];
-    ours[0] = u8::from(shared.is_some());
+    ours[0] = kind;
     ours[1..9].copy_from_slice(&counts.sent.to_le_bytes());
     ours[9..17].copy_from_slice(&counts.received.to_le_bytes());
-    ours[17..].copy_from_slice(&shared.unwrap_or(0).to_le_bytes());
+    ours[17..].copy_from_slice(&number.to_le_bytes());
 
     let mut expected = ours;
     expected[1..9].copy_from_slice(&counts.received.to_le_bytes());

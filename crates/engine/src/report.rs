@@ -1,10 +1,11 @@
-use crate::agreement::Agreement;
+use crate::agreement::{Agreement, Question};
+use crate::answer::Answer;
 use crate::choice::{Choice, Reason};
+use crate::clock::PhaseClock;
 use crate::run::{Matched, Seats};
 use crate::{Phase, Resources, meeting};
 use serde::Serialize;
 use std::num::NonZeroUsize;
-use std::time::Duration;
 use vesica_core::PsiParams;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_link::PublicIdentity;
@@ -62,6 +63,18 @@ pub struct AgreementReport {
     pub operation: &'static str,
     /// Who receives the result: a party's name, or `both`.
     pub receives: String,
+    /// How many common keys the answer yes takes, where that is asked.
+    pub threshold: Option<u64>,
+    /// The party whose values are summed, where that is asked.
+    pub sum_of: Option<String>,
+    /// Their column in the agreement.
+    pub sum_column: Option<String>,
+    /// The value of a key is below two to this power.
+    pub sum_bits: Option<u32>,
+    /// The fewest common keys for an answer.
+    pub min_matches: Option<u64>,
+    /// The most common keys for an answer.
+    pub max_matches: Option<u64>,
 }
 
 /// One side.
@@ -144,6 +157,8 @@ pub struct InputReport {
     pub duplicates: u64,
     /// Different keys: the set.
     pub distinct: u64,
+    /// Rows with a key whose value in the summed column is empty and counts as 0.
+    pub without_value: u64,
 }
 
 /// Refused values of one column for one reason.
@@ -171,13 +186,20 @@ pub struct SizesReport {
 }
 
 /// What this side learned.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ResultReport {
     /// Whether this side receives the result.
     pub learned: bool,
-    /// Keys in common, when it does.
+    /// Whether the number of common keys is within the agreed bounds, where there are any; both
+    /// sides learn it. Outside, there is no other result.
+    pub within_bounds: Option<bool>,
+    /// Keys in common, when this side receives them or their number.
     pub matched_keys: Option<u64>,
-    /// Rows written, when it does.
+    /// Whether the threshold is reached, when this side receives that.
+    pub threshold_reached: Option<bool>,
+    /// The sum in decimal digits, when this side receives it.
+    pub sum: Option<String>,
+    /// Rows written, when this side receives them.
     pub rows_written: Option<u64>,
     /// Whether the self-check passed here; a run that fails it has no report.
     pub self_check: &'static str,
@@ -242,6 +264,7 @@ impl InputReport {
                 .collect(),
             duplicates: counts.duplicates,
             distinct: counts.distinct,
+            without_value: counts.without_value,
         }
     }
 }
@@ -267,6 +290,10 @@ impl Parts<'_> {
         let Parts { agreement, seats, matched, .. } = self;
         let (payload_sent, payload_received) = self.meter.bytes_under(Phase::Matching.name());
         let (wire_sent, wire_received) = self.wire_bytes;
+        let summed = match &agreement.question {
+            Question::Sum(sum) => Some(sum),
+            _ => None,
+        };
         Report {
             schema: SCHEMA,
             vesica_version: env!("CARGO_PKG_VERSION"),
@@ -276,8 +303,17 @@ impl Parts<'_> {
             agreement: AgreementReport {
                 title: agreement.title.clone(),
                 hash: agreement.hash().to_string(),
-                operation: agreement.operation.name(),
+                operation: agreement.operation().name(),
                 receives: agreement.receives.to_string(),
+                threshold: match agreement.question {
+                    Question::Threshold { min } => Some(min),
+                    _ => None,
+                },
+                sum_of: summed.map(|sum| sum.of.clone()),
+                sum_column: summed.map(|sum| sum.column.clone()),
+                sum_bits: summed.map(|sum| sum.bits),
+                min_matches: agreement.bounds.min,
+                max_matches: agreement.bounds.max,
             },
             party: PartyReport {
                 name: seats.party.clone(),
@@ -297,12 +333,7 @@ impl Parts<'_> {
                 hidden: agreement.hide_sizes,
                 self_check_items: 2 * u64::from(agreement.self_check),
             },
-            result: ResultReport {
-                learned: matched.items.is_some(),
-                matched_keys: matched.items.as_ref().map(|items| items.len() as u64),
-                rows_written: self.rows_written,
-                self_check: "passed",
-            },
+            result: result_report(agreement, seats, matched.answer.as_ref(), self.rows_written),
             network: NetworkReport {
                 payload_sent,
                 payload_received,
@@ -317,6 +348,34 @@ impl Parts<'_> {
                 used: self.used,
             },
         }
+    }
+}
+
+fn result_report(
+    agreement: &Agreement,
+    seats: &Seats,
+    answer: Option<&Answer>,
+    rows_written: Option<u64>,
+) -> ResultReport {
+    let outside = matches!(answer, Some(Answer::OutsideBounds));
+    ResultReport {
+        learned: seats.learns(agreement),
+        within_bounds: (!agreement.bounds.are_none()).then_some(!outside),
+        matched_keys: match answer {
+            Some(Answer::Items(items)) => Some(items.len() as u64),
+            Some(Answer::Count(count)) => Some(*count),
+            _ => None,
+        },
+        threshold_reached: match answer {
+            Some(Answer::AtLeast(yes)) => Some(*yes),
+            _ => None,
+        },
+        sum: match answer {
+            Some(Answer::Sum(sum)) => Some(sum.to_string()),
+            _ => None,
+        },
+        rows_written,
+        self_check: "passed",
     }
 }
 
@@ -366,34 +425,5 @@ fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -
         to_receiver_bytes_per_s: network.map(|network| network.to_receiver_bytes_per_s),
         to_sender_bytes_per_s: network.map(|network| network.to_sender_bytes_per_s),
         parameters,
-    }
-}
-
-/// Wall time of the engine's own phases; those on the wire are in the meter.
-#[derive(Default)]
-pub(crate) struct PhaseClock {
-    phases: Vec<(Phase, Duration)>,
-}
-
-impl PhaseClock {
-    pub(crate) fn add(&mut self, phase: Phase, elapsed: Duration) {
-        self.phases.push((phase, elapsed));
-    }
-
-    pub(crate) fn report(&self, meter: &Meter) -> Vec<PhaseReport> {
-        let own = self.phases.iter().map(|(phase, elapsed)| PhaseReport {
-            name: phase.name().to_owned(),
-            wall_s: elapsed.as_secs_f64(),
-            bytes_sent: 0,
-            bytes_received: 0,
-        });
-        let metered = meter.report().into_iter().filter(|row| !row.label.is_empty());
-        let metered = metered.map(|row| PhaseReport {
-            name: row.label,
-            wall_s: row.wall.as_secs_f64(),
-            bytes_sent: row.bytes_sent,
-            bytes_received: row.bytes_received,
-        });
-        own.chain(metered).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The parts of a run and what its threads share.
 
 use crate::agreement::Agreement;
+use crate::answer::{self, Answer};
 use crate::choice::{self, Choice};
 use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Counts, Purpose};
@@ -11,11 +12,13 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vesica_core::{Item, PsiParams, Role, SessionId, StopReason};
+use vesica_core::{PsiParams, Role, SessionId, StopReason};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
 use vesica_protocols::{Output, Party};
-use vesica_records::{KeyColumn, KeyItems, KeyLimits, KeySet, Source, read_keys};
+use vesica_records::{
+    KeyColumn, KeyItems, KeyLimits, KeySet, Source, ValueColumn, read_keys, read_keys_with_values,
+};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 const EXPORT_CANARIES: &str = "EXPORTER-vesica-canaries";
@@ -50,7 +53,7 @@ impl Seats {
 
 /// What the matching gave.
 pub(crate) struct Matched {
-    pub(crate) items: Option<Vec<Item>>,
+    pub(crate) answer: Option<Answer>,
     pub(crate) params: PsiParams,
     pub(crate) choice: Choice,
     pub(crate) announced_here: u64,
@@ -111,7 +114,7 @@ impl Run {
     pub(crate) fn read(
         &self,
         source: &Source,
-        key: &[KeyColumn],
+        (key, values): (&[KeyColumn], Option<&ValueColumn>),
         hash: &KeyItems,
         limits: &KeyLimits,
         min_rows: u64,
@@ -126,7 +129,12 @@ impl Run {
             });
             self.go_on()
         };
-        let keys = read_keys(source, key, hash, limits, &mut progress)?;
+        let keys = match values {
+            Some(values) => {
+                read_keys_with_values(source, key, values, hash, limits, &mut progress)?
+            }
+            None => read_keys(source, key, hash, limits, &mut progress)?,
+        };
         let distinct = keys.counts.distinct;
         if distinct < min_rows {
             return Err(InputFault::TooFewKeys { distinct, min: min_rows }.into());
@@ -194,7 +202,7 @@ impl Run {
         session: &Session,
         agreement: &Agreement,
         seats: &Seats,
-        items: Vec<Item>,
+        keys: KeySet,
         observer: &dyn Observer,
     ) -> Result<Matched, Error> {
         let at = |phase| {
@@ -206,7 +214,7 @@ impl Run {
         let hidden = agreement.hide_sizes;
 
         observer.event(&Event::Phase(Phase::Sizes));
-        let announced_here = if hidden { terms.max_rows } else { items.len() as u64 };
+        let announced_here = if hidden { terms.max_rows } else { keys.items.len() as u64 };
         let announced_there = ctx
             .child(Phase::Sizes.name(), |ctx| {
                 meeting::exchange_sizes(ctx, announced_here, peer_terms, hidden)
@@ -235,37 +243,33 @@ impl Run {
         let padded_len = announced_here as usize;
         let set = match agreement.integer_items() {
             Some(integers) => {
-                CheckedSet::of_integers(items, canaries, padded_len, integers, seats.role)
+                CheckedSet::of_integers(keys.items, canaries, padded_len, integers, seats.role)
             }
-            None => CheckedSet::new(items, canaries, padded_len, &secret, ctx.rng()),
+            None => CheckedSet::new(keys.items, canaries, padded_len, &secret, ctx.rng()),
+        };
+        let set = match keys.values {
+            Some(values) => set.and_then(|set| set.with_values(values, agreement.checked_values())),
+            None => set,
         };
         let set = set.ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
         let (output, direction_changes) = choice
             .row
-            .party(seats.role, params, set.items())
+            .party(seats.role, params, set.input())
             .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
             .map_err(at(Phase::Matching))?;
 
         observer.event(&Event::Phase(Phase::Checking));
-        let positions = match output {
-            Output::Positions(positions) => Some(positions),
-            _ => None,
-        };
-        let matched = positions
-            .as_ref()
-            .map(|positions| set.check(positions))
-            .transpose()
-            .map_err(|kind| at(Phase::Checking)(kind.into()))?;
+        let most = announced_here.min(announced_there);
+        let checked = answer::check(output, &set, agreement, seats.learns(agreement), most)
+            .map_err(at(Phase::Checking))?;
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
-        let counts = Counts { sent, received, matched };
-        ctx.child(Phase::Checking.name(), |ctx| {
-            meeting::compare_counts(ctx, &counts, agreement.learns())
-        })
-        .map_err(at(Phase::Checking))?;
+        let counts = Counts { sent, received, told: checked.told(&set, agreement.learns()) };
+        ctx.child(Phase::Checking.name(), |ctx| meeting::compare_counts(ctx, &counts))
+            .map_err(at(Phase::Checking))?;
         observer.event(&Event::Checked);
         // Only now, so that the time until the closing message does not tell the peer how many.
-        let items = positions.map(|positions| set.own_items(&positions));
-        Ok(Matched { items, params, choice, announced_here, announced_there, direction_changes })
+        let answer = checked.answer(&set);
+        Ok(Matched { answer, params, choice, announced_here, announced_there, direction_changes })
     }
 
     /// Ends the session after `error` and returns it.

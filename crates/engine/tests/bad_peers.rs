@@ -78,7 +78,7 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
 
     let mut hello = vec![0; 64];
     hello[..6].copy_from_slice(b"vesica");
-    hello[6] = if deviation == Deviation::Version { 3 } else { 2 };
+    hello[6] = if deviation == Deviation::Version { 4 } else { 3 };
     hello[16..48].copy_from_slice(hash.as_bytes());
     match deviation {
         Deviation::Magic => hello[0] = b'x',
@@ -129,11 +129,11 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
 
     let (sent, received) = ctx.meter().bytes_under("matching");
     let sent = if deviation == Deviation::Counts { sent + 1 } else { sent };
-    let mut closing = [0; 25];
+    let mut closing = [0; 33];
     closing[1..9].copy_from_slice(&sent.to_le_bytes());
     closing[9..17].copy_from_slice(&received.to_le_bytes());
     ctx.peer()?.send(&closing)?;
-    ctx.peer()?.recv(25)?;
+    ctx.peer()?.recv(33)?;
     drop(ctx);
     session.close().map_err(Into::into)
 }
@@ -157,7 +157,7 @@ fn a_peer_that_follows_the_script_is_an_honest_one() {
 #[test]
 fn a_peer_of_another_version_is_incompatible() {
     let result = meet(Deviation::Version);
-    let other = Error::PeerIncompatible(Incompatible::Version { here: 2, there: 3 });
+    let other = Error::PeerIncompatible(Incompatible::Version { here: 3, there: 4 });
     assert_eq!(result.unwrap_err().to_string(), other.to_string());
 }
 

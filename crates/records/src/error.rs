@@ -80,6 +80,36 @@ impl fmt::Display for Stray {
     }
 }
 
+/// Why a cell is no value of a sum. Completes the sentence "the column …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ValueFault {
+    /// Below zero.
+    Negative,
+    /// Digits with something between them: a decimal point, or a separator.
+    NotPlain,
+    /// 2^`bits` or more.
+    TooLarge {
+        /// Bits of the agreement.
+        bits: u32,
+    },
+    /// Anything else.
+    NotANumber,
+}
+
+impl fmt::Display for ValueFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueFault::Negative => f.write_str("holds a number below zero"),
+            ValueFault::NotPlain => {
+                f.write_str("holds a number with a point, a comma or another separator")
+            }
+            ValueFault::TooLarge { bits } => write!(f, "holds a number of 2^{bits} or more"),
+            ValueFault::NotANumber => f.write_str("holds something that is no whole number"),
+        }
+    }
+}
+
 /// The data cannot be used as it is; the owner of the file must act.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -241,6 +271,38 @@ pub enum InputError {
         column: String,
         /// Arrow's name of the type.
         type_name: String,
+    },
+    /// A column of values has a type without a text form.
+    #[error("{}: column {column:?} of type {type_name} has no whole numbers", path.display())]
+    UnsupportedValueType {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Arrow's name of the type.
+        type_name: String,
+    },
+    /// A cell is no value of a sum.
+    #[error("{}, {place}: column {column:?} {fault}", path.display())]
+    BadValue {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: Place,
+        /// Column in the file.
+        column: String,
+        /// Why.
+        fault: ValueFault,
+    },
+    /// The values of the rows of one key add up to too much.
+    #[error("{}: the values of one key in column {column:?} add up to 2^{bits} or more", path.display())]
+    TotalTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Column in the file.
+        column: String,
+        /// Bits of the agreement.
+        bits: u32,
     },
     /// A value was refused by its profile, and strict reading was asked for.
     #[error("{}, {place}: column {column:?} {reason}", path.display())]

@@ -15,7 +15,7 @@ pub struct KeyItems {
 #[derive(Clone)]
 enum Kind {
     Digests(ItemHash),
-    Integers(Profile),
+    Integers { profile: Profile, mark: u128 },
 }
 
 impl KeyItems {
@@ -24,12 +24,13 @@ impl KeyItems {
         Self { kind: Kind::Digests(hash) }
     }
 
-    /// Items that are the integers of a key of one column, [`Item::from_integer`]. `None` unless
-    /// the column's profile gives integers, [`Profile::integer_bits`].
-    pub fn integers(columns: &[KeyColumn]) -> Option<Self> {
+    /// Items that are the integers of a key of one column with the bits of `mark`, which lie above
+    /// theirs, set: [`Item::from_integer`]. `None` unless the column's profile gives integers,
+    /// [`Profile::integer_bits`].
+    pub fn integers(columns: &[KeyColumn], mark: u128) -> Option<Self> {
         let [column] = columns else { return None };
         column.profile.integer_bits()?;
-        Some(Self { kind: Kind::Integers(column.profile) })
+        Some(Self { kind: Kind::Integers { profile: column.profile, mark } })
     }
 
     /// The item of an encoded key.
@@ -37,9 +38,9 @@ impl KeyItems {
     pub fn item(&self, encoded: &[u8]) -> Item {
         match &self.kind {
             Kind::Digests(hash) => hash.item(encoded),
-            Kind::Integers(profile) => {
+            Kind::Integers { profile, mark } => {
                 let value = encoded.get(PART_HEADER_LEN..).unwrap_or_default();
-                Item::from_integer(u128::from(profile.integer(value)))
+                Item::from_integer(mark | u128::from(profile.integer(value)))
             }
         }
     }
@@ -53,7 +54,7 @@ impl KeyItems {
     ) -> [Item; ItemHash::BATCH] {
         match &self.kind {
             Kind::Digests(hash) => hash.items(keys, lens),
-            Kind::Integers(_) => {
+            Kind::Integers { .. } => {
                 std::array::from_fn(|i| self.item(&keys[i][..usize::from(lens[i])]))
             }
         }

@@ -8,6 +8,7 @@ use crate::progress::{Meter, Progress};
 use crate::rows::{Row, Visit, visit};
 use crate::sort::sort_distinct;
 use crate::source::Source;
+use crate::values::{ValueColumn, Values};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -60,6 +61,8 @@ pub struct KeyCounts {
     pub duplicates: u64,
     /// Different keys.
     pub distinct: u64,
+    /// Rows with a key whose value is empty and counts as 0; 0 where no values are read.
+    pub without_value: u64,
     /// The refused rows by column and reason, in the order they were first met.
     pub refused_by: Vec<RefusedCount>,
 }
@@ -85,6 +88,8 @@ impl fmt::Debug for Fingerprint {
 pub struct KeySet {
     /// The distinct items, ascending.
     pub items: Vec<Item>,
+    /// Of each item, what the values of its rows add up to, where values were asked for.
+    pub values: Option<Vec<u64>>,
     /// What became of the rows.
     pub counts: KeyCounts,
     /// What the pass saw.
@@ -226,6 +231,7 @@ struct Collector<'a> {
     limits: &'a KeyLimits,
     path: &'a Path,
     items: Vec<Item>,
+    values: Option<Values<'a>>,
     compact_at: usize,
     counts: KeyCounts,
 }
@@ -234,9 +240,24 @@ impl Collector<'_> {
     /// Drops repeated items, so that memory follows the distinct ones. The next time is far
     /// enough away that the sorting is a small part of the pass.
     #[cold]
-    fn compact(&mut self) {
-        sort_distinct(&mut self.items);
+    fn compact(&mut self) -> Result<(), InputError> {
+        self.sort_distinct()?;
         self.compact_at = FIRST_COMPACTION.max(self.items.len().saturating_mul(4));
+        Ok(())
+    }
+
+    fn sort_distinct(&mut self) -> Result<(), InputError> {
+        match &mut self.values {
+            Some(values) => {
+                // Every row that gave a value has its item then.
+                self.pass.flush(&mut self.items);
+                values.sort_distinct(&mut self.items)
+            }
+            None => {
+                sort_distinct(&mut self.items);
+                Ok(())
+            }
+        }
     }
 
     #[cold]
@@ -274,8 +295,11 @@ impl Visit for Collector<'_> {
         }
         match self.pass.collect(row, &mut self.items) {
             Outcome::Item(()) => {
+                if let Some(values) = &mut self.values {
+                    values.take(row)?;
+                }
                 if self.items.len() >= self.compact_at {
-                    self.compact();
+                    self.compact()?;
                 }
             }
             Outcome::Empty => self.counts.empty += 1,
@@ -304,7 +328,38 @@ pub fn read_keys(
     limits: &KeyLimits,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    let indices = source.key_indices(columns)?;
+    read(source, columns, None, hash, limits, progress)
+}
+
+/// The same, and for each item what the values of `values` add up to over its rows.
+///
+/// The memory is 24 bytes for a row with a key, and as much again while they are sorted.
+///
+/// # Errors
+/// Those of [`read_keys`], [`InputError::BadValue`] and [`InputError::TotalTooLarge`].
+pub fn read_keys_with_values(
+    source: &Source,
+    columns: &[KeyColumn],
+    values: &ValueColumn,
+    hash: &KeyItems,
+    limits: &KeyLimits,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<KeySet, InputError> {
+    read(source, columns, Some(values), hash, limits, progress)
+}
+
+fn read(
+    source: &Source,
+    columns: &[KeyColumn],
+    values: Option<&ValueColumn>,
+    hash: &KeyItems,
+    limits: &KeyLimits,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<KeySet, InputError> {
+    let mut indices = source.key_indices(columns)?;
+    if let Some(values) = values {
+        indices.push(source.value_index(&values.column)?);
+    }
     if let (Some(limit), Some(rows)) = (limits.max_rows, source.rows())
         && rows > limit
     {
@@ -316,26 +371,28 @@ pub fn read_keys(
         limits,
         path: source.path(),
         items: Vec::new(),
+        values: values.map(|values| Values::new(values, columns.len(), source.path())),
         compact_at: FIRST_COMPACTION,
         counts: KeyCounts::default(),
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
     let rows = visit(source, &indices, &mut meter, &mut collector)?;
-    let Collector { mut pass, mut items, mut counts, .. } = collector;
-    pass.flush(&mut items);
-    let path = source.path().to_path_buf();
     if rows == 0 {
-        return Err(InputError::NoRows { path });
+        return Err(InputError::NoRows { path: source.path().to_path_buf() });
     }
-    sort_distinct(&mut items);
+    collector.pass.flush(&mut collector.items);
+    collector.sort_distinct()?;
+    let Collector { pass, items, values, mut counts, .. } = collector;
     counts.rows = rows;
     counts.distinct = items.len() as u64;
     counts.duplicates = rows - counts.empty - counts.refused - counts.distinct;
+    counts.without_value = values.as_ref().map_or(0, |values| values.empty);
     if items.is_empty() {
         let KeyCounts { rows, empty, refused, .. } = counts;
-        return Err(InputError::NoKeys { path, rows, empty, refused });
+        return Err(InputError::NoKeys { path: source.path().to_path_buf(), rows, empty, refused });
     }
-    Ok(KeySet { items, counts, fingerprint: pass.fingerprint() })
+    let values = values.map(Values::into_values);
+    Ok(KeySet { items, values, counts, fingerprint: pass.fingerprint() })
 }
 
 #[cfg(test)]

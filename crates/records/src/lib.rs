@@ -4,21 +4,24 @@
 //! * [`Profile`] — a named, versioned rule that makes equal what two organisations write differently.
 //! * [`KeyColumn`] — which column is matched, and under which profile.
 //! * [`encoding`] — the injective encoding of a composite key.
-//! * [`read_keys`] — first pass: rows to a sorted set of distinct items.
+//! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
+//!   [`read_keys_with_values`] — and what a column's values add up to for each.
+//! * [`write_figures`] — a result that is no rows.
 //! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause.
 //! * [`fuzzing`] — entry points for fuzzers.
 //! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
 //!
-//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key plus fixed
-//! buffers, whatever the size of the file.
+//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key, and 8 a
+//! value, plus fixed buffers, whatever the size of the file.
 
 #![forbid(unsafe_code)]
 
 mod columnar;
 pub mod encoding;
 mod error;
+mod figures;
 mod format;
 pub mod fuzzing;
 mod key;
@@ -34,16 +37,23 @@ mod sink;
 mod sort;
 mod source;
 mod text;
+mod values;
 
 pub use columnar::panic_is_caught;
-pub use error::{EncodingGuess, FileKind, InputError, OutputError, Place, Stray, WriteError};
+pub use error::{
+    EncodingGuess, FileKind, InputError, OutputError, Place, Stray, ValueFault, WriteError,
+};
+pub use figures::write_figures;
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
-pub use keys::{Fingerprint, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys};
+pub use keys::{
+    Fingerprint, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys, read_keys_with_values,
+};
 pub use matches::{Written, write_matches};
-pub use output::{OutputOptions, check_output};
+pub use output::{OutputOptions, check_figures_output, check_output};
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
 pub use source::{ReadOptions, Source};
+pub use values::ValueColumn;

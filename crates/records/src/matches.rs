@@ -90,7 +90,7 @@ pub fn write_matches(
 }
 
 /// The delimiter of a text format, where nothing else is known.
-fn usual_delimiter(format: Format) -> u8 {
+pub(crate) fn usual_delimiter(format: Format) -> u8 {
     if format == Format::Tsv { b'\t' } else { b',' }
 }
 

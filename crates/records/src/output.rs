@@ -32,6 +32,15 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Outp
     TempOutput::create(source, options).map(drop)
 }
 
+/// The same for [`crate::write_figures`].
+///
+/// # Errors
+/// The name is of an unknown format, taken or the input itself, or the directory is missing or not
+/// writable.
+pub fn check_figures_output(source: &Source, options: &OutputOptions) -> Result<(), OutputError> {
+    TempOutput::figures(source, options).map(drop)
+}
+
 /// A file beside the target, removed unless it is committed.
 pub(crate) struct TempOutput {
     file: NamedTempFile,
@@ -44,12 +53,18 @@ pub(crate) struct TempOutput {
 impl TempOutput {
     /// Checks the target and creates the temporary file, no wider open than the input.
     pub(crate) fn create(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
+        let output = Self::figures(source, options)?;
+        if let Layout::Parquet(table) = source.layout() {
+            check_types(table, output.format.format)?;
+        }
+        Ok(output)
+    }
+
+    /// The same for a file that holds no rows of the input.
+    pub(crate) fn figures(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
         let path = options.path.clone();
         let format = FileFormat::of(&path, None)
             .ok_or_else(|| OutputError::UnknownFormat { path: path.clone() })?;
-        if let Layout::Parquet(table) = source.layout() {
-            check_types(table, format.format)?;
-        }
         check_target(source, options)?;
         let directory = match path.parent() {
             Some(parent) if parent != Path::new("") => parent.to_path_buf(),

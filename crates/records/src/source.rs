@@ -190,6 +190,18 @@ impl Source {
         Ok(indices)
     }
 
+    /// Position of a column of values; checks that it can hold some.
+    pub(crate) fn value_index(&self, column: &str) -> Result<usize, InputError> {
+        let index = self.column_index(column)?;
+        if let Layout::Parquet(table) = &self.layout
+            && let Some(type_name) = table.unsupported_as_key(index)
+        {
+            let (path, column) = (self.path.clone(), column.to_owned());
+            return Err(InputError::UnsupportedValueType { path, column, type_name });
+        }
+        Ok(index)
+    }
+
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -3,7 +3,7 @@
 use super::{BenchArgs, Sizes};
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_core::{Item, Learns, PsiParams, SessionId};
+use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId};
 use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
@@ -21,12 +21,21 @@ pub(super) struct BenchReport {
     vesica_version: &'static str,
     protocol: &'static str,
     sizes: SizesReport,
+    operation: &'static str,
+    /// With the operation threshold: how many give yes.
+    threshold: Option<u64>,
+    /// With the operation sum: length of a value.
+    value_bits: Option<u32>,
+    min_matches: Option<u64>,
+    max_matches: Option<u64>,
     item_bits: u32,
     network: &'static str,
     threads: usize,
     kernels: &'static str,
     pub(super) result_ok: bool,
+    /// The most, where the result decides.
     formula_bytes: Option<u64>,
+    bytes_depend_on_result: bool,
     /// Of the catalogue; the tests compare it with runs.
     flights: u64,
     median: Median,
@@ -37,6 +46,7 @@ pub(super) struct BenchReport {
 struct SizesReport {
     sender: u64,
     receiver: u64,
+    common: u64,
 }
 
 /// Medians over the runs.
@@ -101,17 +111,34 @@ impl BenchReport {
         let session = SessionId::from_bytes([0; 32]);
         let params = PsiParams::new(session, sizes.sender, sizes.receiver, Learns::Receiver)
             .and_then(|params| params.with_item_bits(args.item_bits));
+        let query = args.question.query(sizes);
+        let bounds = args.question.bounds().unwrap_or_default();
+        let params = params.map(|params| params.with_query(query).with_bounds(bounds));
+        let (min_matches, max_matches) = args.question.matches();
         Self {
             schema: "vesica-bench/1",
             vesica_version: env!("CARGO_PKG_VERSION"),
             protocol: protocol.id,
-            sizes: SizesReport { sender: sizes.sender, receiver: sizes.receiver },
+            sizes: SizesReport {
+                sender: sizes.sender,
+                receiver: sizes.receiver,
+                common: args.question.common(sizes),
+            },
+            operation: query.operation().name(),
+            threshold: match query {
+                Query::Threshold { min } => Some(min),
+                _ => None,
+            },
+            value_bits: query.values_of(Role::Sender).map(|values| values.bits()),
+            min_matches,
+            max_matches,
             item_bits: args.item_bits,
             network: args.network.name(),
             threads: args.threads.get(),
             kernels: vesica_simd::Backend::active().name(),
             result_ok: runs.iter().all(|run| run.sender.result_ok && run.receiver.result_ok),
             flights: params.as_ref().map_or(0, |params| (protocol.flights)(params)),
+            bytes_depend_on_result: protocol.bytes_depend_on_result,
             formula_bytes: params.ok().map(|params| (protocol.bytes)(&params).total()),
             median,
             runs,
@@ -122,11 +149,15 @@ impl BenchReport {
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let m = &self.median;
         let mb = |bytes: u64| bytes as f64 / 1e6;
-        let SizesReport { sender, receiver } = self.sizes;
+        let SizesReport { sender, receiver, common } = self.sizes;
         writeln!(
             out,
-            "{}: sender {sender}, receiver {receiver} items{}; {}, {} thread(s) a party, {} run(s), kernels {}",
+            "{}: {}sender {sender}, receiver {receiver} items{}; {}, {} thread(s) a party, {} run(s), kernels {}",
             self.protocol,
+            match self.operation {
+                "intersection" => String::new(),
+                operation => format!("{operation} of {common} in common; "),
+            },
             match self.item_bits {
                 Item::BITS => String::new(),
                 bits => format!(" of {bits} bits"),
@@ -146,6 +177,9 @@ impl BenchReport {
         )?;
         let formula = match self.formula_bytes {
             Some(formula) if formula == m.bytes_total => "equal to the formula".to_owned(),
+            Some(formula) if self.bytes_depend_on_result => {
+                format!("the formula says at most {formula}")
+            }
             Some(formula) => format!("the formula says {formula}"),
             None => "no formula".to_owned(),
         };

@@ -1,6 +1,7 @@
 //! One party of a benchmark, as a process of its own.
 
 use super::Sizes;
+use super::question::QuestionArgs;
 use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -27,6 +28,8 @@ pub(crate) struct PartyArgs {
     size: Sizes,
     #[arg(long)]
     item_bits: u32,
+    #[command(flatten)]
+    question: QuestionArgs,
     #[arg(long)]
     threads: NonZeroUsize,
     #[arg(long)]
@@ -56,6 +59,12 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Er
         },
         sender_len: args.size.sender,
         receiver_len: args.size.receiver,
+        common_len: args.question.common(args.size),
+        query: args.question.query(args.size),
+        bounds: args
+            .question
+            .bounds()
+            .map_err(|_| Error::Bug("a benchmark party was given bounds that cannot be"))?,
         item_bits: args.item_bits,
         threads: args.threads,
         identity: Identity::load(&args.key)

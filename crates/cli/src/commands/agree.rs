@@ -9,7 +9,7 @@ use std::io::Write;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain;
 use vesica_link::PublicIdentity;
-use vesica_protocols::{Operation, strongest};
+use vesica_protocols::{Operation, Security, catalogue, strongest};
 
 /// What stands for an identity that is still to come.
 const TO_COME: &str = "vesica1...";
@@ -31,7 +31,7 @@ fn check(args: &AgreeCheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "{} is a valid agreement", args.agreement.display())?;
     writeln!(out, "title      {}", agreement.title)?;
     writeln!(out, "parties    {} and {}", first.name, second.name)?;
-    writeln!(out, "computes   {}, received by {}", agreement.operation, agreement.receives)?;
+    writeln!(out, "computes   {}, received by {}", agreement.operation(), agreement.receives)?;
     writeln!(out, "protocol   {}", protocols::in_words(&agreement))?;
     if let Some(day) = agreement.expires {
         let now = jiff::Timestamp::now();
@@ -111,10 +111,20 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
     };
     line("version = 1", "");
     line(&format!("title = {}", quoted(&args.title)), "");
-    line("operation = \"intersection\"", "which rows they have in common");
+    let operation = args.question.operation();
+    let comment = match operation {
+        Operation::Intersection => "which rows they have in common",
+        Operation::Cardinality => "how many keys they have in common, not which",
+        Operation::Threshold => "whether they have as many keys in common as asked for",
+        _ => "what a column adds up to over the keys they have in common",
+    };
+    line(&format!("operation = \"{operation}\""), comment);
     let comment = "who receives the result: a party's name, or \"both\"";
     line(&format!("receives = {}", quoted(receives)), comment);
-    let security = strongest(Operation::Intersection);
+    let security = match args.question.min_matches.or(args.question.max_matches) {
+        Some(_) => strongest_within_bounds(operation),
+        None => strongest(operation),
+    };
     line(&format!("security = \"{security}\""), "the least that both accept");
     line("protocol = \"auto\"", "what suits sizes and network; or an id out of `vesica protocols`");
     let comment = "the last day on which it may run (UTC)";
@@ -123,6 +133,16 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
         None => line("# expires = 2027-12-31", comment),
     }
     line("hide_sizes = false", "true: pads each side to its max_rows");
+    for (name, count, comment) in args.question.counts() {
+        line(&format!("{name} = {count}"), comment);
+    }
+    if let Some(sum) = args.question.sum(&parties[0].0) {
+        line("", "");
+        line("[sum]", "the values that are added up");
+        line(&format!("of = {}", quoted(&sum.of)), "the party that has them");
+        line(&format!("column = {}", quoted(&sum.column)), "their column in its file");
+        line(&format!("bits = {}", sum.bits), "the value of a key is below 2^bits");
+    }
     for (name, profile) in &keys {
         // A column that is called like a profile most often holds such values.
         let profile = profile.as_deref().unwrap_or(match name.as_str() {
@@ -148,6 +168,13 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
         line("min_rows = 1", "fewest different keys it must bring");
     }
     Ok(text)
+}
+
+/// The strongest security that any protocol offers for `operation` within bounds.
+fn strongest_within_bounds(operation: Operation) -> Security {
+    let rows = catalogue().iter();
+    let offering = rows.filter(|row| row.bounds && row.operations.contains(&operation));
+    offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
 }
 
 fn is_bare(name: &str) -> bool {

@@ -11,11 +11,12 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::{bytes, grouped};
-use vesica_engine::job::{key_columns, key_items};
+use vesica_engine::job::{key_columns, key_items, value_column};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{
-    ColumnShapes, InputError, KeyColumn, KeyCounts, KeyLimits, Source, read_keys, shapes,
+    ColumnShapes, InputError, KeyColumn, KeyCounts, KeyLimits, Source, ValueColumn, read_keys,
+    read_keys_with_values, shapes,
 };
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -31,7 +32,9 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let identity = args.key.as_ref().map(Identity::load).transpose()?;
     let party = seat::party(&agreement, identity.as_ref(), args.party.as_deref())?;
     let source = Source::open(&args.data.input, &args.data.read_options())?;
-    let key = key_columns(&agreement, &args.data.column_choices()?)?;
+    let choices = args.data.column_choices()?;
+    let key = key_columns(&agreement, party.as_deref(), &choices)?;
+    let values = party.as_ref().and_then(|party| value_column(&agreement, party, &choices));
 
     let cancel = cancel_on_interrupt();
     describe(args, &agreement, party.as_deref(), &source, out)?;
@@ -39,16 +42,25 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let teller = Teller::new(&args.talk, peer);
     let max_rows = party.as_ref().map(|party| agreement.terms_of(party).max_rows);
     let limits = KeyLimits { max_rows, strict: args.data.strict };
-    let counts = match count(&agreement, &source, &key, &limits, &teller, &cancel) {
-        Ok(counts) => counts,
-        // Then the shapes tell what is wrong.
-        Err(error @ InputError::NoKeys { rows, .. }) => {
-            show_all_shapes(&source, &key, args.rows.min(rows), out)?;
-            return Err(error.into());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let counts =
+        match count(&agreement, &source, (&key, values.as_ref()), &limits, &teller, &cancel) {
+            Ok(counts) => counts,
+            // Then the shapes tell what is wrong.
+            Err(error @ InputError::NoKeys { rows, .. }) => {
+                show_all_shapes(&source, &key, args.rows.min(rows), out)?;
+                return Err(error.into());
+            }
+            Err(error) => return Err(error.into()),
+        };
     show_counts(&counts, out)?;
+    if let Some(values) = &values {
+        writeln!(
+            out,
+            "{:>13}  with an empty value in column {:?}, counted as 0",
+            grouped(counts.without_value),
+            values.column
+        )?;
+    }
     show_all_shapes(&source, &key, args.rows.min(counts.rows), out)?;
     if let Some(party) = &party {
         let terms = agreement.terms_of(party);
@@ -110,7 +122,7 @@ fn describe(
 fn count(
     agreement: &Agreement,
     source: &Source,
-    key: &[KeyColumn],
+    (key, values): (&[KeyColumn], Option<&ValueColumn>),
     limits: &KeyLimits,
     teller: &Teller,
     cancel: &CancelToken,
@@ -123,7 +135,11 @@ fn count(
         });
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let keys = read_keys(source, key, &key_items(agreement, key), limits, &mut progress);
+    let items = key_items(agreement, key);
+    let keys = match values {
+        Some(values) => read_keys_with_values(source, key, values, &items, limits, &mut progress),
+        None => read_keys(source, key, &items, limits, &mut progress),
+    };
     teller.finish();
     Ok(keys?.counts)
 }

@@ -4,7 +4,7 @@ use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_core::{Learns, PsiParams, SessionId};
+use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId, Values};
 use vesica_engine::agreement::Agreement;
 use vesica_protocols::{Operation, Protocol, Security, catalogue};
 
@@ -23,6 +23,9 @@ struct Row {
     bytes_formula: &'static str,
     named_only: bool,
     small_domains: bool,
+    item_bits: [u32; 2],
+    bounds: bool,
+    bytes_depend_on_result: bool,
     parameters: Vec<Parameter>,
 }
 
@@ -49,10 +52,13 @@ impl From<&Protocol> for Row {
             operations: row.operations.iter().map(|operation| operation.name()).collect(),
             sender_learns: row.sender_learns,
             receiver_learns: row.receiver_learns,
-            flights: (row.flights)(&typical()),
+            flights: (row.flights)(&typical(row, SHOWN_LEN)),
             bytes_formula: row.bytes_formula,
             named_only: row.named_only,
             small_domains: row.takes_integers(),
+            item_bits: [*row.item_bits.start(), *row.item_bits.end()],
+            bounds: row.bounds,
+            bytes_depend_on_result: row.bytes_depend_on_result,
             parameters: parameters.collect(),
         }
     }
@@ -73,15 +79,55 @@ pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Fail
     if args.json { json(&Row::from(row), out) } else { Ok(show(row, out)?) }
 }
 
-/// Two sets of 2^16 items each, for which figures that depend on sizes are shown.
-fn typical() -> PsiParams {
+/// Two sets of `len` items each, of which the first operation is asked.
+fn typical(row: &Protocol, len: u64) -> PsiParams {
     let session = SessionId::from_bytes([0; 32]);
-    PsiParams::new(session, 1 << 16, 1 << 16, Learns::Receiver).expect("small sets")
+    let query = match row.operations.first() {
+        Some(Operation::Cardinality) => Query::Cardinality,
+        Some(Operation::Threshold) => Query::Threshold { min: len / 2 },
+        Some(Operation::Sum) => {
+            Query::Sum(Values::new(Role::Sender, 32).expect("a value of 32 bits"))
+        }
+        _ => Query::Intersection,
+    };
+    PsiParams::new(session, len, len, Learns::Receiver)
+        .and_then(|params| params.with_item_bits(*row.item_bits.end()))
+        .expect("small sets")
+        .with_query(query)
+}
+
+/// Sets for which figures are shown that depend on sizes: 2^16 items.
+const SHOWN_LEN: u64 = 1 << 16;
+
+fn flights(row: &Protocol) -> String {
+    let [shown, other] = [SHOWN_LEN, SHOWN_LEN >> 8].map(|len| (row.flights)(&typical(row, len)));
+    match shown == other {
+        true => shown.to_string(),
+        false => format!("{shown} for 2^16 items each, {other} for 2^8"),
+    }
 }
 
 const NAMED_ONLY: &str = "only where an agreement names it; here for comparison";
 const NAMED_OR_AUTO: &str = "where an agreement names it, or leaves the choice open";
-const SMALL_DOMAINS: &str = "digests of 128 bits; the integers themselves where the key is one integer:<BITS> or ipv4 column";
+const BOUNDS: &str = "yes: min_matches and max_matches";
+
+/// Which items a protocol takes.
+fn items(row: &Protocol) -> String {
+    let (least, most) = (*row.item_bits.start(), *row.item_bits.end());
+    let integers = "where the key is one integer:<BITS> or ipv4 column";
+    match (row.takes_integers(), most) {
+        (false, _) => "digests of 128 bits".to_owned(),
+        (true, Item::BITS) if least == 1 => {
+            format!("digests of 128 bits; the integers themselves {integers}")
+        }
+        (true, Item::BITS) => format!(
+            "digests of 128 bits; the integers themselves, of {least} bits or more, {integers}"
+        ),
+        (true, most) => {
+            format!("integers of {least} to {most} bits, two more than the key has: {integers}")
+        }
+    }
+}
 
 fn json(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).expect("a row has a JSON form");
@@ -89,16 +135,23 @@ fn json(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 fn list(rows: &[Protocol], out: &mut impl Write) -> io::Result<()> {
-    let width = rows.iter().map(|row| row.id.len()).max().unwrap_or(0).max("protocol".len());
-    writeln!(out, "{:width$}  {:11}  {:12}  name", "protocol", "security", "operation")?;
+    let operations = |row: &Protocol| {
+        let names: Vec<&str> = row.operations.iter().map(|operation| operation.name()).collect();
+        names.join(", ") + if row.bounds { " (bounds)" } else { "" }
+    };
+    let widest = |len: &dyn Fn(&Protocol) -> usize, title: &str| {
+        rows.iter().map(len).max().unwrap_or(0).max(title.len())
+    };
+    let width = widest(&|row| row.id.len(), "protocol");
+    let operation = widest(&|row| operations(row).len(), "operation");
+    writeln!(out, "{:width$}  {:11}  {:operation$}  name", "protocol", "security", "operation")?;
     for row in rows {
-        let operations: Vec<&str> = row.operations.iter().map(|o: &Operation| o.name()).collect();
         writeln!(
             out,
-            "{:width$}  {:11}  {:12}  {}",
+            "{:width$}  {:11}  {:operation$}  {}",
             row.id,
             row.security.name(),
-            operations.join(", "),
+            operations(row),
             row.name
         )?;
     }
@@ -118,10 +171,11 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         ("operations", &operations.join(", ")),
         ("receiver learns", row.receiver_learns),
         ("sender learns", row.sender_learns),
-        ("flights", &(row.flights)(&typical()).to_string()),
+        ("flights", &flights(row)),
         ("bytes", row.bytes_formula),
         ("runs", if row.named_only { NAMED_ONLY } else { NAMED_OR_AUTO }),
-        ("items", if row.takes_integers() { SMALL_DOMAINS } else { "digests of 128 bits" }),
+        ("items", &items(row)),
+        ("bounds", if row.bounds { BOUNDS } else { "no" }),
     ];
     writeln!(out)?;
     for (name, value) in facts {

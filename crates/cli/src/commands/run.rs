@@ -7,19 +7,20 @@ use crate::logging;
 use crate::progress::{Teller, duration};
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 use vesica_engine::agreement::Agreement;
-use vesica_engine::explain::{bytes, grouped};
+use vesica_engine::explain::{bytes, grouped, grouped_digits};
 use vesica_engine::{Job, Observer, Report};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{OutputOptions, Source};
 
 const REPORT: &str = "report";
 
-pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     let link = args.place.link_options().ok_or(Failure::NoAddress)?;
     refuse_shared_files(args)?;
     logging::start(&args.talk)?;
@@ -64,7 +65,15 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
         file.write(&(text + "\n"))?;
     }
-    Ok(())
+    Ok(match is_outside(&report) {
+        true => ExitCode::from(code::NO_ANSWER),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+/// Whether there is no answer because of the agreed bounds.
+fn is_outside(report: &Report) -> bool {
+    report.result.within_bounds == Some(false)
 }
 
 /// No file may take another's place.
@@ -86,13 +95,38 @@ fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The answer in one line.
+fn answer(args: &RunArgs, report: &Report) -> String {
+    if is_outside(report) {
+        return "outside the agreed bounds: nothing was computed".to_owned();
+    }
+    let result = &report.result;
+    let agreed = &report.agreement;
+    let written = args.output.as_ref().map(|path| format!("written to {}", path.display()));
+    let and_written = written.as_ref().map_or(String::new(), |written| format!("; {written}"));
+    if let (Some(keys), Some(rows), Some(written)) =
+        (result.matched_keys, result.rows_written, &written)
+    {
+        return format!("{} in common; {} {written}", counted(keys, "key"), counted(rows, "row"));
+    }
+    if let Some(keys) = result.matched_keys {
+        return format!("{} in common{and_written}", counted(keys, "key"));
+    }
+    if let (Some(threshold), Some(reached)) = (agreed.threshold, result.threshold_reached) {
+        let reached = if reached { "yes" } else { "no" };
+        let keys = counted(threshold, "key");
+        return format!("at least {keys} in common: {reached}{and_written}");
+    }
+    if let (Some(column), Some(sum)) = (&agreed.sum_column, &result.sum) {
+        return format!("sum of {column} over common keys: {}{and_written}", grouped_digits(sum));
+    }
+    format!("done; {} receives the result", agreed.receives)
+}
+
 fn summary(args: &RunArgs, report: &Report, out: &mut impl Write) -> Result<(), Failure> {
-    match (&args.output, report.result.matched_keys, report.result.rows_written) {
-        (Some(path), Some(keys), Some(rows)) => {
-            let (keys, rows) = (counted(keys, "key"), counted(rows, "row"));
-            writeln!(out, "{keys} in common; {rows} written to {}", path.display())?;
-        }
-        _ => writeln!(out, "done; {} receives the result", report.agreement.receives)?,
+    writeln!(out, "{}", answer(args, report))?;
+    if !is_outside(report) && report.result.within_bounds.is_some() && !report.result.learned {
+        writeln!(out, "the keys in common are within the agreed bounds")?;
     }
     let InputCounts { skipped } = InputCounts::new(report);
     if skipped > 0 {
@@ -103,6 +137,10 @@ fn summary(args: &RunArgs, report: &Report, out: &mut impl Write) -> Result<(), 
             grouped(report.input.empty),
             grouped(report.input.refused),
         )?;
+    }
+    if report.input.without_value > 0 {
+        let rows = counted(report.input.without_value, "row");
+        writeln!(out, "{rows} with an empty value, counted as 0")?;
     }
     writeln!(
         out,

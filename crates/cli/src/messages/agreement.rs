@@ -156,16 +156,57 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
             ),
             show("make min_rows the smaller one"),
         ),
-        AgreementFault::NoProtocol { operation, security, strongest } => (
-            format!("no protocol offers {operation} with {security} security yet"),
+        AgreementFault::MatchesReversed { min, max } => (
+            format!("min_matches {} is above max_matches {}", grouped(*min), grouped(*max)),
+            show("make min_matches the smaller one"),
+        ),
+        AgreementFault::OutOfReach { field, found, most } => (
+            format!(
+                "{field:?} is {}, and one party brings at most {} rows",
+                grouped(*found),
+                grouped(*most)
+            ),
+            format!("make {field} at most the smaller max_rows, or raise that"),
+        ),
+        AgreementFault::ThresholdSettled { threshold, by, bound } => (
+            format!(
+                "with {by} = {} the threshold {} has one answer only",
+                grouped(*bound),
+                grouped(*threshold)
+            ),
+            show(
+                "a threshold lies above min_matches and not above max_matches; or leave the bound \
+                 out",
+            ),
+        ),
+        AgreementFault::OfAnotherOperation { field, goes_with, operation } => (
+            format!("{field:?} goes with operation = \"{goes_with}\", not with \"{operation}\""),
+            show("take it out, or change the operation"),
+        ),
+        AgreementFault::NoProtocol { operation, bounds, security, strongest } => (
+            format!(
+                "no protocol offers {}{} with {security} security yet",
+                operation,
+                within(*bounds)
+            ),
             match strongest {
                 Some(strongest) => format!("the strongest there is: security = \"{strongest}\""),
                 None => show("`vesica protocols` lists what there is"),
             },
         ),
-        AgreementFault::NotOffered { protocol, operation } => (
-            format!("the protocol {protocol:?} does not offer {operation}"),
-            show("choose another one out of `vesica protocols`, or protocol = \"auto\""),
+        AgreementFault::NotOffered { protocol, operation, bounds, offering } => (
+            format!("the protocol {protocol:?} does not offer {operation}{}", within(*bounds)),
+            match offering.as_slice() {
+                [] => show("no protocol does yet: `vesica protocols` lists what there is"),
+                ids => format!("those that do: {}; or protocol = \"auto\"", ids.join(", ")),
+            },
+        ),
+        AgreementFault::ItemsTooLong { protocol, most, bits } => (
+            format!("the protocol {protocol:?} takes items of at most {most} bits, not {bits}"),
+            show(
+                "its key is a single column of the profile integer:<BITS>, two bits less and with \
+                 room for max_rows; sizes are not hidden; otherwise choose another protocol",
+            ),
         ),
         AgreementFault::TooWeak { protocol, offers, asked } => (
             format!("the protocol {protocol:?} is {offers}, the agreement asks for {asked}"),
@@ -182,6 +223,10 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
             },
         ),
     }
+}
+
+fn within(bounds: bool) -> &'static str {
+    if bounds { " within min_matches and max_matches" } else { "" }
 }
 
 fn bad_profile(field: &str, cause: &ProfileError) -> (String, String) {

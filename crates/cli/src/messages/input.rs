@@ -3,7 +3,9 @@
 use super::{Message, files, list};
 use vesica_engine::InputFault;
 use vesica_engine::explain::grouped;
-use vesica_records::{Content, EncodingGuess, InputError, OutputError, Profile, Refusal, Stray};
+use vesica_records::{
+    Content, EncodingGuess, InputError, OutputError, Profile, Refusal, Stray, ValueFault,
+};
 
 /// The file or the place for the result.
 pub(super) fn fault(fault: &InputFault) -> Message {
@@ -142,6 +144,28 @@ fn data(error: &InputError) -> Message {
         InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
             format!("{}: column {column:?} of type {type_name} cannot be a key", path.display()),
             "export the column as text, a whole number, a decimal or a date",
+        ),
+        InputError::UnsupportedValueType { path, column, type_name } => Message::here(
+            format!("{}: column {column:?} of type {type_name} cannot be summed", path.display()),
+            "export the column as whole numbers, or as text",
+        ),
+        InputError::BadValue { path, place, column, fault } => Message::here(
+            format!("{}, {place}: column {column:?} {fault}", path.display()),
+            match fault {
+                ValueFault::TooLarge { .. } => "agree on more bits in [sum], or correct the value",
+                _ => {
+                    "values of a sum are whole numbers from 0 in plain digits, as cents; an empty \
+                     cell counts as 0"
+                }
+            },
+        ),
+        InputError::TotalTooLarge { path, column, bits } => Message::here(
+            format!(
+                "{}: the values of one key in column {column:?} add up to 2^{bits} or more",
+                path.display()
+            ),
+            "the rows of one key are added up: agree on more bits in [sum], or on a key that fewer \
+             rows share",
         ),
         InputError::Refused { path, place, column, reason } => Message::here(
             format!("{}, {place}: column {column:?} {}", path.display(), refusal(*reason)),

@@ -147,10 +147,32 @@ fn unknown_protocol(id: &str) -> Message {
 fn bench(error: &BenchError) -> Message {
     match error {
         BenchError::UnknownProtocol(id) => unknown_protocol(id),
-        BenchError::DigestsOnly(id) => Message::here(
-            format!("{id} takes items of 128 bits only"),
-            "`vesica protocols ID` says of each which items it takes",
+        BenchError::ItemBits { id, takes } => Message::here(
+            match (takes.start(), takes.end()) {
+                (least, most) if least == most => format!("{id} takes items of {most} bits only"),
+                (least, most) => format!("{id} takes items of {least} to {most} bits"),
+            },
+            "--item-bits sets their length; `vesica protocols ID` says of each which it takes",
         ),
+        BenchError::NotOffered { id, operation } => Message::here(
+            format!("{id} does not offer {operation}"),
+            "`vesica protocols` says of each what it computes",
+        ),
+        BenchError::NoBounds(id) => Message::here(
+            format!("{id} does not offer bounds on the number of common items"),
+            "`vesica protocols ID` says of each whether it does; leave out --min-matches and \
+             --max-matches otherwise",
+        ),
+        BenchError::BoundsReversed => Message::here(
+            "--min-matches is above --max-matches",
+            "make --min-matches the smaller one",
+        )
+        .with_code(code::USAGE),
+        BenchError::TooManyCommon => Message::here(
+            "there are more common items than the smaller set has",
+            "make --common smaller, or the sets larger",
+        )
+        .with_code(code::USAGE),
         BenchError::TooFewItems { bits } => Message::here(
             format!("there are not enough items of {bits} bits for these sets"),
             "take smaller sets or more bits",

@@ -1,7 +1,7 @@
 //! The one text form of an agreement, and its hash.
 
 use super::parse::NEVER;
-use super::{Agreement, FORMAT_VERSION, MAX_ROWS};
+use super::{Agreement, FORMAT_VERSION, MAX_ROWS, Question};
 use std::fmt::{self, Write};
 use vesica_core::hash;
 
@@ -50,7 +50,7 @@ impl Agreement {
         };
         line("version", &FORMAT_VERSION);
         line("title", &Quoted(&self.title));
-        line("operation", &Quoted(self.operation.name()));
+        line("operation", &Quoted(self.operation().name()));
         line("receives", &Quoted(&self.receives.to_string()));
         line("security", &Quoted(self.security.name()));
         line("protocol", &Quoted(self.protocol_word()));
@@ -60,6 +60,23 @@ impl Agreement {
         }
         line("self_check", &self.self_check);
         line("hide_sizes", &self.hide_sizes);
+        if let Question::Threshold { min } = &self.question {
+            line("threshold", min);
+        }
+        // Written only where there is one: older agreements have none and keep their hash.
+        let bounds = [("min_matches", self.bounds.min), ("max_matches", self.bounds.max)];
+        for (name, bound) in bounds {
+            bound.iter().for_each(|bound| line(name, bound));
+        }
+        if let Question::Sum(sum) = &self.question {
+            out.push_str("\n[sum]\n");
+            let mut line = |name: &str, value: &dyn fmt::Display| {
+                writeln!(out, "{name} = {value}").expect("a string takes any text");
+            };
+            line("of", &Quoted(&sum.of));
+            line("column", &Quoted(&sum.column));
+            line("bits", &sum.bits);
+        }
         for key in &self.keys {
             out.push_str("\n[[key]]\n");
             let mut line = |name: &str, value: &dyn fmt::Display| {

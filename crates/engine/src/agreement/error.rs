@@ -207,23 +207,83 @@ pub enum AgreementFault {
         /// `max_rows`.
         max: u64,
     },
+    /// `min_matches` is above `max_matches`.
+    #[error("min_matches {min} is above max_matches {max}")]
+    MatchesReversed {
+        /// `min_matches`.
+        min: u64,
+        /// `max_matches`.
+        max: u64,
+    },
+    /// More common keys are asked for than the smaller set can have.
+    #[error("{field:?} is {found}, above the smaller max_rows {most}")]
+    OutOfReach {
+        /// The field's path.
+        field: String,
+        /// The number.
+        found: u64,
+        /// The smaller `max_rows`.
+        most: u64,
+    },
+    /// The answer to a threshold follows from the bounds.
+    #[error("with {by} {bound} the threshold {threshold} has one answer only")]
+    ThresholdSettled {
+        /// `threshold`.
+        threshold: u64,
+        /// The field of the bound.
+        by: &'static str,
+        /// The bound.
+        bound: u64,
+    },
+    /// A field that goes with another operation.
+    #[error("{field:?} goes with {goes_with}, not with {operation}")]
+    OfAnotherOperation {
+        /// The field.
+        field: &'static str,
+        /// Its operation.
+        goes_with: Operation,
+        /// The operation of the agreement.
+        operation: Operation,
+    },
     /// No protocol of the catalogue will do.
-    #[error("no protocol offers {operation} with {security} security yet")]
+    #[error(
+        "no protocol offers {operation}{} with {security} security yet",
+        if *bounds { " within bounds" } else { "" }
+    )]
     NoProtocol {
         /// The operation.
         operation: Operation,
+        /// Whether the number of common keys is bounded.
+        bounds: bool,
         /// The security asked for.
         security: Security,
         /// The strongest security there is for the operation.
         strongest: Option<Security>,
     },
-    /// The named protocol does not compute the operation.
-    #[error("the protocol {protocol:?} does not offer {operation}")]
+    /// The named protocol does not compute the operation, or not within bounds.
+    #[error(
+        "the protocol {protocol:?} does not offer {operation}{}",
+        if *bounds { " within bounds" } else { "" }
+    )]
     NotOffered {
         /// The protocol.
         protocol: &'static str,
         /// The operation.
         operation: Operation,
+        /// Whether it would offer the operation without the bounds.
+        bounds: bool,
+        /// Those that do, insecure ones left out.
+        offering: Vec<&'static str>,
+    },
+    /// The named protocol compares shorter items only.
+    #[error("the protocol {protocol:?} takes items of at most {most} bits, not {bits}")]
+    ItemsTooLong {
+        /// The protocol.
+        protocol: &'static str,
+        /// Most bits of an item that it takes.
+        most: u32,
+        /// Bits of an item under this agreement: 128 for digests.
+        bits: u32,
     },
     /// The named protocol is weaker than asked for.
     #[error("the protocol {protocol:?} is {offers}; the agreement asks for {asked}")]

@@ -1,6 +1,7 @@
 //! What two organisations agreed on: who computes what, and who learns it.
 //!
 //! * [`Agreement`] — a checked agreement; [`Terms`] — its fields.
+//! * [`Question`] — what is asked about the common keys; [`MatchBounds`] — when it is answered.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
 //! * [`Difference`] — one field in which two agreements differ.
@@ -12,19 +13,26 @@
 mod canonical;
 mod difference;
 mod error;
+mod items;
 mod parse;
+mod question;
+mod selection;
 mod table;
 
 pub use canonical::AgreementHash;
 pub use difference::{Difference, DifferenceError};
 pub use error::{AgreementError, AgreementFault, FileFault, Position, TextFault};
+pub(crate) use items::CheckedValues;
+pub use items::IntegerItems;
 pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
+pub use question::{MatchBounds, Question, SUM_MAX_BITS, SumTerms};
 
 use jiff::civil::Date;
+use selection::Selection;
 use std::fmt;
 use std::ops::Deref;
-use vesica_core::params::{MAX_SET_LEN, ceil_log2};
-use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
+use vesica_core::params::MAX_SET_LEN;
+use vesica_core::{Learns, PsiParams, Query, Role, SessionId, Values};
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Operation, Protocol, Security};
 use vesica_records::Profile;
@@ -53,6 +61,7 @@ pub const MIN_ROWS_DEFAULT: u64 = 1;
 pub struct Agreement {
     terms: Terms,
     selection: Selection,
+    integers: Option<IntegerItems>,
 }
 
 /// The fields of an agreement.
@@ -61,8 +70,10 @@ pub struct Agreement {
 pub struct Terms {
     /// A name for people; one line.
     pub title: String,
-    /// What is computed.
-    pub operation: Operation,
+    /// What is asked about the common keys.
+    pub question: Question,
+    /// How many keys must be in common for an answer.
+    pub bounds: MatchBounds,
     /// Who receives the result.
     pub receives: Receives,
     /// The least security accepted.
@@ -119,48 +130,11 @@ pub struct PartyTerms {
     pub min_rows: u64,
 }
 
-/// Items that are integers: keys, self-check items and padding side by side.
-///
-/// Two bits above the others say what an item is, so that none of one kind equals one of another: a
-/// key, a self-check item of both parties, or an item of the sender's or of the receiver's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IntegerItems {
-    bits: u32,
-}
-
-impl IntegerItems {
-    /// For keys of `key_bits` bits, and at most `own` items that only one party has.
-    pub(crate) fn new(key_bits: u32, own: u64) -> Self {
-        Self { bits: key_bits.max(ceil_log2(own)) }
+impl Terms {
+    /// What is computed.
+    pub fn operation(&self) -> Operation {
+        self.question.operation()
     }
-
-    /// Bits of an item, the two that say what it is included.
-    pub fn item_bits(self) -> u32 {
-        self.bits + 2
-    }
-
-    /// Self-check item number `i` of both parties.
-    pub(crate) fn shared(self, i: u64) -> Item {
-        self.item(1, i)
-    }
-
-    /// Item number `i` that only the party in `role` has.
-    pub(crate) fn own(self, role: Role, i: u64) -> Item {
-        self.item(if role == Role::Sender { 2 } else { 3 }, i)
-    }
-
-    fn item(self, kind: u128, i: u64) -> Item {
-        Item::from_integer(kind << self.bits | u128::from(i))
-    }
-}
-
-/// What an agreement says about the protocol.
-#[derive(Clone, Debug)]
-enum Selection {
-    /// This one.
-    Named(&'static Protocol),
-    /// Whichever of these suits the sizes and the network; at least one, in the catalogue's order.
-    Auto(Vec<&'static Protocol>),
 }
 
 impl Deref for Agreement {
@@ -242,8 +216,8 @@ impl Agreement {
         }
     }
 
-    /// The protocols that may run: the named one, or with `auto` all that offer the operation with
-    /// the security asked for, in the catalogue's order. At least one.
+    /// The protocols that may run: the named one, or with `auto` all that offer the operation, and
+    /// the bounds if there are any, with the security asked for, in the catalogue's order. At least one.
     pub fn candidates(&self) -> &[&'static Protocol] {
         match &self.selection {
             Selection::Named(row) => std::slice::from_ref(row),
@@ -275,27 +249,51 @@ impl Agreement {
         sender_len: u64,
         receiver_len: u64,
     ) -> vesica_core::Result<PsiParams> {
-        let self_check = 2 * u64::from(self.self_check);
-        let with = |len: u64| len.saturating_add(self_check);
+        let canaries = u64::from(self.self_check);
+        let with = |len: u64| len.saturating_add(2 * canaries);
         let params = PsiParams::new(session, with(sender_len), with(receiver_len), self.learns())?;
+        let params = params
+            .with_query(self.query()?)
+            // The shared self-check items are common too.
+            .with_bounds(self.bounds.shifted(canaries)?);
         match self.integer_items() {
             Some(integers) => params.with_item_bits(integers.item_bits()),
             None => Ok(params),
         }
     }
 
-    /// The integers that are compared in place of digests: where the whole key is one column of a
-    /// small domain, the protocol that is named takes such items, and sizes are not hidden.
-    pub fn integer_items(&self) -> Option<IntegerItems> {
-        let [key] = &self.keys[..] else { return None };
-        let key_bits = key.profile.integer_bits()?;
-        // Padding of a small domain could be guessed and counted.
-        if self.hide_sizes || !self.candidates().iter().all(|row| row.takes_integers()) {
-            return None;
+    /// The question as the protocol is asked it, self-check items counted.
+    fn query(&self) -> vesica_core::Result<Query> {
+        Ok(match &self.question {
+            Question::Intersection => Query::Intersection,
+            Question::Cardinality => Query::Cardinality,
+            Question::Threshold { min } => {
+                Query::Threshold { min: min.saturating_add(u64::from(self.self_check)) }
+            }
+            Question::Sum(sum) => {
+                let bits = sum.bits + self.checked_values().check_bits();
+                Query::Sum(Values::new(self.role_of(&sum.of), bits)?)
+            }
+        })
+    }
+
+    /// How the values of a sum make room for the self-check.
+    pub(crate) fn checked_values(&self) -> CheckedValues {
+        CheckedValues::new(self.self_check)
+    }
+
+    /// What is summed, when `party` holds the values.
+    pub fn summed_by(&self, party: &str) -> Option<&SumTerms> {
+        match &self.question {
+            Question::Sum(sum) if sum.of == party => Some(sum),
+            _ => None,
         }
-        let most_rows = self.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);
-        let own = most_rows.saturating_add(u64::from(self.self_check));
-        Some(IntegerItems::new(key_bits, own))
+    }
+
+    /// The integers that are compared in place of digests: where the whole key is one column of a
+    /// small domain, every protocol that may run takes such items, and sizes are not hidden.
+    pub fn integer_items(&self) -> Option<IntegerItems> {
+        self.integers
     }
 
     /// The parameters of a run in which both parties bring their `max_rows`.

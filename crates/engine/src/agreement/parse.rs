@@ -4,7 +4,7 @@ use super::error::{AgreementError, AgreementFault, FileFault, TextFault};
 use super::table::{At, Field, Table, located, nearest};
 use super::{
     Agreement, FORMAT_VERSION, Key, MAX_ROWS, MIN_ROWS_DEFAULT, PartyTerms, Receives,
-    SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN, Selection, Terms,
+    SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN, Terms, question, selection,
 };
 use jiff::civil::Date;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use vesica_link::PublicIdentity;
-use vesica_protocols::{Operation, Security, catalogue};
+use vesica_protocols::Security;
 use vesica_records::Profile;
 
 /// Longest agreement file, in bytes.
@@ -36,6 +36,8 @@ const FIELDS: &[Field] = &[
     Field { name: "operation", meaning: "what is computed" },
     Field { name: "receives", meaning: "who receives the result" },
     Field { name: "security", meaning: "the least security both sides accept" },
+    Field { name: "threshold", meaning: "how many common keys make the answer yes" },
+    Field { name: "sum", meaning: "which column of whose rows is summed" },
     Field { name: "key", meaning: "the columns whose values are compared" },
     Field { name: "party", meaning: "the two organisations" },
 ];
@@ -49,6 +51,10 @@ const FIELD_NAMES: &[&str] = &[
     "expires",
     "self_check",
     "hide_sizes",
+    "threshold",
+    "min_matches",
+    "max_matches",
+    "sum",
     "key",
     "party",
 ];
@@ -101,16 +107,18 @@ impl Agreement {
 
         let title = table.required("title", Table::text)?;
         check_text(&table, &title, MAX_TITLE_CHARS)?;
-        let operation = operation(&table)?;
+        let operation = question::operation(&table)?;
         let security = security(&table)?;
         let parties = parties(text, &table)?;
         let receives = receives(&table, &parties)?;
         let keys = keys(&table)?;
         let self_check_range = (SELF_CHECK_MIN.into(), SELF_CHECK_MAX.into());
         let self_check = table.number("self_check", self_check_range)?;
+        let (question, bounds) = question::read(text, &table, operation, &parties)?;
         let terms = Terms {
             title: title.value.to_owned(),
-            operation,
+            question,
+            bounds,
             receives,
             security,
             expires: expires(&table)?,
@@ -119,8 +127,8 @@ impl Agreement {
             keys,
             parties,
         };
-        let selection = selection(&table, operation, security)?;
-        Ok(Self { terms, selection })
+        let (selection, integers) = selection::read(&table, &terms)?;
+        Ok(Self { terms, selection, integers })
     }
 }
 
@@ -152,7 +160,11 @@ pub(super) fn is_treacherous(c: char) -> bool {
         )
 }
 
-fn check_text(table: &Table<'_>, text: &At<&str>, max_chars: usize) -> Result<(), AgreementError> {
+pub(super) fn check_text(
+    table: &Table<'_>,
+    text: &At<&str>,
+    max_chars: usize,
+) -> Result<(), AgreementError> {
     let fault = if text.value.trim().is_empty() {
         TextFault::Empty
     } else if text.value.chars().count() > max_chars {
@@ -166,7 +178,7 @@ fn check_text(table: &Table<'_>, text: &At<&str>, max_chars: usize) -> Result<()
     Err(table.error(text.span.clone(), AgreementFault::Text { field, fault }))
 }
 
-fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementError {
+pub(super) fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementError {
     let fault = AgreementFault::UnknownWord {
         nearest: nearest(word.value, known.iter().copied()).map(str::to_owned),
         found: word.value.to_owned(),
@@ -174,15 +186,6 @@ fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementE
         known: known.iter().map(|word| (*word).to_owned()).collect(),
     };
     table.error(word.span, fault)
-}
-
-fn operation(table: &Table<'_>) -> Result<Operation, AgreementError> {
-    let word = table.required("operation", Table::text)?;
-    let known: Vec<&str> = Operation::ALL.iter().map(|operation| operation.name()).collect();
-    match Operation::ALL.iter().find(|operation| operation.name() == word.value) {
-        Some(operation) => Ok(*operation),
-        None => Err(unknown_word(table, word, &known)),
-    }
 }
 
 fn security(table: &Table<'_>) -> Result<Security, AgreementError> {
@@ -328,38 +331,4 @@ fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
         Some(date) => Ok(Some(date)),
         None => Err(table.error(span, AgreementFault::BadDate)),
     }
-}
-
-fn selection(
-    table: &Table<'_>,
-    operation: Operation,
-    asked: Security,
-) -> Result<Selection, AgreementError> {
-    let offering = || catalogue().iter().filter(|row| row.operations.contains(&operation));
-    let word = table.text("protocol")?;
-    let Some(word) = word.filter(|word| word.value != AUTO) else {
-        // An insecure protocol runs only when it is named.
-        let least = asked.max(Security::SemiHonest);
-        let candidates: Vec<_> =
-            offering().filter(|row| row.security >= least && !row.named_only).collect();
-        if candidates.is_empty() {
-            let strongest = offering().map(|row| row.security).max();
-            let fault = AgreementFault::NoProtocol { operation, security: asked, strongest };
-            return Err(table.error_here(fault));
-        }
-        return Ok(Selection::Auto(candidates));
-    };
-    let Some(row) = catalogue().iter().find(|row| row.id == word.value) else {
-        let known: Vec<&str> = [AUTO].into_iter().chain(catalogue().iter().map(|r| r.id)).collect();
-        return Err(unknown_word(table, word, &known));
-    };
-    if !row.operations.contains(&operation) {
-        let fault = AgreementFault::NotOffered { protocol: row.id, operation };
-        return Err(table.error(word.span, fault));
-    }
-    if row.security < asked {
-        let fault = AgreementFault::TooWeak { protocol: row.id, offers: row.security, asked };
-        return Err(table.error(word.span, fault));
-    }
-    Ok(Selection::Named(row))
 }

@@ -19,6 +19,8 @@ mod integer;
 mod phone;
 mod text;
 
+pub(crate) use text::trimmed;
+
 use std::fmt;
 use std::str::FromStr;
 

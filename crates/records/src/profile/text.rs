@@ -35,7 +35,7 @@ pub(super) fn trimmed_ascii(cell: &[u8]) -> Option<&[u8]> {
 
 /// A cell without blanks at its ends, as text. Readers hand out valid UTF-8 only; should a cell
 /// be anything else, its bad bytes become U+FFFD.
-pub(super) fn trimmed(cell: &[u8]) -> Cow<'_, str> {
+pub(crate) fn trimmed(cell: &[u8]) -> Cow<'_, str> {
     match String::from_utf8_lossy(cell) {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim_matches(is_blank)),
         Cow::Owned(text) => Cow::Owned(text.trim_matches(is_blank).to_string()),

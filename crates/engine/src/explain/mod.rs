@@ -1,12 +1,14 @@
 //! An agreement in plain words, for the people who decide whether it may run.
 
-use crate::agreement::{Agreement, PartyTerms, Receives};
-pub use crate::figures::{bytes, grouped};
+mod question;
+
+use crate::agreement::{Agreement, PartyTerms, Question, Receives};
+pub use crate::figures::{bytes, grouped, grouped_digits};
 use serde::Serialize;
 use std::fmt;
 use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_protocols::{Operation, Protocol, Security, Traffic};
+use vesica_protocols::{Protocol, Security, Traffic};
 
 /// Width of the text form in columns.
 const WIDTH: usize = 88;
@@ -100,19 +102,8 @@ impl<'a> Words<'a> {
     }
 
     fn computed(&self) -> Vec<String> {
-        let (sender, receiver) = self.names();
-        let what = match (self.agreement.operation, &self.agreement.receives) {
-            (Operation::Intersection, Receives::One(_)) => format!(
-                "The intersection: which rows of {receiver} have a key that {sender} has too. \
-                 {receiver} gets those rows of its own file, with all their columns."
-            ),
-            (Operation::Intersection, Receives::Both) => format!(
-                "The intersection: which keys {sender} and {receiver} have in common. Each gets \
-                 the matching rows of its own file, with all their columns."
-            ),
-            (operation, _) => format!("The operation {operation}."),
-        };
-        let mut points = vec![what];
+        let mut points = self.question();
+        points.extend(self.bounds());
         let keys = &self.agreement.keys;
         if keys.len() > 1 {
             points.push(format!(
@@ -134,36 +125,61 @@ impl<'a> Words<'a> {
              report counts its own."
                 .to_owned(),
         );
-        points.push("No row, and no column outside the key, leaves either side.".to_owned());
+        points.push(match &self.agreement.question {
+            Question::Sum(sum) => format!(
+                "No row leaves either side. Of the columns outside the key only {:?} of {} takes \
+                 part, under encryption.",
+                sum.column, sum.of
+            ),
+            _ => "No row, and no column outside the key, leaves either side.".to_owned(),
+        });
         points
     }
 
     fn learned(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
         let sender_learns = self.union(|row| row.sender_learns);
-        let mut points = vec![self.learns(receiver, &self.union(|row| row.receiver_learns))];
-        match self.agreement.receives {
-            Receives::One(_) => {
+        let receiver_learns = self.union(|row| row.receiver_learns);
+        let mut points = vec![self.learns(receiver, &self.learned_by_receiver(&receiver_learns))];
+        let protects = self.weakest() > Security::Insecure;
+        match (&self.agreement.question, &self.agreement.receives) {
+            (Question::Intersection, Receives::One(_)) => {
                 points.push(self.learns(sender, &sender_learns));
-                if self.weakest() > Security::Insecure {
+                if protects {
                     points.push(format!(
                         "{sender} does not learn which keys matched, nor how many. {receiver} \
                          learns nothing else about the keys of {sender} that it does not have."
                     ));
                 }
             }
-            Receives::Both => {
+            (Question::Intersection, Receives::Both) => {
                 points.push(format!(
                     "{sender} learns {}; which of its own items {receiver} has.",
                     self.named(&sender_learns)
                 ));
-                if self.weakest() > Security::Insecure {
+                if protects {
                     points.push(
                         "Neither learns anything else about the keys that only the other has."
                             .to_owned(),
                     );
                 }
             }
+            (_, receives) => {
+                points.push(match receives {
+                    Receives::One(_) => self.learns(sender, &sender_learns),
+                    Receives::Both => {
+                        format!("{sender} learns {}; the same answer.", self.named(&sender_learns))
+                    }
+                });
+                if protects {
+                    points.push(self.not_learned());
+                }
+            }
+        }
+        if !self.agreement.bounds.are_none() {
+            points.push(
+                "Both learn whether the number of common keys is within the bounds.".to_owned(),
+            );
         }
         points.push(if self.agreement.hide_sizes {
             "The sizes are hidden: each side fills its set with random items up to its max_rows."
@@ -286,10 +302,8 @@ impl<'a> Words<'a> {
             }
         }
         points.push(format!(
-            "A wrong result by chance has probability at most 2^-{STATISTICAL_SECURITY_BITS}. \
-             Each side adds {0} items known to both, which must match, and {0} of its own, which \
-             must not; a result that fails this is refused.",
-            self.agreement.self_check
+            "A wrong result by chance has probability at most 2^-{STATISTICAL_SECURITY_BITS}. {}",
+            self.self_check()
         ));
         points
     }
@@ -307,7 +321,8 @@ impl<'a> Words<'a> {
         points.extend(self.each(&format!("At {sizes} sizes"), |row| {
             let traffic = traffic_at_most(self.agreement, row);
             format!(
-                "{} from {sender} to {receiver} and {} back, in {} flights",
+                "{}{} from {sender} to {receiver} and {} back, in {} flights",
+                if row.bytes_depend_on_result { "at most " } else { "" },
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
                 (row.flights)(&self.agreement.largest_params())
@@ -338,15 +353,16 @@ impl<'a> Words<'a> {
                 "The sizes of the sets (see above; `hide_sizes = true` hides them).".to_owned(),
             );
         }
-        let who = match self.agreement.receives {
-            Receives::One(_) => format!("{receiver} can bring"),
-            Receives::Both => "Either side can bring".to_owned(),
-        };
-        points.push(format!(
-            "Lying about one's input. {who} keys that are none of its customers, and learn \
-             which of them the other side has: as many guesses a run as its max_rows. Either \
-             side can leave keys out."
-        ));
+        let telling: Vec<&str> =
+            self.rows.iter().filter(|row| row.bytes_depend_on_result).map(|row| row.id).collect();
+        if !telling.is_empty() {
+            points.push(format!(
+                "How long it takes. The bytes and flights of {} depend on the keys in common, and \
+                 both sides and whoever watches the network see them.",
+                telling.join(", ")
+            ));
+        }
+        points.extend(self.answers_tell());
         let params = self.agreement.largest_params();
         for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
             points.push(format!(
@@ -388,10 +404,17 @@ impl<'a> Words<'a> {
             None => "It does not expire.".to_owned(),
         };
         vec![
-            format!(
-                "On disk {receivers} its result file, and each side the report and log it asked \
-                 for. Reports hold counts, logs neither keys nor results."
-            ),
+            match self.agreement.question {
+                Question::Intersection => format!(
+                    "On disk {receivers} its result file, and each side the report and log it \
+                     asked for. Reports hold counts, logs neither keys nor results."
+                ),
+                _ => format!(
+                    "On disk {receivers} the answer where it asked for a file, and each side the \
+                     report and log it asked for. The report of who receives the answer holds it; \
+                     logs hold neither keys nor results."
+                ),
+            },
             "Nothing of the other side's data is kept. The secrets of a run are made for it and \
              forgotten with it."
                 .to_owned(),

@@ -1,0 +1,121 @@
+//! Which protocols an agreement allows, and what items they compare.
+
+use super::error::{AgreementError, AgreementFault};
+use super::parse::{AUTO, unknown_word};
+use super::table::{At, Table};
+use super::{IntegerItems, Terms};
+use vesica_core::Item;
+use vesica_protocols::{Protocol, Security, catalogue};
+
+/// What an agreement says about the protocol.
+#[derive(Clone, Debug)]
+pub(super) enum Selection {
+    /// This one.
+    Named(&'static Protocol),
+    /// Whichever of these suits the sizes and the network; at least one, in the catalogue's order.
+    Auto(Vec<&'static Protocol>),
+}
+
+/// The protocols that may run, and the integers they compare where those are in place of digests.
+pub(super) fn read(
+    table: &Table<'_>,
+    terms: &Terms,
+) -> Result<(Selection, Option<IntegerItems>), AgreementError> {
+    match table.text("protocol")?.filter(|word| word.value != AUTO) {
+        Some(word) => named(table, terms, word),
+        None => auto(table, terms),
+    }
+}
+
+fn named(
+    table: &Table<'_>,
+    terms: &Terms,
+    word: At<&str>,
+) -> Result<(Selection, Option<IntegerItems>), AgreementError> {
+    let Some(row) = catalogue().iter().find(|row| row.id == word.value) else {
+        let known: Vec<&str> = [AUTO].into_iter().chain(catalogue().iter().map(|r| r.id)).collect();
+        return Err(unknown_word(table, word, &known));
+    };
+    let refuse = |fault| Err(table.error(word.span.clone(), fault));
+    if !offers(row, terms) {
+        let others = offering(terms).filter(|row| row.security > Security::Insecure);
+        return refuse(AgreementFault::NotOffered {
+            protocol: row.id,
+            operation: terms.operation(),
+            // Where it would offer the operation without them.
+            bounds: row.operations.contains(&terms.operation()),
+            offering: others.map(|row| row.id).collect(),
+        });
+    }
+    let asked = terms.security;
+    if row.security < asked {
+        return refuse(AgreementFault::TooWeak { protocol: row.id, offers: row.security, asked });
+    }
+    let integers = possible_integers(terms);
+    let bits = integers.map_or(Item::BITS, IntegerItems::item_bits);
+    match integers.filter(|_| row.item_bits.contains(&bits)) {
+        Some(integers) => Ok((Selection::Named(row), Some(integers))),
+        None if row.item_bits.contains(&Item::BITS) => Ok((Selection::Named(row), None)),
+        None => refuse(AgreementFault::ItemsTooLong {
+            protocol: row.id,
+            most: *row.item_bits.end(),
+            bits,
+        }),
+    }
+}
+
+fn auto(
+    table: &Table<'_>,
+    terms: &Terms,
+) -> Result<(Selection, Option<IntegerItems>), AgreementError> {
+    // An insecure protocol runs only when it is named.
+    let least = terms.security.max(Security::SemiHonest);
+    let enough: Vec<_> = offering(terms).filter(|row| row.security >= least).collect();
+    // Those that are here to compare with are worth it where nothing else gives the answer.
+    let leading: Vec<_> = enough.iter().copied().filter(|row| !row.named_only).collect();
+    let enough = if leading.is_empty() { enough } else { leading };
+    let taking = |bits: u32| {
+        let rows = enough.iter().copied().filter(move |row| row.item_bits.contains(&bits));
+        rows.collect::<Vec<_>>()
+    };
+    let digests = taking(Item::BITS);
+    if let Some(integers) = possible_integers(terms) {
+        let all = taking(integers.item_bits());
+        let none_is_lost = digests.iter().all(|row| all.iter().any(|other| other.id == row.id));
+        if none_is_lost && !all.is_empty() {
+            return Ok((Selection::Auto(all), Some(integers)));
+        }
+    }
+    if digests.is_empty() {
+        let fault = AgreementFault::NoProtocol {
+            operation: terms.operation(),
+            bounds: !terms.bounds.are_none(),
+            security: terms.security,
+            strongest: offering(terms).map(|row| row.security).max(),
+        };
+        return Err(table.error_here(fault));
+    }
+    Ok((Selection::Auto(digests), None))
+}
+
+/// Whether `row` computes what is asked, within the bounds if there are any.
+fn offers(row: &Protocol, terms: &Terms) -> bool {
+    row.operations.contains(&terms.operation()) && (row.bounds || terms.bounds.are_none())
+}
+
+fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
+    catalogue().iter().filter(|row| offers(row, terms))
+}
+
+/// The integers that keys could be compared as, by their column and the sizes.
+fn possible_integers(terms: &Terms) -> Option<IntegerItems> {
+    let [key] = &terms.keys[..] else { return None };
+    let key_bits = key.profile.integer_bits()?;
+    // Padding of a small domain could be guessed and counted.
+    if terms.hide_sizes {
+        return None;
+    }
+    let most_rows = terms.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);
+    let own = most_rows.saturating_add(u64::from(terms.self_check));
+    Some(IntegerItems::new(key_bits, own))
+}

@@ -1,0 +1,169 @@
+//! Agreements that ask something else than which rows are common, and bounds on the answer.
+
+use vesica_engine::agreement::{Agreement, AgreementFault, MatchBounds, Question};
+use vesica_link::PublicIdentity;
+use vesica_protocols::catalogue;
+
+const KEY: &str = "\n[[key]]\nname = \"email\"\nprofile = \"email\"\n";
+
+/// An agreement with these lines at its head and these tables after it.
+fn agreement(head: &str, tables: &str) -> String {
+    let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
+    format!(
+        "version = 1\ntitle = \"test\"\nreceives = \"shop\"\nsecurity = \"semi-honest\"\n{head}\n\
+         {tables}{KEY}\n[party.shop]\nidentity = \"{}\"\nmax_rows = 5_000\n\n\
+         [party.publisher]\nidentity = \"{}\"\nmax_rows = 2_000\n",
+        identity(1),
+        identity(2)
+    )
+}
+
+#[track_caller]
+fn assert_refused(head: &str, tables: &str, message: &str) {
+    let text = agreement(head, tables);
+    let error = Agreement::parse(&text).err().unwrap_or_else(|| panic!("accepted:\n{text}"));
+    assert_eq!(error.to_string(), message);
+}
+
+const SUM: &str = "operation = \"sum\"";
+
+fn sum(of: &str, column: &str, bits: &str) -> String {
+    format!("[sum]\nof = {of}\ncolumn = {column}\nbits = {bits}\n")
+}
+
+#[test]
+fn a_question_without_its_figures_is_incomplete() {
+    assert_refused(
+        "operation = \"threshold\"",
+        "",
+        "agreement: the field \"threshold\" is missing",
+    );
+    assert_refused(SUM, "", "agreement: the field \"sum\" is missing");
+    for without in ["of", "column", "bits"] {
+        let table = sum("\"shop\"", "\"amount\"", "32");
+        let kept: Vec<&str> = table.lines().filter(|line| !line.starts_with(without)).collect();
+        let message =
+            format!("agreement, line 6, column 1: the field \"sum.{without}\" is missing");
+        assert_refused(SUM, &(kept.join("\n") + "\n"), &message);
+    }
+}
+
+#[test]
+fn figures_of_another_question_are_refused() {
+    assert_refused(
+        "operation = \"cardinality\"\nthreshold = 7",
+        "",
+        "agreement, line 6, column 13: \"threshold\" goes with threshold, not with cardinality",
+    );
+    assert_refused(
+        "operation = \"intersection\"",
+        &sum("\"shop\"", "\"amount\"", "32"),
+        "agreement, line 6, column 1: \"sum\" goes with sum, not with intersection",
+    );
+}
+
+#[test]
+fn a_sum_names_a_party_a_column_and_a_length() {
+    assert_refused(
+        SUM,
+        &sum("\"shops\"", "\"amount\"", "32"),
+        "agreement, line 7, column 6: \"sum.of\" is \"shops\"",
+    );
+    assert_refused(
+        SUM,
+        &sum("\"shop\"", "\" \"", "32"),
+        "agreement, line 8, column 10: \"sum.column\" is empty",
+    );
+    for bits in ["0", "41"] {
+        assert_refused(
+            SUM,
+            &sum("\"shop\"", "\"amount\"", bits),
+            &format!("agreement, line 9, column 8: \"sum.bits\" is {bits}, outside 1 to 40"),
+        );
+    }
+    let table = sum("\"shop\"", "\"amount\"", "32") + "colum = 3\n";
+    assert_refused(SUM, &table, "agreement, line 10, column 1: unknown field \"sum.colum\"");
+}
+
+#[test]
+fn bounds_and_thresholds_that_contradict_each_other_are_refused() {
+    let intersection = |more: &str| format!("operation = \"intersection\"\n{more}");
+    let threshold = |more: &str| format!("operation = \"threshold\"\nthreshold = 100\n{more}");
+    assert_refused(
+        &intersection("min_matches = 10\nmax_matches = 9"),
+        "",
+        "agreement, line 6, column 15: min_matches 10 is above max_matches 9",
+    );
+    assert_refused(
+        &intersection("min_matches = 2_001"),
+        "",
+        "agreement, line 6, column 15: \"min_matches\" is 2001, above the smaller max_rows 2000",
+    );
+    assert_refused(
+        &intersection("min_matches = 0"),
+        "",
+        "agreement, line 6, column 15: \"min_matches\" is 0, outside 1 to 4294963200",
+    );
+    assert_refused(
+        "operation = \"threshold\"\nthreshold = 2001",
+        "",
+        "agreement, line 6, column 13: \"threshold\" is 2001, above the smaller max_rows 2000",
+    );
+    assert_refused(
+        &threshold("min_matches = 100"),
+        "",
+        "agreement, line 6, column 13: with min_matches 100 the threshold 100 has one answer only",
+    );
+    assert_refused(
+        &threshold("max_matches = 99"),
+        "",
+        "agreement, line 6, column 13: with max_matches 99 the threshold 100 has one answer only",
+    );
+}
+
+#[test]
+fn a_protocol_that_does_not_offer_it_is_refused_with_those_that_do() {
+    for (head, bounds) in [
+        ("protocol = \"dh\"\noperation = \"cardinality\"", false),
+        ("protocol = \"dh\"\noperation = \"intersection\"\nmin_matches = 5", true),
+        ("protocol = \"dh\"\noperation = \"cardinality\"\nmin_matches = 5", false),
+    ] {
+        let error = Agreement::parse(&agreement(head, "")).unwrap_err();
+        let AgreementFault::NotOffered { operation, bounds: told, offering, .. } = *error.fault
+        else {
+            panic!("{error}");
+        };
+        assert_eq!(told, bounds, "{head}");
+        let bounded = head.contains("min_matches");
+        let expected = catalogue()
+            .iter()
+            .filter(|row| row.operations.contains(&operation) && (row.bounds || !bounded));
+        assert!(expected.map(|row| row.id).eq(offering), "{head}");
+    }
+}
+
+#[test]
+fn security_that_nobody_offers_is_refused_with_the_strongest_there_is() {
+    let text = agreement("operation = \"cardinality\"", "").replace("semi-honest", "malicious");
+    let error = Agreement::parse(&text).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "agreement: no protocol offers cardinality with malicious security yet"
+    );
+    let text = agreement("operation = \"intersection\"\nmax_matches = 7", "");
+    let error = Agreement::parse(&text.replace("semi-honest", "malicious")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "agreement: no protocol offers intersection within bounds with malicious security yet"
+    );
+}
+
+#[test]
+fn an_agreement_without_a_question_asks_for_rows_without_bounds() {
+    let agreement = Agreement::parse(&agreement("operation = \"intersection\"", "")).unwrap();
+    assert_eq!(agreement.question, Question::Intersection);
+    assert_eq!(agreement.bounds, MatchBounds::default());
+    for field in ["threshold", "_matches", "[sum]"] {
+        assert!(!agreement.canonical().contains(field), "older agreements keep their hash");
+    }
+}
