@@ -32,10 +32,14 @@ pub struct Cost {
     pub count: Count,
     /// Private bits of the receiver, input by input.
     pub receiver_inputs: Vec<u64>,
+    /// How many of them come after gates.
+    pub late_inputs: u64,
     /// Bits of results, and who is told.
     pub results: Vec<(u64, Reveal)>,
     /// Bits of checked results.
     pub checked_results: Vec<u64>,
+    /// Public bits that the receiver tells, message by message.
+    pub told: Vec<u64>,
     /// Comparisons in bins that are not made of gates alone.
     pub bins: Vec<Bins>,
 }
@@ -66,6 +70,13 @@ impl Counted {
     /// A word of `width` wires of input.
     pub fn inputs(width: usize, len: usize) -> Vec<Self> {
         vec![Self::input(len); width]
+    }
+}
+
+impl Cost {
+    /// Payload bytes of all that the receiver tells.
+    pub fn told_bytes(&self) -> u64 {
+        self.told.iter().map(|bits| bits.div_ceil(8)).sum()
     }
 }
 
@@ -164,6 +175,7 @@ impl Computation for Counting {
     ) -> Result<Vec<Counted>> {
         if of == Role::Receiver {
             self.cost.receiver_inputs.push((width * len) as u64);
+            self.cost.late_inputs += u64::from(self.cost.count.rounds > 0);
         }
         Ok(Counted::inputs(width, len))
     }
@@ -180,6 +192,11 @@ impl Computation for Counting {
             false => self.cost.checked_results.push(bits),
         }
         Ok(wires.iter().map(|wires| (0..wires.len).map(|_| true).collect()).collect())
+    }
+
+    fn tell(&mut self, bits: &Bits) -> Result<()> {
+        self.cost.told.push(bits.len() as u64);
+        Ok(())
     }
 
     fn equal_in_bins(

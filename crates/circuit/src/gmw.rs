@@ -82,8 +82,8 @@ pub fn bytes(cost: &Cost, chooser: Role) -> Traffic {
 
 /// Flights of a computation, unless small sizes make it take fewer.
 pub fn flights(cost: &Cost) -> u64 {
-    let extensions = transfers::extensions(transfers(cost));
-    1 + 2 * extensions + cost.count.rounds + 2 * cost.bins.len() as u64 + cost.results.len() as u64
+    let setup = transfers::flights(transfers(cost));
+    setup + cost.count.rounds + 2 * cost.bins.len() as u64 + cost.results.len() as u64
 }
 
 fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {

@@ -42,6 +42,28 @@ pub trait Computation: Gates + Sized {
     /// Of the connection; [`vesica_core::Misbehaviour::InvalidValue`].
     fn reveal_checked(&mut self, wires: &[Self::Wires]) -> Result<Vec<Bits>>;
 
+    /// Sends public bits from the receiver to the sender, who [`hear`](Computation::hear)s them when it likes.
+    ///
+    /// # Errors
+    /// Of the connection.
+    fn tell(&mut self, bits: &Bits) -> Result<()> {
+        match self.context() {
+            Some(ctx) => ctx.peer()?.send(&bits.to_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// The next `len` bits that the receiver [told](Computation::tell).
+    ///
+    /// # Errors
+    /// Of the connection.
+    fn hear(&mut self, len: usize) -> Result<Bits> {
+        match self.context() {
+            Some(ctx) => Ok(Bits::from_bytes(&ctx.peer()?.recv(Bits::bytes_len(len))?, len)),
+            None => Ok((0..len).map(|_| false).collect()),
+        }
+    }
+
     /// The context, for progress; none where nobody is talked to.
     fn context(&mut self) -> Option<&mut Context> {
         None

@@ -87,7 +87,7 @@ pub fn bytes(cost: &Cost) -> Traffic {
     results.chain(checked).fold(setup + gates, |sum, bytes| sum + bytes)
 }
 
-/// Flights of a computation whose inputs come first, unless there is nothing to compute or to tell in between.
+/// Flights of a computation, unless there is nothing to compute or to tell in between.
 pub fn flights(cost: &Cost) -> u64 {
     let transfers = transfers(cost);
     let setup = match transfers {
@@ -99,5 +99,6 @@ pub fn flights(cost: &Cost) -> u64 {
     let answers = |to: &Reveal| to.to(Role::Sender);
     let results = cost.results.iter().filter(|(_, to)| answers(to)).count();
     let is_last = cost.results.last().is_some_and(|(_, to)| answers(to));
-    setup + 1 + 2 * (results + cost.checked_results.len()) as u64 - u64::from(is_last)
+    let waits = (results + cost.checked_results.len()) as u64 + cost.late_inputs;
+    setup + 1 + 2 * waits - u64::from(is_last)
 }

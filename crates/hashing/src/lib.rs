@@ -19,7 +19,7 @@ mod short;
 pub mod simple;
 mod table;
 
-pub use cuckoo::Cuckoo;
+pub use cuckoo::{Cuckoo, Placed};
 pub use locations::Locations;
 pub use max_load::max_load;
 pub use short::ShortItems;

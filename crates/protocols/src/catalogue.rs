@@ -2,8 +2,8 @@
 //! the benchmarks all read it.
 
 use crate::{
-    Input, Party, dh, dl_dt10, gbf, gbf_malicious, kkrt16, naive_hash, ot_phasing, psz14, rr22,
-    rr22_malicious, rsa_dt10,
+    Input, Party, bwa, circuit_phasing, dh, dl_dt10, gbf, gbf_malicious, kkrt16, naive_hash,
+    ot_phasing, psz14, pwc, rr22, rr22_malicious, rsa_dt10, scs,
 };
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -178,6 +178,18 @@ static CATALOGUE: &[Protocol] = &[
     dl_dt10::ROW,
     rsa_dt10::ROW,
     rsa_dt10::ROW_3072,
+    circuit_phasing::ROW,
+    circuit_phasing::YAO_ROW,
+    scs::WAKSMAN_ROW,
+    scs::WAKSMAN_GMW_ROW,
+    scs::SORT_ROW,
+    scs::SORT_GMW_ROW,
+    scs::HE_ROW,
+    scs::HE_GMW_ROW,
+    pwc::ROW,
+    pwc::GMW_ROW,
+    bwa::ROW,
+    bwa::GMW_ROW,
     naive_hash::ROW,
 ];
 

@@ -15,12 +15,19 @@
 //! | [`ot_phasing`] | OT-Phasing (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
 //! | [`psz14`] | OT-PSI (Pinkas, Schneider, Zohner 2014) | semi-honest |
 //! | [`rsa_dt10`] | blind-RSA PSI (De Cristofaro, Tsudik 2010) | semi-honest |
+//! | `scs` | sort, compare, shuffle by a circuit (Huang, Evans, Katz 2012) | semi-honest |
+//! | `pwc` | pairwise comparisons by a circuit (Huang, Evans, Katz 2012) | semi-honest |
+//! | `bwa` | bit vectors of a small domain by a circuit (Huang, Evans, Katz 2012) | semi-honest |
+//! | `circuit_phasing` | hashing to bins and a circuit (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
 
 mod answer;
+mod bwa;
 pub mod catalogue;
+mod circuit_phasing;
+mod computed;
 pub mod dh;
 pub mod dl_dt10;
 pub mod gbf;
@@ -30,9 +37,11 @@ pub mod naive_hash;
 pub mod ot_phasing;
 mod party;
 pub mod psz14;
+mod pwc;
 pub mod rr22;
 pub mod rr22_malicious;
 pub mod rsa_dt10;
+mod scs;
 mod sorted_tags;
 
 pub use catalogue::{Protocol, Security, Traffic, catalogue, find, strongest};

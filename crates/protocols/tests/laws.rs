@@ -14,6 +14,8 @@ fn block(protocol: &Protocol) -> u64 {
     match protocol.id {
         "dl_dt10" => dl_dt10::ELEMENTS_PER_MESSAGE as u64,
         "rsa_dt10" | "rsa_dt10_3072" => rsa_dt10::ELEMENTS_PER_MESSAGE as u64,
+        // Circuits have no messages of a size of their own; items meet a stash by 128.
+        _ if protocol.operations.contains(&Operation::Cardinality) => 128,
         _ => POINTS_PER_MESSAGE as u64,
     }
 }
@@ -69,6 +71,18 @@ fn every_protocol_for_small_domains_compares_integers_exactly() {
     let small = || intersections().filter(|row| row.takes_integers());
     assert!(small().count() > 0);
     small().for_each(laws::psi_of_integers);
+}
+
+#[test]
+fn every_protocol_answers_the_queries_it_offers() {
+    let answering = || catalogue().iter().filter(|row| row.operations.len() > 1);
+    assert!(answering().count() > 0);
+    answering().for_each(laws::queries);
+}
+
+#[test]
+fn every_protocol_refuses_what_it_does_not_offer() {
+    catalogue().iter().for_each(laws::what_is_not_offered_is_refused);
 }
 
 #[test]

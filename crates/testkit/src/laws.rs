@@ -1,15 +1,17 @@
 //! What every protocol of an operation must satisfy, whatever it is made of.
 
-use crate::sets::{items, overlapping, plain_intersection};
+use crate::sets::{integers, items, overlapping, plain_intersection};
 use crate::tamper::{Change, Tampering};
 use crate::{Run, Runner};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vesica_core::{Error, Item, Learns, ParameterError, PsiParams, Role, SessionId};
-use vesica_protocols::{Output, Protocol};
+use vesica_core::{
+    Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, Values,
+};
+use vesica_protocols::{Input, Operation, Output, Protocol};
 
-/// Runs `protocol` on `x` and `y`.
+/// Runs `protocol` on `x` and `y`, which are of [`law_bits`].
 pub fn run_psi(
     protocol: &Protocol,
     runner: &Runner,
@@ -17,7 +19,7 @@ pub fn run_psi(
     x: &[Item],
     y: &[Item],
 ) -> Run {
-    run_with_bits(protocol, runner, learns, Item::BITS, x, y)
+    run_with_bits(protocol, runner, learns, law_bits(protocol), x, y)
 }
 
 /// [`run_psi`] for items of `bits` bits.
@@ -33,11 +35,60 @@ fn run_with_bits(
     let params = PsiParams::new(session, x.len() as u64, y.len() as u64, learns)
         .and_then(|params| params.with_item_bits(bits))
         .expect("test sets are small");
+    run_with(protocol, runner, params, x, y, None)
+}
+
+/// Runs `protocol` with any parameters; `value` is that of an item, where values are summed.
+fn run_with(
+    protocol: &Protocol,
+    runner: &Runner,
+    params: PsiParams,
+    x: &[Item],
+    y: &[Item],
+    value: Option<fn(&Item) -> u64>,
+) -> Run {
     let party = |role, items: &[Item]| {
-        protocol.party(role, params, Arc::new(items.to_vec())).expect("the sizes agree")
+        let set = Arc::new(items.to_vec());
+        let input = match value.filter(|_| params.query().values_of(role).is_some()) {
+            Some(value) => Input::with_values(set, Arc::new(items.iter().map(value).collect())),
+            None => set.into(),
+        };
+        protocol.party(role, params, input).expect("the sizes agree")
     };
     let (sender, receiver) = (party(Role::Sender, x), party(Role::Receiver, y));
     runner.run(sender, receiver)
+}
+
+/// Length of the items that a law tries: digests, or where a protocol takes none, integers of a domain that holds
+/// all test sets.
+fn law_bits(protocol: &Protocol) -> u32 {
+    match *protocol.item_bits.end() {
+        Item::BITS => Item::BITS,
+        most => most.min(13),
+    }
+}
+
+/// [`items`] of the length that the protocol takes.
+fn items_for(protocol: &Protocol, range: std::ops::Range<u64>) -> Vec<Item> {
+    match law_bits(protocol) {
+        Item::BITS => items(range),
+        bits => integers(bits, range),
+    }
+}
+
+/// [`overlapping`] of the length that the protocol takes.
+fn overlapping_for(
+    protocol: &Protocol,
+    (n_x, n_y, common): (u64, u64, u64),
+) -> (Vec<Item>, Vec<Item>) {
+    if law_bits(protocol) == Item::BITS {
+        return overlapping(n_x, n_y, common);
+    }
+    let x = items_for(protocol, 0..n_x);
+    let mut y = items_for(protocol, 0..common);
+    y.extend(items_for(protocol, n_x..n_x + n_y - common));
+    y.sort_unstable();
+    (x, y)
 }
 
 /// (sender's size, receiver's size, common): empty, one, disjoint, equal, one against many, and
@@ -72,7 +123,7 @@ pub fn sizes(block: u64) -> Vec<(u64, u64, u64)> {
 pub fn psi(protocol: &Protocol, block: u64) {
     for learns in [Learns::Receiver, Learns::Both] {
         for (n_x, n_y, common) in sizes(block) {
-            let (x, y) = overlapping(n_x, n_y, common);
+            let (x, y) = overlapping_for(protocol, (n_x, n_y, common));
             let run = run_psi(protocol, &Runner::default(), learns, &x, &y);
             let case = format!("{} n_x={n_x} n_y={n_y} common={common} {learns:?}", protocol.id);
 
@@ -85,16 +136,25 @@ pub fn psi(protocol: &Protocol, block: u64) {
             assert_eq!(run.sender.output, Ok(expected), "sender, {case}");
 
             let session = SessionId::from_bytes([0; 32]);
-            let params = PsiParams::new(session, n_x, n_y, learns).expect("test sets are small");
+            let params = PsiParams::new(session, n_x, n_y, learns)
+                .and_then(|params| params.with_item_bits(law_bits(protocol)))
+                .expect("test sets are small");
             let formula = (protocol.bytes)(&params);
-            assert_eq!(run.sender_bytes(), formula.sender_to_receiver, "sender bytes, {case}");
-            assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "receiver bytes, {case}");
+            let [sent, received] = [run.sender_bytes(), run.receiver_bytes()];
+            if protocol.bytes_depend_on_result && common > 0 {
+                assert!(sent <= formula.sender_to_receiver, "sender bytes, {case}");
+                assert!(received <= formula.receiver_to_sender, "receiver bytes, {case}");
+            } else {
+                assert_eq!(sent, formula.sender_to_receiver, "sender bytes, {case}");
+                assert_eq!(received, formula.receiver_to_sender, "receiver bytes, {case}");
+            }
             if n_x > 0 && n_y > 0 {
                 let answer = u64::from(learns == Learns::Both);
                 let flights = (protocol.flights)(&params) + answer;
-                // Small sets may take a shorter way.
+                // Small sets may take a shorter way; both may be told by the same flight.
                 assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
-                if n_x.min(n_y) >= block {
+                let is_exact = learns == Learns::Receiver || !protocol.bounds;
+                if n_x.min(n_y) >= block && is_exact {
                     assert_eq!(run.flights(), flights, "flights, {case}");
                 }
             }
@@ -106,10 +166,15 @@ pub fn psi(protocol: &Protocol, block: u64) {
 /// the formula, whatever the length of the items, up to sets that fill the whole domain; and longer
 /// items are refused.
 pub fn psi_of_integers(protocol: &Protocol) {
-    for bits in [1, 7, 10, 16, 32, 40, 64, 101] {
-        let all = 1_u128 << bits.min(10);
+    let takes = |bits: &u32| protocol.item_bits.contains(bits);
+    for bits in [1, 7, 10, 16, 32, 40, 64, 101].into_iter().filter(takes) {
+        let reserved = u128::from(protocol.reserves_zero);
+        let fits = |log: &u32| estimate(protocol, 1 << log, bits) <= AFFORDABLE_SECONDS;
+        let log = (1..=bits.min(10)).rev().find(fits).unwrap_or(1);
+        let all = (1_u128 << log) - reserved;
         // Spread over the domain: the low bits of an odd multiple take every value.
-        let item = |i: u128| Item::from_integer((i * 0x9e37_79b9_7f4a_7c15) % (1 << bits));
+        let spread = |i: u128| (i + reserved).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let item = |i: u128| Item::from_integer(spread(i % all) % (1 << bits));
         for (n_x, n_y, first_y) in
             [(all, all, 0), (all, all / 2, 0), (all / 2, all, all / 4), (1, all, 0), (all, 1, 0)]
         {
@@ -129,8 +194,10 @@ pub fn psi_of_integers(protocol: &Protocol) {
                         .and_then(|params| params.with_item_bits(bits))
                         .expect("test sets are small");
                 let formula = (protocol.bytes)(&params);
-                assert_eq!(run.sender_bytes(), formula.sender_to_receiver, "bytes, {case}");
-                assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "bytes, {case}");
+                if !protocol.bytes_depend_on_result {
+                    assert_eq!(run.sender_bytes(), formula.sender_to_receiver, "bytes, {case}");
+                    assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "bytes, {case}");
+                }
             }
         }
         let params = PsiParams::new(SessionId::from_bytes([0; 32]), 1, 1, Learns::Receiver)
@@ -165,6 +232,21 @@ const AFFORDABLE_SECONDS: f64 = 0.25;
 /// Least size that [`affordable`] gives.
 const LEAST_LEN: u64 = 20;
 
+/// What a run of two sets of `n` items takes by the row's own estimate.
+fn estimate(protocol: &Protocol, n: u64, bits: u32) -> f64 {
+    let session = SessionId::from_bytes([0; 32]);
+    let params = PsiParams::new(session, n, n, Learns::Receiver)
+        .and_then(|params| params.with_item_bits(bits))
+        .expect("test sets are small");
+    cost(protocol, &params)
+}
+
+/// The row's own estimate, on a slow network too.
+fn cost(protocol: &Protocol, params: &PsiParams) -> f64 {
+    const BYTES_PER_SECOND: f64 = 3.0e7;
+    (protocol.seconds)(params) + (protocol.bytes)(params).total() as f64 / BYTES_PER_SECOND
+}
+
 /// The sets of [`overlapping`], halved until a run of `protocol` takes little time by its own
 /// estimate: where each item costs an exponentiation of some milliseconds, a law is as true of
 /// fewer.
@@ -174,13 +256,14 @@ fn affordable(
 ) -> (Vec<Item>, Vec<Item>) {
     let seconds = |n_x, n_y| {
         let session = SessionId::from_bytes([0; 32]);
-        let params = PsiParams::new(session, n_x, n_y, Learns::Receiver);
-        (protocol.seconds)(&params.expect("test sets are small"))
+        let params = PsiParams::new(session, n_x, n_y, Learns::Receiver)
+            .and_then(|params| params.with_item_bits(law_bits(protocol)));
+        cost(protocol, &params.expect("test sets are small"))
     };
     while n_x.min(n_y) / 2 >= LEAST_LEN && seconds(n_x, n_y) > AFFORDABLE_SECONDS {
         (n_x, n_y, common) = (n_x / 2, n_y / 2, common / 2);
     }
-    overlapping(n_x, n_y, common)
+    overlapping_for(protocol, (n_x, n_y, common))
 }
 
 /// More CPU threads and another network change nothing about the result.
@@ -201,6 +284,9 @@ pub fn psi_is_the_same_everywhere(protocol: &Protocol) {
 /// the same sizes look the same on the wire.
 pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
     for learns in [Learns::Receiver, Learns::Both] {
+        if protocol.bytes_depend_on_result && learns == Learns::Both {
+            continue;
+        }
         let shape_of = |x: &[Item], y: &[Item], seed| {
             let runner = Runner { seed, ..Runner::default() };
             let run = run_psi(protocol, &runner, learns, x, y);
@@ -213,9 +299,10 @@ pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
         let (x, y) = affordable(protocol, (700, 900, 0));
         let disjoint = shape_of(&x, &y, 1);
         let (n_x, n_y) = (x.len() as u64, y.len() as u64);
-        let (x, y) = overlapping(n_x, n_y, n_x);
+        let (x, y) = overlapping_for(protocol, (n_x, n_y, n_x.min(n_y)));
         assert_eq!(shape_of(&x, &y, 2), disjoint);
-        let (x, y) = (items(5000..5000 + n_x), items(5000 + n_x / 2..5000 + n_x / 2 + n_y));
+        let other = |first: u64, len| items_for(protocol, first..first + len);
+        let (x, y) = (other(5000, n_x), other(5000 + n_x / 2, n_y));
         assert_eq!(shape_of(&x, &y, 3), disjoint);
     }
 }
@@ -224,7 +311,10 @@ pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
 /// no panic, no hang, no large allocation. A changed length is always an error at the party that
 /// reads it.
 pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
-    let (x, y) = affordable(protocol, (90, 70, 20));
+    // The messages of a circuit are as many as its layers.
+    let is_circuit = protocol.operations.contains(&Operation::Cardinality);
+    let sizes = if is_circuit { (5, 4, 2) } else { (90, 70, 20) };
+    let (x, y) = affordable(protocol, sizes);
     for learns in [Learns::Receiver, Learns::Both] {
         for from in [Role::Sender, Role::Receiver] {
             for change in Change::ALL {
@@ -302,4 +392,142 @@ fn deviations_with(protocol: &Protocol, (x, y): &(Vec<Item>, Vec<Item>)) {
         }
     }
     assert!(caught > harmless, "{caught} deviations were caught, {harmless} were harmless");
+}
+
+/// The value of an item, where values are summed: below 2^20.
+fn value(item: &Item) -> u64 {
+    (item.integer() % 1_000_003) as u64
+}
+
+/// Law for protocols that answer other queries than the intersection, and audit: each party learns the plain answer or
+/// nothing, outside the bounds both learn that and nothing else, and the bytes are those of the formula.
+pub fn queries(protocol: &Protocol) {
+    let bounds = |min, max| Bounds::new(min, max).expect("they do not contradict");
+    let mut bounds_of = vec![Bounds::NONE];
+    if protocol.bounds {
+        bounds_of.extend([
+            bounds(Some(0), Some(0)),
+            bounds(Some(5), None),
+            bounds(None, Some(5)),
+            bounds(Some(3), Some(9)),
+            bounds(Some(10), Some(1 << 40)),
+            bounds(Some(1 << 40), None),
+        ]);
+    }
+    let sum = |holder| Query::Sum(Values::new(holder, 20).expect("values have 20 bits"));
+    let threshold = |min| Query::Threshold { min };
+    let all = [
+        Query::Intersection,
+        Query::Cardinality,
+        threshold(0),
+        threshold(5),
+        threshold(1 << 33),
+        sum(Role::Sender),
+        sum(Role::Receiver),
+    ];
+    let offered = |query: &Query| protocol.operations.contains(&query.operation());
+    for query in all.into_iter().filter(offered) {
+        for bounds in &bounds_of {
+            for learns in [Learns::Receiver, Learns::Both] {
+                for sizes in
+                    [(0, 7, 0), (1, 1, 1), (9, 5, 0), (40, 33, 5), (33, 40, 10), (150, 3, 3)]
+                {
+                    one_query(protocol, query, *bounds, learns, sizes);
+                }
+            }
+        }
+    }
+}
+
+fn one_query(
+    protocol: &Protocol,
+    query: Query,
+    bounds: Bounds,
+    learns: Learns,
+    (n_x, n_y, common): (u64, u64, u64),
+) {
+    let (x, y) = overlapping_for(protocol, (n_x, n_y, common));
+    let params = PsiParams::new(SessionId::from_bytes([3; 32]), n_x, n_y, learns)
+        .and_then(|params| params.with_item_bits(law_bits(protocol)))
+        .expect("test sets are small")
+        .with_query(query)
+        .with_bounds(bounds);
+    let case = format!("{} {query:?} {bounds:?} {learns:?} {common} of {n_x}, {n_y}", protocol.id);
+    let run = run_with(protocol, &Runner::default(), params, &x, &y, Some(value));
+    let plain = |own: &[Item], other: &[Item]| {
+        let positions = plain_intersection(own, other);
+        match query {
+            Query::Cardinality => Output::Cardinality(common),
+            Query::Threshold { min } => Output::AtLeast(common >= min),
+            Query::Sum(_) => {
+                Output::Sum(positions.iter().map(|i| u128::from(value(&own[*i]))).sum())
+            }
+            _ => Output::Positions(positions),
+        }
+    };
+    let is_inside = bounds.contain(common);
+    let expected = |output: Output, is_told: bool| match (is_inside, is_told) {
+        (false, _) => Output::OutsideBounds,
+        (true, true) => output,
+        (true, false) => Output::Nothing,
+    };
+    assert_eq!(run.receiver.output, Ok(expected(plain(&y, &x), true)), "receiver, {case}");
+    let told = learns == Learns::Both;
+    assert_eq!(run.sender.output, Ok(expected(plain(&x, &y), told)), "sender, {case}");
+    let formula = (protocol.bytes)(&params);
+    let bytes = (run.sender_bytes(), run.receiver_bytes());
+    let most = (formula.sender_to_receiver, formula.receiver_to_sender);
+    if is_inside && !(protocol.bytes_depend_on_result && common > 0) {
+        assert_eq!(bytes, most, "{case}");
+    } else {
+        assert!(bytes.0 <= most.0 && bytes.1 <= most.1, "{case}");
+    }
+}
+
+/// Law for what a protocol does not offer: it is refused before anything is sent.
+pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
+    let bits = law_bits(protocol);
+    let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Receiver)
+        .and_then(|params| params.with_item_bits(bits))
+        .expect("test sets are small");
+    let set = Arc::new(items_for(protocol, 0..2));
+    let refused = |params, input: Input| {
+        [Role::Sender, Role::Receiver].map(|role| protocol.party(role, params, input.clone()).err())
+    };
+    let values = Values::new(Role::Sender, 8).expect("values have 8 bits");
+    for query in [Query::Cardinality, Query::Threshold { min: 1 }, Query::Sum(values)] {
+        if !protocol.operations.contains(&query.operation()) {
+            let error = Some(ParameterError::UnsupportedOperation.into());
+            let found = refused(params.with_query(query), Arc::clone(&set).into());
+            assert_eq!(found, [error.clone(), error], "{}", protocol.id);
+        }
+    }
+    if !protocol.bounds {
+        let bounded = params.with_bounds(Bounds::new(Some(1), None).expect("one bound"));
+        let error = Some(ParameterError::UnsupportedBounds.into());
+        assert_eq!(refused(bounded, Arc::clone(&set).into()), [error.clone(), error]);
+    }
+    if protocol.operations.contains(&Operation::Sum) {
+        let params = params.with_query(Query::Sum(values));
+        let with = |values: Vec<u64>| Input::with_values(Arc::clone(&set), Arc::new(values));
+        let wrong = Some(Error::from(ParameterError::Values));
+        let too_long = Some(Error::from(ParameterError::ValueTooLong { bits: 8 }));
+        let [sender, receiver] = refused(params, with(vec![1, 2]));
+        assert_eq!((sender, receiver), (None, wrong.clone()), "{}", protocol.id);
+        let [sender, receiver] = refused(params, Arc::clone(&set).into());
+        assert_eq!((sender, receiver), (wrong.clone(), None), "{}", protocol.id);
+        assert_eq!(refused(params, with(vec![1]))[0], wrong, "{}", protocol.id);
+        assert_eq!(refused(params, with(vec![1, 256]))[0], too_long, "{}", protocol.id);
+    }
+    if protocol.reserves_zero {
+        let zero = Arc::new(vec![Item::from_integer(0), Item::from_integer(1)]);
+        let error = Some(ParameterError::ReservedItem.into());
+        assert_eq!(refused(params, zero.into()), [error.clone(), error], "{}", protocol.id);
+    }
+    for bits in [protocol.item_bits.start() - 1, protocol.item_bits.end() + 1] {
+        if let Ok(params) = params.with_item_bits(bits) {
+            let error = Some(ParameterError::ItemBits { bits }.into());
+            assert_eq!(refused(params, Arc::clone(&set).into()), [error.clone(), error]);
+        }
+    }
 }

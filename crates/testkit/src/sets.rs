@@ -27,6 +27,14 @@ pub fn overlapping(sender_len: u64, receiver_len: u64, common: u64) -> (Vec<Item
     (x, y)
 }
 
+/// Integers of `bits` bits in place of the items `range.start`, … of a universe of 2^`bits` − 1: none is zero.
+pub fn integers(bits: u32, range: std::ops::Range<u64>) -> Vec<Item> {
+    assert!(u128::from(range.end) < 1 << bits, "the domain has as many items");
+    // An odd factor permutes the domain and leaves zero where it is.
+    let spread = |i: u64| u128::from(i + 1) * 0x9e37_79b9_7f4a_7c15 % (1 << bits);
+    range.map(|i| Item::from_integer(spread(i))).collect()
+}
+
 /// Positions in `own` of the items that `other` has too: the answer every protocol must give.
 pub fn plain_intersection(own: &[Item], other: &[Item]) -> Vec<usize> {
     let other: std::collections::HashSet<&Item> = other.iter().collect();

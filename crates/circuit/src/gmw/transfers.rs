@@ -182,19 +182,22 @@ fn rounded(len: u64) -> u64 {
     len.next_multiple_of(PIECE as u64)
 }
 
-/// Payload bytes of `len` transfers; the chooser is their receiver.
-pub(super) fn bytes(len: u64) -> Traffic {
-    let mut left = rounded(len);
-    let mut bytes = cot::setup_bytes::<SemiHonest>();
-    while left > 0 {
-        let now = left.min(PER_EXTENSION);
-        bytes = bytes + cot::extend_bytes::<SemiHonest>(now as usize);
-        left -= now;
-    }
-    bytes
+/// The lengths of the extensions that give `len` transfers.
+fn extensions(len: u64) -> impl Iterator<Item = usize> {
+    let len = rounded(len);
+    let step = PER_EXTENSION as usize;
+    (0..len).step_by(step).map(move |first| (len - first).min(PER_EXTENSION) as usize)
 }
 
-/// How many extensions `len` transfers take: each is two flights more where it comes in the middle.
-pub(super) fn extensions(len: u64) -> u64 {
-    rounded(len).div_ceil(PER_EXTENSION)
+/// Payload bytes of `len` transfers; the chooser is their receiver.
+pub(super) fn bytes(len: u64) -> Traffic {
+    let extended = extensions(len).map(cot::extend_bytes::<SemiHonest>);
+    extended.fold(cot::setup_bytes::<SemiHonest>(), |sum, bytes| sum + bytes)
+}
+
+/// Flights of `len` transfers: one from the giver, and for each extension one from the chooser and, unless they come
+/// from the extension below the silent ones, one from the giver.
+pub(super) fn flights(len: u64) -> u64 {
+    let is_silent = |len| cot::extend_bytes::<SemiHonest>(len).sender_to_receiver > 0;
+    1 + extensions(len).map(|len| 1 + u64::from(is_silent(len))).sum::<u64>().max(1)
 }

@@ -1,0 +1,286 @@
+//! Three ways to show what was found in an order that says nothing.
+
+use super::Scs;
+use crate::{Output, Traffic};
+use std::sync::{Arc, Mutex, PoisonError};
+use vesica_circuit::gadgets::{add, permute, sort};
+use vesica_circuit::{Computation, Reveal, word};
+use vesica_core::{Error, Item, Learns, Misbehaviour, Result, Role};
+use vesica_modular::paillier::shuffle::{
+    Packing, Share, decrypt_unpack, encrypt_masks, mask_bits, random_mask, subtract_permute_pack,
+};
+use vesica_modular::paillier::{KeyPair, PublicKey, ciphertext_len};
+use vesica_modular::rsa::KeySize;
+use vesica_net::Context;
+use vesica_ot::Bits;
+use vesica_switching::{Network, Permutation, Routing};
+use zeroize::Zeroize;
+
+/// Ciphertexts of a message.
+const PER_MESSAGE: usize = 256;
+
+/// A party's private input, and what it draws for the shuffle.
+pub(super) struct Own {
+    pub(super) role: Role,
+    /// As the party has them.
+    pub(super) items: Arc<Vec<vesica_core::Item>>,
+    /// As they are compared, sorted; the sender's fall.
+    pub(super) sorted: Vec<Item>,
+    /// The positions of the sorted items.
+    pub(super) order: Vec<u32>,
+    pub(super) values: Option<Vec<u64>>,
+    pub(super) secret: Secrets,
+}
+
+/// What a party draws for the shuffle.
+pub(super) enum Secrets {
+    /// Nothing.
+    None,
+    /// The sender's network.
+    Routing(Routing),
+    /// The receiver's masks, a list for each window.
+    Masks(Vec<Share>),
+    /// The sender's permutation, and the masked items once they are known.
+    Masked(Permutation, Mutex<Vec<Share>>),
+}
+
+/// A way to shuffle.
+pub(super) trait Shuffle: Sized + Send + 'static {
+    /// Whether the order of what is revealed says nothing to the sender either, who then is told by the circuit.
+    const ORDER_SAYS_NOTHING_TO_BOTH: bool;
+
+    /// What the party in `role` draws, for `windows` items of `width` bits.
+    fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets;
+
+    /// Shuffles and reveals.
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        width: usize,
+        items: Vec<C::Wires>,
+    ) -> Result<Output>;
+
+    /// What follows the circuit.
+    fn finish(_ctx: &mut Context, _scs: &Scs<Self>, output: Output) -> Result<Output> {
+        Ok(output)
+    }
+
+    /// Payload bytes of [`finish`](Shuffle::finish).
+    fn finish_bytes(_width: u32, _windows: usize) -> Traffic {
+        Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
+    }
+}
+
+/// A Waksman network that the sender sets (§5.3.3).
+pub(super) struct Waksman;
+
+/// Sorting (§5.3.1).
+pub(super) struct Sorted;
+
+/// Homomorphic encryption (§5.3.2).
+pub(super) struct Homomorphic;
+
+impl Shuffle for Waksman {
+    const ORDER_SAYS_NOTHING_TO_BOTH: bool = false;
+
+    fn draw(ctx: &mut Context, role: Role, _: u32, windows: usize) -> Secrets {
+        match role {
+            Role::Sender => {
+                let permutation = Permutation::random(windows, ctx.rng());
+                Secrets::Routing(Routing::waksman(&permutation))
+            }
+            _ => Secrets::None,
+        }
+    }
+
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        _: usize,
+        items: Vec<C::Wires>,
+    ) -> Result<Output> {
+        let network = Network::waksman(scs.windows());
+        let routing = scs.own.as_ref().and_then(|own| match &own.secret {
+            Secrets::Routing(routing) => Some(routing),
+            _ => None,
+        });
+        let items = permute(c, &network, routing, items)?;
+        let revealed = c.reveal(&items, Reveal::Receiver)?;
+        positions(scs, revealed.map(|bits| word::numbers(&bits)))
+    }
+}
+
+impl Shuffle for Sorted {
+    const ORDER_SAYS_NOTHING_TO_BOTH: bool = true;
+
+    fn draw(_: &mut Context, _: Role, _: u32, _: usize) -> Secrets {
+        Secrets::None
+    }
+
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        width: usize,
+        mut items: Vec<C::Wires>,
+    ) -> Result<Output> {
+        sort(c, width, &mut items)?;
+        let to = match scs.params.learns() {
+            Learns::Receiver => Reveal::Receiver,
+            Learns::Both => Reveal::Both,
+        };
+        let revealed = c.reveal(&items, to)?;
+        positions(scs, revealed.map(|bits| word::numbers(&bits)))
+    }
+}
+
+impl Shuffle for Homomorphic {
+    const ORDER_SAYS_NOTHING_TO_BOTH: bool = false;
+
+    fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets {
+        match role {
+            Role::Sender => {
+                Secrets::Masked(Permutation::random(windows, ctx.rng()), Mutex::new(Vec::new()))
+            }
+            _ => {
+                let bits = mask_bits(width, windows);
+                Secrets::Masks((0..windows).map(|_| random_mask(bits, ctx.rng())).collect())
+            }
+        }
+    }
+
+    /// r' = m + r, for the sender alone.
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        width: usize,
+        mut items: Vec<C::Wires>,
+    ) -> Result<Output> {
+        let windows = scs.windows();
+        let mask_len = mask_bits(width as u32, windows) as usize;
+        let secret = scs.own.as_ref().map(|own| &own.secret);
+        let masks = match secret {
+            Some(Secrets::Masks(masks)) => Some(bits_of_shares(masks, mask_len)),
+            _ => None,
+        };
+        let masks = c.input(Role::Receiver, masks.as_deref(), mask_len, windows)?;
+        let zero = c.constant(false, windows);
+        items.resize(mask_len, zero);
+        let masked = add(c, &items, &masks)?;
+        let revealed = c.reveal(&masked, Reveal::Sender)?;
+        if let (Some(bits), Some(Secrets::Masked(_, shares))) = (revealed, secret) {
+            *shares.lock().unwrap_or_else(PoisonError::into_inner) = shares_of_bits(&bits);
+        }
+        Ok(Output::Nothing)
+    }
+
+    /// Figure 6, the receiver being Alice: it owns the key, and learns the items.
+    fn finish(ctx: &mut Context, scs: &Scs<Self>, output: Output) -> Result<Output> {
+        let size = KeySize::Bits2048;
+        let packing = Packing::new(size, scs.items.bits());
+        let Some(own) = &scs.own else { return Ok(output) };
+        ctx.child("shuffle", |ctx| match &own.secret {
+            Secrets::Masks(masks) => {
+                let key = KeyPair::generate(size, ctx.rng());
+                ctx.peer()?.send(&key.public().encode())?;
+                for (done, masks) in masks.chunks(PER_MESSAGE).enumerate() {
+                    let bytes = encrypt_masks(&key, masks, ctx.rng());
+                    ctx.peer()?.send(&bytes)?;
+                    ctx.progress((done * PER_MESSAGE + masks.len()) as u64, scs.windows() as u64);
+                }
+                let mut items = Vec::with_capacity(masks.len());
+                for count in parts(&packing, masks.len()) {
+                    let bytes = ctx.peer()?.recv(packing.packed_len(count))?;
+                    let part = decrypt_unpack(&key, &packing, &bytes, count);
+                    items.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
+                }
+                positions(scs, Some(items))
+            }
+            Secrets::Masked(permutation, shares) => {
+                let key = ctx.peer()?.recv(size.len_bytes())?;
+                let key = PublicKey::decode(&key, size)
+                    .map_err(|_| Error::from(Misbehaviour::InvalidPublicKey))?;
+                let shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut masks = Vec::with_capacity(shares.len());
+                for part in shares.chunks(PER_MESSAGE) {
+                    let bytes = ctx.peer()?.recv(part.len() * ciphertext_len(size))?;
+                    let part = key.decode_all(&bytes);
+                    masks.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
+                }
+                let mut order = permutation.sources();
+                for count in parts(&packing, shares.len()) {
+                    let (now, later) = order.split_at(count);
+                    order = later;
+                    let bytes =
+                        subtract_permute_pack(&key, &packing, &masks, &shares, now, ctx.rng());
+                    ctx.peer()?.send(&bytes)?;
+                }
+                Ok(output)
+            }
+            _ => Ok(output),
+        })
+    }
+
+    fn finish_bytes(width: u32, windows: usize) -> Traffic {
+        let size = KeySize::Bits2048;
+        Traffic {
+            sender_to_receiver: Packing::new(size, width).packed_len(windows) as u64,
+            receiver_to_sender: (size.len_bytes() + windows * ciphertext_len(size)) as u64,
+        }
+    }
+}
+
+impl Drop for Secrets {
+    fn drop(&mut self) {
+        match self {
+            Secrets::Masks(masks) => masks.zeroize(),
+            Secrets::Masked(_, shares) => {
+                shares.get_mut().unwrap_or_else(PoisonError::into_inner).zeroize();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How many items come back in each message: whole ciphertexts.
+fn parts(packing: &Packing, count: usize) -> impl Iterator<Item = usize> + use<> {
+    let step = PER_MESSAGE * packing.slots();
+    (0..count).step_by(step).map(move |first| step.min(count - first))
+}
+
+/// The positions of those of one's items that were revealed; zeros are no items.
+fn positions<S: Shuffle>(scs: &Scs<S>, revealed: Option<Vec<u128>>) -> Result<Output> {
+    let (Some(revealed), Some(own)) = (revealed, &scs.own) else { return Ok(Output::Nothing) };
+    let falls = own.role == Role::Sender;
+    let mut positions = Vec::new();
+    for number in revealed.into_iter().filter(|number| *number != 0) {
+        let found = own.sorted.binary_search_by(|item| {
+            let order = item.integer().cmp(&number);
+            if falls { order.reverse() } else { order }
+        });
+        // An item that is none of one's own is not common.
+        let place = found.map_err(|_| Error::from(Misbehaviour::InvalidValue))?;
+        positions.push(own.order[place] as usize);
+    }
+    positions.sort_unstable();
+    let before = positions.len();
+    positions.dedup();
+    if positions.len() < before {
+        return Err(Misbehaviour::InvalidValue.into());
+    }
+    Ok(Output::Positions(positions))
+}
+
+fn bits_of_shares(shares: &[Share], width: usize) -> Vec<Bits> {
+    let bit = |i: usize| shares.iter().map(move |share| share[i / 64] >> (i % 64) & 1 == 1);
+    (0..width).map(|i| bit(i).collect()).collect()
+}
+
+fn shares_of_bits(word: &[Bits]) -> Vec<Share> {
+    let mut shares = vec![Share::default(); word.first().map_or(0, Bits::len)];
+    for (i, bits) in word.iter().enumerate() {
+        for (share, bit) in shares.iter_mut().zip(bits.iter()) {
+            share[i / 64] |= u64::from(bit) << (i % 64);
+        }
+    }
+    shares
+}
