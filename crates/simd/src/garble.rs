@@ -20,9 +20,10 @@
 //! ```
 //!
 //! This is the hash of Guo, Katz, Wang, Weng and Yu ("Better concrete security for half-gates garbling", CRYPTO 2020),
-//! who take ω alone and a key for each half; making the keys is so much of the work that one key for both is half as fast
-//! again. What the hash must satisfy is theirs, circular correlation robustness: for labels x of the adversary's choice and bits b, H(x ⊕ Δ; g, h) ⊕ b·Δ looks
-//! random when no (g, h) is asked for twice. With an ideal cipher it can fail in these ways:
+//! who take ω alone and a key for each half. Making the keys is so much of the work that two of them cost a third of the
+//! speed, and one for two gates would bring a fifth. What the hash must satisfy is theirs, circular correlation
+//! robustness: for labels x of the adversary's choice and bits b, H(x ⊕ Δ; g, h) ⊕ b·Δ looks random when no (g, h) is
+//! asked for twice. With an ideal cipher it can fail in these ways:
 //!
 //! * A key, an input or an output that the adversary asked the cipher for is one that we used. Each is ω^(1+h)·Δ, or
 //!   (ω^(1+h) ⊕ b)·Δ, plus what is known; both multiples are invertible, so a question hits with 2^-127 for each unknown

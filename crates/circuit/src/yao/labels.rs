@@ -3,6 +3,7 @@
 use crate::{BitLanes, Lanes};
 use vesica_core::Block;
 use vesica_simd::low_bits::low_bits;
+use vesica_simd::xor;
 
 /// One label a lane: at the garbler the label of zero, at the evaluator the active one.
 #[derive(Clone, Debug)]
@@ -33,12 +34,12 @@ impl Labels {
     /// The sums of both, lane by lane.
     pub(super) fn xor(&self, other: &Self) -> Self {
         assert_eq!(self.0.len(), other.0.len(), "equally many lanes");
-        Self(self.0.iter().zip(&other.0).map(|(a, b)| *a ^ *b).collect())
+        Self(xor::sum(&self.0, &other.0))
     }
 
     /// All labels plus `delta`.
     pub(super) fn plus(&self, delta: Block) -> Self {
-        Self(self.0.iter().map(|label| *label ^ delta).collect())
+        Self(xor::sum_with(&self.0, delta))
     }
 
     /// The lowest bits.
