@@ -52,7 +52,7 @@ impl<'c> Evaluator<'c> {
     }
 
     fn own_input(&mut self, bits: &[Bits], len: usize) -> Result<Vec<Labels>> {
-        let mut wires = vec![Labels::zeros(len); bits.len()];
+        let mut wires: Vec<_> = bits.iter().map(|_| Labels::zeros(len)).collect();
         for wires in wires.iter_mut().filter(|wires| !wires.is_empty()) {
             let chosen = self.chosen.as_mut().ok_or(messages::NO_TRANSFERS)?;
             chosen.fill(self.ctx.pool(), wires.blocks_mut())?;
@@ -87,12 +87,13 @@ impl Gates for Evaluator<'_> {
 
     fn and(&mut self, pairs: &[(&Labels, &Labels)]) -> Result<Vec<Labels>> {
         let mut results: Vec<_> = pairs.iter().map(|(a, _)| Labels::zeros(a.len())).collect();
+        let table = messages::room(&mut self.table);
         for piece in pieces(pairs.iter().map(|(a, _)| a.len()), BLOCKS / 2) {
             let (a, b) = pairs[piece.list];
             assert_eq!(a.len(), b.len(), "equally many lanes");
             if piece.is_first() {
-                self.table.resize(2 * piece.message, Block::ZERO);
-                self.ctx.peer()?.recv_into(Block::as_bytes_mut(&mut self.table))?;
+                let message = &mut table[..2 * piece.message];
+                self.ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
                 self.gates.say(self.ctx);
             }
             let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
@@ -101,7 +102,7 @@ impl Gates for Evaluator<'_> {
                 first,
                 &a.blocks()[lanes.clone()],
                 &b.blocks()[lanes.clone()],
-                &self.table[2 * piece.before..2 * (piece.before + lanes.len())],
+                &table[2 * piece.before..2 * (piece.before + lanes.len())],
                 &mut results[piece.list].blocks_mut()[lanes],
             );
         }
@@ -117,12 +118,13 @@ impl Gates for Evaluator<'_> {
             wires.extend(list.iter().map(|a| (known.len(), *a)));
         }
         let mut results: Vec<_> = wires.iter().map(|(_, a)| Labels::zeros(a.len())).collect();
+        let table = messages::room(&mut self.table);
         for piece in pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS) {
             let (known_len, a) = wires[piece.list];
             assert_eq!(known_len, a.len(), "a bit for each lane");
             if piece.is_first() {
-                self.table.resize(piece.message, Block::ZERO);
-                self.ctx.peer()?.recv_into(Block::as_bytes_mut(&mut self.table))?;
+                let message = &mut table[..piece.message];
+                self.ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
                 self.gates.say(self.ctx);
             }
             let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
@@ -130,7 +132,7 @@ impl Gates for Evaluator<'_> {
                 self.hash,
                 first,
                 &a.blocks()[lanes.clone()],
-                &self.table[piece.before..piece.before + lanes.len()],
+                &table[piece.before..piece.before + lanes.len()],
                 &mut results[piece.list].blocks_mut()[lanes],
             );
         }

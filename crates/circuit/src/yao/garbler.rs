@@ -65,7 +65,7 @@ impl<'c> Garbler<'c> {
     }
 
     fn other_input(&mut self, width: usize, len: usize) -> Result<Vec<Labels>> {
-        let mut wires = vec![Labels::zeros(len); width];
+        let mut wires: Vec<_> = (0..width).map(|_| Labels::zeros(len)).collect();
         for wires in wires.iter_mut().filter(|wires| !wires.is_empty()) {
             let keys = self.keys.as_mut().ok_or(messages::NO_TRANSFERS)?;
             keys.fill(self.ctx.pool(), wires.blocks_mut())?;
@@ -115,12 +115,10 @@ impl Gates for Garbler<'_> {
 
     fn and(&mut self, pairs: &[(&Labels, &Labels)]) -> Result<Vec<Labels>> {
         let mut results: Vec<_> = pairs.iter().map(|(a, _)| Labels::zeros(a.len())).collect();
+        let table = messages::room(&mut self.table);
         for piece in pieces(pairs.iter().map(|(a, _)| a.len()), BLOCKS / 2) {
             let (a, b) = pairs[piece.list];
             assert_eq!(a.len(), b.len(), "equally many lanes");
-            if piece.is_first() {
-                self.table.resize(2 * piece.message, Block::ZERO);
-            }
             let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             garble_and(
                 self.hash,
@@ -129,10 +127,10 @@ impl Gates for Garbler<'_> {
                 &a.blocks()[lanes.clone()],
                 &b.blocks()[lanes.clone()],
                 &mut results[piece.list].blocks_mut()[lanes.clone()],
-                &mut self.table[2 * piece.before..2 * (piece.before + lanes.len())],
+                &mut table[2 * piece.before..2 * (piece.before + lanes.len())],
             );
             if piece.is_last() {
-                self.ctx.peer()?.send(Block::as_bytes(&self.table))?;
+                self.ctx.peer()?.send(Block::as_bytes(&table[..2 * piece.message]))?;
                 self.gates.say(self.ctx);
             }
         }
@@ -148,12 +146,10 @@ impl Gates for Garbler<'_> {
             wires.extend(list.iter().map(|a| (*bits, *a)));
         }
         let mut results: Vec<_> = wires.iter().map(|(_, a)| Labels::zeros(a.len())).collect();
+        let table = messages::room(&mut self.table);
         for piece in pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS) {
             let (known, a) = wires[piece.list];
             assert_eq!(known.len(), a.len(), "a bit for each lane");
-            if piece.is_first() {
-                self.table.resize(piece.message, Block::ZERO);
-            }
             let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             garble_known(
                 self.hash,
@@ -162,10 +158,10 @@ impl Gates for Garbler<'_> {
                 KnownBits { blocks: known.blocks(), first: lanes.start },
                 &a.blocks()[lanes.clone()],
                 &mut results[piece.list].blocks_mut()[lanes.clone()],
-                &mut self.table[piece.before..piece.before + lanes.len()],
+                &mut table[piece.before..piece.before + lanes.len()],
             );
             if piece.is_last() {
-                self.ctx.peer()?.send(Block::as_bytes(&self.table))?;
+                self.ctx.peer()?.send(Block::as_bytes(&table[..piece.message]))?;
                 self.gates.say(self.ctx);
             }
         }

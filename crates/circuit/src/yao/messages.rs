@@ -74,6 +74,14 @@ pub(super) fn pieces(
     })
 }
 
+/// Room for the longest message, made once.
+pub(super) fn room(table: &mut Vec<Block>) -> &mut [Block] {
+    if table.is_empty() {
+        *table = Block::zeros(BLOCKS);
+    }
+    table
+}
+
 /// The results list by list.
 pub(super) fn by_list(results: Vec<Labels>, lists: &[(Known<'_>, &[&Labels])]) -> Vec<Vec<Labels>> {
     let mut results = results.into_iter();
