@@ -1,0 +1,1 @@
+"""The tables of papers, measured again: what bench/papers is made of."""

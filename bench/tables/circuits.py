@@ -1,0 +1,412 @@
+"""Protocols that evaluate a circuit: Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits
+better than custom protocols?", NDSS 2012, and Tables 5 and 6 of "Phasing".
+
+The figures of the first are plots: what its text says in numbers is compared, and there is nothing to compare
+with in the other cells.
+"""
+
+from tables.layout import MB, cell, number, of_paper, print_table, size_name
+from tables.measure import count_gates, primitives
+
+SIGMA = 32
+
+# Where the paper's two machines stood; times there are of the machine, not of the wire.
+NEAR = "loopback"
+
+
+def circuits(bench, papers, largest, only):
+    for name in only:
+        PARTS[name](bench, papers, largest)
+
+
+def powers(logs, largest):
+    return [2**log for log in logs if log <= largest]
+
+
+def wall(found):
+    return found and found["wall_s"]
+
+
+def times(one, other):
+    """How many times `other` is in `one`, where both are known."""
+    return one / other if one and other else None
+
+
+def rows_of_measured(names, columns, measure):
+    """A row for each of `names`, (name, id), with what `measure` gives for the id and each column."""
+    return [[name] + [number(measure(protocol, column)) for column in columns] for name, protocol in names]
+
+
+def counts(bench, papers, largest):
+    """NDSS 2012, Table 1."""
+    sizes = powers([8, 10, 12, 16, 20], largest)
+    log = lambda n: n.bit_length() - 1
+    merge = lambda n: 2 * SIGMA * n * (log(n) + 1)
+    filter_ = lambda n: (3 * n - 1) * SIGMA - n
+    switches = lambda n: SIGMA * (n * log(n) - n + 1)
+    # With all of them common, 2·n̂ = 2n; Batcher's sort of n has about a quarter of that.
+    sorting = lambda n: 2 * SIGMA * n * (log(n) + 1) ** 2
+    found = count_gates(SIGMA, sizes, "scs")
+    part = lambda circuit, name, key: lambda n: next(
+        part[key] for part in found[circuit, "yao", n]["parts"] if part["name"] == name
+    )
+    whole = lambda circuit, share: lambda n: (
+        found[circuit, "yao", n]["ands"] + found[circuit, "yao", n]["one_sided"] / share
+    )
+    lines = [
+        ("merge: 2σ·n·log 2n", merge, part("scs_wn", "merge", "ands")),
+        ("filter: (3n − 1)·σ − n", filter_, part("scs_wn", "filter", "ands")),
+        ("WN: σ·(n·log n − n + 1), one-sided", switches, part("scs_wn", "shuffle", "one_sided")),
+        ("SORT: 2σ·n·log² 2n̂, n̂ = n", sorting, part("scs_sort", "shuffle", "ands")),
+        ("HE: (σ + 32)·n; ours (σ + 40 + log n)·n", lambda n: (SIGMA + 32) * n, part("scs_he", "shuffle", "ands")),
+        (
+            "SCS-WN, a one-sided gate as ⅓, its ciphertexts then",
+            lambda n: merge(n) + filter_(n) + switches(n) / 3,
+            whole("scs_wn", 3),
+        ),
+        (
+            "SCS-WN, a one-sided gate as ½, its ciphertexts now",
+            lambda n: merge(n) + filter_(n) + switches(n) / 2,
+            whole("scs_wn", 2),
+        ),
+        ("SCS-SORT", lambda n: merge(n) + filter_(n) + sorting(n), whole("scs_sort", 1)),
+        ("SCS-HE", lambda n: merge(n) + filter_(n) + (SIGMA + 32) * n, whole("scs_he", 1)),
+    ]
+    rows = [[name] + [exact(paper(n), ours(n)) for n in sizes] for name, paper, ours in lines]
+    audit = ["auditing: n·log n − n; ours n − wt(n)"]
+    rows.append(audit + [exact(n * log(n) - n, found["scs_wn", "yao", n]["audit_ands"]) for n in sizes])
+
+    sizes_of_pairs = [n for n in sizes if n <= 2**12]
+    pairs = count_gates(SIGMA, sizes_of_pairs, "pwc")
+    blank = [""] * (len(sizes) - len(sizes_of_pairs))
+    all_pairs = [exact(n * n * (SIGMA - 1), pairs["pwc", "yao", n]["ands"]) for n in sizes_of_pairs]
+    rows.append(["PWC, n̂ = 0: n²·(σ − 1)"] + all_pairs + blank)
+    half = [
+        exact(((2 * n - n // 2) ** 2 + n // 2) * (SIGMA - 1) / 4, row_by_row(n, n // 2) * (SIGMA - 1))
+        for n in sizes_of_pairs
+    ]
+    rows.append(["PWC, n̂ = n/2, matches revealed at once"] + half + blank)
+    header = ["Table 1, σ = 32"] + [f"n = {size_name(n)}" for n in sizes]
+    print_table("Gates: the paper's formula / ours, or = where they are equal", header, rows)
+
+    domains = [8, 12, 16, 20]
+    found = {bits: count_gates(bits, [1], "bwa") for bits in domains}
+    gates = lambda bits: found[bits]["bwa", "yao", 2**bits]
+    rows = [
+        ["BWA: 2^σ; ours one-sided"] + [exact(2**b, gates(b)["one_sided"]) for b in domains],
+        ["auditing: σ·2^σ − 2^σ; ours 2^σ − 1"]
+        + [exact(2**b * b - 2**b, gates(b)["audit_ands"]) for b in domains],
+    ]
+    print_table("Gates of BWA", ["Table 1"] + [f"σ = {b}" for b in domains], rows)
+
+
+def row_by_row(n, common):
+    """Comparisons expected when each of n items in random order is compared with all that are not matched yet,
+    while the paper's loop ends a row at its match."""
+    return n * n - common * (n - 1) / 2
+
+
+def exact(paper, ours):
+    shown = [f"{round(value):,}" for value in [paper, ours]]
+    return f"= {shown[0]}" if shown[0] == shown[1] else " / ".join(shown)
+
+
+def figure_8(bench, papers, largest):
+    """BWA beside SCS-WN for small domains."""
+    paper = papers["hek12"]["figure_8"]
+    domains = list(range(8, 21, 2))
+
+    def bwa(protocol, bits, audited=False):
+        n = 2 ** min(largest, bits - 2)
+        question = {"max_matches": n} if audited else {}
+        return wall(bench.measure(protocol, n, n, bits, NEAR, **question))
+
+    def scs(n, bits):
+        # Half of the smaller set is common, and zero is taken.
+        fits = n // 2 * 3 < 2**bits
+        return wall(bench.measure("scs_wn", n, n, bits, NEAR)) if fits else None
+
+    rows = []
+    for name, protocol, audited, key in [
+        ("BWA", "bwa", False, "bwa_s"),
+        ("BWA with auditing", "bwa", True, "bwa_audited_s"),
+        ("beside: on shares", "bwa_gmw", False, None),
+        ("beside: on shares with auditing", "bwa_gmw", True, None),
+    ]:
+        told = paper.get(key, {})
+        rows.append([name] + [cell(told.get(str(b)), bwa(protocol, b, audited)) for b in domains])
+    sizes = powers([5, 7, 9, 11, 13], largest)
+    for n in sizes:
+        rows.append([f"SCS-WN, n = {n:,}"] + [cell(None, scs(n, bits)) for bits in domains])
+    faster = []
+    for bits in domains:
+        told = paper["bwa_is_faster_above_n"].get(str(bits))
+        at = crossing(bwa("bwa", bits), [(n, scs(n, bits)) for n in sizes])
+        faster.append(f"{number(told)} / {at}" if at else f"{number(told)} / –")
+    rows.append(["BWA is faster above n"] + faster)
+    header = ["Figure 8"] + [f"σ = {bits}" for bits in domains]
+    print_table("Seconds, paper / ours (times less)", header, rows)
+
+
+def crossing(level, line):
+    """Where the rising `line` of (n, seconds) meets `level`, between its points on a straight line."""
+    known = [(n, seconds) for n, seconds in line if seconds]
+    if level is None or not known:
+        return None
+    if known[0][1] >= level:
+        return f"< {known[0][0]}"
+    for (n, low), (m, high) in zip(known, known[1:]):
+        if high >= level:
+            return f"{round(n + (m - n) * (level - low) / (high - low)):,}"
+    return f"> {known[-1][0]:,}"
+
+
+def figure_9(bench, papers, largest):
+    """PWC beside SCS-WN for small sets; the size of the intersection matters only where both learn it."""
+    sizes = powers(range(3, 9), largest)
+    rows = []
+    for name, protocol in [("PWC", "pwc"), ("SCS-WN", "scs_wn"), ("PWC on shares", "pwc_gmw")]:
+        for share, common in [("0", lambda n: 0), ("n/2", lambda n: n // 2), ("n", lambda n: n)]:
+            found = [wall(bench.measure(protocol, n, n, SIGMA, NEAR, common=common(n))) for n in sizes]
+            rows.append([f"{name}, n̂ = {share}"] + [number(seconds) for seconds in found])
+    header = ["Figure 9, σ = 32"] + [f"n = {n}" for n in sizes]
+    print_table("Seconds, ours; the paper has a plot only", header, rows)
+
+
+def figure_10(bench, papers, largest):
+    """Larger sets, and 2^20."""
+    paper = papers["hek12"]["figure_10"]
+    sizes = powers(range(7, 14), largest)
+    names = [
+        ("PWC", "pwc"),
+        ("SCS-WN", "scs_wn"),
+        ("SCS-HE", "scs_he"),
+        ("SCS-SORT", "scs_sort"),
+        ("beside: PWC on shares", "pwc_gmw"),
+        ("beside: SCS-WN on shares", "scs_wn_gmw"),
+        ("beside: SCS-HE on shares", "scs_he_gmw"),
+        ("beside: SCS-SORT on shares", "scs_sort_gmw"),
+        ("beside: Circuit-Phasing on shares", "circuit_phasing"),
+        ("beside: Circuit-Phasing garbled", "circuit_phasing_yao"),
+    ]
+    measured = lambda protocol, n: bench.measure(protocol, n, n, SIGMA, NEAR)
+    header = ["Figure 10, σ = 32, n̂ = n/2"] + [f"n = {size_name(n)}" for n in sizes]
+    rows = rows_of_measured(names, sizes, lambda protocol, n: wall(measured(protocol, n)))
+    for name, protocol, told in [
+        ("PWC over SCS-WN: paper 10 to 70", "pwc", paper["pwc_over_scs_wn"]),
+        ("SCS-HE over SCS-WN: paper over 7", "scs_he", paper["scs_he_over_scs_wn"]),
+    ]:
+        ratio = lambda n: times(wall(measured(protocol, n)), wall(measured("scs_wn", n)))
+        rows.append([name] + [number(ratio(n)) for n in sizes])
+    print_table("Seconds, ours; the paper has a plot only", header, rows)
+    sent = lambda protocol, n: (found := measured(protocol, n)) and found["bytes_total"] / MB
+    rows = rows_of_measured(names, sizes, sent)
+    print_table("MB of 2^20 bytes, ours; the paper has a plot only", header, rows)
+
+    sizes = powers([16, 20], largest)
+    gates = count_gates(SIGMA, sizes, "scs_wn")
+    rows = []
+    for n in sizes:
+        found = measured("scs_wn", n)
+        ours = gates["scs_wn", "yao", n]
+        is_told = n == 2**20
+        weighed = ours["ands"] + ours["one_sided"] / 3
+        all_gates = ours["ands"] + ours["one_sided"]
+        rows.append([
+            size_name(n),
+            cell(paper["scs_wn_2^20_s"] if is_told else None, wall(found)),
+            cell(paper["scs_wn_2^20_gates"] if is_told else None, weighed),
+            number(found and found["bytes_total"] / MB),
+            number(found and found["peak_rss_bytes_sender"] / 1e6),
+            number(found and found["peak_rss_bytes_receiver"] / 1e6),
+            number(found and all_gates / found["wall_s"] / 1e6),
+        ])
+    header = ["SCS-WN, n", "seconds", "gates, one-sided as ⅓", "MB", "sender's peak, 10^6 bytes", "receiver's", "10^6 gates/s"]
+    print_table("Paper / ours (times less)", header, rows)
+
+
+def figure_11(bench, papers, largest):
+    """Beside the protocols of De Cristofaro and Tsudik, at the one security level there is here."""
+    paper = papers["hek12"]["figure_11"]
+    n = 2 ** min(10, largest)
+    names = [
+        ("SCS-WN, 32 bit", "scs_wn", 32),
+        ("SCS-WN, digests (paper: 160 bit)", "scs_wn", 128),
+        ("one-more-DL, 2048 bits (short)", "dl_dt10", 128),
+        ("one-more-RSA, 2048 bits (short)", "rsa_dt10", 128),
+        ("one-more-RSA, 3072 bits (medium)", "rsa_dt10_3072", 128),
+        ("beside: SCS-HE, 32 bit", "scs_he", 32),
+        ("beside: SCS-HE, digests", "scs_he", 128),
+        ("beside: SCS-WN on shares, digests", "scs_wn_gmw", 128),
+        ("beside: PWC, digests", "pwc", 128),
+        ("beside: Circuit-Phasing on shares, digests", "circuit_phasing", 128),
+        ("beside: DH on a curve", "dh", 128),
+    ]
+    range_of = lambda values: f"{number(values[0])} to {number(values[1])}"
+    rows = []
+    for name, protocol, bits in names:
+        found = bench.measure(protocol, n, n, bits, NEAR)
+        told = ""
+        if (protocol, bits) == ("scs_wn", 128):
+            told = range_of(paper["scs_wn_160_bit_mb"])
+        elif protocol in ["dl_dt10", "rsa_dt10", "rsa_dt10_3072"]:
+            told = range_of(paper["de_cristofaro_mb"])
+        rows.append([name, number(wall(found)), told, number(found and found["bytes_total"] / MB)])
+    header = [f"Figure 11, n = {n:,}", "seconds, ours", "MB, paper (80 to 256 bit)", "MB, ours"]
+    print_table("Security of 128 bits; moduli as named", header, rows)
+
+
+def auditing(bench, papers, largest):
+    """NDSS 2012, §6: what it costs to check the size of the intersection first."""
+    paper = papers["hek12"]["auditing"]
+    n = 2 ** min(12, largest)
+    names = [
+        ("BWA, σ = 12", "bwa", 12, 2**10, "bwa"),
+        ("BWA, σ = 16", "bwa", 16, 2**12, "bwa"),
+        ("BWA, σ = 20", "bwa", 20, 2**12, None),
+        ("BWA on shares, σ = 16", "bwa_gmw", 16, 2**12, None),
+        ("BWA on shares, σ = 20", "bwa_gmw", 20, 2**12, None),
+        ("PWC, n = 2^8", "pwc", SIGMA, 2**8, None),
+        ("SCS-WN", "scs_wn", SIGMA, n, "scs"),
+        ("SCS-SORT", "scs_sort", SIGMA, n, "scs"),
+        ("SCS-HE", "scs_he", SIGMA, n, "scs"),
+        ("SCS-WN on shares", "scs_wn_gmw", SIGMA, n, None),
+        ("Circuit-Phasing on shares", "circuit_phasing", SIGMA, n, None),
+        ("Circuit-Phasing garbled", "circuit_phasing_yao", SIGMA, n, None),
+    ]
+    if largest >= 16:
+        names.insert(7, ("SCS-WN, n = 2^16", "scs_wn", SIGMA, 2**16, "scs"))
+        names.append(("Circuit-Phasing on shares, n = 2^16", "circuit_phasing", SIGMA, 2**16, None))
+    rows = []
+    for name, protocol, bits, len_, key in names:
+        without = bench.measure(protocol, len_, len_, bits, NEAR)
+        with_it = bench.measure(protocol, len_, len_, bits, NEAR, max_matches=len_)
+        of = lambda field: [found and found[field] for found in [without, with_it]]
+        row = [name, number(paper.get(key))]
+        for field in ["wall_s", "cpu_s", "bytes_total"]:
+            before, after = of(field)
+            row.append(number(times(after, before)))
+        rows.append(row + [number(value) for value in of("wall_s")])
+    header = [f"§6, n = {n:,}", "paper", "time", "CPU time", "bytes", "s without", "s with"]
+    print_table("With auditing over without", header, rows)
+
+
+# What "Phasing" calls its rows, the circuit, and which row of the catalogue it is.
+PHASING_ROWS = [
+    ("Yao: SCS", "yao/scs", "scs_wn"),
+    ("Yao: Circuit-Phasing", "yao/circuit_phasing", "circuit_phasing_yao"),
+    ("GMW: SCS", "gmw/scs", "scs_wn_gmw"),
+    ("GMW: Circuit-Phasing", "gmw/circuit_phasing", "circuit_phasing"),
+]
+
+
+def table_5(bench, papers, largest):
+    """Phasing, Table 5."""
+    paper = papers["phasing"]["table_5"]
+    sizes = powers([8, 12, 16, 20], largest)
+    for network, name in [("lan", "LAN"), ("wan", "WAN"), (NEAR, "beside: loopback")]:
+        rows = []
+        for row_name, key, protocol in PHASING_ROWS:
+            row = [row_name]
+            for i, n in enumerate(sizes):
+                found = bench.measure(protocol, n, n, SIGMA, network)
+                told = of_paper(paper.get(network, {}), key, i)
+                row.append(cell(told, found and 1e3 * found["wall_s"]))
+            rows.append(row)
+        header = [f"Table 5, {name}"] + [f"n = {size_name(n)}" for n in sizes]
+        print_table("Milliseconds, paper / ours (times less)", header, rows)
+
+
+def table_6(bench, papers, largest):
+    """Phasing, Table 6."""
+    paper = papers["phasing"]["table_6"]
+    sizes = powers([8, 12, 16, 20], largest)
+    gates = {**count_gates(SIGMA, sizes, "scs_wn"), **count_gates(SIGMA, sizes, "circuit_phasing")}
+    ours_of = {"scs": "scs_wn", "circuit_phasing": "circuit_phasing"}
+    total = lambda count: count["ands"] + count["one_sided"]
+    rows = []
+    for name, key in [("SCS", "scs"), ("Circuit-Phasing", "circuit_phasing")]:
+        for engine in ["yao", "gmw"]:
+            row = [f"{name}, {'garbled' if engine == 'yao' else 'on shares'}"]
+            for i, n in enumerate(sizes):
+                ours = total(gates[ours_of[key], engine, n])
+                row.append(cell(of_paper(paper["gates"], key, i), ours))
+            rows.append(row)
+    header = ["Table 6: AND gates"] + [f"n = {size_name(n)}" for n in sizes]
+    print_table("Paper / ours (times less); on shares without those that are transfers of tables", header, rows)
+
+    rows = []
+    for name, key, protocol in PHASING_ROWS:
+        row = [name]
+        for i, n in enumerate(sizes):
+            found = bench.measure(protocol, n, n, SIGMA, NEAR)
+            told = of_paper(paper["mb"], key.split("/")[1], i)
+            row.append(cell(told, found and found["bytes_total"] / MB))
+        rows.append(row)
+    header = ["Table 6: MB"] + header[1:]
+    print_table("MB of 2^20 bytes, paper / ours (times less)", header, rows)
+
+    rows = []
+    for name, key, protocol in PHASING_ROWS[2:]:
+        depth, flights = [name + ", depth"], [name + ", flights in all"]
+        for i, n in enumerate(sizes):
+            told = of_paper(paper["rounds"], key.split("/")[1], i)
+            depth.append(cell(told, gates[ours_of[key.split("/")[1]], "gmw", n]["depth"]))
+            found = bench.measure(protocol, n, n, SIGMA, NEAR)
+            flights.append(number(found and found["flights"]))
+        rows += [depth, flights]
+    header = ["Table 6: rounds"] + header[1:]
+    print_table("Paper / ours (times less); flights count the transfers' setup and results too", header, rows)
+
+
+def rates(bench, papers, largest):
+    """Gates and comparisons per second of CPU time, and of runs over the loopback."""
+    figures = primitives("gates", bench.runs) + primitives("comparisons", bench.runs)
+    rows = [
+        [figure["name"], number(figure["per_s"] / 1e6), number(bytes_each(figure))]
+        for figure in figures
+    ]
+    header = ["gates", "10^6 a CPU second", "bytes each"]
+    print_table("One core for what is named: a party, or both together", header, rows)
+
+    n = 2 ** min(16, largest)
+    gates = {**count_gates(SIGMA, [n], "scs"), **count_gates(SIGMA, [n], "circuit_phasing")}
+    rows = []
+    for name, circuit, engine, protocol in [
+        ("SCS-WN", "scs_wn", "yao", "scs_wn"),
+        ("SCS-SORT", "scs_sort", "yao", "scs_sort"),
+        ("Circuit-Phasing garbled", "circuit_phasing", "yao", "circuit_phasing_yao"),
+        ("SCS-WN on shares", "scs_wn", "gmw", "scs_wn_gmw"),
+        ("SCS-SORT on shares", "scs_sort", "gmw", "scs_sort_gmw"),
+        # Of the circuit as it would be garbled: on shares tables take the place of most gates.
+        ("Circuit-Phasing on shares, gates of the garbled one", "circuit_phasing", "yao", "circuit_phasing"),
+    ]:
+        found = bench.measure(protocol, n, n, SIGMA, NEAR)
+        count = gates[circuit, engine, n]
+        total = count["ands"] + count["one_sided"]
+        rows.append([
+            name,
+            f"{total:,}",
+            number(wall(found)),
+            number(found and total / found["wall_s"] / 1e6),
+            number(found and total / found["cpu_s"] / 1e6),
+        ])
+    header = [f"n = {size_name(n)}, σ = 32", "gates", "seconds", "10^6 a second", "10^6 a CPU second"]
+    print_table("Whole runs: inputs, transfers and setup included", header, rows)
+
+
+def bytes_each(figure):
+    return figure["bytes"] / figure["n"] if figure["bytes"] else None
+
+
+PARTS = {
+    "counts": counts,
+    "figure_8": figure_8,
+    "figure_9": figure_9,
+    "figure_10": figure_10,
+    "figure_11": figure_11,
+    "auditing": auditing,
+    "table_5": table_5,
+    "table_6": table_6,
+    "rates": rates,
+}

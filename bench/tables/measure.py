@@ -1,0 +1,141 @@
+"""What is measured, by `vesica bench` and `vesica-bench`, each cell once."""
+
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+from tables.layout import size_name
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+VESICA = TARGET / "release" / "vesica"
+PRIMITIVES = TARGET / "release" / "vesica-bench"
+
+# A run that is likely to take longer is made once.
+LONG_S = 30
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """What one figure is of."""
+
+    protocol: str
+    sender: int
+    receiver: int
+    item_bits: int
+    network: str
+    threads: int
+    common: int | None = None
+    max_matches: int | None = None
+
+    def kind(self):
+        """Cells of one kind differ in size alone."""
+        bits = None if self.protocol.startswith("bwa") else self.item_bits
+        return (self.protocol, bits, self.network, self.threads, self.max_matches is None)
+
+    def is_equal(self):
+        return self.sender == self.receiver
+
+    def work(self):
+        """What its time grows with."""
+        both = self.sender + self.receiver
+        if self.protocol.startswith("bwa"):
+            return 2**self.item_bits
+        if self.protocol.startswith("pwc"):
+            return self.sender * self.receiver
+        if self.protocol.startswith("scs"):
+            return both * max(1, math.log2(both))
+        return both
+
+    def options(self):
+        options = ["--size", f"{size_name(self.sender)},{size_name(self.receiver)}"]
+        options += ["--item-bits", self.item_bits, "--network", self.network, "--threads", self.threads]
+        for name, value in [("--common", self.common), ("--max-matches", self.max_matches)]:
+            if value is not None:
+                options += [name, value]
+        return options
+
+
+class Bench:
+    """Measures cells, each once, and keeps what it measured."""
+
+    def __init__(self, limit_s, runs):
+        self.limit_s = limit_s
+        self.runs = runs
+        self.known = {row["id"] for row in json.loads(run([VESICA, "protocols", "--json"]))}
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self.memory = 0.8 * memory
+        self.cells = {}
+
+    def measure(self, protocol, sender, receiver, bits, network, threads=1, **question):
+        """The medians of one cell, or None when it is left out."""
+        cell = Cell(protocol, sender, receiver, bits, network, threads, **question)
+        if cell not in self.cells:
+            expected_s = self.expected_s(cell)
+            self.cells[cell] = None if expected_s is None else self.run(cell, expected_s)
+        return self.cells[cell]
+
+    def expected_s(self, cell):
+        """Judged by smaller cells of the same kind, as cells come in ascending order: None where it is too
+        much."""
+        if cell.protocol not in self.known:
+            return None
+        expected_s = 0
+        for other, found in self.cells.items():
+            if other.kind() != cell.kind() or other.work() >= cell.work():
+                continue
+            if found is None:
+                if other.is_equal() == cell.is_equal():
+                    return None
+                continue
+            # Half of the figures of tiny runs is what every run takes.
+            if other.sender + other.receiver <= 2**12 and found["wall_s"] < 1:
+                continue
+            times = cell.work() / other.work()
+            peak = found["peak_rss_bytes_sender"] + found["peak_rss_bytes_receiver"]
+            size_times = (cell.sender + cell.receiver) / (other.sender + other.receiver)
+            if times * found["wall_s"] > 1.5 * self.limit_s or size_times * peak > self.memory:
+                return None
+            expected_s = max(expected_s, times * found["wall_s"])
+        return expected_s
+
+    def run(self, cell, expected_s):
+        once = max(cell.sender, cell.receiver) >= 2**22 or expected_s > LONG_S
+        command = [VESICA, "bench", cell.protocol, *cell.options()]
+        command += ["--runs", 1 if once else self.runs, "--json"]
+        print(f"  … {' '.join(str(part) for part in command[1:])}", file=sys.stderr, flush=True)
+        try:
+            result = json.loads(run(command, timeout=3 * self.limit_s * self.runs))
+        except subprocess.TimeoutExpired:
+            return None
+        if not result["result_ok"]:
+            sys.exit(f"error: {cell.protocol} gave a wrong result")
+        formula, sent = result["formula_bytes"], result["median"]["bytes_total"]
+        if sent > formula or (sent < formula and not result.get("bytes_depend_on_result")):
+            sys.exit(f"error: {cell.protocol} sent other bytes than its formula says")
+        return {**result["median"], "flights": result["flights"]}
+
+
+def count_gates(bits, sizes, only):
+    """The gates of circuits, by (circuit, engine, n)."""
+    command = [PRIMITIVES, "circuits", "--item-bits", bits, "--only", only]
+    command += ["--sizes", ",".join(str(n) for n in sizes)]
+    return {(c["circuit"], c["engine"], c["n"]): c for c in json.loads(run(command))}
+
+
+def primitives(only, runs):
+    """What `vesica-bench` measures under these names."""
+    return json.loads(run([PRIMITIVES, "primitives", "--only", only, "--runs", runs]))["figures"]
+
+
+def run(command, timeout=None):
+    """The standard output of a command; its errors go to the terminal."""
+    command = [str(part) for part in command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=timeout)
+    if done.returncode:
+        sys.exit(f"error: {' '.join(command)} ended with {done.returncode}")
+    return done.stdout
