@@ -2,7 +2,7 @@
 
 use crate::bit_lanes::paired;
 use crate::party::equal_in_bins_by_gates;
-use crate::{Bins, Computation, Gates, InBins, Known, Lanes, Reveal, gmw};
+use crate::{Bins, Computation, EachBins, Gates, InBins, Known, Lanes, Reveal, gmw};
 use vesica_core::{Result, Role};
 use vesica_ot::Bits;
 
@@ -204,7 +204,7 @@ impl Computation for Counting {
         bins: &Bins,
         _: Option<InBins<'_>>,
         none: u128,
-        each: &mut dyn FnMut(&mut Self, usize, Counted) -> Result<()>,
+        each: EachBins<'_, Self>,
     ) -> Result<()> {
         if !self.shared {
             return equal_in_bins_by_gates(self, bins, None, none, each);

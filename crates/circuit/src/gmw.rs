@@ -28,7 +28,7 @@ mod transfers;
 mod triples;
 
 use crate::gadgets::all;
-use crate::{Bins, BitLanes, Computation, Cost, Gates, InBins, Known, Lanes, Reveal};
+use crate::{Bins, BitLanes, Computation, Cost, EachBins, Gates, InBins, Known, Lanes, Reveal};
 use known::LaneBlock;
 use transfers::{PIECE, Transfers};
 use vesica_core::{Block, Error, Result, Role, SessionId};
@@ -312,13 +312,13 @@ impl Computation for Gmw<'_> {
         Some(self.ctx)
     }
 
-    /// The first digits by transfers of tables, see [`bins`]; then gates join them.
+    /// The first digits by transfers of tables, see the module `bins`; then gates join them.
     fn equal_in_bins(
         &mut self,
         bins: &Bins,
         mine: Option<InBins<'_>>,
         _none: u128,
-        each: &mut dyn FnMut(&mut Self, usize, BitLanes) -> Result<()>,
+        each: EachBins<'_, Self>,
     ) -> Result<()> {
         let missing = Error::Bug("the values of bins are not where they belong");
         for (first, part) in parts(bins) {

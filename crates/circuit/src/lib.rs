@@ -21,4 +21,4 @@ pub use bit_lanes::BitLanes;
 pub use clear::Clear;
 pub use counting::{Cost, Count, Counted, Counting};
 pub use gates::{Gates, Known, Lanes};
-pub use party::{Bins, Computation, InBins, Reveal};
+pub use party::{Bins, Computation, EachBins, InBins, Reveal};

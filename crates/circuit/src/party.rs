@@ -82,11 +82,14 @@ pub trait Computation: Gates + Sized {
         bins: &Bins,
         mine: Option<InBins<'_>>,
         none: u128,
-        each: &mut dyn FnMut(&mut Self, usize, Self::Wires) -> Result<()>,
+        each: EachBins<'_, Self>,
     ) -> Result<()> {
         equal_in_bins_by_gates(self, bins, mine, none, each)
     }
 }
+
+/// Takes some bins of a comparison: the number of the first, and their lanes.
+pub type EachBins<'a, C> = &'a mut dyn FnMut(&mut C, usize, <C as Gates>::Wires) -> Result<()>;
 
 /// The shape of a comparison in bins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +122,7 @@ pub(crate) fn equal_in_bins_by_gates<C: Computation>(
     bins: &Bins,
     mine: Option<InBins<'_>>,
     none: u128,
-    each: &mut dyn FnMut(&mut C, usize, C::Wires) -> Result<()>,
+    each: EachBins<'_, C>,
 ) -> Result<()> {
     let role = c.role();
     let values = match (role, mine) {

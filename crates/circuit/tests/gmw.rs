@@ -10,7 +10,7 @@ use vesica_circuit::gmw::{self, Gmw};
 use vesica_circuit::{
     Bins, BitLanes, Clear, Computation, Cost, Gates, InBins, Known, Lanes, Reveal, word,
 };
-use vesica_core::{Result, Role};
+use vesica_core::{Error, Result, Role};
 use vesica_ot::Bits;
 
 const WIDTH: usize = 9;
@@ -138,6 +138,22 @@ fn bins_run(bins: Bins) -> (BitLanes, Run<Vec<BitLanes>, Vec<BitLanes>>) {
     assert_eq!(run.traffic, gmw::bytes(&cost, Role::Receiver), "{bins:?}");
     assert!(run.flights <= gmw::flights(&cost), "{bins:?}");
     (expected, run)
+}
+
+#[test]
+fn a_computation_that_takes_more_transfers_than_it_said_ends_with_an_error() {
+    let mut little = cost(Reveal::Both);
+    little.count.words = 1;
+    for told in [Cost::default(), little] {
+        let party = |ctx: &mut vesica_net::Context, role| {
+            let mut g = Gmw::new(ctx, &SESSION, role, Role::Sender, &told)?;
+            let word = vec![BitLanes::constant(true, 1 << 16); WIDTH];
+            equal(&mut g, &word, &word)
+        };
+        let run = run(|ctx| party(ctx, Role::Sender), |ctx| party(ctx, Role::Receiver));
+        assert!(matches!(run.sender, Err(Error::Bug(_))), "{:?}", run.sender);
+        assert!(run.receiver.is_err());
+    }
 }
 
 #[test]

@@ -194,6 +194,9 @@ impl Channel {
     }
 
     fn push_message(&mut self, message: &[u8]) -> Result<()> {
+        if self.gathered.capacity() == 0 {
+            self.gathered.reserve(GATHER_BYTES.max(MESSAGE_HEADER_LEN + message.len()));
+        }
         self.gathered.extend_from_slice(&(message.len() as u32).to_le_bytes());
         self.gathered.extend_from_slice(message);
         self.span.count_sent(message.len());

@@ -6,9 +6,12 @@ use std::marker::PhantomData;
 use vesica_circuit::gadgets::{and, at_least, hamming_weight, sum_of_lanes};
 use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{Computation, Cost, Counting, Lanes, Reveal, gmw, word};
-use vesica_core::{Bounds, Learns, PsiParams, Query, Result, Role, SessionId};
+use vesica_core::{
+    Bounds, Item, Learns, ParameterError, PsiParams, Query, Result, Role, SessionId,
+};
 use vesica_net::Context;
 use vesica_ot::Bits;
+use zeroize::Zeroize;
 
 /// Who evaluates the circuit of a protocol, as a type: rows of the catalogue hold plain functions.
 pub(crate) trait Engine: Send + 'static {
@@ -176,6 +179,15 @@ pub(crate) fn receiver<P: Circuit, E: Engine>(
     Evaluation::<P, E>::boxed(params, Role::Receiver, input)
 }
 
+/// Refuses a list in which an item is twice: a circuit on sets counts both, or loses both.
+fn check_distinct(items: &[Item]) -> Result<()> {
+    let mut sorted = items.to_vec();
+    sorted.sort_unstable();
+    let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    sorted.zeroize();
+    if is_twice { Err(ParameterError::DuplicateItem.into()) } else { Ok(()) }
+}
+
 /// A party of a protocol that is the evaluation of a circuit.
 struct Evaluation<P, E> {
     params: PsiParams,
@@ -187,6 +199,7 @@ struct Evaluation<P, E> {
 impl<P: Circuit, E: Engine> Evaluation<P, E> {
     fn boxed(params: PsiParams, role: Role, input: Input) -> Result<Box<dyn Party>> {
         P::check(&params, role, &input)?;
+        check_distinct(input.items())?;
         Ok(Box::new(Self { params, role, input, of: PhantomData }))
     }
 }

@@ -14,16 +14,17 @@
 //! ```text
 //!   sender: X, permuted                       receiver: Y, permuted
 //!
-//!   for some x_i, all y_j not matched yet:    e_ij = (x_i = y_j)
+//!   for some x_i and y_j not matched yet:     e_ij = (x_i = y_j)
 //!                ────   e_ij for the receiver alone   ───▶
-//!                ◀────   e_ij   ────                            some batches later
+//!                ◀────   e_ij   ────                            some tiles later
 //! ```
 //!
 //! # Early reveal
 //!
-//! Each match is revealed as it is found, so that its y is not compared again: what the two then compare
-//! depends on the matches found so far, and on nothing else. The sender goes on while reveals are under way, up to
-//! four batches. Both parties permute first, so the order says nothing.
+//! The comparisons are made in tiles of some rows and columns. Each match is revealed as it is found, so that
+//! neither of its items is compared again: what the two then compare depends on the matches found so far, and on
+//! nothing else. The sender goes on while the reveals of two tiles are under way. Both parties permute first, so the
+//! order says nothing.
 //!
 //! This tells the sender which of its items matched. So it is done only where both parties are to learn the
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
@@ -44,12 +45,23 @@ use vesica_ot::Bits;
 /// Most comparisons.
 const MAX_COMPARISONS: u64 = 1 << 32;
 
-/// Comparisons of a batch of the early reveal, at least, and how many batches may be on their way before their
-/// matches are known: where gates wait for nobody.
-const GARBLED: (usize, usize) = (1024, 4);
+/// How the early reveal goes through the comparisons.
+struct Tiles {
+    rows: usize,
+    columns: usize,
+    /// Tiles that may be on their way before the matches of the first of them are known.
+    ahead: usize,
+}
 
-/// The same where every layer of gates is a round, and rounds follow each other.
-const SHARED: (usize, usize) = (1 << 17, 0);
+impl Tiles {
+    /// Where gates wait for nobody: small, as matches that are not known yet save nothing.
+    fn garbled(n_x: usize, n_y: usize) -> Self {
+        Self { rows: (n_x / 32).clamp(4, 32), columns: (n_y / 16).clamp(8, 64), ahead: 1 }
+    }
+
+    /// Where every layer of gates is a round, and rounds follow each other.
+    const SHARED: Self = Self { rows: 256, columns: 512, ahead: 0 };
+}
 
 pub(crate) const ROW: Protocol = Protocol {
     id: "pwc",
@@ -115,11 +127,19 @@ struct Own {
 }
 
 /// Comparisons whose matches are not known to both yet.
-struct Batch {
-    rows: std::ops::Range<usize>,
+struct Tile {
+    rows: Vec<u32>,
     columns: Vec<u32>,
     /// At the receiver, which they are.
     found: Option<Bits>,
+}
+
+/// What both know of the matches while they compare.
+struct Left {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    /// (row, column) of each match.
+    matches: Vec<[u32; 2]>,
 }
 
 impl Circuit for Pwc {
@@ -170,41 +190,51 @@ impl Circuit for Pwc {
 impl Pwc {
     /// Algorithm 1: matches are revealed as they are found.
     fn early<C: Computation>(&self, c: &mut C, x: &[C::Wires], y: &[C::Wires]) -> Result<Output> {
-        let (batch_lanes, batches_ahead) = if c.prefers_depth() { SHARED } else { GARBLED };
-        let n_x = self.params.sender_len();
-        let mut columns: Vec<u32> = (0..self.params.receiver_len() as u32).collect();
-        let mut matches = Vec::new();
+        let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
+        let tiles = match c.prefers_depth() {
+            true => Tiles::SHARED,
+            false => Tiles::garbled(n_x, n_y),
+        };
+        let mut left = Left {
+            rows: (0..n_x as u32).collect(),
+            columns: (0..n_y as u32).collect(),
+            matches: Vec::new(),
+        };
         let mut pending = VecDeque::new();
-        let mut row = 0;
-        while row < n_x {
-            if pending.len() > batches_ahead {
-                settle(c, &mut pending, &mut columns, &mut matches)?;
+        for first_row in (0..n_x).step_by(tiles.rows) {
+            let mut next_column = 0;
+            loop {
+                while pending.len() > tiles.ahead {
+                    settle(c, &mut pending, &mut left)?;
+                }
+                let rows = between(&left.rows, first_row as u32, tiles.rows);
+                let rows: Vec<u32> = rows
+                    .iter()
+                    .copied()
+                    .take_while(|row| (*row as usize) < first_row + tiles.rows)
+                    .collect();
+                let columns = between(&left.columns, next_column, tiles.columns).to_vec();
+                let Some(last) = columns.last().filter(|_| !rows.is_empty()) else { break };
+                next_column = last + 1;
+                let is_equal = compare(c, x, y, &rows, &columns)?;
+                let found = c.reveal(&[is_equal], Reveal::Receiver)?;
+                let found = found.and_then(|mut bits| bits.pop());
+                if let Some(found) = &found {
+                    c.tell(found)?;
+                }
+                pending.push_back(Tile { rows, columns, found });
             }
-            if columns.is_empty() {
-                break;
-            }
-            let rows = row..(row + (batch_lanes / columns.len()).max(1)).min(n_x);
-            let is_equal = compare(c, x, y, rows.clone(), &columns)?;
-            let found = c.reveal(&[is_equal], Reveal::Receiver)?;
-            let found = found.and_then(|mut bits| bits.pop());
-            if let Some(found) = &found {
-                c.tell(found)?;
-            }
-            row = rows.end;
-            pending.push_back(Batch { rows, columns: columns.clone(), found });
             if let Some(ctx) = c.context() {
-                ctx.progress(row as u64, n_x as u64);
+                ctx.progress((first_row + tiles.rows).min(n_x) as u64, n_x as u64);
             }
         }
         while !pending.is_empty() {
-            settle(c, &mut pending, &mut columns, &mut matches)?;
+            settle(c, &mut pending, &mut left)?;
         }
         let Some(own) = &self.own else { return Ok(Output::Nothing) };
-        let place = |(row, column): &(usize, u32)| match own.role {
-            Role::Sender => own.order[*row] as usize,
-            _ => own.order[*column as usize] as usize,
-        };
-        let mut positions: Vec<usize> = matches.iter().map(place).collect();
+        let side = usize::from(own.role != Role::Sender);
+        let position = |found: &[u32; 2]| own.order[found[side] as usize] as usize;
+        let mut positions: Vec<usize> = left.matches.iter().map(position).collect();
         positions.sort_unstable();
         Ok(Output::Positions(positions))
     }
@@ -218,13 +248,14 @@ impl Pwc {
         let wide = c.lanes_at_once().max(1);
         let rows_at_once = (wide / n_y).max(1);
         for first in (0..n_x).step_by(rows_at_once) {
-            let rows = first..(first + rows_at_once).min(n_x);
+            let rows: Vec<u32> =
+                (first..(first + rows_at_once).min(n_x)).map(|row| row as u32).collect();
             let mut row_matches = c.constant(false, rows.len());
             for first_column in (0..n_y).step_by(wide) {
                 let columns = first_column..(first_column + wide).min(n_y);
                 let len = columns.len();
                 let columns: Vec<u32> = columns.map(|column| column as u32).collect();
-                let is_equal = compare(c, x, y, rows.clone(), &columns)?;
+                let is_equal = compare(c, x, y, &rows, &columns)?;
                 let mut sum = of_y.slice(first_column, len);
                 for row in 0..rows.len() {
                     sum = c.xor(&sum, &is_equal.slice(row * len, len));
@@ -235,7 +266,7 @@ impl Pwc {
             }
             of_x.push(row_matches);
             if let Some(ctx) = c.context() {
-                ctx.progress(rows.end as u64, n_x as u64);
+                ctx.progress((first + rows.len()) as u64, n_x as u64);
             }
         }
         let of_x = C::Wires::concat(&of_x);
@@ -271,36 +302,33 @@ fn compare<C: Computation>(
     c: &mut C,
     x: &[C::Wires],
     y: &[C::Wires],
-    rows: std::ops::Range<usize>,
+    rows: &[u32],
     columns: &[u32],
 ) -> Result<C::Wires> {
-    let row_of: Vec<u32> =
-        rows.clone().flat_map(|row| std::iter::repeat_n(row as u32, columns.len())).collect();
-    let column_of: Vec<u32> = rows.flat_map(|_| columns.iter().copied()).collect();
+    let row_of = rows.iter().flat_map(|row| std::iter::repeat_n(*row, columns.len()));
+    let row_of: Vec<u32> = row_of.collect();
+    let column_of: Vec<u32> = rows.iter().flat_map(|_| columns.iter().copied()).collect();
     equal(c, &word::gather(x, &row_of), &word::gather(y, &column_of))
 }
 
-/// Takes the matches of the oldest batch, which both parties know now.
-fn settle<C: Computation>(
-    c: &mut C,
-    pending: &mut VecDeque<Batch>,
-    columns: &mut Vec<u32>,
-    matches: &mut Vec<(usize, u32)>,
-) -> Result<()> {
-    let Some(Batch { rows, columns: compared, found }) = pending.pop_front() else {
-        return Ok(());
-    };
+/// The next `count` of ascending numbers, from `first` on.
+fn between(numbers: &[u32], first: u32, count: usize) -> &[u32] {
+    let rest = &numbers[numbers.partition_point(|number| *number < first)..];
+    &rest[..count.min(rest.len())]
+}
+
+/// Takes the matches of the oldest tile, which both parties know now.
+fn settle<C: Computation>(c: &mut C, pending: &mut VecDeque<Tile>, left: &mut Left) -> Result<()> {
+    let Some(Tile { rows, columns, found }) = pending.pop_front() else { return Ok(()) };
     let found = match found {
         Some(found) => found,
-        None => c.hear(rows.len() * compared.len())?,
+        None => c.hear(rows.len() * columns.len())?,
     };
-    let before = matches.len();
     for (lane, _) in found.iter().enumerate().filter(|(_, is_match)| *is_match) {
-        matches.push((rows.start + lane / compared.len(), compared[lane % compared.len()]));
-    }
-    let new: Vec<u32> = matches[before..].iter().map(|(_, column)| *column).collect();
-    if !new.is_empty() {
-        columns.retain(|column| !new.contains(column));
+        let [row, column] = [rows[lane / columns.len()], columns[lane % columns.len()]];
+        left.rows.retain(|other| *other != row);
+        left.columns.retain(|other| *other != column);
+        left.matches.push([row, column]);
     }
     Ok(())
 }

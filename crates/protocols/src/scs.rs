@@ -213,7 +213,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
             order.reverse();
         }
         let sorted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
-        // A circuit on sets has no answer for lists; a digest that is zero has probability 2^-40 and less.
+        // Of hashed items two are the same, or one is zero, with probability 2^-40.
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(ParameterError::DuplicateItem.into());
         }

@@ -1,26 +1,86 @@
-//! Protocols that evaluate circuits, one by one.
+//! Protocols that evaluate circuits: what their circuits cost, and peers that do not follow.
 
-use vesica_protocols::find;
-use vesica_testkit::laws;
+use std::sync::Arc;
+use vesica_core::{Error, Item, Learns, ParameterError, PsiParams, Role, SemiHonest, SessionId};
+use vesica_ot::silent::cot;
+use vesica_protocols::{Output, Protocol, find};
+use vesica_testkit::sets::integers;
+use vesica_testkit::{Run, Runner};
+
+fn params(n: u64, bits: u32, learns: Learns) -> PsiParams {
+    PsiParams::new(SessionId::from_bytes([1; 32]), n, n, learns)
+        .and_then(|params| params.with_item_bits(bits))
+        .unwrap()
+}
+
+fn traffic(id: &str, n: u64, bits: u32) -> u64 {
+    (find(id).unwrap().bytes)(&params(n, bits, Learns::Receiver)).sender_to_receiver
+}
 
 #[test]
-#[ignore = "a tool: one law for the rows that CIRCUIT names"]
-fn one_row() {
-    let ids = std::env::var("CIRCUIT").unwrap();
-    for id in ids.split(',') {
+fn garbled_scs_sends_the_gates_of_the_papers_formulas() {
+    for (log, sigma) in [(8, 32), (10, 32), (12, 32), (16, 32), (10, 24)] {
+        let (n, sigma_wide) = (1_u64 << log, u64::from(sigma));
+        let merge = 2 * sigma_wide * n * (log + 1);
+        let filter = (3 * n - 1) * sigma_wide - n;
+        let shuffle = sigma_wide * (n * log - n + 1);
+        let circuit = 32 * (merge + filter) + 16 * shuffle;
+        let sent = traffic("scs_wn", n, sigma);
+        // Besides gates two seeds, the transfers for the receiver's inputs, and the colours of the result.
+        let transfers = cot::bytes::<SemiHonest>((sigma_wide * n) as usize).sender_to_receiver;
+        assert_eq!(sent - circuit, 32 + transfers + sigma_wide * n / 8, "2^{log}");
+        let sort = 2 * sigma_wide * ((log * log - log + 4) * n / 4 - 1);
+        let of_sort = traffic("scs_sort", n, sigma) - (sent - 16 * shuffle);
+        assert_eq!(of_sort, 32 * sort, "2^{log}");
+    }
+}
+
+#[test]
+fn garbled_pairwise_comparison_sends_the_gates_of_the_papers_formula() {
+    let of = |n| traffic("pwc", n, 32) as i64;
+    // Inputs and results of 128 and 256 items differ little; gates four times.
+    let gates = |n: i64| 32 * 31 * n * n;
+    let besides = |n: i64| of(n as u64) - gates(n);
+    assert!((besides(256) - besides(128)).abs() < 200_000);
+}
+
+fn run(protocol: &Protocol, params: PsiParams, x: Vec<Item>, y: Vec<Item>) -> Run {
+    let sender = protocol.party(Role::Sender, params, Arc::new(x)).unwrap();
+    let receiver = protocol.party(Role::Receiver, params, Arc::new(y)).unwrap();
+    Runner::default().run(sender, receiver)
+}
+
+#[test]
+fn early_reveal_saves_comparisons_of_what_is_matched() {
+    let protocol = find("pwc").unwrap();
+    let n = 200;
+    let sent = |common: u64| {
+        let params = params(n, 32, Learns::Both);
+        let x = integers(32, 0..n);
+        let y = [integers(32, 0..common), integers(32, n..2 * n - common)].concat();
+        let run = run(protocol, params, x, y);
+        let expected = Output::Positions((0..common as usize).collect());
+        assert_eq!(run.receiver.output, Ok(expected.clone()));
+        assert_eq!(run.sender.output, Ok(expected));
+        run.sender_bytes() as f64
+    };
+    let none = sent(0);
+    // ((2n − n̂)² + n̂)/4 comparisons of n², and some that were on their way.
+    for (common, share) in [(n, 0.25), (n / 2, 0.5625)] {
+        let found = sent(common) / none;
+        assert!((share - 0.02..share + 0.12).contains(&found), "{common} common: {found} of all");
+    }
+}
+
+#[test]
+fn sets_whose_circuit_is_too_large_are_refused_at_once() {
+    for (id, n) in [("pwc", 1 << 17), ("scs_wn", 1 << 25), ("circuit_phasing", 1 << 25)] {
         let protocol = find(id).unwrap();
-        let start = std::time::Instant::now();
-        laws::what_is_not_offered_is_refused(protocol);
-        laws::psi(protocol, 128);
-        eprintln!("{id} psi {:?}", start.elapsed());
-        laws::queries(protocol);
-        eprintln!("{id} queries {:?}", start.elapsed());
-        laws::psi_of_integers(protocol);
-        eprintln!("{id} integers {:?}", start.elapsed());
-        laws::traffic_depends_only_on_sizes(protocol);
-        laws::psi_is_the_same_everywhere(protocol);
-        eprintln!("{id} same everywhere {:?}", start.elapsed());
-        laws::tampering_never_hangs_or_panics(protocol);
-        eprintln!("{id} tampering {:?}", start.elapsed());
+        let params = params(n, 32, Learns::Receiver);
+        let refused = protocol.party(Role::Sender, params, Arc::new(Vec::new())).err();
+        assert!(
+            matches!(refused, Some(Error::Parameter(ParameterError::SetTooLarge { .. }))),
+            "{id}: {refused:?}"
+        );
     }
 }

@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn every_backend_packs_the_lowest_bits() {
         let blocks: Vec<Block> = (0..64 * 9_u128)
-            .map(|i| Block::new(i * i / 7 * 0x1_0001_u128 << 64 | i * i / 5))
+            .map(|i| Block::new(((i * i / 7 * 0x1_0001) << 64) | (i * i / 5)))
             .collect();
         let mut expected = [0; 9];
         for (i, block) in blocks.iter().enumerate() {

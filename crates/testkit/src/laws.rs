@@ -519,6 +519,11 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
         assert_eq!(refused(params, with(vec![1]))[0], wrong, "{}", protocol.id);
         assert_eq!(refused(params, with(vec![1, 256]))[0], too_long, "{}", protocol.id);
     }
+    if protocol.operations.contains(&Operation::Cardinality) {
+        let twice = Arc::new(vec![set[0], set[0]]);
+        let error = Some(ParameterError::DuplicateItem.into());
+        assert_eq!(refused(params, twice.into()), [error.clone(), error], "{}", protocol.id);
+    }
     if protocol.reserves_zero {
         let zero = Arc::new(vec![Item::from_integer(0), Item::from_integer(1)]);
         let error = Some(ParameterError::ReservedItem.into());

@@ -1,7 +1,7 @@
 //! Random transfers, from silent ones, in large pieces.
 
 use vesica_core::hash::derive_into;
-use vesica_core::{Block, Result, Role, Secret, SemiHonest, SessionId};
+use vesica_core::{Block, Error, Result, Role, Secret, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::Traffic;
 use vesica_ot::silent::cot;
@@ -82,8 +82,8 @@ impl Transfers {
     /// Runs the first extension now, and not in the middle of a circuit.
     pub(super) fn prepare(&mut self, ctx: &mut Context) -> Result<()> {
         match self {
-            Self::Giver(source) => source.prepare(ctx, |party, ctx, len| party.extend(ctx, len)),
-            Self::Chooser(source) => source.prepare(ctx, |party, ctx, len| party.extend(ctx, len)),
+            Self::Giver(source) => source.prepare(ctx, cot::Sender::extend),
+            Self::Chooser(source) => source.prepare(ctx, cot::Receiver::extend),
         }
     }
 
@@ -97,20 +97,12 @@ impl Transfers {
         let mut blocks = vec![Block::ZERO; PIECE];
         match self {
             Self::Giver(source) => {
-                if source.stream.as_ref().is_none_or(|stream| stream.left() == 0) {
-                    source.prepare(ctx, |party, ctx, len| party.extend(ctx, len))?;
-                }
-                if let Some(stream) = &mut source.stream {
-                    stream.fill(ctx.pool(), &mut blocks)?;
-                }
+                source.prepare_if_used_up(ctx, cot::SenderStream::left, cot::Sender::extend)?;
+                source.stream()?.fill(ctx.pool(), &mut blocks)?;
             }
             Self::Chooser(source) => {
-                if source.stream.as_ref().is_none_or(|stream| stream.left() == 0) {
-                    source.prepare(ctx, |party, ctx, len| party.extend(ctx, len))?;
-                }
-                if let Some(stream) = &mut source.stream {
-                    stream.fill(ctx.pool(), &mut blocks)?;
-                }
+                source.prepare_if_used_up(ctx, cot::ReceiverStream::left, cot::Receiver::extend)?;
+                source.stream()?.fill(ctx.pool(), &mut blocks)?;
             }
         }
         Ok(blocks)
@@ -155,6 +147,23 @@ impl Transfers {
 }
 
 impl<P, S> Source<P, S> {
+    fn prepare_if_used_up(
+        &mut self,
+        ctx: &mut Context,
+        left: impl Fn(&S) -> usize,
+        extend: impl Fn(&mut P, &mut Context, usize) -> Result<S>,
+    ) -> Result<()> {
+        match &self.stream {
+            Some(stream) if left(stream) > 0 => Ok(()),
+            _ => self.prepare(ctx, extend),
+        }
+    }
+
+    /// The transfers of the last extension; one that is used up refuses to give more.
+    fn stream(&mut self) -> Result<&mut S> {
+        self.stream.as_mut().ok_or(Error::Bug("a computation takes more transfers than it said"))
+    }
+
     fn prepare(
         &mut self,
         ctx: &mut Context,
