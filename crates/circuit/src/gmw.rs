@@ -50,6 +50,9 @@ pub struct Gmw<'c> {
     words: [u64; 2],
 }
 
+/// Words of a result in one message.
+const WORDS_AT_ONCE: usize = 1 << 15;
+
 /// Lanes of slots that are compared in bins at a time.
 const SLOTS_AT_ONCE: usize = 1 << 26;
 
@@ -83,7 +86,13 @@ pub fn bytes(cost: &Cost, chooser: Role) -> Traffic {
 /// Flights of a computation, unless small sizes make it take fewer.
 pub fn flights(cost: &Cost) -> u64 {
     let setup = transfers::flights(transfers(cost));
-    setup + cost.count.rounds + 2 * cost.bins.len() as u64 + cost.results.len() as u64
+    // The receiver's corrections wait where an extension comes between them.
+    let interrupted =
+        if cost.bins.is_empty() { 0 } else { transfers::extensions_len(transfers(cost)) - 1 };
+    setup
+        + cost.count.rounds
+        + 2 * (cost.bins.len() as u64 + interrupted)
+        + cost.results.len() as u64
 }
 
 fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {
@@ -293,9 +302,17 @@ impl Computation for Gmw<'_> {
         let mine = BitLanes::concat(wires);
         let theirs = match to {
             Reveal::Both => self.exchange(mine.words())?,
-            _ if to.to(self.role) => to_words(&self.ctx.peer()?.recv(8 * mine.words().len())?),
+            _ if to.to(self.role) => {
+                let mut theirs = Vec::with_capacity(mine.words().len());
+                for part in mine.words().chunks(WORDS_AT_ONCE) {
+                    theirs.extend(to_words(&self.ctx.peer()?.recv(8 * part.len())?));
+                }
+                theirs
+            }
             _ => {
-                self.ctx.peer()?.send(&to_bytes(mine.words()))?;
+                for part in mine.words().chunks(WORDS_AT_ONCE) {
+                    self.ctx.peer()?.send(&to_bytes(part))?;
+                }
                 return Ok(None);
             }
         };

@@ -7,12 +7,18 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as vesica_circuit;
+
 mod bit_lanes;
 mod clear;
 mod counting;
 pub mod gadgets;
 mod gates;
 pub mod gmw;
+#[cfg(test)]
+#[path = "../tests/gmw.rs"]
+mod gmw_in_short_extensions;
 mod party;
 pub mod word;
 pub mod yao;

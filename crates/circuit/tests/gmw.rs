@@ -166,6 +166,8 @@ fn bins_are_compared_slot_by_slot() {
         (2000, 20, 12),
         (5, 7, 33),
         (300, 64, 61),
+        // More pieces of transfers than an extension has where this is a unit test.
+        (30_000, 2, 16),
     ] {
         let bins = Bins { count, slots, width };
         let (expected, run) = bins_run(bins);

@@ -30,12 +30,15 @@ use crate::{Input, Output};
 use std::sync::Arc;
 use vesica_circuit::gadgets::mask;
 use vesica_circuit::{Computation, Known};
-use vesica_core::{Error, Item, PsiParams, Query, Result, Role};
+use vesica_core::{Error, Item, ParameterError, PsiParams, Query, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Bits;
 
 /// Largest σ: 2^24 gates.
 const MAX_ITEM_BITS: u32 = 24;
+
+/// Most bits of the values of a whole domain, each of which is a label of 16 bytes.
+const MAX_VALUE_BITS: u64 = 1 << 26;
 
 pub(crate) const ROW: Protocol = Protocol {
     id: "bwa",
@@ -123,6 +126,15 @@ impl Circuit for Bwa {
 
     fn public(params: &PsiParams) -> Self {
         Self { params: *params, own: None }
+    }
+
+    fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
+        if let Query::Sum(of) = params.query()
+            && u64::from(of.bits()) << params.item_bits() > MAX_VALUE_BITS
+        {
+            return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());
+        }
+        computed::check_set(params, role, input)
     }
 
     fn private(_: &mut Context, params: &PsiParams, _: Role, input: Input) -> Result<Self> {

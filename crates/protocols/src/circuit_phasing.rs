@@ -33,7 +33,6 @@
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, sums_of_groups, value_bits};
-use crate::party::{check_item_bits, check_set_len};
 use crate::{Input, Output, Traffic, answer};
 use std::sync::Arc;
 use vesica_circuit::gadgets::mask;
@@ -244,9 +243,7 @@ impl Circuit for Phasing {
                 return Err(ParameterError::SetTooLarge { len, max: MAX_ITEMS }.into());
             }
         }
-        let own = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
-        check_set_len(own, input.items().len())?;
-        check_item_bits(params, input.items())
+        computed::check_set(params, role, input)
     }
 
     fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {

@@ -98,9 +98,7 @@ pub(crate) trait Circuit: Sized + Send + 'static {
 
     /// Refuses parameters and input that the protocol does not take.
     fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
-        let len = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
-        check_set_len(len, input.items().len())?;
-        check_item_bits(params, input.items())
+        check_set(params, role, input)
     }
 
     /// With the private input of the party in `role`.
@@ -118,6 +116,13 @@ pub(crate) trait Circuit: Sized + Send + 'static {
     fn finish_bytes(_params: &PsiParams) -> Traffic {
         Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
     }
+}
+
+/// Refuses a set that is not the one of the parameters.
+pub(crate) fn check_set(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
+    let len = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
+    check_set_len(len, input.items().len())?;
+    check_item_bits(params, input.items())
 }
 
 /// What an evaluation costs.

@@ -9,7 +9,7 @@
 //! | receiver learns | the common items and the sender's size, or the answer to the query |
 //! | sender learns | the receiver's size; when both learn, the common items; with bounds whether the number of matches is inside |
 //! | bytes | of the engine: σ − 1 gates for each comparison; n_x·n_y comparisons, or fewer when both learn |
-//! | cost | grows with the product of the sizes, which is at most 2^32 |
+//! | cost | grows with the product of the sizes, which is at most 2^28 |
 //!
 //! ```text
 //!   sender: X, permuted                       receiver: Y, permuted
@@ -31,19 +31,18 @@
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, sums_of_groups, told, value_bits};
-use crate::party::{check_item_bits, check_set_len};
 use crate::{Input, Output};
 use rand::seq::SliceRandom;
 use std::collections::VecDeque;
 use vesica_circuit::gadgets::{equal, mask};
 use vesica_circuit::{Computation, Lanes, Reveal, word};
-use vesica_core::{Item, Learns, ParameterError, PsiParams, Query, Result, Role};
+use vesica_core::{Item, Learns, Misbehaviour, ParameterError, PsiParams, Query, Result, Role};
 use vesica_hashing::ShortItems;
 use vesica_net::Context;
 use vesica_ot::Bits;
 
 /// Most comparisons.
-const MAX_COMPARISONS: u64 = 1 << 32;
+const MAX_COMPARISONS: u64 = 1 << 28;
 
 /// How the early reveal goes through the comparisons.
 struct Tiles {
@@ -107,7 +106,7 @@ const PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "comparisons",
-        value: "n_x * n_y, at most 2^32",
+        value: "n_x * n_y, at most 2^28",
         source: "NDSS 2012, section 4",
     },
 ];
@@ -156,8 +155,7 @@ impl Circuit for Pwc {
             let max = MAX_COMPARISONS / n_x.min(n_y) as u64;
             return Err(ParameterError::SetTooLarge { len: n_x.max(n_y) as u64, max }.into());
         }
-        check_set_len(if role == Role::Sender { n_x } else { n_y }, input.items().len())?;
-        check_item_bits(params, input.items())
+        computed::check_set(params, role, input)
     }
 
     fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
@@ -216,7 +214,7 @@ impl Pwc {
                 let columns = between(&left.columns, next_column, tiles.columns).to_vec();
                 let Some(last) = columns.last().filter(|_| !rows.is_empty()) else { break };
                 next_column = last + 1;
-                let is_equal = compare(c, x, y, &rows, &columns)?;
+                let is_equal = self.compare(c, x, y, &rows, &columns)?;
                 let found = c.reveal(&[is_equal], Reveal::Receiver)?;
                 let found = found.and_then(|mut bits| bits.pop());
                 if let Some(found) = &found {
@@ -236,7 +234,31 @@ impl Pwc {
         let position = |found: &[u32; 2]| own.order[found[side] as usize] as usize;
         let mut positions: Vec<usize> = left.matches.iter().map(position).collect();
         positions.sort_unstable();
+        // No item of a set matches two of another.
+        if positions.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
         Ok(Output::Positions(positions))
+    }
+
+    /// Compares each of `rows` of x with all `columns` of y, row by row.
+    fn compare<C: Computation>(
+        &self,
+        c: &mut C,
+        x: &[C::Wires],
+        y: &[C::Wires],
+        rows: &[u32],
+        columns: &[u32],
+    ) -> Result<C::Wires> {
+        if self.own.is_none() {
+            // Who only counts needs no places.
+            let any = vec![c.constant(false, rows.len() * columns.len()); x.len()];
+            return equal(c, &any, &any);
+        }
+        let row_of = rows.iter().flat_map(|row| std::iter::repeat_n(*row, columns.len()));
+        let row_of: Vec<u32> = row_of.collect();
+        let column_of: Vec<u32> = rows.iter().flat_map(|_| columns.iter().copied()).collect();
+        equal(c, &word::gather(x, &row_of), &word::gather(y, &column_of))
     }
 
     /// All comparisons, and what is told of all matches together.
@@ -255,14 +277,16 @@ impl Pwc {
                 let columns = first_column..(first_column + wide).min(n_y);
                 let len = columns.len();
                 let columns: Vec<u32> = columns.map(|column| column as u32).collect();
-                let is_equal = compare(c, x, y, &rows, &columns)?;
+                let is_equal = self.compare(c, x, y, &rows, &columns)?;
                 let mut sum = of_y.slice(first_column, len);
-                for row in 0..rows.len() {
+                for row in 0..if self.own.is_some() { rows.len() } else { 0 } {
                     sum = c.xor(&sum, &is_equal.slice(row * len, len));
                 }
                 of_y.put(first_column, &sum);
-                let sums = sums_of_groups(c, &is_equal, len);
-                row_matches = c.xor(&row_matches, &sums);
+                if self.own.is_some() {
+                    let sums = sums_of_groups(c, &is_equal, len);
+                    row_matches = c.xor(&row_matches, &sums);
+                }
             }
             of_x.push(row_matches);
             if let Some(ctx) = c.context() {
@@ -295,20 +319,6 @@ impl Pwc {
         positions.sort_unstable();
         Ok(Output::Positions(positions))
     }
-}
-
-/// Compares each of `rows` of x with all `columns` of y, row by row.
-fn compare<C: Computation>(
-    c: &mut C,
-    x: &[C::Wires],
-    y: &[C::Wires],
-    rows: &[u32],
-    columns: &[u32],
-) -> Result<C::Wires> {
-    let row_of = rows.iter().flat_map(|row| std::iter::repeat_n(*row, columns.len()));
-    let row_of: Vec<u32> = row_of.collect();
-    let column_of: Vec<u32> = rows.iter().flat_map(|_| columns.iter().copied()).collect();
-    equal(c, &word::gather(x, &row_of), &word::gather(y, &column_of))
 }
 
 /// The next `count` of ascending numbers, from `first` on.

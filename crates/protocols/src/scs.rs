@@ -42,7 +42,6 @@ mod shuffle;
 use self::shuffle::{Homomorphic, Own, Shuffle, Sorted, Waksman};
 use crate::catalogue::{Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao};
-use crate::party::{check_item_bits, check_set_len};
 use crate::{Input, Output, Traffic, answer};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -97,7 +96,7 @@ pub(crate) const SORT_ROW: Protocol = Protocol {
     name: "SCS: sort, compare, shuffle by sorting, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.1 and 6",
     flights: computed::flights::<Scs<Sorted>, Yao>,
-    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + 2*sigma*(log n^2 - log n + 4)*n/4) for n = n_x = n_y a power of two; inputs and transfers besides",
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + 2*sigma*((log n)^2 - log n + 4)*n/4 - 2*sigma) for n = n_x = n_y a power of two; inputs and transfers besides",
     bytes: computed::bytes::<Scs<Sorted>, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Sorted>, Yao>(params),
     sender: computed::sender::<Scs<Sorted>, Yao>,
@@ -122,7 +121,7 @@ pub(crate) const HE_ROW: Protocol = Protocol {
     name: "SCS: sort, compare, homomorphic shuffle, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
     assumption: "silent transfers (LPN); AES as an ideal cipher; decisional composite residuosity at 2048 bits",
-    flights: |params| 2 + computed::flights::<Scs<Homomorphic>, Yao>(params),
+    flights: |params| 1 + computed::flights::<Scs<Homomorphic>, Yao>(params),
     bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic>, Yao>,
     seconds: |params| {
@@ -138,7 +137,7 @@ pub(crate) const HE_ROW: Protocol = Protocol {
 pub(crate) const HE_GMW_ROW: Protocol = Protocol {
     id: "scs_he_gmw",
     name: "SCS: sort, compare, homomorphic shuffle, on shares",
-    flights: |params| 2 + computed::flights::<Scs<Homomorphic>, Gmw>(params),
+    flights: |params| 1 + computed::flights::<Scs<Homomorphic>, Gmw>(params),
     bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + n/slots ciphertexts; transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic>, Gmw>,
     seconds: |params| {
@@ -199,9 +198,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
         if len > MAX_ITEMS {
             return Err(ParameterError::SetTooLarge { len, max: MAX_ITEMS }.into());
         }
-        let own = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
-        check_set_len(own, input.items().len())?;
-        check_item_bits(params, input.items())
+        computed::check_set(params, role, input)
     }
 
     fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {

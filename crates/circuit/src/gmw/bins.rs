@@ -171,6 +171,10 @@ impl Gmw<'_> {
         let mut ahead = parts(bins);
         for part in parts(bins) {
             while sent.len() < PIECES_AHEAD {
+                // The sender extends the transfers when it has sent all tables before: so do we.
+                if self.transfers.is_used_up() && !sent.is_empty() {
+                    break;
+                }
                 let Some(part) = ahead.next() else { break };
                 let (corrections, pads) =
                     chosen(self.ctx, &mut self.transfers, &digits, &values[part])?;

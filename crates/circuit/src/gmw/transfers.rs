@@ -12,7 +12,12 @@ use zeroize::Zeroize;
 const HASH_KEY: &str = "vesica circuit 2026 transfers of shared computation";
 
 /// Transfers that one extension gives at most: what limits the memory of its trees.
+#[cfg(not(test))]
 const PER_EXTENSION: u64 = 1 << 29;
+
+/// So few that tests meet the end of an extension in the middle of everything.
+#[cfg(test)]
+const PER_EXTENSION: u64 = 1 << 18;
 
 /// Transfers that are expanded and hashed together, and those that are hashed under one key.
 pub(super) const PIECE: usize = 1 << 14;
@@ -87,6 +92,15 @@ impl Transfers {
         }
     }
 
+    /// Whether the next transfers need an extension, which is a conversation.
+    pub(super) fn is_used_up(&self) -> bool {
+        let left = match self {
+            Self::Giver(source) => source.stream.as_ref().map(cot::SenderStream::left),
+            Self::Chooser(source) => source.stream.as_ref().map(cot::ReceiverStream::left),
+        };
+        left.is_none_or(|left| left == 0)
+    }
+
     /// Whether this party holds both messages.
     pub(super) fn is_giver(&self) -> bool {
         matches!(self, Self::Giver(_))
@@ -94,16 +108,13 @@ impl Transfers {
 
     /// The next transfers as correlated ones: K, or M whose lowest bit is the choice. They are [`PIECE`] many.
     pub(super) fn correlated(&mut self, ctx: &mut Context) -> Result<Vec<Block>> {
+        if self.is_used_up() {
+            self.prepare(ctx)?;
+        }
         let mut blocks = vec![Block::ZERO; PIECE];
         match self {
-            Self::Giver(source) => {
-                source.prepare_if_used_up(ctx, cot::SenderStream::left, cot::Sender::extend)?;
-                source.stream()?.fill(ctx.pool(), &mut blocks)?;
-            }
-            Self::Chooser(source) => {
-                source.prepare_if_used_up(ctx, cot::ReceiverStream::left, cot::Receiver::extend)?;
-                source.stream()?.fill(ctx.pool(), &mut blocks)?;
-            }
+            Self::Giver(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
+            Self::Chooser(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
         }
         Ok(blocks)
     }
@@ -147,18 +158,6 @@ impl Transfers {
 }
 
 impl<P, S> Source<P, S> {
-    fn prepare_if_used_up(
-        &mut self,
-        ctx: &mut Context,
-        left: impl Fn(&S) -> usize,
-        extend: impl Fn(&mut P, &mut Context, usize) -> Result<S>,
-    ) -> Result<()> {
-        match &self.stream {
-            Some(stream) if left(stream) > 0 => Ok(()),
-            _ => self.prepare(ctx, extend),
-        }
-    }
-
     /// The transfers of the last extension; one that is used up refuses to give more.
     fn stream(&mut self) -> Result<&mut S> {
         self.stream.as_mut().ok_or(Error::Bug("a computation takes more transfers than it said"))
@@ -209,4 +208,9 @@ pub(super) fn bytes(len: u64) -> Traffic {
 pub(super) fn flights(len: u64) -> u64 {
     let is_silent = |len| cot::extend_bytes::<SemiHonest>(len).sender_to_receiver > 0;
     1 + extensions(len).map(|len| 1 + u64::from(is_silent(len))).sum::<u64>().max(1)
+}
+
+/// How many extensions give `len` transfers, at least one.
+pub(super) fn extensions_len(len: u64) -> u64 {
+    (extensions(len).count() as u64).max(1)
 }
