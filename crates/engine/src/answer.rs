@@ -111,3 +111,113 @@ impl Checked {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+    use vesica_link::PublicIdentity;
+
+    const CANARIES: u64 = 8;
+
+    fn agreement(head: &str, tables: &str) -> Agreement {
+        let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
+        let text = format!(
+            "version = 1\ntitle = \"test\"\nreceives = \"one\"\nsecurity = \"semi-honest\"\n\
+             self_check = {CANARIES}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \"exact\"\n\
+             [party.one]\nidentity = \"{}\"\nmax_rows = 100\n\
+             [party.two]\nidentity = \"{}\"\nmax_rows = 100\n",
+            identity(1),
+            identity(2)
+        );
+        Agreement::parse(&text).unwrap()
+    }
+
+    fn set() -> CheckedSet {
+        let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
+        let rng = &mut StdRng::seed_from_u64(1);
+        CheckedSet::new(items, CANARIES as usize, 0, &[7; 32], rng).unwrap()
+    }
+
+    /// Whether `output` passes where the smaller set has five keys, and what is told of it.
+    fn told(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Told> {
+        match check(output, set, agreement, true, 5) {
+            Ok(checked) => Some(checked.told(set, Learns::Both)),
+            Err(Error::PeerMisbehaved(Misbehaviour::SelfCheckFailed)) => None,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_count_has_its_canaries_taken_off_and_is_possible() {
+        let plain = agreement("operation = \"cardinality\"", "");
+        let bounded = "operation = \"cardinality\"\nmin_matches = 2\nmax_matches = 4";
+        let bounded = agreement(bounded, "");
+        let of = |agreement, count| told(agreement, &set(), Output::Cardinality(count));
+        assert_eq!(of(&plain, CANARIES), Some(Told::Number(0)));
+        assert_eq!(of(&plain, CANARIES + 5), Some(Told::Number(5)));
+        assert_eq!(of(&plain, CANARIES - 1), None, "a canary is lost");
+        assert_eq!(of(&plain, CANARIES + 6), None, "more than the smaller set has");
+        assert_eq!(of(&bounded, CANARIES + 2), Some(Told::Number(2)));
+        assert_eq!(of(&bounded, CANARIES + 1), None, "outside, and not said so");
+        assert_eq!(of(&bounded, CANARIES + 5), None, "outside, and not said so");
+    }
+
+    #[test]
+    fn no_answer_is_told_to_both_and_only_where_it_can_be() {
+        let bounds =
+            |bounds: &str| agreement(&format!("operation = \"cardinality\"\n{bounds}"), "");
+        let outside = |agreement| told(&agreement, &set(), Output::OutsideBounds);
+        assert_eq!(outside(bounds("min_matches = 1")), Some(Told::OutsideBounds));
+        assert_eq!(outside(bounds("max_matches = 4")), Some(Told::OutsideBounds));
+        assert_eq!(outside(bounds("max_matches = 5")), None, "no count is outside");
+        assert_eq!(outside(bounds("")), None);
+        // The sender, who learns nothing else, tells it too.
+        let bounded = bounds("min_matches = 1");
+        let checked = check(Output::OutsideBounds, &set(), &bounded, false, 5).unwrap();
+        assert_eq!(checked.told(&set(), Learns::Receiver), Told::OutsideBounds);
+        let checked = check(Output::Nothing, &set(), &bounded, false, 5).unwrap();
+        assert_eq!(checked.told(&set(), Learns::Receiver), Told::Nothing);
+    }
+
+    #[test]
+    fn a_yes_needs_sets_that_are_large_enough() {
+        let of = |min: u64, yes| {
+            let head = format!("operation = \"threshold\"\nthreshold = {min}");
+            told(&agreement(&head, ""), &set(), Output::AtLeast(yes))
+        };
+        assert_eq!(of(5, true), Some(Told::Number(1)));
+        assert_eq!(of(6, true), None);
+        assert_eq!(of(6, false), Some(Told::Number(0)));
+    }
+
+    #[test]
+    fn a_sum_counts_every_canary_and_stays_below_what_there_is() {
+        let table = "[sum]\nof = \"one\"\ncolumn = \"v\"\nbits = 4\n";
+        let agreement = agreement("operation = \"sum\"", table);
+        let values = agreement.checked_values();
+        let holder = set().with_values(vec![1, 2, 3, 4, 5], values).unwrap();
+        let raw = |keys: u64| u128::from(values.of_key(keys)) + u128::from(CANARIES);
+        let of = |set: &CheckedSet, sum| told(&agreement, set, Output::Sum(sum));
+        assert_eq!(of(&holder, raw(15)), Some(Told::Number(15)));
+        assert_eq!(of(&holder, raw(16)), None, "more than all own values");
+        assert_eq!(of(&set(), raw(75)), Some(Told::Number(75)));
+        assert_eq!(of(&set(), raw(76)), None, "more than five values of four bits");
+        assert_eq!(of(&set(), raw(10) - 1), None, "a canary is lost");
+        assert_eq!(of(&set(), raw(10) + u128::from(values.of_own())), None, "one is invented");
+    }
+
+    #[test]
+    fn another_answer_than_was_asked_for_is_our_defect() {
+        let agreement = agreement("operation = \"cardinality\"", "");
+        for (output, learns) in [
+            (Output::AtLeast(true), true),
+            (Output::Nothing, true),
+            (Output::Cardinality(9), false),
+        ] {
+            let error = check(output, &set(), &agreement, learns, 5).err();
+            assert!(matches!(error, Some(Error::Bug(_))), "{error:?}");
+        }
+    }
+}

@@ -11,7 +11,7 @@ use crate::probe::{self, Network};
 use std::fmt;
 use vesica_core::{PsiParams, Role, hash};
 use vesica_net::Context;
-use vesica_protocols::Protocol;
+use vesica_protocols::{Protocol, Traffic};
 
 const CANDIDATES_LABEL: &str = "vesica v1 candidates";
 
@@ -64,11 +64,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn new(row: &'static Protocol, params: &PsiParams, network: &Network) -> Self {
-        let traffic = (row.bytes)(params);
+    fn new(figures: &Figures, network: &Network) -> Self {
+        let Figures { row, traffic, nanos, flights } = *figures;
         let transfer = |bytes: u64, rate: u64| u128::from(bytes) * 1_000_000_000 / u128::from(rate);
-        let nanos = u128::from(compute_nanos(row, params))
-            + u128::from((row.flights)(params)) * u128::from(network.round_trip_ns) / 2
+        let nanos = u128::from(nanos)
+            + u128::from(flights) * u128::from(network.round_trip_ns) / 2
             + transfer(traffic.sender_to_receiver, network.to_receiver_bytes_per_s)
             + transfer(traffic.receiver_to_sender, network.to_sender_bytes_per_s);
         let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
@@ -81,8 +81,29 @@ impl Estimate {
     }
 }
 
-fn compute_nanos(row: &Protocol, params: &PsiParams) -> u64 {
-    ((row.seconds)(params) * 1e9) as u64
+/// What a row says of itself at the sizes of a run. Asked once: circuits count their gates for it.
+#[derive(Clone, Copy)]
+struct Figures {
+    row: &'static Protocol,
+    traffic: Traffic,
+    /// Of computation.
+    nanos: u64,
+    flights: u64,
+}
+
+impl Figures {
+    fn of(row: &'static Protocol, params: &PsiParams) -> Self {
+        Self {
+            row,
+            traffic: (row.bytes)(params),
+            nanos: ((row.seconds)(params) * 1e9) as u64,
+            flights: (row.flights)(params),
+        }
+    }
+
+    fn of_all(rows: &[&'static Protocol], params: &PsiParams) -> Vec<Self> {
+        rows.iter().map(|row| Self::of(row, params)).collect()
+    }
 }
 
 /// Chooses with the peer. `role` is this party's.
@@ -95,41 +116,35 @@ pub(crate) fn choose(
     role: Role,
     params: &PsiParams,
 ) -> vesica_core::Result<Choice> {
-    let rows = agreement.candidates();
-    let measured = match worth_measuring(rows, params) {
+    let figures = Figures::of_all(agreement.candidates(), params);
+    let measured = match worth_measuring(&figures) {
         true => {
-            let least = rows.iter().map(|row| (row.bytes)(params).total()).min();
+            let least = figures.iter().map(|figures| figures.traffic.total()).min();
             Some(probe::measure(ctx, role, least.unwrap_or(0))?)
         }
         false => None,
     };
-    Ok(pick(rows, agreement.is_auto(), params, measured))
+    Ok(pick(&figures, agreement.is_auto(), measured))
 }
 
 /// Whether the network could change the choice and the run is long enough to ask it.
-pub(crate) fn worth_measuring(rows: &[&'static Protocol], params: &PsiParams) -> bool {
-    let long = rows.iter().all(|row| (row.bytes)(params).total() >= PROBE_FROM_BYTES);
-    let costs = |row: &Protocol| {
-        let traffic = (row.bytes)(params);
-        let bytes = [traffic.sender_to_receiver, traffic.receiver_to_sender];
-        [bytes[0], bytes[1], compute_nanos(row, params), (row.flights)(params)]
+fn worth_measuring(all: &[Figures]) -> bool {
+    let long = all.iter().all(|figures| figures.traffic.total() >= PROBE_FROM_BYTES);
+    let costs = |figures: &Figures| {
+        let Figures { traffic, nanos, flights, .. } = *figures;
+        [traffic.sender_to_receiver, traffic.receiver_to_sender, nanos, flights]
     };
-    let better_in_all = |one: &Protocol, other: &Protocol| {
+    let better_in_all = |one: &Figures, other: &Figures| {
         costs(one).iter().zip(costs(other)).all(|(one, other)| *one <= other)
     };
-    let settled = rows.iter().any(|one| rows.iter().all(|other| better_in_all(one, other)));
+    let settled = all.iter().any(|one| all.iter().all(|other| better_in_all(one, other)));
     long && !settled
 }
 
-/// The choice out of `rows` over the network `measured`, or the nominal one.
-pub(crate) fn pick(
-    rows: &[&'static Protocol],
-    auto: bool,
-    params: &PsiParams,
-    measured: Option<Network>,
-) -> Choice {
+/// The choice out of `all` over the network `measured`, or the nominal one.
+fn pick(all: &[Figures], auto: bool, measured: Option<Network>) -> Choice {
     let network = measured.unwrap_or(Network::NOMINAL);
-    let candidates: Vec<_> = rows.iter().map(|row| Estimate::new(row, params, &network)).collect();
+    let candidates: Vec<_> = all.iter().map(|figures| Estimate::new(figures, &network)).collect();
     let least = candidates.iter().map(|estimate| estimate.nanos).min().unwrap_or(0);
     let near = least.saturating_add(least / TOLERANCE);
     let chosen = candidates
@@ -138,7 +153,7 @@ pub(crate) fn pick(
         .expect("an agreement has at least one candidate");
     let reason = match measured {
         _ if !auto => Reason::Named,
-        _ if rows.len() == 1 => Reason::Only,
+        _ if all.len() == 1 => Reason::Only,
         Some(network) => Reason::Measured(network),
         None => Reason::AnyNetwork,
     };
@@ -151,10 +166,7 @@ pub(crate) fn pick(
 /// ones; the hello compares this first.
 pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
     match agreement.is_auto() {
-        true => digest(
-            agreement.candidates(),
-            [agreement.largest_params(), agreement.smallest_params()],
-        ),
+        true => digest(agreement.candidates(), agreement.compared_params()),
         false => [0; DIGEST_LEN],
     }
 }
@@ -163,11 +175,9 @@ pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
 fn digest(rows: &[&'static Protocol], sizes: [PsiParams; 2]) -> [u8; DIGEST_LEN] {
     let mut text = String::new();
     for params in &sizes {
-        for row in rows {
-            let traffic = (row.bytes)(params);
+        for Figures { row, traffic, nanos, flights } in Figures::of_all(rows, params) {
             let (there, back) = (traffic.sender_to_receiver, traffic.receiver_to_sender);
-            let nanos = compute_nanos(row, params);
-            text += &format!("{} {} {there} {back} {nanos}\n", row.id, (row.flights)(params));
+            text += &format!("{} {flights} {there} {back} {nanos}\n", row.id);
         }
     }
     let mut digest = [0; DIGEST_LEN];
@@ -211,7 +221,7 @@ impl fmt::Display for Choice {
 mod tests {
     use super::*;
     use vesica_core::{Learns, SessionId};
-    use vesica_protocols::{Traffic, catalogue};
+    use vesica_protocols::catalogue;
 
     macro_rules! row {
         ($id:expr, $nanos_per_item:expr, $bytes_per_item:expr) => {{
@@ -244,7 +254,7 @@ mod tests {
     }
 
     fn chosen(rows: &[&'static Protocol], n: u64, network: Network) -> &'static str {
-        pick(rows, true, &params(n), Some(network)).row.id
+        pick(&Figures::of_all(rows, &params(n)), true, Some(network)).row.id
     }
 
     #[test]
@@ -276,25 +286,32 @@ mod tests {
     fn only_a_long_run_of_different_candidates_is_worth_measuring() {
         let (fast, small) = (row!("fast", 300.0, 20), row!("small", 600.0, 9));
         let worse = row!("worse", 700.0, 30);
-        assert!(worth_measuring(&[fast, small], &params(1 << 20)));
-        assert!(worth_measuring(&[fast, worse, small], &params(1 << 20)));
-        assert!(!worth_measuring(&[fast, small], &params(1 << 10)));
-        assert!(!worth_measuring(&[fast], &params(1 << 20)));
-        assert!(!worth_measuring(&[fast, worse], &params(1 << 20)));
-        assert!(!worth_measuring(&[fast, fast], &params(1 << 20)));
+        assert!(worth_measuring(&Figures::of_all(&[fast, small], &params(1 << 20))));
+        assert!(worth_measuring(&Figures::of_all(&[fast, worse, small], &params(1 << 20))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast, small], &params(1 << 10))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast], &params(1 << 20))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast, worse], &params(1 << 20))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast, fast], &params(1 << 20))));
     }
 
     #[test]
     fn the_reason_names_every_candidate_and_what_was_measured() {
         let rows = [row!("fast", 300.0, 20), row!("small", 600.0, 9)];
-        let text = pick(&rows, true, &params(1 << 20), Some(network(6, 80))).to_string();
+        let text =
+            pick(&Figures::of_all(&rows, &params(1 << 20)), true, Some(network(6, 80))).to_string();
         for word in ["fast ", "small ", "6.0 MB", "80.0 ms"] {
             assert!(text.contains(word), "{word}: {text}");
         }
-        let only = pick(&rows[..1], true, &params(1), None);
+        let only = pick(&Figures::of_all(&rows[..1], &params(1)), true, None);
         assert_eq!(only.reason, Reason::Only);
-        assert_eq!(pick(&rows[..1], false, &params(1), None).reason, Reason::Named);
-        assert_eq!(pick(&rows, true, &params(1), None).reason, Reason::AnyNetwork);
+        assert_eq!(
+            pick(&Figures::of_all(&rows[..1], &params(1)), false, None).reason,
+            Reason::Named
+        );
+        assert_eq!(
+            pick(&Figures::of_all(&rows, &params(1)), true, None).reason,
+            Reason::AnyNetwork
+        );
     }
 
     #[test]
@@ -323,7 +340,8 @@ mod tests {
             to_receiver_bytes_per_s: 1,
             to_sender_bytes_per_s: 1,
         };
-        let choice = pick(&rows, true, &params(u64::from(u32::MAX)), Some(slowest));
+        let choice =
+            pick(&Figures::of_all(&rows, &params(u64::from(u32::MAX))), true, Some(slowest));
         assert!(choice.candidates.iter().all(|estimate| estimate.nanos > 0));
     }
 }

@@ -1,6 +1,8 @@
 //! Agreements that ask something else than which rows are common, and bounds on the answer.
 
-use vesica_engine::agreement::{Agreement, AgreementFault, MatchBounds, Question};
+use vesica_engine::agreement::{
+    Agreement, AgreementFault, MatchBounds, Question, SELF_CHECK_DEFAULT, SumTerms,
+};
 use vesica_link::PublicIdentity;
 use vesica_protocols::catalogue;
 
@@ -165,5 +167,105 @@ fn an_agreement_without_a_question_asks_for_rows_without_bounds() {
     assert_eq!(agreement.bounds, MatchBounds::default());
     for field in ["threshold", "_matches", "[sum]"] {
         assert!(!agreement.canonical().contains(field), "older agreements keep their hash");
+    }
+}
+
+fn parse(head: &str, tables: &str) -> Agreement {
+    Agreement::parse(&agreement(head, tables)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn questions_are_read_and_their_canonical_forms_read_back() {
+    let shop = sum("\"shop\"", "\"amount\"", "32");
+    let terms = SumTerms { of: "shop".to_owned(), column: "amount".to_owned(), bits: 32 };
+    for (head, tables, question) in [
+        ("operation = \"cardinality\"", "", Question::Cardinality),
+        ("operation = \"threshold\"\nthreshold = 2000", "", Question::Threshold { min: 2000 }),
+        (SUM, &*shop, Question::Sum(terms)),
+    ] {
+        for (lines, min, max) in [
+            ("", None, None),
+            ("\nmin_matches = 7", Some(7), None),
+            ("\nmax_matches = 9_000", None, Some(9000)),
+            ("\nmax_matches = 2000\nmin_matches = 1", Some(1), Some(2000)),
+        ] {
+            let agreement = parse(&format!("{head}{lines}"), tables);
+            assert_eq!(agreement.question, question);
+            assert_eq!(agreement.bounds, MatchBounds { min, max });
+            let again = Agreement::parse(&agreement.canonical()).unwrap();
+            assert_eq!(again, agreement);
+            assert_eq!(again.hash(), agreement.hash());
+            assert_eq!(agreement.self_check, SELF_CHECK_DEFAULT);
+        }
+    }
+}
+
+#[test]
+fn every_part_of_a_question_is_a_difference() {
+    let differs = |one: Agreement, other: Agreement, field: &str| {
+        assert_ne!(one.hash(), other.hash(), "{field}");
+        let differences = one.differences(&other);
+        let fields: Vec<&str> = differences.iter().map(|one| &*one.field).collect();
+        assert_eq!(fields, [field]);
+    };
+    let count = |more: &str| parse(&format!("operation = \"cardinality\"{more}"), "");
+    differs(count(""), count("\nmin_matches = 5"), "min_matches");
+    differs(count("\nmax_matches = 6"), count("\nmax_matches = 5"), "max_matches");
+    let threshold = |min: u64| parse(&format!("operation = \"threshold\"\nthreshold = {min}"), "");
+    differs(threshold(5), threshold(6), "threshold");
+    let of = |of, column, bits| parse(SUM, &sum(of, column, bits));
+    let base = || of("\"shop\"", "\"amount\"", "32");
+    differs(base(), of("\"publisher\"", "\"amount\"", "32"), "sum.of");
+    differs(base(), of("\"shop\"", "\"total\"", "32"), "sum.column");
+    differs(base(), of("\"shop\"", "\"amount\"", "31"), "sum.bits");
+}
+
+#[test]
+fn auto_allows_only_what_answers_within_bounds_and_tells_nothing_by_its_bytes() {
+    for head in ["operation = \"cardinality\"", "operation = \"intersection\"\nmin_matches = 3"] {
+        let agreement = parse(head, "");
+        assert!(!agreement.candidates().is_empty());
+        for row in agreement.candidates() {
+            assert!(row.operations.contains(&agreement.operation()) && row.bounds, "{}", row.id);
+            assert!(row.item_bits.contains(&128) && !row.bytes_depend_on_result, "{}", row.id);
+        }
+        assert!(agreement.integer_items().is_none());
+    }
+}
+
+fn integers(head: &str, profile: &str) -> Result<Agreement, AgreementFault> {
+    let text =
+        agreement(head, "").replace("profile = \"email\"", &format!("profile = \"{profile}\""));
+    Agreement::parse(&text).map_err(|error| *error.fault)
+}
+
+#[test]
+fn small_keys_are_compared_as_integers_by_whatever_computes_the_answer() {
+    let count = "operation = \"cardinality\"";
+    let agreement = integers(count, "integer:16").unwrap();
+    assert_eq!(agreement.integer_items().unwrap().item_bits(), 18);
+    assert!(agreement.candidates().iter().any(|row| row.id == "bwa"));
+    // Too long for bit vectors, and still integers.
+    let agreement = integers(count, "ipv4").unwrap();
+    assert_eq!(agreement.integer_items().unwrap().item_bits(), 34);
+    assert!(agreement.candidates().iter().all(|row| row.id != "bwa"));
+    // Which rows: others compare digests only, and they stay.
+    let agreement = integers("operation = \"intersection\"", "integer:16").unwrap();
+    assert!(agreement.integer_items().is_none());
+}
+
+#[test]
+fn a_protocol_for_short_items_is_refused_where_they_are_long() {
+    let named = |more: &str| format!("protocol = \"bwa\"\noperation = \"cardinality\"\n{more}");
+    assert!(integers(&named(""), "integer:22").is_ok());
+    for (more, profile, expected) in
+        [("", "integer:23", 25), ("", "email", 128), ("hide_sizes = true", "integer:16", 128)]
+    {
+        let Err(AgreementFault::ItemsTooLong { protocol: "bwa", most: 24, bits }) =
+            integers(&named(more), profile)
+        else {
+            panic!("{more} {profile}");
+        };
+        assert_eq!(bits, expected);
     }
 }

@@ -145,6 +145,11 @@ impl BenchReport {
         }
     }
 
+    /// Outside bounds the result itself is not sent.
+    fn is_bounded(&self) -> bool {
+        self.min_matches.or(self.max_matches).is_some()
+    }
+
     /// The medians as text.
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let m = &self.median;
@@ -177,7 +182,7 @@ impl BenchReport {
         )?;
         let formula = match self.formula_bytes {
             Some(formula) if formula == m.bytes_total => "equal to the formula".to_owned(),
-            Some(formula) if self.bytes_depend_on_result => {
+            Some(formula) if self.bytes_depend_on_result || self.is_bounded() => {
                 format!("the formula says at most {formula}")
             }
             Some(formula) => format!("the formula says {formula}"),

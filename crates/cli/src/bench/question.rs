@@ -84,7 +84,8 @@ impl QuestionArgs {
         if !protocol.operations.contains(&operation) {
             return Err(BenchError::NotOffered { id, operation });
         }
-        if !protocol.bounds && !self.bounds()?.are_none() {
+        let bounds = self.bounds()?;
+        if !protocol.bounds && !bounds.are_none() {
             return Err(BenchError::NoBounds(id));
         }
         match self.common(sizes) > sizes.sender.min(sizes.receiver) {

@@ -123,6 +123,7 @@ pub struct Place {
 /// What an agreement says where a test does not care.
 pub struct Terms {
     pub title: &'static str,
+    pub operation: &'static str,
     pub receives: &'static str,
     pub security: &'static str,
     pub protocol: &'static str,
@@ -135,6 +136,7 @@ pub struct Terms {
 
 pub const TERMS: Terms = Terms {
     title: "test",
+    operation: "intersection",
     receives: "one",
     security: "semi-honest",
     protocol: "auto",
@@ -176,13 +178,13 @@ impl Place {
 
     /// Writes the agreement of `terms` under `name`.
     pub fn agreement(&self, name: &str, terms: &Terms) -> PathBuf {
-        let Terms { title, receives, security, protocol, key, profile, max_rows, min_rows, more } =
-            terms;
+        let Terms { title, operation, receives, security, protocol, .. } = terms;
+        let Terms { key, profile, max_rows, min_rows, more, .. } = terms;
         let [one, two] = &self.identities;
         self.write(
             name,
             format!(
-                "version = 1\ntitle = \"{title}\"\noperation = \"intersection\"\n\
+                "version = 1\ntitle = \"{title}\"\noperation = \"{operation}\"\n\
                  receives = \"{receives}\"\nsecurity = \"{security}\"\nprotocol = \"{protocol}\"\n\
                  {more}\n[[key]]\nname = \"{key}\"\nprofile = \"{profile}\"\n\n\
                  [party.one]\nidentity = \"{one}\"\nmax_rows = {max_rows}\nmin_rows = {min_rows}\n\n\

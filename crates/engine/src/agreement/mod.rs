@@ -53,6 +53,9 @@ pub const SELF_CHECK_DEFAULT: u32 = 16;
 /// Fewest different keys a party must bring where the agreement does not say.
 pub const MIN_ROWS_DEFAULT: u64 = 1;
 
+/// Most rows at which figures of circuits are compared.
+const COMPARED_ROWS: u64 = 1 << 10;
+
 /// A checked agreement.
 ///
 /// Made from text only, by [`Agreement::parse`] or [`Agreement::load`], and never changed, so
@@ -301,9 +304,15 @@ impl Agreement {
         self.params_of(|party| party.max_rows)
     }
 
-    /// The parameters of a run in which both parties bring their `min_rows`.
-    pub(crate) fn smallest_params(&self) -> PsiParams {
-        self.params_of(|party| party.min_rows)
+    /// The two sizes at which the sides compare what they would choose from: the parties' `max_rows`
+    /// and `min_rows`. Circuits count their gates for a figure, so they are asked at small ones.
+    pub(crate) fn compared_params(&self) -> [PsiParams; 2] {
+        let plain = self.question == Question::Intersection && self.bounds.are_none();
+        let most = if plain { MAX_ROWS } else { COMPARED_ROWS };
+        [
+            self.params_of(|party| party.max_rows.min(most)),
+            self.params_of(|party| party.min_rows.min(most)),
+        ]
     }
 
     fn params_of(&self, len: impl Fn(&PartyTerms) -> u64) -> PsiParams {

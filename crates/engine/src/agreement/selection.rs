@@ -71,9 +71,12 @@ fn auto(
     // An insecure protocol runs only when it is named.
     let least = terms.security.max(Security::SemiHonest);
     let enough: Vec<_> = offering(terms).filter(|row| row.security >= least).collect();
-    // Those that are here to compare with are worth it where nothing else gives the answer.
-    let leading: Vec<_> = enough.iter().copied().filter(|row| !row.named_only).collect();
-    let enough = if leading.is_empty() { enough } else { leading };
+    let rows = enough.iter().copied();
+    let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();
+    // Those that are here to compare with are worth it where nothing else gives the answer, unless
+    // their bytes tell of it.
+    let silent = || rows.filter(|row| !row.bytes_depend_on_result).collect();
+    let enough = if leading.is_empty() { silent() } else { leading };
     let taking = |bits: u32| {
         let rows = enough.iter().copied().filter(move |row| row.item_bits.contains(&bits));
         rows.collect::<Vec<_>>()

@@ -80,7 +80,8 @@ impl<'a> Words<'a> {
     fn union(&self, clauses: impl Fn(&Protocol) -> &'static str) -> String {
         let mut union: Vec<&str> = Vec::new();
         for clause in self.rows.iter().flat_map(|row| clauses(row).split("; ")) {
-            if !union.contains(&clause) {
+            // Bounds have a sentence of their own.
+            if !union.contains(&clause) && !clause.starts_with("with bounds") {
                 union.push(clause);
             }
         }
@@ -208,7 +209,8 @@ impl<'a> Words<'a> {
                 .replace("the receiver's", &format!("{receiver}'s"))
                 .replace("the sender", sender)
                 .replace("the receiver", receiver);
-            if self.agreement.hide_sizes && clause.starts_with("the size of") {
+            let is_size = clause.starts_with("the size of") || clause.ends_with("set size");
+            if self.agreement.hide_sizes && is_size {
                 format!("{clause} (hidden: always its max_rows)")
             } else {
                 clause

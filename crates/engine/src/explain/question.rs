@@ -63,16 +63,21 @@ impl Words<'_> {
         ))
     }
 
-    /// The catalogue's words on what the receiver learns, with what is asked in place of the items.
+    /// The catalogue's words on what the receiver learns, with what is asked in place of the result.
     pub(super) fn learned_by_receiver(&self, clauses: &str) -> String {
         let answer = match self.agreement.question {
-            Question::Intersection => return clauses.to_owned(),
+            Question::Intersection => "which of its own items the sender has",
             Question::Cardinality => "how many keys are in common",
             Question::Threshold { .. } => "whether as many keys are in common as asked for",
             Question::Sum(_) => "the sum",
         };
-        let others = clauses.split("; ").filter(|clause| !clause.starts_with("which of its own"));
-        [answer].into_iter().chain(others).collect::<Vec<_>>().join("; ")
+        let result = |clause: &&str| {
+            clause.starts_with("which of its own items") || clause.starts_with("the common items")
+        };
+        let (results, others): (Vec<&str>, Vec<&str>) = clauses.split("; ").partition(result);
+        // An insecure protocol gives more than the result, in words of its own.
+        let answer = (!results.is_empty()).then_some(answer);
+        answer.into_iter().chain(others).collect::<Vec<_>>().join("; ")
     }
 
     /// What neither side learns, where only an answer is given.
