@@ -3,7 +3,7 @@
 use crate::bit_lanes::paired;
 use crate::party::equal_in_bins_by_gates;
 use crate::{Bins, Computation, EachBins, Gates, InBins, Known, Lanes, Reveal, gmw};
-use vesica_core::{Result, Role};
+use vesica_core::{Block, Result, Role};
 use vesica_ot::Bits;
 
 /// What a circuit costs.
@@ -159,6 +159,10 @@ impl Gates for Counting {
     fn prefers_depth(&self) -> bool {
         self.prefers_depth
     }
+
+    fn only_counts(&self) -> bool {
+        true
+    }
 }
 
 impl Computation for Counting {
@@ -182,7 +186,8 @@ impl Computation for Counting {
 
     fn reveal(&mut self, wires: &[Counted], to: Reveal) -> Result<Option<Vec<Bits>>> {
         self.cost.results.push((wires.iter().map(|wires| wires.len as u64).sum(), to));
-        Ok(Some(wires.iter().map(|wires| (0..wires.len).map(|_| false).collect()).collect()))
+        let zeros = |len: usize| Bits::new(vec![Block::ZERO; len.div_ceil(128)], len);
+        Ok(Some(wires.iter().map(|wires| zeros(wires.len)).collect()))
     }
 
     fn reveal_checked(&mut self, wires: &[Counted]) -> Result<Vec<Bits>> {
@@ -240,7 +245,6 @@ impl Lanes for Counted {
     }
 
     fn gather(&self, places: &[u32]) -> Self {
-        assert!(places.iter().all(|place| (*place as usize) < self.len), "lanes of the list");
         Self { len: places.len(), ..*self }
     }
 

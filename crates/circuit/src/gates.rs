@@ -106,6 +106,11 @@ pub trait Gates {
 
     /// Whether the depth of a circuit costs more than some more gates.
     fn prefers_depth(&self) -> bool;
+
+    /// Whether nobody computes, so that circuits need not say which lanes go where: only how many.
+    fn only_counts(&self) -> bool {
+        false
+    }
 }
 
 /// Bits that the generator of a circuit knows, one a lane: the bits themselves at the generator, nothing

@@ -155,9 +155,13 @@ pub(crate) fn equal_in_bins_by_gates<C: Computation>(
             _ => None,
         };
         let candidates = c.input(Role::Sender, own.as_deref(), bins.width, len)?;
-        let bin_of_slot: Vec<u32> = (0..len).map(|i| (i / bins.slots) as u32).collect();
-        let values: Vec<_> =
-            values.iter().map(|wires| wires.slice(first, count).gather(&bin_of_slot)).collect();
+        let values = if c.only_counts() {
+            vec![c.constant(false, len); bins.width]
+        } else {
+            let bin_of_slot: Vec<u32> = (0..len).map(|i| (i / bins.slots) as u32).collect();
+            let of_slots = |wires: &C::Wires| wires.slice(first, count).gather(&bin_of_slot);
+            values.iter().map(of_slots).collect()
+        };
         let is_equal = equal(c, &candidates, &values)?;
         each(c, first, is_equal)?;
         if let Some(ctx) = c.context() {

@@ -185,6 +185,7 @@ static CATALOGUE: &[Protocol] = &[
     scs::SORT_ROW,
     scs::SORT_GMW_ROW,
     scs::HE_ROW,
+    scs::HE_3072_ROW,
     scs::HE_GMW_ROW,
     pwc::ROW,
     pwc::GMW_ROW,

@@ -310,6 +310,9 @@ pub(crate) fn sums_of_groups<C: Computation>(
     group: usize,
 ) -> C::Wires {
     let groups = wires.len() / group;
+    if c.only_counts() {
+        return wires.slice(0, groups);
+    }
     let place = |i: usize| (0..groups).map(|k| (k * group + i) as u32).collect::<Vec<_>>();
     let first = wires.gather(&place(0));
     (1..group).fold(first, |sum, i| c.xor(&sum, &wires.gather(&place(i))))

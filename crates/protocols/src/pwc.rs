@@ -250,8 +250,7 @@ impl Pwc {
         rows: &[u32],
         columns: &[u32],
     ) -> Result<C::Wires> {
-        if self.own.is_none() {
-            // Who only counts needs no places.
+        if c.only_counts() {
             let any = vec![c.constant(false, rows.len() * columns.len()); x.len()];
             return equal(c, &any, &any);
         }
@@ -279,11 +278,11 @@ impl Pwc {
                 let columns: Vec<u32> = columns.map(|column| column as u32).collect();
                 let is_equal = self.compare(c, x, y, &rows, &columns)?;
                 let mut sum = of_y.slice(first_column, len);
-                for row in 0..if self.own.is_some() { rows.len() } else { 0 } {
+                for row in 0..if c.only_counts() { 0 } else { rows.len() } {
                     sum = c.xor(&sum, &is_equal.slice(row * len, len));
                 }
                 of_y.put(first_column, &sum);
-                if self.own.is_some() {
+                if !c.only_counts() {
                     let sums = sums_of_groups(c, &is_equal, len);
                     row_matches = c.xor(&row_matches, &sums);
                 }

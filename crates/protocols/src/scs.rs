@@ -121,31 +121,48 @@ pub(crate) const HE_ROW: Protocol = Protocol {
     name: "SCS: sort, compare, homomorphic shuffle, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
     assumption: "silent transfers (LPN); AES as an ideal cipher; decisional composite residuosity at 2048 bits",
-    flights: |params| 1 + computed::flights::<Scs<Homomorphic>, Yao>(params),
+    flights: |params| 1 + computed::flights::<Scs<Homomorphic<false>>, Yao>(params),
     bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and transfers besides",
-    bytes: computed::bytes::<Scs<Homomorphic>, Yao>,
+    bytes: computed::bytes::<Scs<Homomorphic<false>>, Yao>,
     seconds: |params| {
         let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        0.5 + 3.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic>, Yao>(params)
+        0.5 + 3.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Yao>(params)
     },
     parameters: HE_PARAMETERS,
-    sender: computed::sender::<Scs<Homomorphic>, Yao>,
-    receiver: computed::receiver::<Scs<Homomorphic>, Yao>,
+    sender: computed::sender::<Scs<Homomorphic<false>>, Yao>,
+    receiver: computed::receiver::<Scs<Homomorphic<false>>, Yao>,
     ..WAKSMAN_ROW
+};
+
+pub(crate) const HE_3072_ROW: Protocol = Protocol {
+    id: "scs_he_3072",
+    name: "SCS: sort, compare, homomorphic shuffle with keys of 3072 bits, garbled",
+    assumption: "silent transfers (LPN); AES as an ideal cipher; decisional composite residuosity at 3072 bits",
+    flights: |params| 1 + computed::flights::<Scs<Homomorphic<true>>, Yao>(params),
+    bytes_formula: "as scs_he; 768 for each of n + n/slots ciphertexts",
+    bytes: computed::bytes::<Scs<Homomorphic<true>>, Yao>,
+    seconds: |params| {
+        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
+        1.0 + 8.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<true>>, Yao>(params)
+    },
+    parameters: HE_3072_PARAMETERS,
+    sender: computed::sender::<Scs<Homomorphic<true>>, Yao>,
+    receiver: computed::receiver::<Scs<Homomorphic<true>>, Yao>,
+    ..HE_ROW
 };
 
 pub(crate) const HE_GMW_ROW: Protocol = Protocol {
     id: "scs_he_gmw",
     name: "SCS: sort, compare, homomorphic shuffle, on shares",
-    flights: |params| 1 + computed::flights::<Scs<Homomorphic>, Gmw>(params),
+    flights: |params| 1 + computed::flights::<Scs<Homomorphic<false>>, Gmw>(params),
     bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + n/slots ciphertexts; transfers besides",
-    bytes: computed::bytes::<Scs<Homomorphic>, Gmw>,
+    bytes: computed::bytes::<Scs<Homomorphic<false>>, Gmw>,
     seconds: |params| {
         let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        0.5 + 3.0e-3 * windows + 6.0e-8 * computed::gates::<Scs<Homomorphic>, Gmw>(params)
+        0.5 + 3.0e-3 * windows + 6.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Gmw>(params)
     },
-    sender: computed::sender::<Scs<Homomorphic>, Gmw>,
-    receiver: computed::receiver::<Scs<Homomorphic>, Gmw>,
+    sender: computed::sender::<Scs<Homomorphic<false>>, Gmw>,
+    receiver: computed::receiver::<Scs<Homomorphic<false>>, Gmw>,
     ..HE_ROW
 };
 
@@ -163,6 +180,12 @@ const ITEMS: Parameter = Parameter {
 
 const PARAMETERS: &[Parameter] = &[LENGTH, ITEMS];
 
+const MASKS: Parameter = Parameter {
+    name: "masks",
+    value: "40 + log n bits longer than the items",
+    source: "statistical distance 2^-40 over all items",
+};
+
 const HE_PARAMETERS: &[Parameter] = &[
     LENGTH,
     ITEMS,
@@ -171,11 +194,18 @@ const HE_PARAMETERS: &[Parameter] = &[
         value: "2048 bits",
         source: "NIST SP 800-57 part 1, 112 bits",
     },
+    MASKS,
+];
+
+const HE_3072_PARAMETERS: &[Parameter] = &[
+    LENGTH,
+    ITEMS,
     Parameter {
-        name: "masks",
-        value: "40 + log n bits longer than the items",
-        source: "statistical distance 2^-40 over all items",
+        name: "Paillier modulus",
+        value: "3072 bits",
+        source: "NIST SP 800-57 part 1, 128 bits",
     },
+    MASKS,
 ];
 
 /// The protocol with one way to shuffle.

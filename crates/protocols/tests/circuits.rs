@@ -1,9 +1,10 @@
 //! Protocols that evaluate circuits: what their circuits cost, and peers that do not follow.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use vesica_core::{Error, Item, Learns, ParameterError, PsiParams, Role, SemiHonest, SessionId};
 use vesica_ot::silent::cot;
-use vesica_protocols::{Output, Protocol, find};
+use vesica_protocols::{Output, Protocol, catalogue, find};
 use vesica_testkit::sets::integers;
 use vesica_testkit::{Run, Runner};
 
@@ -82,5 +83,22 @@ fn sets_whose_circuit_is_too_large_are_refused_at_once() {
             matches!(refused, Some(Error::Parameter(ParameterError::SetTooLarge { .. }))),
             "{id}: {refused:?}"
         );
+    }
+}
+
+#[test]
+fn counting_what_a_circuit_costs_takes_little_time() {
+    let circuits = catalogue().iter().filter(|row| row.bounds);
+    assert!(circuits.clone().count() >= 12);
+    for row in circuits {
+        let n = if row.id.starts_with("pwc") { 1 << 14 } else { 1 << 20 };
+        let bits = (*row.item_bits.end()).min(64);
+        let start = Instant::now();
+        for learns in [Learns::Receiver, Learns::Both] {
+            let params = params(n, bits, learns);
+            assert!((row.bytes)(&params).total() > 0 && (row.flights)(&params) > 0);
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "{}: {:?}", row.id, start.elapsed());
+        eprintln!("{}: {:?}", row.id, start.elapsed());
     }
 }

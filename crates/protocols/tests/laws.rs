@@ -55,6 +55,7 @@ fn is_variant(protocol: &Protocol) -> bool {
         "scs_wn_gmw",
         "scs_sort_gmw",
         "scs_he",
+        "scs_he_3072",
         "scs_he_gmw",
         "circuit_phasing_yao",
     ]

@@ -11,6 +11,7 @@
 //! | [`gf128`] | GF(2^128) over vectors of blocks |
 //! | [`linear`] | linear maps of blocks over GF(2) |
 //! | [`ggm`] | levels of GGM trees |
+//! | [`low_bits`](mod@low_bits) | the lowest bits of blocks, packed |
 //! | [`lpn`] | sums of a few pseudo-randomly chosen rows of a table |
 //! | [`prefetch`](mod@prefetch) | reading ahead |
 //! | [`ristretto`] | batches of Ristretto255 group operations (RFC 9496) under one secret scalar |

@@ -26,7 +26,24 @@ pub fn permute<G: Gates>(
     if network.len() < 2 {
         return Ok(word);
     }
+    if g.only_counts() && network.len() <= g.lanes_at_once() {
+        return count(g, network, word);
+    }
     Walk { g, network, routing }.segment(0, 0, word)
+}
+
+/// The gates of the network, level by level.
+fn count<G: Gates>(g: &mut G, network: &Network, mut word: Vec<G::Wires>) -> Result<Vec<G::Wires>> {
+    let levels = 0..network.levels();
+    let inputs = levels.clone().map(|level| network.input_count(level));
+    let outputs = levels.rev().map(|level| network.output_count(level));
+    for switches in inputs.chain(outputs).filter(|switches| *switches > 0) {
+        let pairs = word::slice(&word, 0, switches);
+        let pairs: Vec<_> = pairs.iter().collect();
+        let changed = g.and_known(&[(Known::Theirs { len: switches }, &pairs)])?;
+        changed.iter().for_each(|changed| word::put(&mut word, 0, changed));
+    }
+    Ok(word)
 }
 
 struct Walk<'a, G> {

@@ -76,6 +76,11 @@ fn merge_range<G: Gates>(
 pub fn sort<G: Gates>(g: &mut G, key: usize, word: &mut [G::Wires]) -> Result<()> {
     let len = word::lanes(word);
     for (p, k) in layers(len) {
+        if g.only_counts() {
+            let any = vec![g.constant(false, count(len, p, k)); word.len()];
+            sort_2(g, key, &any, &any)?;
+            continue;
+        }
         let places = comparators(len, p, k);
         for places in places.chunks((g.lanes_at_once() / 2).max(1)) {
             let low: Vec<u32> = places.to_vec();
@@ -91,7 +96,7 @@ pub fn sort<G: Gates>(g: &mut G, key: usize, word: &mut [G::Wires]) -> Result<()
 
 /// How many comparators [`sort`] of `len` lanes has.
 pub fn sort_comparators(len: usize) -> u64 {
-    layers(len).map(|(p, k)| comparators(len, p, k).len() as u64).sum()
+    layers(len).map(|(p, k)| count(len, p, k) as u64).sum()
 }
 
 /// The layers of the sort: p, the length of sorted runs, and k, the distance compared.
@@ -101,15 +106,20 @@ fn layers(len: usize) -> impl Iterator<Item = (usize, usize)> {
     runs.flat_map(move |p| powers(p).collect::<Vec<_>>().into_iter().rev().map(move |k| (p, k)))
 }
 
+/// The lower lanes of the comparators of a layer, in runs: a run of k lanes starts at a multiple of k, so that all
+/// of its comparators stay within one pair of sorted runs, or none.
+fn runs(len: usize, p: usize, k: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let starts = (k % p..len.saturating_sub(k)).step_by(2 * k);
+    let within = starts.filter(move |first| first / (2 * p) == (first + k) / (2 * p));
+    within.map(move |first| first..(first + k).min(len - k))
+}
+
 /// The lower lanes of the comparators of a layer.
 fn comparators(len: usize, p: usize, k: usize) -> Vec<u32> {
-    let mut places = Vec::new();
-    for first in (k % p..len.saturating_sub(k)).step_by(2 * k) {
-        for i in first..(first + k).min(len - k) {
-            if i / (2 * p) == (i + k) / (2 * p) {
-                places.push(i as u32);
-            }
-        }
-    }
-    places
+    runs(len, p, k).flatten().map(|lane| lane as u32).collect()
+}
+
+/// How many comparators a layer has.
+fn count(len: usize, p: usize, k: usize) -> usize {
+    runs(len, p, k).map(|run| run.len()).sum()
 }

@@ -77,8 +77,12 @@ pub(super) struct Waksman;
 /// Sorting (§5.3.1).
 pub(super) struct Sorted;
 
-/// Homomorphic encryption (§5.3.2).
-pub(super) struct Homomorphic;
+/// Homomorphic encryption (§5.3.2) under a modulus of 2048 bits, or where `IS_LONG` of 3072.
+pub(super) struct Homomorphic<const IS_LONG: bool>;
+
+impl<const IS_LONG: bool> Homomorphic<IS_LONG> {
+    const KEY: KeySize = if IS_LONG { KeySize::Bits3072 } else { KeySize::Bits2048 };
+}
 
 impl Shuffle for Waksman {
     const ORDER_SAYS_NOTHING_TO_BOTH: bool = false;
@@ -133,7 +137,7 @@ impl Shuffle for Sorted {
     }
 }
 
-impl Shuffle for Homomorphic {
+impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
     const ORDER_SAYS_NOTHING_TO_BOTH: bool = false;
 
     fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets {
@@ -175,7 +179,7 @@ impl Shuffle for Homomorphic {
 
     /// Figure 6, the receiver being Alice: it owns the key, and learns the items.
     fn finish(ctx: &mut Context, scs: &Scs<Self>, output: Output) -> Result<Output> {
-        let size = KeySize::Bits2048;
+        let size = Self::KEY;
         let packing = Packing::new(size, scs.items.bits());
         let Some(own) = &scs.own else { return Ok(output) };
         ctx.child("shuffle", |ctx| match &own.secret {
@@ -221,7 +225,7 @@ impl Shuffle for Homomorphic {
     }
 
     fn finish_bytes(width: u32, windows: usize) -> Traffic {
-        let size = KeySize::Bits2048;
+        let size = Self::KEY;
         Traffic {
             sender_to_receiver: Packing::new(size, width).packed_len(windows) as u64,
             receiver_to_sender: (size.len_bytes() + windows * ciphertext_len(size)) as u64,
