@@ -10,7 +10,7 @@ const WORD: usize = u64::BITS as usize;
 /// One bit a lane: values in clear, or one party's shares of them.
 ///
 /// The bits beyond the last lane are zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct BitLanes {
     words: Vec<u64>,
     len: usize,
@@ -88,6 +88,12 @@ impl BitLanes {
             *last &= (1 << (self.len % WORD)) - 1;
         }
         self
+    }
+}
+
+impl std::fmt::Debug for BitLanes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BitLanes({} of them)", self.len)
     }
 }
 

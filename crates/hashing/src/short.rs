@@ -30,6 +30,18 @@ impl ShortItems {
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 
+    /// The length at which the items of each list differ too: λ + 2·max(⌈log n_x⌉, ⌈log n_y⌉) bits.
+    pub fn of_distinct(params: &PsiParams) -> Self {
+        let longest = params.sender_len().max(params.receiver_len());
+        let enough = STATISTICAL_SECURITY_BITS + 2 * ceil_log2(longest as u64);
+        Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
+    }
+
+    /// Whether items are hashed to that length.
+    pub fn is_hashed(&self) -> bool {
+        self.is_hashed
+    }
+
     /// σ'.
     pub fn bits(&self) -> u32 {
         self.bits
@@ -78,6 +90,10 @@ mod tests {
         assert_eq!(bits(1 << 24, 1 << 8, 128), 88);
         assert_eq!(bits(1 << 8, 1 << 24, 128), 72);
         assert_eq!(bits(1 << 8, 1 << 8, 64), 56);
+        let distinct = |n_x, n_y, bits| ShortItems::of_distinct(&params(n_x, n_y, bits)).bits();
+        assert_eq!(distinct(1 << 20, 1 << 20, 128), 80);
+        assert_eq!(distinct(1 << 10, 1 << 24, 128), 88);
+        assert_eq!(distinct(1 << 10, 1 << 24, 64), 64);
     }
 
     #[test]

@@ -32,7 +32,7 @@
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security};
-use crate::computed::{self, Circuit, Gmw, Yao, sums_of_groups, value_bits};
+use crate::computed::{self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, value_bits};
 use crate::{Input, Output, Traffic, answer};
 use std::sync::Arc;
 use vesica_circuit::gadgets::mask;
@@ -324,11 +324,13 @@ impl Circuit for Phasing {
         let revealed = c.reveal(&[is_match], Reveal::Receiver)?;
         Ok(match (revealed.as_deref(), &self.own) {
             (Some([bits]), Some(Own::Receiver { positions, .. })) => {
-                let matched = positions.iter().zip(bits.iter()).filter(|(_, is_match)| *is_match);
-                let mut common: Vec<usize> =
-                    matched.filter_map(|(position, _)| position.map(|p| p as usize)).collect();
-                common.sort_unstable();
-                Output::Positions(common)
+                let mut is_common = vec![false; self.params.receiver_len()];
+                for (position, is_match) in positions.iter().zip(bits.iter()) {
+                    if let Some(position) = position {
+                        is_common[*position as usize] |= is_match;
+                    }
+                }
+                positions_of_flags(&is_common)
             }
             _ => Output::Nothing,
         })

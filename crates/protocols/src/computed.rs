@@ -318,6 +318,12 @@ pub(crate) fn sums_of_groups<C: Computation>(
     (1..group).fold(first, |sum, i| c.xor(&sum, &wires.gather(&place(i))))
 }
 
+/// The positions that are set, ascending: the same work whatever they are.
+pub(crate) fn positions_of_flags(is_common: &[bool]) -> Output {
+    let positions = is_common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i);
+    Output::Positions(positions.collect())
+}
+
 /// Private values, bit by bit, in the lanes of their holder's items.
 pub(crate) fn value_bits(values: Option<&[u64]>, bits: u32) -> Option<Vec<Bits>> {
     values.map(|values| word::bits_of(values.iter().map(|v| u128::from(*v)), bits as usize))

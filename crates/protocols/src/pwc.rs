@@ -30,7 +30,9 @@
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security};
-use crate::computed::{self, Circuit, Gmw, Yao, sums_of_groups, told, value_bits};
+use crate::computed::{
+    self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, told, value_bits,
+};
 use crate::{Input, Output};
 use rand::seq::SliceRandom;
 use std::collections::VecDeque;
@@ -232,13 +234,9 @@ impl Pwc {
         let Some(own) = &self.own else { return Ok(Output::Nothing) };
         let side = usize::from(own.role != Role::Sender);
         let position = |found: &[u32; 2]| own.order[found[side] as usize] as usize;
-        let mut positions: Vec<usize> = left.matches.iter().map(position).collect();
-        positions.sort_unstable();
-        // No item of a set matches two of another.
-        if positions.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(Misbehaviour::InvalidValue.into());
-        }
-        Ok(Output::Positions(positions))
+        let mut is_common = vec![false; own.order.len()];
+        left.matches.iter().for_each(|found| is_common[position(found)] = true);
+        Ok(positions_of_flags(&is_common))
     }
 
     /// Compares each of `rows` of x with all `columns` of y, row by row.
@@ -313,10 +311,11 @@ impl Pwc {
         let Some(own) = &self.own else { return Ok(Output::Nothing) };
         let mine = if own.role == Role::Sender { senders } else { receivers };
         let Some([bits]) = mine.as_deref() else { return Ok(Output::Nothing) };
-        let matched = own.order.iter().zip(bits.iter()).filter(|(_, is_match)| *is_match);
-        let mut positions: Vec<usize> = matched.map(|(position, _)| *position as usize).collect();
-        positions.sort_unstable();
-        Ok(Output::Positions(positions))
+        let mut is_common = vec![false; own.order.len()];
+        for (position, is_match) in own.order.iter().zip(bits.iter()) {
+            is_common[*position as usize] = is_match;
+        }
+        Ok(positions_of_flags(&is_common))
     }
 }
 
@@ -333,11 +332,25 @@ fn settle<C: Computation>(c: &mut C, pending: &mut VecDeque<Tile>, left: &mut Le
         Some(found) => found,
         None => c.hear(rows.len() * columns.len())?,
     };
+    let before = left.matches.len();
     for (lane, _) in found.iter().enumerate().filter(|(_, is_match)| *is_match) {
-        let [row, column] = [rows[lane / columns.len()], columns[lane % columns.len()]];
-        left.rows.retain(|other| *other != row);
-        left.columns.retain(|other| *other != column);
-        left.matches.push([row, column]);
+        left.matches.push([rows[lane / columns.len()], columns[lane % columns.len()]]);
+        // A row and a column match once.
+        if left.matches.len() - before > rows.len().min(columns.len()) {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
+    }
+    if left.matches.len() == before {
+        return Ok(());
+    }
+    for (side, of) in [&mut left.rows, &mut left.columns].into_iter().enumerate() {
+        let mut matched: Vec<u32> = left.matches[before..].iter().map(|pair| pair[side]).collect();
+        matched.sort_unstable();
+        let count = of.len();
+        of.retain(|number| matched.binary_search(number).is_err());
+        if count - of.len() != matched.len() {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
     }
     Ok(())
 }

@@ -168,7 +168,7 @@ pub(crate) const HE_GMW_ROW: Protocol = Protocol {
 
 const LENGTH: Parameter = Parameter {
     name: "length of compared items",
-    value: "sigma, at most 40 + log n_x + log max(n_x, n_y) bits; longer ones are hashed",
+    value: "sigma, at most 40 + 2 * log max(n_x, n_y) bits; longer ones are hashed",
     source: "Phasing, USENIX Security 2015, section 8",
 };
 
@@ -220,7 +220,12 @@ impl<S: Shuffle> Circuit for Scs<S> {
     const CHOOSER: Role = Role::Sender;
 
     fn public(params: &PsiParams) -> Self {
-        Self { params: *params, items: ShortItems::new(params), own: None, shuffle: PhantomData }
+        Self {
+            params: *params,
+            items: ShortItems::of_distinct(params),
+            own: None,
+            shuffle: PhantomData,
+        }
     }
 
     fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
@@ -240,12 +245,10 @@ impl<S: Shuffle> Circuit for Scs<S> {
             order.reverse();
         }
         let sorted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
-        // Of hashed items two are the same, or one is zero, with probability 2^-40.
-        if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(ParameterError::DuplicateItem.into());
-        }
-        if sorted.iter().any(|item| item.integer() == 0) {
-            return Err(ParameterError::ReservedItem.into());
+        // Items differ and none is zero, unless they are hashed: then two meet with probability 2^-40.
+        let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+        if is_twice || sorted.iter().any(|item| item.integer() == 0) {
+            return Err(ParameterError::HashingFailed.into());
         }
         let values =
             input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());

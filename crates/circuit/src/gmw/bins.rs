@@ -15,7 +15,7 @@ use super::transfers::PIECE;
 use super::{Gmw, transfers::Transfers};
 use crate::{Bins, BitLanes, InBins};
 use std::collections::VecDeque;
-use vesica_core::{Block, Error, Result, Role};
+use vesica_core::{Block, Error, Result, Role, Secret};
 use vesica_ot::Traffic;
 use zeroize::Zeroize;
 
@@ -106,28 +106,31 @@ impl Gmw<'_> {
     ) -> Result<()> {
         let delta = self.transfers.delta();
         let delta = delta.ok_or(Error::Bug("the sender of bins gives in the transfers"))?;
-        let mut multiples = [Block::ZERO; DIGITS];
+        let mut multiples = Secret::new([Block::ZERO; DIGITS]);
+        let table = multiples.expose_mut();
         for v in 1..DIGITS {
-            multiples[v] = times_x(multiples[v / 2]) ^ (*delta.expose() & Block::mask(v % 2 == 1));
+            table[v] = times_x(table[v / 2]) ^ (*delta.expose() & Block::mask(v % 2 == 1));
         }
         let digits = digits(bins.width);
         let mut values = Vec::with_capacity(bins.slots);
         for part in parts(bins) {
-            let keys = self.transfers.correlated(self.ctx)?;
+            let keys = Secret::new(self.transfers.correlated(self.ctx)?);
             let hash = self.transfers.hash();
             let corrections = self.ctx.peer()?.recv(bytes_len(part.len() * bins.width) as usize)?;
             let mut corrections = Reader::new(&corrections);
-            let mut pads = Vec::with_capacity(part.len() * digits.len() * DIGITS);
-            let mut keys = keys.iter();
+            let mut pads = Secret::new(Vec::with_capacity(part.len() * digits.len() * DIGITS));
+            let mut keys = keys.expose().iter();
             for _ in part.clone() {
                 for bits in &digits {
                     let key = weighted(&mut keys, *bits);
-                    pads.extend(multiples[..1 << bits].iter().map(|multiple| key ^ *multiple));
+                    pads.expose_mut().extend(
+                        multiples.expose()[..1 << bits].iter().map(|multiple| key ^ *multiple),
+                    );
                 }
             }
-            hash.mmo(&mut pads);
+            hash.mmo(pads.expose_mut());
             let mut tables = Writer::with_capacity(part.len() * table_bits(bins));
-            let mut rest = &pads[..];
+            let mut rest = &pads.expose()[..];
             for bin in part.clone() {
                 values.clear();
                 candidates(bin, &mut values);
@@ -153,9 +156,7 @@ impl Gmw<'_> {
             }
             self.ctx.peer()?.send(&tables.into_bytes())?;
             self.ctx.progress(part.end as u64, bins.count as u64);
-            pads.zeroize();
         }
-        multiples.zeroize();
         values.zeroize();
         Ok(())
     }
@@ -184,7 +185,7 @@ impl Gmw<'_> {
             let pads = sent.pop_front().ok_or(Error::Bug("tables come before corrections"))?;
             let tables = self.ctx.peer()?.recv(bytes_len(part.len() * table_bits(bins)) as usize)?;
             let mut tables = Reader::new(&tables);
-            let mut pads_left = pads.iter();
+            let mut pads_left = pads.expose().iter();
             for bin in part.clone() {
                 let mut shift = 0;
                 for (bits, shares) in digits.iter().zip(&mut *shares) {
@@ -211,13 +212,13 @@ fn chosen(
     transfers: &mut Transfers,
     digits: &[usize],
     values: &[u128],
-) -> Result<(Vec<u8>, Vec<Block>)> {
-    let messages = transfers.correlated(ctx)?;
+) -> Result<(Vec<u8>, Secret<Vec<Block>>)> {
+    let messages = Secret::new(transfers.correlated(ctx)?);
     let hash = transfers.hash();
     let width: usize = digits.iter().sum();
     let mut corrections = Writer::with_capacity(values.len() * width);
     let mut pads = Vec::with_capacity(values.len() * digits.len());
-    let mut rest = &messages[..];
+    let mut rest = &messages.expose()[..];
     for value in values {
         let mut shift = 0;
         for bits in digits {
@@ -229,7 +230,8 @@ fn chosen(
             shift += bits;
         }
     }
-    hash.mmo(&mut pads);
+    let mut pads = Secret::new(pads);
+    hash.mmo(pads.expose_mut());
     Ok((corrections.into_bytes(), pads))
 }
 

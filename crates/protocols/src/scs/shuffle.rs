@@ -1,6 +1,7 @@
 //! Three ways to show what was found in an order that says nothing.
 
 use super::Scs;
+use crate::computed::positions_of_flags;
 use crate::{Output, Traffic};
 use std::sync::{Arc, Mutex, PoisonError};
 use vesica_circuit::gadgets::{add, permute, sort};
@@ -110,7 +111,7 @@ impl Shuffle for Waksman {
         });
         let items = permute(c, &network, routing, items)?;
         let revealed = c.reveal(&items, Reveal::Receiver)?;
-        positions(scs, revealed.map(|bits| word::numbers(&bits)))
+        positions(scs, revealed)
     }
 }
 
@@ -133,7 +134,7 @@ impl Shuffle for Sorted {
             Learns::Both => Reveal::Both,
         };
         let revealed = c.reveal(&items, to)?;
-        positions(scs, revealed.map(|bits| word::numbers(&bits)))
+        positions(scs, revealed)
     }
 }
 
@@ -197,7 +198,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                     let part = decrypt_unpack(&key, &packing, &bytes, count);
                     items.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
                 }
-                positions(scs, Some(items))
+                positions_of(scs, items)
             }
             Secrets::Masked(permutation, shares) => {
                 let key = ctx.peer()?.recv(size.len_bytes())?;
@@ -251,27 +252,45 @@ fn parts(packing: &Packing, count: usize) -> impl Iterator<Item = usize> + use<>
     (0..count).step_by(step).map(move |first| step.min(count - first))
 }
 
-/// The positions of those of one's items that were revealed; zeros are no items.
-fn positions<S: Shuffle>(scs: &Scs<S>, revealed: Option<Vec<u128>>) -> Result<Output> {
-    let (Some(revealed), Some(own)) = (revealed, &scs.own) else { return Ok(Output::Nothing) };
+/// The positions of those of one's items that were revealed.
+fn positions<S: Shuffle>(scs: &Scs<S>, revealed: Option<Vec<Bits>>) -> Result<Output> {
+    match revealed {
+        Some(word) if scs.own.is_some() => positions_of(scs, word::numbers(&word)),
+        _ => Ok(Output::Nothing),
+    }
+}
+
+/// The positions of those of one's items that are among `revealed`; zeros are no items.
+fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output> {
+    let Some(own) = &scs.own else { return Ok(Output::Nothing) };
     let falls = own.role == Role::Sender;
-    let mut positions = Vec::new();
-    for number in revealed.into_iter().filter(|number| *number != 0) {
+    let own_len = own.sorted.len();
+    // The same work for every window, whether something was found there or not: the time until the last
+    // message would tell the peer how many were.
+    let mut is_common = vec![false; own_len];
+    let mut is_wrong = false;
+    for (window, number) in revealed.into_iter().enumerate() {
+        let is_item = number != 0;
+        let any = own.sorted[spread(window) % own_len].integer();
+        let wanted = if is_item { number } else { any };
         let found = own.sorted.binary_search_by(|item| {
-            let order = item.integer().cmp(&number);
+            let order = item.integer().cmp(&wanted);
             if falls { order.reverse() } else { order }
         });
-        // An item that is none of one's own is not common.
-        let place = found.map_err(|_| Error::from(Misbehaviour::InvalidValue))?;
-        positions.push(own.order[place] as usize);
+        // An item that is none of one's own is not common, and none is common twice.
+        let place = found.map_or(0, |place| own.order[place] as usize);
+        is_wrong |= found.is_err() || (is_item && is_common[place]);
+        is_common[place] |= is_item;
     }
-    positions.sort_unstable();
-    let before = positions.len();
-    positions.dedup();
-    if positions.len() < before {
-        return Err(Misbehaviour::InvalidValue.into());
+    match is_wrong {
+        true => Err(Misbehaviour::InvalidValue.into()),
+        false => Ok(positions_of_flags(&is_common)),
     }
-    Ok(Output::Positions(positions))
+}
+
+/// A place for a window where nothing was found, as far from the last one as that of an item.
+fn spread(window: usize) -> usize {
+    (window as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 8
 }
 
 fn bits_of_shares(shares: &[Share], width: usize) -> Vec<Bits> {
