@@ -34,7 +34,10 @@ pub trait Computation: Gates + Sized {
     fn reveal(&mut self, wires: &[Self::Wires], to: Reveal) -> Result<Option<Vec<Bits>>>;
 
     /// The values of `wires` at both parties, checked where the computation allows it: a party that
-    /// evaluates cannot make the other believe another value.
+    /// evaluates cannot misreport what the circuit gave.
+    ///
+    /// Nothing is said of the inputs: a party can bring what is no set, an item twice or more places filled than
+    /// it should, and so shift a count. Bounds on a count hold between parties that follow the protocol.
     ///
     /// For a few lanes: each costs a label.
     ///

@@ -59,7 +59,8 @@ impl Words<'_> {
         };
         Some(format!(
             "There is an answer only if {within} keys are in common. Otherwise both sides learn \
-             that this is not so, and nothing else."
+             that this is not so, and nothing else. A side that runs changed software can shift \
+             what is counted."
         ))
     }
 
