@@ -22,7 +22,8 @@
 //! # Deviations
 //!
 //! * The sender knows its vector, so each gate is one-sided: a ciphertext or a transfer in place of two.
-//! * Alone it lets a party that brings the whole domain learn the other set, as the paper says: bounds are the remedy.
+//! * Alone it lets a party that brings the whole domain learn the other set, as the paper says. Bounds
+//!   are the remedy between parties that follow the protocol; nothing checks a vector.
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, told, value_bits};

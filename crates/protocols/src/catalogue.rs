@@ -93,7 +93,7 @@ pub struct Protocol {
     pub flights: fn(&PsiParams) -> u64,
     /// `bytes` in words, n_x and n_y being the sender's and the receiver's set size.
     pub bytes_formula: &'static str,
-    /// Exact payload bytes of a run; where `bytes_depend_on_result`, the most.
+    /// Exact payload bytes of a run, which ends earlier outside its bounds; where `bytes_depend_on_result`, the most.
     pub bytes: fn(&PsiParams) -> Traffic,
     /// Seconds that computation alone takes on the reference machine with one core a party and no
     /// network in between. A fit to measurements, for comparing rows; no promise about any machine.
