@@ -30,6 +30,7 @@ class Cell:
     network: str
     threads: int
     common: int | None = None
+    both: bool = False
     max_matches: int | None = None
 
     def kind(self):
@@ -54,6 +55,8 @@ class Cell:
     def options(self):
         options = ["--size", f"{size_name(self.sender)},{size_name(self.receiver)}"]
         options += ["--item-bits", self.item_bits, "--network", self.network, "--threads", self.threads]
+        if self.both:
+            options.append("--both")
         for name, value in [("--common", self.common), ("--max-matches", self.max_matches)]:
             if value is not None:
                 options += [name, value]

@@ -30,6 +30,8 @@ pub struct BenchParty {
     pub receiver_len: u64,
     /// How many items are common; no more than the smaller set has.
     pub common_len: u64,
+    /// Who learns the answer.
+    pub learns: Learns,
     /// What is asked.
     pub query: Query,
     /// How many common items there must be for an answer.
@@ -111,7 +113,7 @@ pub fn run_party(
     identities.sort_by_key(|identity| *identity.as_bytes());
     let context = identities.map(|identity| *identity.as_bytes()).concat();
     let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context));
-    let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, Learns::Receiver)
+    let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, bench.learns)
         .and_then(|params| params.with_item_bits(bench.item_bits))
         .map_err(at)?
         .with_query(bench.query)
@@ -160,7 +162,7 @@ fn expected(bench: &BenchParty) -> Output {
         return Output::OutsideBounds;
     }
     match (bench.role, bench.query) {
-        (Role::Sender, _) => Output::Nothing,
+        (Role::Sender, _) if bench.learns == Learns::Receiver => Output::Nothing,
         (_, Query::Cardinality) => Output::Cardinality(common),
         (_, Query::Threshold { min }) => Output::AtLeast(common >= min),
         (_, Query::Sum(values)) => {

@@ -99,6 +99,5 @@ fn counting_what_a_circuit_costs_takes_little_time() {
             assert!((row.bytes)(&params).total() > 0 && (row.flights)(&params) > 0);
         }
         assert!(start.elapsed() < Duration::from_secs(10), "{}: {:?}", row.id, start.elapsed());
-        eprintln!("{}: {:?}", row.id, start.elapsed());
     }
 }

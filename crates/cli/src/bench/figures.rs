@@ -109,7 +109,7 @@ impl BenchReport {
             phases_receiver: phases(&runs, |run| &run.receiver),
         };
         let session = SessionId::from_bytes([0; 32]);
-        let params = PsiParams::new(session, sizes.sender, sizes.receiver, Learns::Receiver)
+        let params = PsiParams::new(session, sizes.sender, sizes.receiver, args.question.learns())
             .and_then(|params| params.with_item_bits(args.item_bits));
         let query = args.question.query(sizes);
         let bounds = args.question.bounds().unwrap_or_default();

@@ -60,6 +60,7 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Er
         sender_len: args.size.sender,
         receiver_len: args.size.receiver,
         common_len: args.question.common(args.size),
+        learns: args.question.learns(),
         query: args.question.query(args.size),
         bounds: args
             .question

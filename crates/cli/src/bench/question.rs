@@ -2,7 +2,7 @@
 
 use super::{BenchError, Sizes, size};
 use clap::{Args, ValueEnum};
-use vesica_core::{Bounds, Query, Role, Values};
+use vesica_core::{Bounds, Learns, Query, Role, Values};
 use vesica_protocols::{Operation, Protocol};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -19,6 +19,9 @@ pub(super) struct QuestionArgs {
     /// What is computed
     #[arg(long, value_enum, default_value = "intersection")]
     operation: OperationName,
+    /// Both parties learn the answer, not the receiver alone
+    #[arg(long)]
+    both: bool,
     /// How many items are common [default: half of the smaller set]
     #[arg(long, value_name = "N", value_parser = size)]
     common: Option<u64>,
@@ -45,6 +48,10 @@ impl QuestionArgs {
             OperationName::Threshold => Operation::Threshold,
             OperationName::Sum => Operation::Sum,
         }
+    }
+
+    pub(super) fn learns(&self) -> Learns {
+        if self.both { Learns::Both } else { Learns::Receiver }
     }
 
     pub(super) fn common(&self, sizes: Sizes) -> u64 {
@@ -102,6 +109,9 @@ impl QuestionArgs {
             "--value-bits".to_owned(),
             self.value_bits.to_string(),
         ];
+        if self.both {
+            words.push("--both".to_owned());
+        }
         for (name, number) in [
             ("--common", self.common),
             ("--threshold", self.threshold),
