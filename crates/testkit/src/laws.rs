@@ -11,7 +11,7 @@ use vesica_core::{
 };
 use vesica_protocols::{Input, Operation, Output, Protocol};
 
-/// Runs `protocol` on `x` and `y`, which are of [`law_bits`].
+/// Runs `protocol` on `x` and `y`: digests, or where it takes none, integers of a small domain.
 pub fn run_psi(
     protocol: &Protocol,
     runner: &Runner,
