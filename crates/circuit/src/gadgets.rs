@@ -9,7 +9,7 @@ mod shuffle;
 mod sort;
 
 pub use add::{add, hamming_weight, sum_of_lanes};
-pub use compare::{all, and, at_least, equal, greater, mask, or, sort_2, swap_if};
+pub use compare::{all, and, at_least, equal, greater, mask, multiplex, or, sort_2, swap_if};
 pub use duplicates::{Windows, match_neighbours, select_matches};
 pub use shuffle::permute;
 pub use sort::{merge_bitonic, merge_comparators, sort, sort_comparators};

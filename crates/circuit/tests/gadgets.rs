@@ -2,8 +2,8 @@
 
 use vesica_circuit::gadgets::{
     add, at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic,
-    merge_comparators, permute, select_matches, sort, sort_2, sort_comparators, sum_of_lanes,
-    swap_if,
+    merge_comparators, multiplex, permute, select_matches, sort, sort_2, sort_comparators,
+    sum_of_lanes, swap_if,
 };
 use vesica_circuit::{BitLanes, Clear, Count, Counted, Counting, Lanes, word};
 use vesica_switching::{Network, Permutation, Routing};
@@ -61,6 +61,8 @@ fn words_are_compared_and_swapped() {
             let smaller: Vec<u128> = x.iter().zip(&y).map(|(x, y)| *x.min(y)).collect();
             let larger: Vec<u128> = x.iter().zip(&y).map(|(x, y)| *x.max(y)).collect();
             assert_eq!((numbers(&low), numbers(&high)), (smaller, larger));
+            let larger = multiplex(&mut g, &is_greater, &a, &b).unwrap();
+            assert_eq!(larger, high);
             let [c, d] = swap_if(&mut g, &is_greater, &a, &b).unwrap();
             assert_eq!((c, d), (low, high));
         }
@@ -116,6 +118,8 @@ fn comparators_take_the_gates_of_the_papers() {
         assert_eq!((cost.ands, cost.depth), (sigma, sigma), "GT");
         let cost = counted(|g| drop(sort_2(g, sigma as usize, &a, &b)));
         assert_eq!(cost.ands, 2 * sigma, "2-Sorter");
+        let cost = counted(|g| drop(multiplex(g, &Counted::input(1), &a, &b)));
+        assert_eq!(cost.ands, sigma, "MUX");
         let cost = deep(|g| drop(greater(g, &a, &b)));
         assert_eq!((cost.ands, cost.depth), (3 * sigma - 2 - log, log + 1), "GT of little depth");
     }

@@ -45,7 +45,7 @@ use crate::computed::{self, Circuit, Gmw, Yao};
 use crate::{Input, Output, Traffic, answer};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use vesica_circuit::gadgets::{mask, match_neighbours, merge_bitonic, select_matches};
+use vesica_circuit::gadgets::{mask, match_neighbours, merge_bitonic, multiplex, select_matches};
 use vesica_circuit::{Computation, Lanes, word};
 use vesica_core::{Item, Learns, ParameterError, PsiParams, Query, Result, Role};
 use vesica_hashing::ShortItems;
@@ -394,27 +394,14 @@ fn matched_values<C: Computation>(
 ) -> Result<Vec<C::Wires>> {
     let count = windows.is_match.len();
     let all = word::lanes(values);
-    let mut partners = Vec::with_capacity(values.len());
-    let mut differences = Vec::with_capacity(values.len());
-    for wires in values {
-        let before: Vec<u32> = (0..count).map(|i| (first + 2 * i) as u32).collect();
-        let before = wires.gather(&before);
-        let after: Vec<u32> = (0..count)
-            .map(|i| (first + 2 * i + 2) as u32)
-            .filter(|i| (*i as usize) < all)
-            .collect();
-        let mut padded = c.constant(false, count);
-        padded.put(0, &wires.gather(&after));
-        differences.push(c.xor(&before, &padded));
-        partners.push(padded);
-    }
-    let chosen = mask(c, &windows.before, &differences)?;
-    let sums: Vec<C::Wires> = chosen
-        .iter()
-        .zip(&partners)
-        .zip(middle)
-        .map(|((chosen, after), middle)| c.xor(&c.xor(chosen, after), middle))
-        .collect();
-    let pairs: Vec<_> = sums.iter().map(|sum| (&windows.is_match, sum)).collect();
-    c.and(&pairs)
+    let place = |lane: usize| move |i: usize| (first + 2 * i + lane) as u32;
+    let before: Vec<u32> = (0..count).map(place(0)).collect();
+    let after: Vec<u32> = (0..count).map(place(2)).filter(|i| (*i as usize) < all).collect();
+    let before = word::gather(values, &before);
+    let mut padded = vec![c.constant(false, count); values.len()];
+    word::put(&mut padded, 0, &word::gather(values, &after));
+    let partner = multiplex(c, &windows.before, &before, &padded)?;
+    let sums: Vec<C::Wires> =
+        partner.iter().zip(middle).map(|(partner, middle)| c.xor(partner, middle)).collect();
+    mask(c, &windows.is_match, &sums)
 }

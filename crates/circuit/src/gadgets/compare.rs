@@ -131,6 +131,21 @@ pub fn swap_if<G: Gates>(
     Ok([change(a), change(b)])
 }
 
+/// a where s is set and b elsewhere: a gate a lane and wire (the paper's MUX).
+///
+/// # Errors
+/// Of the connection.
+pub fn multiplex<G: Gates>(
+    g: &mut G,
+    s: &G::Wires,
+    a: &[G::Wires],
+    b: &[G::Wires],
+) -> Result<Vec<G::Wires>> {
+    let differences: Vec<_> = a.iter().zip(b).map(|(a, b)| g.xor(a, b)).collect();
+    let changes = mask(g, s, &differences)?;
+    Ok(b.iter().zip(&changes).map(|(b, change)| g.xor(b, change)).collect())
+}
+
 /// The words whose lowest `key` bits are the smaller and the larger number: 2σ gates a lane for words of σ
 /// bits that are all key (the paper's 2-Sorter).
 ///
