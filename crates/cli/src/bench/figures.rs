@@ -3,7 +3,7 @@
 use super::{BenchArgs, Sizes};
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId};
+use vesica_core::{Item, PsiParams, Query, Role, SessionId};
 use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
