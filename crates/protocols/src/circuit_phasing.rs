@@ -28,7 +28,8 @@
 //!   With the values kept for empty bins and slots it has σ − ⌊log β⌋ + 2 bits.
 //! * max_β is the least load that all bins keep but with probability 2^-40, in place of the bound in §7.1.
 //! * On shares, the receiver's value is the same for all slots of a bin, and both inputs are private: so the first two
-//!   layers of the comparison are transfers of tables (see [`vesica_circuit::gmw`]), a tenth of the bytes and work.
+//!   layers of the comparison are transfers of tables (see [`vesica_circuit::gmw`]), which leaves a quarter
+//!   of the gates at 2^20.
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
 use crate::catalogue::{Operation, Parameter, Protocol, Security};

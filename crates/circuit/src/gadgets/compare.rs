@@ -60,8 +60,7 @@ pub fn mask<G: Gates>(g: &mut G, s: &G::Wires, word: &[G::Wires]) -> Result<Vec<
 /// The lanes where a > b as numbers.
 ///
 /// σ gates a lane in depth σ (V. Kolesnikov, A.-R. Sadeghi, T. Schneider, CANS 2009); where depth is dear
-/// 3σ − 2 − ⌈log σ⌉ for σ a power of two, and at most 3σ − 2 − ⌊log σ⌋, in depth ⌈log σ⌉ + 1 (T. Schneider, M. Zohner, FC
-/// 2013).
+/// 3σ − 2 − log σ for σ a power of two, in depth ⌈log σ⌉ + 1 (T. Schneider, M. Zohner, FC 2013).
 ///
 /// # Errors
 /// Of the connection; [`Error::Bug`] when a word has no bits.
@@ -98,7 +97,7 @@ fn greater_by_tree<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Resul
         for i in 1..parts {
             pairs.push((&equal[2 * i + 1], &equal[2 * i]));
         }
-        // Whether the lowest pair is equal is asked only by none; the odd one out goes up as it is.
+        // An odd one out goes up as it is.
         let results = g.and(&pairs)?;
         let (carried, joined) = results.split_at(parts);
         let mut next_greater: Vec<_> =
