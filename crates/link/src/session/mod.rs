@@ -228,7 +228,8 @@ impl Session {
             outbox.hang_up = true;
             core.wake_writer(&mut outbox);
         }
-        core.wait_until(HANG_UP_LIMIT, |outbox| outbox.reader_done);
+        // Both: the peer may have our last words before the thread that sent them has counted them.
+        core.wait_until(HANG_UP_LIMIT, |outbox| outbox.reader_done && outbox.writer_done);
         core.end(TransportError::Closed, None);
         Ok(())
     }

@@ -46,6 +46,7 @@ pub(super) struct Outbox {
     /// What to tell the peer about an early end.
     pub(super) farewell: Option<StopReason>,
     pub(super) reader_done: bool,
+    pub(super) writer_done: bool,
     pub(super) spare: Spare,
 }
 

@@ -187,5 +187,7 @@ impl Drop for Done<'_> {
         if !orderly {
             self.0.end(TransportError::Closed, None);
         }
+        lock(&self.0.outbox).writer_done = true;
+        self.0.progress.notify_all();
     }
 }
