@@ -95,6 +95,27 @@ pub enum ParameterError {
         /// Length asked for.
         bits: u32,
     },
+    /// A number of values of each item is none that can be taken.
+    #[error("{columns} values of each item are not what can be taken")]
+    Columns {
+        /// Number asked for.
+        columns: u32,
+    },
+    /// A length of texts is none that can be taken.
+    #[error("texts of {bytes} bytes are not what can be taken")]
+    TextLen {
+        /// Length asked for.
+        bytes: u32,
+    },
+    /// There are other texts than the operation needs: none, or one of the same length for each item.
+    #[error("the items have other texts than the operation needs")]
+    Texts,
+    /// The protocol takes one value of each item and no sign, or only values of the sender's items.
+    #[error("the protocol cannot take these values")]
+    UnsupportedValues,
+    /// Both parties get a result of their own, so both must be allowed to learn.
+    #[error("both parties get a result, so both must learn")]
+    IsForBoth,
     /// A value is longer than the parameters say.
     #[error("a value is longer than the {bits} bits of the parameters")]
     ValueTooLong {

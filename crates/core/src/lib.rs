@@ -9,7 +9,7 @@
 //! * [`Block`] — 128 bits, the word of the symmetric primitives.
 //! * [`Role`] — who a party is inside one protocol.
 //! * [`PsiParams`] — the public parameters of one run, checked once.
-//! * [`Query`] — what is asked of the intersection; [`Bounds`] — how large it may be for an answer.
+//! * [`Query`] — what is asked of two sets; [`Bounds`] — how large it may be for an answer.
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
 //! * [`Security`] — against whom a primitive is secure: [`SemiHonest`] or [`Malicious`].
 //! * [`Secret`] — a value that is wiped and never printed.
@@ -34,7 +34,7 @@ pub mod tags;
 pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, TransportError};
 pub use item::Item;
 pub use params::{Learns, PsiParams, SessionId};
-pub use query::{Bounds, Operation, Query, Values};
+pub use query::{Bounds, Operation, Query, TextLen, Values};
 pub use role::Role;
 pub use secret::Secret;
 pub use security::{Malicious, Security, SemiHonest};

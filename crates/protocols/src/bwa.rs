@@ -25,7 +25,7 @@
 //! * Alone it lets a party that brings the whole domain learn the other set, as the paper says. Bounds
 //!   are the remedy between parties that follow the protocol; nothing checks a vector.
 
-use crate::catalogue::{Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, told, value_bits};
 use crate::{Input, Output};
 use std::sync::Arc;
@@ -58,7 +58,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 1..=MAX_ITEM_BITS,
     reserves_zero: false,
-    bounds: true,
+    bounds: BoundsKept::ByComputation,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: PARAMETERS,
     sender: computed::sender::<Bwa, Yao>,

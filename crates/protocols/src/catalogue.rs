@@ -7,7 +7,7 @@ use crate::{
 };
 use std::fmt;
 use std::ops::RangeInclusive;
-use vesica_core::{Item, ParameterError, PsiParams, Result, Role};
+use vesica_core::{Item, Learns, ParameterError, PsiParams, Result, Role};
 
 pub use vesica_core::Operation;
 
@@ -66,6 +66,25 @@ pub struct Parameter {
     pub source: &'static str,
 }
 
+/// Who sees to it that outside the bounds of a run nobody learns more than that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundsKept {
+    /// Nobody: the protocol takes no bounds.
+    No,
+    /// The computation: no party ever holds the number of common items.
+    ByComputation,
+    /// The receiver's program: it holds the number, and ends the run without telling it where it is outside.
+    /// What comes after is never sent.
+    ByReceiver,
+}
+
+impl BoundsKept {
+    /// Whether anybody does.
+    pub fn are_kept(self) -> bool {
+        self != BoundsKept::No
+    }
+}
+
 /// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
 pub type MakeParty = fn(PsiParams, Input) -> Result<Box<dyn Party>>;
 
@@ -112,8 +131,11 @@ pub struct Protocol {
     pub item_bits: RangeInclusive<u32>,
     /// Whether the item zero is kept for the protocol itself.
     pub reserves_zero: bool,
-    /// Whether the result can stay secret when there are too few or too many common items.
-    pub bounds: bool,
+    /// Who keeps the result secret when there are too few or too many common items.
+    pub bounds: BoundsKept,
+    /// Whether it takes several values of an item, and values with a sign. They are the sender's then, and
+    /// the receiver learns how many items are common.
+    pub wide_values: bool,
     /// Whether a run may send fewer bytes than `bytes`, depending on the result.
     pub bytes_depend_on_result: bool,
     /// The parameters a reviewer asks for.
@@ -145,8 +167,21 @@ impl Protocol {
         if !self.operations.contains(&params.query().operation()) {
             return Err(ParameterError::UnsupportedOperation.into());
         }
-        if !self.bounds && !params.bounds().are_none() {
+        if !self.bounds.are_kept() && !params.bounds().are_none() {
             return Err(ParameterError::UnsupportedBounds.into());
+        }
+        let operation = params.query().operation();
+        if operation.is_for_both() && params.learns() != Learns::Both {
+            return Err(ParameterError::IsForBoth.into());
+        }
+        if let Some(values) = params.query().values() {
+            let is_taken = match self.wide_values {
+                true => values.holder() == Role::Sender,
+                false => values.are_plain(),
+            };
+            if !is_taken {
+                return Err(ParameterError::UnsupportedValues.into());
+            }
         }
         if !self.item_bits.contains(&params.item_bits()) {
             return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());

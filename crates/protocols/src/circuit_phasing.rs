@@ -32,7 +32,7 @@
 //!   of the gates at 2^20.
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
-use crate::catalogue::{Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, value_bits};
 use crate::{Input, Output, Traffic, answer};
 use std::sync::Arc;
@@ -68,7 +68,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 1..=128,
     reserves_zero: true,
-    bounds: true,
+    bounds: BoundsKept::ByComputation,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: PARAMETERS,
     sender: computed::sender::<Phasing, Gmw>,

@@ -49,7 +49,7 @@
 mod masks;
 
 use self::masks::{Hashes, Masks, Unmasking, receive_elements, tag_shape};
-use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::Rng;
@@ -88,7 +88,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 128..=128,
     reserves_zero: false,
-    bounds: false,
+    bounds: BoundsKept::No,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: &[
         Parameter {

@@ -47,7 +47,7 @@ pub use plan::{Mode, bytes};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::catalogue::{Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 
 const LEARNED_BY_SENDER: &str = "the size of the receiver's set";
 const LEARNED_BY_RECEIVER: &str =
@@ -70,7 +70,8 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 128..=128,
     reserves_zero: false,
-    bounds: false,
+    bounds: BoundsKept::No,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: &[
         Parameter {

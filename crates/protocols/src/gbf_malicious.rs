@@ -62,7 +62,7 @@ pub use plan::{MAX_RECEIVER_LEN, Sizes, bytes, usable_set_len};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::catalogue::{Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 use vesica_core::SessionId;
 use vesica_core::hash::derive;
 
@@ -90,7 +90,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 128..=128,
     reserves_zero: false,
-    bounds: false,
+    bounds: BoundsKept::No,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: &[
         Parameter {

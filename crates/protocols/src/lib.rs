@@ -44,6 +44,6 @@ pub mod rsa_dt10;
 mod scs;
 mod sorted_tags;
 
-pub use catalogue::{Protocol, Security, Traffic, catalogue, find, strongest};
-pub use party::{Input, Output, Party};
+pub use catalogue::{BoundsKept, Protocol, Security, Traffic, catalogue, find, strongest};
+pub use party::{Ids, Input, Output, Party, Shares};
 pub use vesica_core::{Operation, Query};

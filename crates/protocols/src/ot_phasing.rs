@@ -49,7 +49,7 @@ mod receiver;
 mod sender;
 
 use crate::answer;
-use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
 use plan::Plan;
 use vesica_core::PsiParams;
 
@@ -77,7 +77,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 1..=128,
     reserves_zero: false,
-    bounds: false,
+    bounds: BoundsKept::No,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: &[
         Parameter {

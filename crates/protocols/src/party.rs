@@ -14,17 +14,24 @@ pub trait Party: Send {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output>;
 }
 
-/// What a party brings: its set, and with [`vesica_core::Query::Sum`] the values of one party's items.
+/// What a party brings: its set, and where the query is about them, values or texts of its items.
 #[derive(Clone)]
 pub struct Input {
     items: Arc<Vec<Item>>,
     values: Option<Arc<Vec<u64>>>,
+    texts: Option<Arc<Vec<u8>>>,
 }
 
 impl Input {
-    /// `items`, with the value of each in their order.
+    /// `items`, with the values of each in their order: those of one item follow each other.
     pub fn with_values(items: Arc<Vec<Item>>, values: Arc<Vec<u64>>) -> Self {
-        Self { items, values: Some(values) }
+        Self { items, values: Some(values), texts: None }
+    }
+
+    /// `items`, with the text of each in their order, all of the same length. Equal items have equal texts
+    /// at both parties.
+    pub fn with_texts(items: Arc<Vec<Item>>, texts: Arc<Vec<u8>>) -> Self {
+        Self { items, values: None, texts: Some(texts) }
     }
 
     /// The set.
@@ -32,9 +39,14 @@ impl Input {
         &self.items
     }
 
-    /// The value of each item, where this party has them.
+    /// The values of the items, where this party has them.
     pub fn values(&self) -> Option<&Arc<Vec<u64>>> {
         self.values.as_ref()
+    }
+
+    /// The texts of the items, where this party has them.
+    pub fn texts(&self) -> Option<&Arc<Vec<u8>>> {
+        self.texts.as_ref()
     }
 
     /// The set alone.
@@ -42,16 +54,19 @@ impl Input {
         self.items
     }
 
-    /// Refuses values where there should be none, and values that are missing, too many or too long.
+    /// Refuses values and texts where there should be none, and those that are missing, too many or too long.
     pub(crate) fn check(&self, params: &PsiParams, role: Role) -> Result<()> {
-        match (params.query().values_of(role), &self.values) {
+        let query = params.query();
+        let texts_len = query.text_len().map(|len| len.bytes() * self.items.len());
+        if self.texts.as_ref().map(|texts| texts.len()) != texts_len {
+            return Err(ParameterError::Texts.into());
+        }
+        match (query.values_of(role), &self.values) {
             (None, None) => Ok(()),
-            (Some(of), Some(values)) if values.len() == self.items.len() => {
-                let bits = of.bits();
-                let is_too_long = |value: &u64| value.checked_shr(bits).unwrap_or(0) != 0;
-                match values.iter().any(is_too_long) {
-                    true => Err(ParameterError::ValueTooLong { bits }.into()),
-                    false => Ok(()),
+            (Some(of), Some(values)) if values.len() == of.columns() * self.items.len() => {
+                match values.iter().all(|value| of.contain(*value)) {
+                    true => Ok(()),
+                    false => Err(ParameterError::ValueTooLong { bits: of.bits() }.into()),
                 }
             }
             _ => Err(ParameterError::Values.into()),
@@ -61,7 +76,7 @@ impl Input {
 
 impl From<Arc<Vec<Item>>> for Input {
     fn from(items: Arc<Vec<Item>>) -> Self {
-        Self { items, values: None }
+        Self { items, values: None, texts: None }
     }
 }
 
@@ -79,8 +94,42 @@ pub enum Output {
     AtLeast(bool),
     /// The sum of the common items' values.
     Sum(u128),
+    /// How many items are common, and the sum of their values, column by column.
+    CountedSums {
+        /// How many.
+        count: u64,
+        /// The sum of each column.
+        sums: Vec<i128>,
+    },
+    /// The texts of the items that only the other party has, one after the other, in an order that says nothing.
+    OnlyTheirs(Vec<u8>),
+    /// Random identifiers.
+    Ids(Ids),
+    /// Shares.
+    Shares(Shares),
     /// The number of common items is outside the bounds, and nothing else.
     OutsideBounds,
+}
+
+/// The identifiers of the items of two sets: both parties have the same one for an item that both have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ids {
+    /// Those of this party's own items, in the order of its list.
+    pub own: Vec<[u8; Item::LEN]>,
+    /// Those of all items of the union, ascending.
+    pub all: Vec<[u8; Item::LEN]>,
+}
+
+/// One party's shares of a list that is in an order nobody knows, or in that of the sender's list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// How many entries the list has.
+    pub len: usize,
+    /// Of the items: the XOR of both parties' shares is the item. Empty where values alone are shared.
+    pub items: Vec<[u8; Item::LEN]>,
+    /// Of the values, those of one entry following each other. With [`vesica_core::Query::Shares`] the XOR of
+    /// both parties' shares is the value; with [`vesica_core::Query::SharedValues`] their sum modulo 2^64.
+    pub values: Vec<u64>,
 }
 
 impl Output {

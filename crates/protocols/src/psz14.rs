@@ -39,7 +39,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::{check_item_bits, check_set_len};
 use crate::{Output, Party, answer, sorted_tags};
 use rand::seq::SliceRandom;
@@ -71,7 +71,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 1..=128,
     reserves_zero: false,
-    bounds: false,
+    bounds: BoundsKept::No,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: &[
         Parameter {

@@ -48,7 +48,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::Rng;
@@ -86,7 +86,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: false,
     item_bits: 128..=128,
     reserves_zero: false,
-    bounds: false,
+    bounds: BoundsKept::No,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: &[
         Parameter {

@@ -46,7 +46,7 @@
 mod blinding;
 
 use self::blinding::{Blinding, Hashes, receive_residues, tag_shape};
-use crate::catalogue::{Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::SeedableRng;
@@ -85,7 +85,8 @@ pub(crate) const ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 128..=128,
     reserves_zero: false,
-    bounds: false,
+    bounds: BoundsKept::No,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: &[
         Parameter {

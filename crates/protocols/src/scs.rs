@@ -40,7 +40,7 @@
 mod shuffle;
 
 use self::shuffle::{Homomorphic, Own, Shuffle, Sorted, Waksman};
-use crate::catalogue::{Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao};
 use crate::{Input, Output, Traffic, answer};
 use std::marker::PhantomData;
@@ -71,7 +71,8 @@ pub(crate) const WAKSMAN_ROW: Protocol = Protocol {
     named_only: true,
     item_bits: 1..=128,
     reserves_zero: true,
-    bounds: true,
+    bounds: BoundsKept::ByComputation,
+    wide_values: false,
     bytes_depend_on_result: false,
     parameters: PARAMETERS,
     sender: computed::sender::<Scs<Waksman>, Yao>,

@@ -153,7 +153,7 @@ pub fn psi(protocol: &Protocol, block: u64) {
                 let flights = (protocol.flights)(&params) + answer;
                 // Small sets may take a shorter way; both may be told by the same flight.
                 assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
-                let is_exact = learns == Learns::Receiver || !protocol.bounds;
+                let is_exact = learns == Learns::Receiver || !protocol.bounds.are_kept();
                 if n_x.min(n_y) >= block && is_exact {
                     assert_eq!(run.flights(), flights, "flights, {case}");
                 }
@@ -404,7 +404,7 @@ fn value(item: &Item) -> u64 {
 pub fn queries(protocol: &Protocol) {
     let bounds = |min, max| Bounds::new(min, max).expect("they do not contradict");
     let mut bounds_of = vec![Bounds::NONE];
-    if protocol.bounds {
+    if protocol.bounds.are_kept() {
         bounds_of.extend([
             bounds(Some(0), Some(0)),
             bounds(Some(5), None),
@@ -502,7 +502,7 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
             assert_eq!(found, [error.clone(), error], "{}", protocol.id);
         }
     }
-    if !protocol.bounds {
+    if !protocol.bounds.are_kept() {
         let bounded = params.with_bounds(Bounds::new(Some(1), None).expect("one bound"));
         let error = Some(ParameterError::UnsupportedBounds.into());
         assert_eq!(refused(bounded, Arc::clone(&set).into()), [error.clone(), error]);

@@ -173,7 +173,7 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
 /// The strongest security that any protocol offers for `operation` within bounds.
 fn strongest_within_bounds(operation: Operation) -> Security {
     let rows = catalogue().iter();
-    let offering = rows.filter(|row| row.bounds && row.operations.contains(&operation));
+    let offering = rows.filter(|row| row.bounds.are_kept() && row.operations.contains(&operation));
     offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
 }
 

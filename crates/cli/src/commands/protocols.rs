@@ -57,7 +57,7 @@ impl From<&Protocol> for Row {
             named_only: row.named_only,
             small_domains: row.takes_integers(),
             item_bits: [*row.item_bits.start(), *row.item_bits.end()],
-            bounds: row.bounds,
+            bounds: row.bounds.are_kept(),
             bytes_depend_on_result: row.bytes_depend_on_result,
             parameters: parameters.collect(),
         }
@@ -137,7 +137,7 @@ fn json(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
 fn list(rows: &[Protocol], out: &mut impl Write) -> io::Result<()> {
     let operations = |row: &Protocol| {
         let names: Vec<&str> = row.operations.iter().map(|operation| operation.name()).collect();
-        names.join(", ") + if row.bounds { " (bounds)" } else { "" }
+        names.join(", ") + if row.bounds.are_kept() { " (bounds)" } else { "" }
     };
     let widest = |len: &dyn Fn(&Protocol) -> usize, title: &str| {
         rows.iter().map(len).max().unwrap_or(0).max(title.len())
@@ -175,7 +175,7 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         ("bytes", row.bytes_formula),
         ("runs", if row.named_only { NAMED_ONLY } else { NAMED_OR_AUTO }),
         ("items", &items(row)),
-        ("bounds", if row.bounds { BOUNDS } else { "no" }),
+        ("bounds", if row.bounds.are_kept() { BOUNDS } else { "no" }),
     ];
     writeln!(out)?;
     for (name, value) in facts {

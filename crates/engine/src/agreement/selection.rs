@@ -103,7 +103,7 @@ fn auto(
 
 /// Whether `row` computes what is asked, within the bounds if there are any.
 fn offers(row: &Protocol, terms: &Terms) -> bool {
-    row.operations.contains(&terms.operation()) && (row.bounds || terms.bounds.are_none())
+    row.operations.contains(&terms.operation()) && (row.bounds.are_kept() || terms.bounds.are_none())
 }
 
 fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
