@@ -1,11 +1,11 @@
-//! Time of encoding and decoding, the least thread CPU time of some runs: `okvs_speed [log2 of n] [runs] [clustered|band] [backend]`.
+//! Time of encoding and decoding, the least thread CPU time of some runs: `okvs_speed [log2 of n] [runs] [clustered|band|polynomial] [backend]`.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use vesica_core::Block;
 use vesica_net::Pool;
-use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, Partition, Scratch};
+use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, Partition, PolynomialOkvs, Scratch};
 use vesica_simd::Backend;
 use vesica_simd::aes::Aes128;
 
@@ -88,5 +88,8 @@ fn main() {
     }
     if wanted("band") {
         measure("band", &BandOkvs::new(n), n, runs);
+    }
+    if wanted("polynomial") {
+        measure("polynomial", &PolynomialOkvs::new(n), n, runs);
     }
 }

@@ -1,5 +1,6 @@
 use crate::band;
 use crate::clustered;
+use crate::polynomial;
 
 /// Memory that encoding and decoding need besides slots and keys; made once for each thread, grows
 /// to what the largest cluster needs.
@@ -7,6 +8,7 @@ use crate::clustered;
 pub struct Scratch {
     pub(crate) clustered: clustered::Buffers,
     pub(crate) band: band::Buffers,
+    pub(crate) polynomial: polynomial::Buffers,
 }
 
 impl Scratch {

@@ -1,0 +1,121 @@
+//! Polynomials in mega-bins.
+//!
+//! B. Pinkas, T. Schneider, O. Tkachenko, A. Yanai, "Efficient circuit-based PSI with linear
+//! communication", EUROCRYPT 2019, section 5; G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian,
+//! J. Singh, "Private set operations from oblivious switching", PKC 2021, section 3.5. Keys are hashed to
+//! bins, dummies fill each bin to the same load, and a polynomial over GF(2^128) is interpolated for
+//! each; its coefficients are the slots of a cluster, the lowest first.
+//!
+//! It is there for comparison with those papers: [`BandOkvs`](crate::BandOkvs) has half the slots and is
+//! faster.
+//!
+//! **Interpolation** of L points (x_i, y_i) takes 2.5·L² products, in loops over vectors:
+//!
+//! ```text
+//!   M(X) = Π (X + x_i) = Σ m_k·X^k
+//!   c_i  = y_i / M'(x_i)             M'(x) = Σ m_(2k+1)·(x²)^k: half of the terms vanish
+//!   s_j  = Σ_i c_i·x_i^j             Σ_i c_i / (X + x_i) = Σ_j s_j·X^(−j−1)
+//!   p_k  = Σ_j m_(k+1+j)·s_j         P(X) = M(X)·Σ_i c_i / (X + x_i)
+//! ```
+//!
+//! Where we differ from the papers: the load of a bin is computed from the binomial distribution, with a
+//! union bound over the bins; and the keys are all of a bin's, whatever hash function of the caller's they
+//! belong to.
+
+mod interpolate;
+
+use crate::{EncodeError, Okvs, Scratch};
+use vesica_core::Block;
+use vesica_core::params::ceil_log2;
+use vesica_hashing::max_load;
+use vesica_simd::aes::Aes128;
+use vesica_simd::gf128;
+
+pub(crate) use interpolate::Buffers;
+
+/// Keys of an item: the papers' n is a third of ours.
+const FUNCTIONS: usize = 3;
+
+/// Points evaluated together: they stay in the first-level cache, and fill the multiplier's pipeline.
+const BATCH: usize = 128;
+
+/// Polynomials over GF(2^128) for n keys in about n / (3·log(n/3)) bins: about 2.3 slots a key for
+/// 3·2^20 keys.
+///
+/// Linear over GF(2^128). A cluster is a bin, and its slots are coefficients. A bin takes at most as many
+/// keys as its slots, [`EncodeError::Overfull`] otherwise; with random keys the probability that any of
+/// them ends so is below 2^-40.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolynomialOkvs {
+    bins: usize,
+    load: usize,
+}
+
+impl PolynomialOkvs {
+    /// The shape for `n` keys.
+    pub fn new(n: usize) -> Self {
+        let mean = FUNCTIONS * ceil_log2((n / FUNCTIONS).max(2) as u64) as usize;
+        let bins = n.div_ceil(mean).max(1);
+        // A constant would give every key the value of one.
+        let least = if n == 1 { 2 } else { 0 };
+        Self { bins, load: max_load(n, bins).max(least) }
+    }
+}
+
+impl Okvs for PolynomialOkvs {
+    fn cluster_count(&self) -> usize {
+        self.bins
+    }
+
+    fn cluster_len(&self) -> usize {
+        self.load
+    }
+
+    fn encode(
+        &self,
+        cluster: usize,
+        keys: &[Block],
+        values: &[Block],
+        slots: &mut [Block],
+        scratch: &mut Scratch,
+        fill: &Aes128,
+    ) -> Result<(), EncodeError> {
+        assert_eq!(keys.len(), values.len(), "every key has a value");
+        assert_eq!(slots.len(), self.load, "the slots are one cluster's");
+        if keys.len() > self.load {
+            return Err(EncodeError::Overfull);
+        }
+        let buffers = &mut scratch.polynomial;
+        let dummies = self.load - keys.len();
+        let mut padding = vec![Block::ZERO; 2 * dummies];
+        fill.ctr((cluster as u128) << 64, &mut padding);
+        let (more_keys, more_values) = padding.split_at(dummies);
+        buffers.set_points(&[keys, more_keys], &[values, more_values]);
+        interpolate::interpolate(buffers, slots).ok_or(EncodeError::DuplicateKey)?;
+
+        let mut met = true;
+        let mut out = [Block::ZERO; BATCH];
+        for (keys, values) in keys.chunks(BATCH).zip(values.chunks(BATCH)) {
+            evaluate(keys, slots, &mut out[..keys.len()]);
+            met &= out[..keys.len()] == *values;
+        }
+        if met { Ok(()) } else { Err(EncodeError::Unsolvable) }
+    }
+
+    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
+        assert_eq!(keys.len(), out.len(), "every key has a place for its value");
+        assert_eq!(slots.len(), self.load, "the slots are one cluster's");
+        for (keys, out) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+            evaluate(keys, slots, out);
+        }
+    }
+}
+
+/// Sets `out` to the values at `points` of the polynomial of these coefficients, by Horner's rule.
+fn evaluate(points: &[Block], coefficients: &[Block], out: &mut [Block]) {
+    out.fill(Block::ZERO);
+    for coefficient in coefficients.iter().rev() {
+        gf128::mul_each(out, points);
+        out.iter_mut().for_each(|value| *value ^= *coefficient);
+    }
+}

@@ -1,0 +1,142 @@
+//! What polynomials in bins have to satisfy.
+
+use std::num::NonZeroUsize;
+use vesica_core::Block;
+use vesica_net::Pool;
+use vesica_okvs::{EncodeError, Okvs, Partition, PolynomialOkvs, Scratch};
+use vesica_simd::aes::Aes128;
+
+fn random(seed: u128, len: usize) -> Vec<Block> {
+    let mut blocks = vec![Block::ZERO; len];
+    Aes128::new(Block::new(seed)).ctr(0, &mut blocks);
+    blocks
+}
+
+fn grouped(okvs: &PolynomialOkvs, keys: &[Block]) -> Partition {
+    Partition::new(okvs, keys, &Pool::new(NonZeroUsize::MIN).unwrap())
+}
+
+fn encode(
+    okvs: &PolynomialOkvs,
+    keys: &[Block],
+    values: &[Block],
+    fill: u128,
+) -> Result<Vec<Block>, EncodeError> {
+    let partition = grouped(okvs, keys);
+    let mut slots = vec![Block::ZERO; okvs.len()];
+    let mut scratch = Scratch::new();
+    let fill = Aes128::new(Block::new(fill));
+    for (cluster, slots) in slots.chunks_mut(okvs.cluster_len().max(1)).enumerate() {
+        let positions = partition.positions(cluster);
+        let values: Vec<Block> = positions.iter().map(|i| values[*i as usize]).collect();
+        okvs.encode(cluster, partition.keys(cluster), &values, slots, &mut scratch, &fill)?;
+    }
+    Ok(slots)
+}
+
+fn decode(okvs: &PolynomialOkvs, keys: &[Block], slots: &[Block]) -> Vec<Block> {
+    let partition = grouped(okvs, keys);
+    let mut out = vec![Block::ZERO; keys.len()];
+    for (cluster, slots) in slots.chunks(okvs.cluster_len().max(1)).enumerate() {
+        let keys = partition.keys(cluster);
+        let mut values = vec![Block::ONE; keys.len()];
+        okvs.decode(keys, slots, &mut values, &mut Scratch::new());
+        for (position, value) in partition.positions(cluster).iter().zip(values) {
+            out[*position as usize] = value;
+        }
+    }
+    out
+}
+
+const SIZES: [usize; 14] = [0, 1, 2, 3, 4, 6, 7, 30, 31, 100, 1000, 3000, 12_288, 50_000];
+
+#[test]
+fn every_key_decodes_to_its_value_and_no_other_key_does() {
+    for n in SIZES {
+        let okvs = PolynomialOkvs::new(n);
+        let (keys, values) = (random(1, n), random(2, n));
+        let slots = encode(&okvs, &keys, &values, 3).unwrap();
+        assert!(decode(&okvs, &keys, &slots) == values, "{n}");
+        let others = decode(&okvs, &random(4, 500), &slots);
+        assert!(others.iter().all(|value| !values.contains(value)), "{n}");
+    }
+}
+
+#[test]
+fn fewer_keys_than_the_shape_is_for_are_encoded_too() {
+    for (n, given) in [(1, 0), (40, 3), (5000, 0), (5000, 1), (30_000, 20_000)] {
+        let okvs = PolynomialOkvs::new(n);
+        let (keys, values) = (random(1, given), random(2, given));
+        let slots = encode(&okvs, &keys, &values, 3).unwrap();
+        assert!(decode(&okvs, &keys, &slots) == values);
+    }
+}
+
+#[test]
+fn sizes_are_those_of_the_binomial_bound() {
+    // (keys, bins, coefficients of each)
+    for (n, bins, load) in [
+        (0, 1, 0),
+        (1, 1, 2),
+        (3, 1, 3),
+        (3 << 8, 32, 68),
+        (3 << 12, 342, 92),
+        (3 << 16, 4096, 114),
+        (3 << 20, 52_429, 136),
+    ] {
+        let okvs = PolynomialOkvs::new(n);
+        assert_eq!((okvs.cluster_count(), okvs.cluster_len()), (bins, load), "{n}");
+        assert_eq!(okvs.len(), bins * load);
+    }
+}
+
+#[test]
+fn a_key_given_twice_and_a_bin_too_full_are_refused() {
+    for n in [2, 3, 100, 5000] {
+        let mut keys = random(1, n);
+        keys[n - 1] = keys[n / 3];
+        let okvs = PolynomialOkvs::new(n);
+        assert_eq!(encode(&okvs, &keys, &random(2, n), 3), Err(EncodeError::DuplicateKey), "{n}");
+        let equal = vec![Block::ONE; n];
+        assert_eq!(encode(&okvs, &keys, &equal, 3), Err(EncodeError::DuplicateKey), "{n}");
+    }
+    let okvs = PolynomialOkvs::new(3000);
+    let keys = vec![Block::ONE; okvs.cluster_len() + 1];
+    assert_eq!(encode(&okvs, &keys, &keys, 3), Err(EncodeError::Overfull));
+}
+
+/// Each bit of the coefficients is one about half of the time, also of sums of neighbours and of the first
+/// and last of a bin; within six standard deviations. Of keys in a row, of keys that fill one bin, and of
+/// none.
+#[test]
+fn coefficients_of_random_values_are_unbiased_whatever_the_keys() {
+    let n = 12_288;
+    let okvs = PolynomialOkvs::new(n);
+    let load = okvs.cluster_len();
+    let in_a_row: Vec<Block> = (0..load as u128).map(Block::new).collect();
+    let last: Vec<Block> = (0..load as u128).map(|i| Block::new(u128::MAX - i)).collect();
+    for keys in [random(1, n), Vec::new(), in_a_row, last] {
+        let slots = encode(&okvs, &keys, &random(5, keys.len()), 6).unwrap();
+        let half = slots.len() as f64 / 2.0;
+        let bound = 6.0 * (slots.len() as f64).sqrt() / 2.0;
+        for bit in 0..128 {
+            let ones = slots.iter().filter(|slot| slot.bit(bit)).count() as f64;
+            assert!((ones - half).abs() <= bound, "bit {bit}");
+            let pairs = slots.iter().zip(slots.iter().skip(1));
+            let ones = pairs.filter(|(a, b)| (**a ^ **b).bit(bit)).count() as f64;
+            assert!((ones - half).abs() <= bound, "bit {bit} of sums");
+        }
+    }
+}
+
+#[test]
+fn dummies_come_from_the_stream_and_differ_from_bin_to_bin() {
+    let okvs = PolynomialOkvs::new(3000);
+    let one = encode(&okvs, &[], &[], 1).unwrap();
+    assert!(one == encode(&okvs, &[], &[], 1).unwrap());
+    let two = encode(&okvs, &[], &[], 2).unwrap();
+    let mut all: Vec<u128> = one.iter().chain(&two).map(|slot| slot.get()).collect();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 2 * okvs.len());
+}
