@@ -57,7 +57,7 @@ pub(crate) const ROW: Protocol = Protocol {
     source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, section 5",
     security: Security::SemiHonest,
     assumption: "silent transfers (LPN); AES as an ideal cipher",
-    operations: Operation::ALL,
+    operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
     flights: computed::flights::<Phasing, Gmw>,

@@ -60,7 +60,7 @@ pub(crate) const WAKSMAN_ROW: Protocol = Protocol {
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.3 and 6",
     security: Security::SemiHonest,
     assumption: "silent transfers (LPN); AES as an ideal cipher",
-    operations: Operation::ALL,
+    operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
     flights: computed::flights::<Scs<Waksman>, Yao>,
