@@ -2,8 +2,8 @@
 //! the benchmarks all read it.
 
 use crate::{
-    Input, Party, bwa, circuit_phasing, dh, dl_dt10, gbf, gbf_malicious, kkrt16, naive_hash,
-    ot_phasing, psz14, pwc, rr22, rr22_malicious, rsa_dt10, scs,
+    Input, Party, bwa, circuit_phasing, dh, dl_dt10, gbf, gbf_malicious, gmrss21, kkrt16,
+    naive_hash, ot_phasing, psz14, pwc, rr22, rr22_malicious, rsa_dt10, scs,
 };
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -226,6 +226,20 @@ static CATALOGUE: &[Protocol] = &[
     pwc::GMW_ROW,
     bwa::ROW,
     bwa::GMW_ROW,
+    gmrss21::CARDINALITY_ROW,
+    gmrss21::CARDINALITY_SHORT_ROW,
+    gmrss21::CARDINALITY_PAPER_ROW,
+    gmrss21::SUM_ROW,
+    gmrss21::INTERSECTION_ROW,
+    gmrss21::UNION_ROW,
+    gmrss21::UNION_SHORT_ROW,
+    gmrss21::UNION_PAPER_ROW,
+    gmrss21::PRIVATE_ID_OPRF_ROW,
+    gmrss21::PRIVATE_ID_SHORT_ROW,
+    gmrss21::PRIVATE_ID_ROW,
+    gmrss21::PRIVATE_ID_PAPER_ROW,
+    gmrss21::SHARES_ROW,
+    gmrss21::VALUES_ROW,
     naive_hash::ROW,
 ];
 

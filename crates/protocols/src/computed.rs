@@ -1,17 +1,14 @@
 //! What protocols that evaluate a circuit share: the two engines, and what is told of the matches.
 
-use crate::party::{check_item_bits, check_set_len};
+use crate::party::{check_distinct, check_item_bits, check_set_len};
 use crate::{Input, Output, Party, Traffic};
 use std::marker::PhantomData;
 use vesica_circuit::gadgets::{and, at_least, hamming_weight, sum_of_lanes};
 use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{Computation, Cost, Counting, Lanes, Reveal, gmw, word};
-use vesica_core::{
-    Bounds, Item, Learns, ParameterError, PsiParams, Query, Result, Role, SessionId,
-};
+use vesica_core::{Bounds, Learns, PsiParams, Query, Result, Role, SessionId};
 use vesica_net::Context;
 use vesica_ot::Bits;
-use zeroize::Zeroize;
 
 /// Who evaluates the circuit of a protocol, as a type: rows of the catalogue hold plain functions.
 pub(crate) trait Engine: Send + 'static {
@@ -182,15 +179,6 @@ pub(crate) fn receiver<P: Circuit, E: Engine>(
     input: Input,
 ) -> Result<Box<dyn Party>> {
     Evaluation::<P, E>::boxed(params, Role::Receiver, input)
-}
-
-/// Refuses a list in which an item is twice: a circuit on sets counts both, or loses both.
-fn check_distinct(items: &[Item]) -> Result<()> {
-    let mut sorted = items.to_vec();
-    sorted.sort_unstable();
-    let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
-    sorted.zeroize();
-    if is_twice { Err(ParameterError::DuplicateItem.into()) } else { Ok(()) }
 }
 
 /// A party of a protocol that is the evaluation of a circuit.

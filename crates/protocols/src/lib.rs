@@ -19,6 +19,7 @@
 //! | `pwc` | pairwise comparisons by a circuit (Huang, Evans, Katz 2012) | semi-honest |
 //! | `bwa` | bit vectors of a small domain by a circuit (Huang, Evans, Katz 2012) | semi-honest |
 //! | `circuit_phasing` | hashing to bins and a circuit (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
+//! | `gmrss21` | cardinality, sums, unions, private ids, shares by oblivious switching (Garimella, Mohassel, Rosulek, Sadeghian, Singh 2021) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
@@ -32,6 +33,7 @@ pub mod dh;
 pub mod dl_dt10;
 pub mod gbf;
 pub mod gbf_malicious;
+mod gmrss21;
 pub mod kkrt16;
 pub mod naive_hash;
 pub mod ot_phasing;

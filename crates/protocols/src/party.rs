@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use vesica_core::{Error, Item, ParameterError, PsiParams, Result, Role};
 use vesica_net::Context;
+use zeroize::Zeroize;
 
 /// One party of one protocol run.
 ///
@@ -161,4 +162,13 @@ pub(crate) fn check_item_bits(params: &PsiParams, items: &[Item]) -> Result<()> 
         true => Err(ParameterError::ItemTooLong { bits }.into()),
         false => Ok(()),
     }
+}
+
+/// Refuses a list in which an item is twice: operations on sets count both, or lose both.
+pub(crate) fn check_distinct(items: &[Item]) -> Result<()> {
+    let mut sorted = items.to_vec();
+    sorted.sort_unstable();
+    let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    sorted.zeroize();
+    if is_twice { Err(ParameterError::DuplicateItem.into()) } else { Ok(()) }
 }

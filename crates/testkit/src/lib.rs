@@ -4,13 +4,17 @@
 //!   count, seed or a tampering peer.
 //! * [`sets`] — deterministic sets with a known intersection.
 //! * [`laws`] — what every protocol of an operation must satisfy.
-//! * [`tamper`] — a transport that changes message k.
+//! * [`set_operations`] — the laws of unions, private ids, shares and sums of several columns.
+//! * [`tamper`] — a transport that changes message k; [`Transcript`] — one that keeps them all.
 
 #![forbid(unsafe_code)]
 
 pub mod laws;
 mod runner;
+pub mod set_operations;
 pub mod sets;
 pub mod tamper;
+mod transcript;
 
 pub use runner::{PartyRun, Run, Runner, run};
+pub use transcript::Transcript;

@@ -1,4 +1,5 @@
 use crate::tamper::Tampering;
+use crate::transcript::Transcript;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
@@ -61,6 +62,8 @@ pub struct Runner {
     pub idle: Duration,
     /// What to do to which message of which party.
     pub tampering: Option<Tampering>,
+    /// What to keep of the messages.
+    pub transcript: Option<Transcript>,
     /// Makes both parties' randomness.
     pub seed: u8,
 }
@@ -72,6 +75,7 @@ impl Default for Runner {
             threads: NonZeroUsize::MIN,
             idle: memory::DEFAULT_IDLE,
             tampering: None,
+            transcript: None,
             seed: 1,
         }
     }
@@ -87,6 +91,10 @@ impl Runner {
         let (sender_end, receiver_end): (Arc<dyn Streams>, Arc<dyn Streams>) = match &self.tampering
         {
             Some(tampering) => tampering.wrap(sender_end, receiver_end),
+            None => (sender_end, receiver_end),
+        };
+        let (sender_end, receiver_end) = match &self.transcript {
+            Some(transcript) => transcript.wrap(sender_end, receiver_end),
             None => (sender_end, receiver_end),
         };
         thread::scope(|scope| {

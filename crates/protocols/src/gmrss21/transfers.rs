@@ -1,0 +1,186 @@
+//! Oblivious transfer of what the receiver has chosen, or else of nothing: one ciphertext a row.
+
+use super::Form;
+use vesica_core::{Block, Result, SemiHonest, SessionId};
+use vesica_net::Context;
+use vesica_ot::adapters::random;
+use vesica_ot::silent::cot;
+use vesica_ot::softspoken::{self, FieldBits, Request};
+use vesica_ot::{Bits, CotReceiver, CotSender, Traffic};
+use vesica_simd::aes::Aes128;
+use zeroize::{Zeroize, Zeroizing};
+
+/// IKNP, of the paper's implementation.
+const FIELD_BITS: FieldBits = FieldBits::One;
+
+/// Bytes of ciphertexts in one message.
+const BYTES_PER_MESSAGE: usize = 1 << 17;
+
+/// Payload bytes of `rows` transfers of `row_len` bytes.
+pub(super) fn bytes(form: Form, rows: usize, row_len: usize) -> Traffic {
+    if rows == 0 {
+        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
+    }
+    let correlated = match form {
+        Form::Silent | Form::LowCommunication => cot::bytes::<SemiHonest>(rows),
+        Form::Paper => {
+            softspoken::setup_bytes::<SemiHonest>(FIELD_BITS)
+                + softspoken::extend_bytes::<SemiHonest>(FIELD_BITS, Request::cots(rows))
+        }
+    };
+    correlated
+        + Traffic {
+            sender_to_receiver: (rows * row_len) as u64,
+            receiver_to_sender: Bits::bytes_len(rows) as u64,
+        }
+}
+
+/// Both pads of each of `rows` transfers: the one that comes with the choice 0, and the other.
+pub(super) fn pads(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    rows: usize,
+) -> Result<Zeroizing<Vec<[Block; 2]>>> {
+    let (mut silent, mut iknp);
+    let cots: &mut dyn CotSender = match form {
+        Form::Silent | Form::LowCommunication => {
+            silent = cot::Sender::<SemiHonest>::setup(ctx, session)?;
+            &mut silent
+        }
+        Form::Paper => {
+            iknp = softspoken::Sender::<SemiHonest>::setup(ctx, session, FIELD_BITS)?;
+            &mut iknp
+        }
+    };
+    let mut pads = Zeroizing::new(random::Sender::new(cots, session).extend(ctx, rows)?);
+    let corrections = ctx.peer()?.recv(Bits::bytes_len(rows))?;
+    let corrections = Bits::from_bytes(&corrections, rows);
+    for ([zero, one], correction) in pads.iter_mut().zip(corrections.iter()) {
+        let swap = (*zero ^ *one) & Block::mask(correction);
+        *zero = *zero ^ swap;
+        *one = *one ^ swap;
+    }
+    Ok(pads)
+}
+
+/// The pads that `choices` choose.
+pub(super) fn chosen_pads(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    choices: &Bits,
+) -> Result<Zeroizing<Vec<Block>>> {
+    let (mut silent, mut iknp);
+    let cots: &mut dyn CotReceiver = match form {
+        Form::Silent | Form::LowCommunication => {
+            silent = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
+            &mut silent
+        }
+        Form::Paper => {
+            iknp = softspoken::Receiver::<SemiHonest>::setup(ctx, session, FIELD_BITS)?;
+            &mut iknp
+        }
+    };
+    let random::Received { choices: random, messages } =
+        random::Receiver::new(cots, session).extend(ctx, choices.len())?;
+    ctx.peer()?.send(&choices.xor(&random).to_bytes())?;
+    ctx.peer()?.flush()?;
+    Ok(Zeroizing::new(messages))
+}
+
+/// `pad` stretched to the length of `out`.
+pub(super) fn stretch(pad: Block, out: &mut [u8]) {
+    if out.len() <= Block::LEN {
+        out.copy_from_slice(&pad.to_le_bytes()[..out.len()]);
+        return;
+    }
+    let mut stream = Block::zeros(out.len().div_ceil(Block::LEN));
+    Aes128::new(pad).ctr(0, &mut stream);
+    out.copy_from_slice(&Block::as_bytes(&stream)[..out.len()]);
+    stream.zeroize();
+}
+
+/// Sends the rows that `fill` writes, `row_len` bytes each: the receiver gets those whose bit it left 0.
+pub(super) fn give(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    (rows, row_len): (usize, usize),
+    mut fill: impl FnMut(usize, &mut [u8]),
+) -> Result<()> {
+    if rows == 0 {
+        return Ok(());
+    }
+    let pads = pads(ctx, session, form, rows)?;
+    let mut stream = Zeroizing::new(vec![0; row_len]);
+    send_rows(ctx, rows, row_len, |i, out| {
+        fill(i, out);
+        stretch(pads[i][0], &mut stream);
+        out.iter_mut().zip(stream.iter()).for_each(|(byte, pad)| *byte ^= pad);
+    })
+}
+
+/// The rows, one after the other, whose bit in `without` is 0.
+pub(super) fn take(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    row_len: usize,
+    without: &Bits,
+) -> Result<Vec<u8>> {
+    if without.is_empty() {
+        return Ok(Vec::new());
+    }
+    let pads = chosen_pads(ctx, session, form, without)?;
+    let mut stream = Zeroizing::new(vec![0; row_len]);
+    let mut taken = Vec::new();
+    recv_rows(ctx, without.len(), row_len, |i, row| {
+        // As much work for what is not to be read.
+        stretch(pads[i], &mut stream);
+        stream.iter_mut().zip(row).for_each(|(pad, byte)| *pad ^= byte);
+        if !without.get(i) {
+            taken.extend_from_slice(&stream);
+        }
+    })?;
+    Ok(taken)
+}
+
+/// Sends `rows` rows that `fill` writes into zeros, some in each message.
+pub(super) fn send_rows(
+    ctx: &mut Context,
+    rows: usize,
+    row_len: usize,
+    mut fill: impl FnMut(usize, &mut [u8]),
+) -> Result<()> {
+    let per_message = (BYTES_PER_MESSAGE / row_len).max(1);
+    let mut message = Vec::new();
+    for first in (0..rows).step_by(per_message) {
+        let len = per_message.min(rows - first);
+        message.clear();
+        message.resize(len * row_len, 0);
+        message.chunks_exact_mut(row_len).enumerate().for_each(|(i, row)| fill(first + i, row));
+        ctx.peer()?.send(&message)?;
+        ctx.progress((first + len) as u64, rows as u64);
+    }
+    ctx.peer()?.flush()
+}
+
+/// Receives what [`send_rows`] sent.
+pub(super) fn recv_rows(
+    ctx: &mut Context,
+    rows: usize,
+    row_len: usize,
+    mut take: impl FnMut(usize, &[u8]),
+) -> Result<()> {
+    let per_message = (BYTES_PER_MESSAGE / row_len).max(1);
+    let mut message = vec![0; per_message.min(rows) * row_len];
+    for first in (0..rows).step_by(per_message) {
+        let len = per_message.min(rows - first);
+        let message = &mut message[..len * row_len];
+        ctx.peer()?.recv_into(message)?;
+        message.chunks_exact(row_len).enumerate().for_each(|(i, row)| take(first + i, row));
+        ctx.progress((first + len) as u64, rows as u64);
+    }
+    Ok(())
+}

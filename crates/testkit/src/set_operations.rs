@@ -1,0 +1,443 @@
+//! Laws of the operations that go beyond the intersection: unions, private ids, shares, sums of several columns.
+
+use crate::sets::{overlapping, plain_intersection};
+use crate::tamper::{Change, Tampering};
+use crate::{Run, Runner, Transcript};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
+use vesica_protocols::{Ids, Input, Operation, Output, Protocol, Shares};
+
+/// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one against many.
+const SIZES: [(u64, u64, u64); 11] = [
+    (0, 0, 0),
+    (0, 9, 0),
+    (9, 0, 0),
+    (1, 1, 0),
+    (1, 1, 1),
+    (64, 64, 64),
+    (40, 60, 0),
+    (1, 300, 1),
+    (300, 1, 1),
+    (500, 400, 130),
+    (7, 1500, 5),
+];
+
+/// One run of one query.
+#[derive(Clone, Copy)]
+struct Trial<'a> {
+    protocol: &'a Protocol,
+    query: Query,
+    bounds: Bounds,
+    learns: Learns,
+    x: &'a [Item],
+    y: &'a [Item],
+}
+
+impl Trial<'_> {
+    fn params(&self, seed: u8) -> PsiParams {
+        let (n_x, n_y) = (self.x.len() as u64, self.y.len() as u64);
+        PsiParams::new(SessionId::from_bytes([seed; 32]), n_x, n_y, self.learns)
+            .expect("test sets are small")
+            .with_query(self.query)
+            .with_bounds(self.bounds)
+    }
+
+    fn run(&self, runner: &Runner) -> Run {
+        let params = self.params(runner.seed);
+        let party = |role, items: &[Item]| {
+            let set = Arc::new(items.to_vec());
+            let input = match (self.query.values_of(role), self.query.text_len()) {
+                (Some(values), _) => Input::with_values(set, Arc::new(values_of(items, values))),
+                (_, Some(len)) => {
+                    let texts = items.iter().flat_map(|item| text(item, len));
+                    Input::with_texts(set, Arc::new(texts.collect()))
+                }
+                _ => set.into(),
+            };
+            self.protocol.party(role, params, input).expect("the input fits the parameters")
+        };
+        runner.run(party(Role::Sender, self.x), party(Role::Receiver, self.y))
+    }
+
+    fn name(&self) -> String {
+        let common = plain_intersection(self.x, self.y).len();
+        let (n_x, n_y) = (self.x.len(), self.y.len());
+        format!(
+            "{} {:?} {:?} {:?}, {common} of {n_x}, {n_y}",
+            self.protocol.id, self.query, self.bounds, self.learns
+        )
+    }
+
+    /// Whether both outputs are those of plain sets.
+    fn check(&self, run: &Run) {
+        let case = self.name();
+        let common = plain_intersection(self.x, self.y);
+        let sender = run.sender.output.as_ref().unwrap_or_else(|e| panic!("sender, {case}: {e}"));
+        let receiver =
+            run.receiver.output.as_ref().unwrap_or_else(|e| panic!("receiver, {case}: {e}"));
+        let count = common.len() as u64;
+        if !self.bounds.contain(count) {
+            assert_eq!(
+                (sender, receiver),
+                (&Output::OutsideBounds, &Output::OutsideBounds),
+                "{case}"
+            );
+            return;
+        }
+        let told = |output: Output| match self.learns {
+            Learns::Both => output,
+            Learns::Receiver => Output::Nothing,
+        };
+        match (self.query, sender, receiver) {
+            (Query::Cardinality, ..) => {
+                let output = Output::Cardinality(count);
+                assert_eq!((sender, receiver), (&told(output.clone()), &output), "{case}");
+            }
+            (Query::Sum(values), ..) => {
+                let all = values_of(self.x, values);
+                let sum = |column| {
+                    let of = |i: &usize| values.number(all[i * values.columns() + column]);
+                    common.iter().map(of).sum::<i128>()
+                };
+                let sums = (0..values.columns()).map(sum).collect();
+                let output = Output::CountedSums { count, sums };
+                assert_eq!((sender, receiver), (&told(output.clone()), &output), "{case}");
+            }
+            (Query::Union(len), ..) => {
+                let receiver_gets = others(self.x, self.y, len);
+                assert_eq!(texts(receiver, len), Some(receiver_gets), "receiver, {case}");
+                match self.learns {
+                    Learns::Receiver => assert_eq!(sender, &Output::Nothing, "{case}"),
+                    Learns::Both => {
+                        let sender_gets = others(self.y, self.x, len);
+                        assert_eq!(texts(sender, len), Some(sender_gets), "sender, {case}");
+                    }
+                }
+            }
+            (Query::PrivateId, Output::Ids(a), Output::Ids(b)) => self.check_ids(a, b, &case),
+            (Query::Shares(values), Output::Shares(a), Output::Shares(b)) => {
+                self.check_shares(values, a, b, &common, &case);
+            }
+            (Query::SharedValues { values, default }, Output::Shares(a), Output::Shares(b)) => {
+                assert_eq!((a.len, b.len), (self.x.len(), self.x.len()), "{case}");
+                let sum = a.values.iter().zip(&b.values).map(|(a, b)| a.wrapping_add(*b));
+                let sum: Vec<u64> = sum.collect();
+                let own = values_of(self.x, values);
+                let columns = values.columns();
+                let is_common: HashSet<usize> = common.iter().copied().collect();
+                let expected = own.chunks_exact(columns).enumerate().map(|(i, row)| {
+                    if is_common.contains(&i) { row.to_vec() } else { vec![default; columns] }
+                });
+                assert_eq!(
+                    sorted(sum.chunks_exact(columns).map(<[u64]>::to_vec)),
+                    sorted(expected),
+                    "{case}"
+                );
+            }
+            _ => panic!("{case}: {sender:?}, {receiver:?}"),
+        }
+    }
+
+    fn check_ids(&self, a: &Ids, b: &Ids, case: &str) {
+        assert_eq!(a.all, b.all, "{case}");
+        assert!(a.all.is_sorted_by(|a, b| a < b), "{case}");
+        assert_eq!((a.own.len(), b.own.len()), (self.x.len(), self.y.len()), "{case}");
+        let of_x: HashMap<&Item, _> = self.x.iter().zip(&a.own).collect();
+        let own: BTreeSet<_> = a.own.iter().chain(&b.own).copied().collect();
+        for (item, id) in self.y.iter().zip(&b.own) {
+            assert!(of_x.get(item).is_none_or(|other| *other == id), "{case}");
+        }
+        // Different items have different identifiers, and there are no others.
+        assert_eq!(own.into_iter().collect::<Vec<_>>(), a.all, "{case}");
+        let union = self.x.iter().chain(self.y).collect::<HashSet<_>>().len();
+        assert_eq!(a.all.len(), union, "{case}");
+    }
+
+    fn check_shares(
+        &self,
+        values: Option<Values>,
+        a: &Shares,
+        b: &Shares,
+        common: &[usize],
+        case: &str,
+    ) {
+        let columns = values.map_or(0, |values| values.columns());
+        assert_eq!((a.len, b.len), (common.len(), common.len()), "{case}");
+        assert_eq!((a.items.len(), b.items.len()), (common.len(), common.len()), "{case}");
+        assert_eq!(a.values.len(), columns * common.len(), "{case}");
+        let all = values.map_or(Vec::new(), |values| values_of(self.x, values));
+        let expected = common
+            .iter()
+            .map(|i| (self.x[*i].integer(), all[i * columns..(i + 1) * columns].to_vec()));
+        let found = (0..a.len).map(|i| {
+            let (a_item, b_item) =
+                (u128::from_le_bytes(a.items[i]), u128::from_le_bytes(b.items[i]));
+            let of = i * columns..(i + 1) * columns;
+            let row = a.values[of.clone()].iter().zip(&b.values[of]).map(|(a, b)| a ^ b);
+            (a_item ^ b_item, row.collect::<Vec<u64>>())
+        });
+        assert_eq!(sorted(found), sorted(expected), "{case}");
+    }
+}
+
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values
+}
+
+/// The values of items, of the whole range that `values` have.
+fn values_of(items: &[Item], values: Values) -> Vec<u64> {
+    let value = |item: &Item, column: usize| {
+        let random = item
+            .integer()
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+            .rotate_left(41 * column as u32);
+        let low = random as u64 >> (64 - values.bits());
+        let shift = 64 - values.bits();
+        if values.are_signed() { ((low << shift) as i64 >> shift) as u64 } else { low }
+    };
+    items.iter().flat_map(|item| (0..values.columns()).map(move |c| value(item, c))).collect()
+}
+
+/// What stands for an item in a union.
+fn text(item: &Item, len: TextLen) -> Vec<u8> {
+    item.as_bytes().iter().copied().cycle().take(len.bytes()).collect()
+}
+
+/// The texts of the items of `theirs` that are not in `own`.
+fn others(theirs: &[Item], own: &[Item], len: TextLen) -> Vec<Vec<u8>> {
+    let own: HashSet<&Item> = own.iter().collect();
+    sorted(theirs.iter().filter(|item| !own.contains(item)).map(|item| text(item, len)))
+}
+
+fn texts(output: &Output, len: TextLen) -> Option<Vec<Vec<u8>>> {
+    match output {
+        Output::OnlyTheirs(texts) => {
+            Some(sorted(texts.chunks_exact(len.bytes()).map(<[u8]>::to_vec)))
+        }
+        _ => None,
+    }
+}
+
+/// Who learns, where there is a choice.
+fn learners(query: &Query) -> &'static [Learns] {
+    match query.operation().is_for_both() {
+        true => &[Learns::Both],
+        false => &[Learns::Receiver, Learns::Both],
+    }
+}
+
+/// The queries that `protocol` offers.
+fn queries(protocol: &Protocol) -> Vec<Query> {
+    let values = |bits| Values::new(Role::Sender, bits).expect("1 to 64 bits");
+    let columns = |bits, columns| values(bits).with_columns(columns).expect("1 to 16 columns");
+    let len = |bytes| TextLen::new(bytes).expect("1 to 4096 bytes");
+    let all = [
+        Query::Cardinality,
+        Query::Sum(values(20)),
+        Query::Sum(columns(64, 3)),
+        Query::Sum(columns(64, 2).signed()),
+        Query::Sum(values(1).signed()),
+        Query::Union(len(16)),
+        Query::Union(len(5)),
+        Query::Union(len(66)),
+        Query::PrivateId,
+        Query::Shares(None),
+        Query::Shares(Some(columns(64, 2).signed())),
+        Query::SharedValues { values: columns(64, 2), default: 7 },
+        Query::SharedValues { values: values(32).signed(), default: u64::MAX },
+    ];
+    all.into_iter().filter(|query| protocol.operations.contains(&query.operation())).collect()
+}
+
+/// Each party learns what plain sets give, and the payload bytes are those of the formula.
+pub fn answers_are_those_of_plain_sets(protocol: &Protocol) {
+    for query in queries(protocol) {
+        for (n_x, n_y, common) in SIZES {
+            let (x, y) = overlapping(n_x, n_y, common);
+            for learns in learners(&query) {
+                let trial =
+                    Trial { protocol, query, bounds: Bounds::NONE, learns: *learns, x: &x, y: &y };
+                let run = trial.run(&Runner::default());
+                trial.check(&run);
+                bytes_are_the_formula(&trial, &run, common);
+            }
+        }
+    }
+}
+
+fn bytes_are_the_formula(trial: &Trial<'_>, run: &Run, common: u64) {
+    let case = trial.name();
+    let params = trial.params(1);
+    let formula = (trial.protocol.bytes)(&params);
+    let found = (run.sender_bytes(), run.receiver_bytes());
+    let most = (formula.sender_to_receiver, formula.receiver_to_sender);
+    let (n_x, n_y) = (trial.x.len() as u64, trial.y.len() as u64);
+    // The most are sent where the result is largest.
+    let largest = match trial.query {
+        Query::Union(_) | Query::PrivateId => common == 0,
+        _ => common == n_x.min(n_y),
+    };
+    if !trial.protocol.bytes_depend_on_result || largest {
+        assert_eq!(found, most, "{case}");
+    } else {
+        assert!(found.0 <= most.0 && found.1 <= most.1, "{found:?} of {most:?}, {case}");
+    }
+    if n_x > 0 && n_y > 0 {
+        let flights = (trial.protocol.flights)(&params);
+        assert!(run.flights() <= flights, "{} of {flights} flights, {case}", run.flights());
+    }
+}
+
+/// Outside the bounds both learn that and nothing else, and no result is sent.
+pub fn bounds_are_kept(protocol: &Protocol) {
+    assert!(protocol.bounds.are_kept());
+    let bounds = |min, max| Bounds::new(min, max).expect("they do not contradict");
+    for query in queries(protocol) {
+        for (bounds, is_inside) in [
+            (bounds(Some(10), None), true),
+            (bounds(Some(11), None), false),
+            (bounds(None, Some(9)), false),
+            (bounds(Some(3), Some(10)), true),
+        ] {
+            let (x, y) = overlapping(40, 33, 10);
+            for learns in learners(&query) {
+                let trial = Trial { protocol, query, bounds, learns: *learns, x: &x, y: &y };
+                let run = trial.run(&Runner::default());
+                trial.check(&run);
+                let formula = (protocol.bytes)(&trial.params(1)).total();
+                let found = run.sender_bytes() + run.receiver_bytes();
+                assert!(found <= formula, "{}", trial.name());
+                assert!(
+                    is_inside || found < formula || query == Query::Cardinality,
+                    "{}",
+                    trial.name()
+                );
+            }
+        }
+        for (n_x, n_y) in [(0, 5), (5, 0), (0, 0)] {
+            let (x, y) = overlapping(n_x, n_y, 0);
+            let bounds = bounds(Some(1), None);
+            let trial =
+                Trial { protocol, query, bounds, learns: learners(&query)[0], x: &x, y: &y };
+            trial.check(&trial.run(&Runner::default()));
+        }
+    }
+}
+
+/// The same on four threads as on one, and with another session and other randomness.
+pub fn answers_are_the_same_everywhere(protocol: &Protocol) {
+    let (x, y) = overlapping(900, 1100, 300);
+    for query in queries(protocol) {
+        for (threads, seed) in [(4, 1), (1, 7)] {
+            let threads = NonZeroUsize::new(threads).expect("not zero");
+            let runner = Runner { threads, seed, ..Runner::default() };
+            let learns = *learners(&query).last().expect("somebody learns");
+            let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
+            trial.check(&trial.run(&runner));
+        }
+    }
+}
+
+/// What either party sees looks the same whatever the other one's data: as many messages of the same lengths,
+/// and each with as many ones as chance has it.
+///
+/// What is a result by itself, the union that the sender is told, is left out.
+pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol) {
+    for query in queries(protocol) {
+        for from in [Role::Sender, Role::Receiver] {
+            let learns = learners(&query)[0];
+            let view = |x: &[Item], y: &[Item], seed| {
+                let transcript = Transcript::new(from);
+                let runner =
+                    Runner { seed, transcript: Some(transcript.clone()), ..Runner::default() };
+                let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x, y };
+                trial.check(&trial.run(&runner));
+                transcript.messages()
+            };
+            let (n_x, n_y, common) = (1500_u64, 1200_u64, 400_u64);
+            let (x, y) = overlapping(n_x, n_y, common);
+            let first = view(&x, &y, 1);
+            // Data of the one who sends, with as many in common: the view of the other.
+            let low =
+                |first: u64, len: u64| (first..first + len).map(|i| Item::from_integer(i.into()));
+            let other = match from {
+                Role::Sender => {
+                    let x: Vec<Item> =
+                        y[..common as usize].iter().copied().chain(low(1, n_x - common)).collect();
+                    view(&x, &y, 2)
+                }
+                _ => {
+                    let y: Vec<Item> =
+                        x[..common as usize].iter().copied().chain(low(1, n_y - common)).collect();
+                    view(&x, &y, 2)
+                }
+            };
+            let case = format!("{} {query:?} from {from}", protocol.id);
+            let lens = |messages: &[Vec<u8>]| messages.iter().map(Vec::len).collect::<Vec<_>>();
+            assert_eq!(lens(&first), lens(&other), "{case}");
+            for (i, (a, b)) in first.iter().zip(&other).enumerate() {
+                let ones =
+                    |m: &[u8]| m.iter().map(|byte| f64::from(byte.count_ones())).sum::<f64>();
+                // The difference of two binomials has the variance bits/2.
+                let bits = 8.0 * a.len() as f64;
+                let difference = (ones(a) - ones(b)).abs();
+                assert!(
+                    difference <= 6.5 * (bits / 2.0).sqrt() + 1.0,
+                    "message {i}: {difference} of {bits}, {case}"
+                );
+            }
+        }
+    }
+}
+
+/// Whatever one message is changed into, both parties end soon, with a result or a typed error.
+pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
+    let (x, y) = overlapping(12, 9, 4);
+    for query in queries(protocol).into_iter().step_by(2) {
+        let learns = *learners(&query).last().expect("somebody learns");
+        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
+        for from in [Role::Sender, Role::Receiver] {
+            for change in Change::ALL {
+                let mut message = 0;
+                loop {
+                    let tampering = Tampering::new(from, message, *change);
+                    let idle = Duration::from_millis(500);
+                    let runner =
+                        Runner { tampering: Some(tampering.clone()), idle, ..Runner::default() };
+                    let start = Instant::now();
+                    let run = trial.run(&runner);
+                    let case = format!("{} {from} message {message} {change:?}", trial.name());
+                    assert!(start.elapsed() < Duration::from_secs(10), "slow end: {case}");
+                    if !tampering.happened() {
+                        trial.check(&run);
+                        break;
+                    }
+                    let changes_length = !matches!(change, Change::Flip | Change::Fill);
+                    let reader = if from == Role::Sender { &run.receiver } else { &run.sender };
+                    if changes_length && *change != Change::Repeat && *change != Change::Drop {
+                        assert!(reader.output.is_err(), "{case}");
+                    }
+                    message += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Whether the laws of this module are about `protocol`.
+pub fn are_offered(protocol: &Protocol) -> bool {
+    let is_beyond = |operation: &Operation| {
+        matches!(
+            operation,
+            Operation::Union | Operation::PrivateId | Operation::Shares | Operation::SharedValues
+        )
+    };
+    let counts_alone = protocol.operations == [Operation::Cardinality];
+    let is_wide = protocol.wide_values;
+    protocol.operations.iter().any(is_beyond) || counts_alone || is_wide
+}
