@@ -7,9 +7,15 @@
 //!   (Kolesnikov, Kumaresan, Rosulek, Trieu 2016).
 //! * [`vole`] — from subfield VOLE and an oblivious key-value store (Rindal, Schoppmann 2021;
 //!   Raghuraman, Rindal 2022).
+//! * [`programmable`] — an OPRF whose values at its own items the sender chooses, on either of the last two
+//!   (Pinkas, Schneider, Tkachenko, Yanai 2019; Garimella, Mohassel, Rosulek, Sadeghian, Singh 2021).
+//! * [`equality`] — of two lists, place by place, on either of them (the same, 2021).
 
 #![forbid(unsafe_code)]
 
 pub mod characters;
+pub mod equality;
 pub mod kkrt;
+mod packed;
+pub mod programmable;
 pub mod vole;

@@ -1,0 +1,154 @@
+//! # Equality of two lists, place by place
+//!
+//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious
+//! switching", PKC 2021, Figure 4 and section 3.4: the functionality F_bEQ, from an OPRF with one input
+//! of the receiver at each place.
+//!
+//! | | |
+//! |---|---|
+//! | security | semi-honest, of the OPRF underneath |
+//! | sender learns | nothing |
+//! | receiver learns | e_i = \[x_i = y_i\] for each i |
+//! | flights | 5 with [`Form::Vole`], 4 with [`Form::Kkrt`] |
+//! | bytes | of the OPRF; and ℓ = 40 + ⌈log n⌉ bits a place from the sender |
+//!
+//! ```text
+//!   sender: x_1, …, x_n                             receiver: y_1, …, y_n
+//!
+//!   F                           ◀──────────────▶    F(i‖y_i)
+//!   F(i‖x_i), ℓ bits            ───────────────▶    e_i = 1 iff they agree
+//! ```
+//!
+//! Unequal values pass for equal with probability 2^-40 over the whole list.
+//!
+//! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES
+//! under a key that the receiver draws as the values are fixed: at one place different values stay
+//! different, and at two places the inputs agree with probability 2^-128.
+
+mod kkrt;
+mod vole;
+
+use crate::packed::{self, VALUES_PER_MESSAGE};
+use crate::programmable::vole_bytes;
+use vesica_core::hash::derive;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::{Block, ParameterError, Result, SessionId};
+use vesica_net::Context;
+use vesica_ot::{Bits, Traffic};
+
+const SESSION_LABEL: &str = "vesica v1 equality session";
+
+/// The longest lists: places are numbered with 32 bits.
+pub const MAX_LEN: usize = u32::MAX as usize;
+
+/// The OPRF underneath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// From VOLE and a key-value store, [`vole`](crate::vole): fewest bytes.
+    Vole,
+    /// From OT extension, [`kkrt`](crate::kkrt), as in the paper.
+    Kkrt,
+}
+
+/// ℓ: bits of what is compared.
+fn output_bits(len: usize) -> u32 {
+    STATISTICAL_SECURITY_BITS + ceil_log2(len.max(1) as u64)
+}
+
+/// Exact payload bytes for lists of `len`: from the sender, who tells, to the receiver, who learns, and
+/// back. None for empty ones; above [`MAX_LEN`] those of that length.
+pub fn bytes(form: Form, len: usize) -> Traffic {
+    if len == 0 {
+        return Traffic::default();
+    }
+    let len = len.min(MAX_LEN);
+    let oprf = match form {
+        Form::Vole => vole_bytes(&vole::plan(len)),
+        Form::Kkrt => crate::kkrt::bytes(len, len as u64),
+    };
+    let told = packed::bytes_len(len, output_bits(len)) as u64;
+    oprf + Traffic { sender_to_receiver: told, receiver_to_sender: 0 }
+}
+
+/// Changes of direction, at most: with [`Form::Vole`] two less for short lists, and none for empty ones.
+pub fn flights(form: Form) -> u64 {
+    match form {
+        Form::Vole => 5,
+        Form::Kkrt => 4,
+    }
+}
+
+/// The sender's part: lets the receiver learn where `x` equals its own list of the same length.
+///
+/// `session` must be fresh, and of no other comparison in the same direction. It is used by itself nowhere
+/// inside.
+///
+/// # Errors
+/// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; those of the connection and of the OPRF.
+pub fn tell(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> Result<()> {
+    check(x.len())?;
+    if x.is_empty() {
+        return Ok(());
+    }
+    let session = &inner_session(session);
+    let outputs = match form {
+        Form::Vole => vole::evaluate_everywhere(ctx, session, x)?,
+        Form::Kkrt => kkrt::evaluate_everywhere(ctx, session, x)?,
+    };
+    ctx.child("answers", |ctx| {
+        let mut message = Vec::new();
+        for outputs in outputs.chunks(VALUES_PER_MESSAGE) {
+            message.clear();
+            packed::pack(outputs, output_bits(x.len()), &mut message);
+            ctx.peer()?.send(&message)?;
+        }
+        ctx.peer()?.flush()
+    })
+}
+
+/// The receiver's part: bit i says whether `y[i]` equals the value at the same place of the sender's list.
+///
+/// `session` as in [`tell`].
+///
+/// # Errors
+/// As [`tell`].
+pub fn learn(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) -> Result<Bits> {
+    check(y.len())?;
+    if y.is_empty() {
+        return Ok(Bits::default());
+    }
+    let session = &inner_session(session);
+    let outputs = match form {
+        Form::Vole => vole::evaluate(ctx, session, y)?,
+        Form::Kkrt => kkrt::evaluate(ctx, session, y)?,
+    };
+    ctx.child("answers", |ctx| {
+        let bits = output_bits(y.len());
+        let mask = Block::new(u128::MAX >> (128 - bits));
+        let mut told = vec![Block::ZERO; VALUES_PER_MESSAGE.min(y.len())];
+        let mut equal = vec![Block::ZERO; y.len().div_ceil(128)];
+        let parts = outputs.chunks(VALUES_PER_MESSAGE);
+        for (outputs, equal) in parts.zip(equal.chunks_mut(VALUES_PER_MESSAGE / 128)) {
+            let told = &mut told[..outputs.len()];
+            let message = ctx.peer()?.recv(packed::bytes_len(told.len(), bits))?;
+            packed::unpack(message, bits, told);
+            for (i, (told, output)) in told.iter().zip(outputs).enumerate() {
+                let is_equal = *told == *output & mask;
+                equal[i / 128] ^= Block::new(u128::from(is_equal) << (i % 128));
+            }
+        }
+        Ok(Bits::new(equal, y.len()))
+    })
+}
+
+fn check(len: usize) -> Result<()> {
+    if len > MAX_LEN {
+        let (len, max) = (len as u64, MAX_LEN as u64);
+        return Err(ParameterError::SetTooLarge { len, max }.into());
+    }
+    Ok(())
+}
+
+fn inner_session(session: &SessionId) -> SessionId {
+    SessionId::from_bytes(derive(SESSION_LABEL, &[session.as_bytes()]))
+}

@@ -1,0 +1,65 @@
+//! F from KKRT16: instance i for place i.
+
+use crate::kkrt::{self, Point};
+use std::num::NonZeroUsize;
+use vesica_core::{Block, Result, SessionId};
+use vesica_net::Context;
+use vesica_ot::coded::ReceiverSetup;
+use zeroize::Zeroizing;
+
+/// Points that are evaluated together: they stay in the first-level cache.
+const POINTS_PER_BATCH: usize = 512;
+
+/// Points that a CPU thread takes at a time.
+const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 11).unwrap();
+
+/// The sender's F at i‖x_i.
+pub(super) fn evaluate_everywhere(
+    ctx: &mut Context,
+    session: &SessionId,
+    x: &[Block],
+) -> Result<Zeroizing<Vec<Block>>> {
+    let mut oprf = ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, x.len() as u64))?;
+    ctx.child("oprf", |ctx| {
+        let mut outputs = Zeroizing::new(vec![Block::ZERO; x.len()]);
+        let pool = ctx.pool().clone();
+        oprf.evaluate(ctx, x.len(), |first, keys| {
+            let instances: Vec<u32> = (0..keys.len() as u32).collect();
+            let outputs = &mut outputs[first..first + keys.len()];
+            pool.zip_chunks(&instances, outputs, POINTS_PER_TASK, |instances, outputs| {
+                let mut points = [Point::default(); POINTS_PER_BATCH];
+                let batches = instances.chunks(POINTS_PER_BATCH);
+                for (instances, outputs) in batches.zip(outputs.chunks_mut(POINTS_PER_BATCH)) {
+                    for (point, instance) in points.iter_mut().zip(instances) {
+                        let input = x[first + *instance as usize];
+                        *point = Point { instance: *instance, input };
+                    }
+                    keys.evaluate(&points[..instances.len()], outputs);
+                }
+            });
+        })?;
+        Ok(outputs)
+    })
+}
+
+/// The receiver's F at i‖y_i.
+pub(super) fn evaluate(
+    ctx: &mut Context,
+    session: &SessionId,
+    y: &[Block],
+) -> Result<Zeroizing<Vec<Block>>> {
+    let mut oprf = ctx.child("setup", |ctx| {
+        let setup = ReceiverSetup::send(ctx, session)?;
+        kkrt::Receiver::new(ctx, setup, session, y.len() as u64)
+    })?;
+    ctx.child("oprf", |ctx| {
+        let mut outputs = Zeroizing::new(vec![Block::ZERO; y.len()]);
+        let inputs =
+            |first: usize, out: &mut [Block]| out.copy_from_slice(&y[first..][..out.len()]);
+        oprf.evaluate(ctx, y.len(), inputs, |first, part| {
+            outputs[first..first + part.len()].copy_from_slice(part);
+        })?;
+        ctx.peer()?.flush()?;
+        Ok(outputs)
+    })
+}

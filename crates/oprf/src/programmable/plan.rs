@@ -1,0 +1,167 @@
+use super::FUNCTIONS;
+use super::inputs::HintSeed;
+use crate::packed::{self, VALUES_PER_MESSAGE};
+use crate::{kkrt, vole};
+use std::ops::Range;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::{ParameterError, Result, SemiHonest};
+use vesica_hashing::Table;
+use vesica_okvs::{BandOkvs, Okvs, PolynomialOkvs};
+use vesica_ot::{Traffic, silent};
+
+/// The most items of a programmer: its 3·n_y keys are numbered with 32 bits.
+pub const MAX_PROGRAMMER_LEN: usize = u32::MAX as usize / FUNCTIONS;
+
+/// The most items of a receiver: bins, up to 1.37 an item, are numbered with 32 bits.
+pub const MAX_RECEIVER_LEN: usize = 1 << 31;
+
+/// The OPRF underneath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Oprf {
+    /// From VOLE and a key-value store, [`vole`](crate::vole): fewest bytes.
+    Vole,
+    /// From OT extension, [`kkrt`](crate::kkrt), as in GMRSS21.
+    Kkrt,
+}
+
+/// How the programmed values are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// A random-band key-value store, [`BandOkvs`].
+    Store,
+    /// Polynomials in mega-bins, [`PolynomialOkvs`], as in the papers; 16 bytes for any value.
+    Polynomial,
+}
+
+/// The public shape of a run.
+pub struct Plan {
+    pub(super) oprf: Oprf,
+    pub(super) receiver_len: usize,
+    pub(super) programmer_len: usize,
+    pub(super) bits: u32,
+    pub(super) hint: Box<dyn Okvs>,
+    /// Bits of a slot of the hint.
+    pub(super) slot_bits: u32,
+}
+
+impl Plan {
+    /// For n_x = `receiver_len`, n_y = `programmer_len` and values of `bits` bits.
+    ///
+    /// Above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] it is that of the limit, and both parties refuse
+    /// to run.
+    ///
+    /// # Panics
+    /// If `bits` is not from 1 to 128.
+    pub fn new(
+        oprf: Oprf,
+        hint: Hint,
+        receiver_len: usize,
+        programmer_len: usize,
+        bits: u32,
+    ) -> Self {
+        assert!((1..=128).contains(&bits), "values have 1 to 128 bits");
+        let keys = FUNCTIONS * programmer_len.min(MAX_PROGRAMMER_LEN);
+        let (hint, slot_bits): (Box<dyn Okvs>, u32) = match hint {
+            Hint::Store => (Box::new(BandOkvs::new(keys)), bits),
+            Hint::Polynomial => (Box::new(PolynomialOkvs::new(keys)), 128),
+        };
+        Self { oprf, receiver_len, programmer_len, bits, hint, slot_bits }
+    }
+
+    /// β, the bins of the receiver's table, and the number of values that it gets.
+    pub fn bins(&self) -> usize {
+        self.table().bins()
+    }
+
+    /// Bits of a value.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Exact payload bytes; the sender is the programmer. None if a set is empty.
+    pub fn bytes(&self) -> Traffic {
+        if self.has_empty_set() {
+            return Traffic::default();
+        }
+        let oprf = match self.oprf {
+            Oprf::Vole => vole_bytes(&self.vole()),
+            Oprf::Kkrt => kkrt::bytes(self.bins(), self.keys() as u64),
+        };
+        let hint = HintSeed::LEN as u64 + self.hint_bytes();
+        oprf + Traffic { sender_to_receiver: hint, receiver_to_sender: 0 }
+    }
+
+    /// Changes of direction, at most: with [`Oprf::Vole`] two less for a small set of the receiver. None if a set
+    /// is empty.
+    pub fn flights(&self) -> u64 {
+        match self.oprf {
+            _ if self.has_empty_set() => 0,
+            Oprf::Vole => 5,
+            Oprf::Kkrt => 4,
+        }
+    }
+
+    pub(super) fn has_empty_set(&self) -> bool {
+        self.receiver_len == 0 || self.programmer_len == 0
+    }
+
+    /// Refuses sets beyond the limits, and another number of items than that of the plan.
+    pub(super) fn check(&self, expected: usize, actual: usize) -> Result<()> {
+        let receiver = (self.receiver_len, MAX_RECEIVER_LEN);
+        let programmer = (self.programmer_len, MAX_PROGRAMMER_LEN);
+        for (len, max) in [receiver, programmer] {
+            if len > max {
+                let (len, max) = (len as u64, max as u64);
+                return Err(ParameterError::SetTooLarge { len, max }.into());
+            }
+        }
+        if expected != actual {
+            let (expected, actual) = (expected as u64, actual as u64);
+            return Err(ParameterError::SetLenMismatch { expected, actual }.into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn table(&self) -> Table {
+        Table::stashless(self.receiver_len.min(MAX_RECEIVER_LEN))
+    }
+
+    /// 3·n_y: the keys of the hint, and points at which the programmer evaluates F.
+    pub(super) fn keys(&self) -> usize {
+        FUNCTIONS * self.programmer_len.min(MAX_PROGRAMMER_LEN)
+    }
+
+    /// The shape of the VOLE OPRF: its values decide with which probability the receiver knows F at
+    /// any of the programmer's other points, 2^-40.
+    pub(super) fn vole(&self) -> vole::Plan {
+        let bits = STATISTICAL_SECURITY_BITS + ceil_log2(self.keys() as u64);
+        vole::Plan::low_communication(self.receiver_len.min(MAX_RECEIVER_LEN), bits)
+    }
+
+    /// Ones in the bits of a value.
+    pub(super) fn mask(&self) -> u128 {
+        u128::MAX >> (128 - self.bits)
+    }
+
+    /// The hint's clusters, in the parts in which they are made: as many as fit a message, or one that takes
+    /// several.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let len = (VALUES_PER_MESSAGE / self.hint.cluster_len().max(1)).max(1);
+        let count = self.hint.cluster_count();
+        (0..count).step_by(len).map(move |first| first..count.min(first + len))
+    }
+
+    fn hint_bytes(&self) -> u64 {
+        let bytes = |clusters: Range<usize>| {
+            packed::bytes_len(clusters.len() * self.hint.cluster_len(), self.slot_bits) as u64
+        };
+        self.parts().map(bytes).sum()
+    }
+}
+
+/// What a VOLE OPRF of this shape sends: the sender there holds the key.
+pub(crate) fn vole_bytes(plan: &vole::Plan) -> Traffic {
+    let correlations = silent::vole::bytes::<SemiHonest>(plan.correlations(), plan.values());
+    let masked = vole::Seed::LEN as u64 + plan.masked_bytes();
+    correlations + Traffic { sender_to_receiver: 0, receiver_to_sender: masked }
+}

@@ -1,0 +1,190 @@
+use super::inputs::{HintSeed, Inputs, inner_session};
+use super::{Entry, FUNCTIONS, Oprf, Plan, hint};
+use crate::kkrt::{self, Keys, PART_LEN, Point};
+use crate::vole;
+use rand::Rng;
+use std::num::NonZeroUsize;
+use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
+use vesica_hashing::{Locations, Simple};
+use vesica_net::Context;
+use vesica_okvs::Partition;
+use vesica_ot::silent;
+use vesica_simd::prefetch::prefetch;
+use zeroize::Zeroizing;
+
+/// Points that are evaluated together: they stay in the first-level cache.
+const POINTS_PER_BATCH: usize = 512;
+
+/// Items that a CPU thread takes at a time.
+const ITEMS_PER_TASK: usize = 1 << 12;
+
+/// How many items ahead they are read, so that cache misses overlap.
+const AHEAD: usize = 32;
+
+const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS);
+
+/// v(y, i) ⊕ F(y‖i) for each y and i.
+type Masked = Zeroizing<Vec<[Block; FUNCTIONS]>>;
+
+/// The programmer's part: for its items `y`, of which no two are equal, and each function i, the receiver's
+/// value at y‖i becomes the low [`Plan::bits`] bits of `value` of that entry.
+///
+/// `value` is called once for each of the 3·n_y entries, in any order and from any thread; whatever it is,
+/// its time must not tell a secret. `session` as in [`receive`](super::receive()).
+///
+/// # Errors
+/// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
+/// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
+/// [`DuplicateItem`](vesica_core::ParameterError::DuplicateItem); those of the connection and of the OPRF;
+/// [`Bug`](vesica_core::Error::Bug) with probability 2^-40, if the hint cannot be encoded.
+pub fn program(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    y: &[Item],
+    value: impl Fn(Entry) -> Block + Sync,
+) -> Result<()> {
+    plan.check(plan.programmer_len, y.len())?;
+    if plan.has_empty_set() {
+        return Ok(());
+    }
+    let session = &inner_session(session);
+    let mut seed = HintSeed::default();
+    ctx.rng().fill_bytes(&mut seed.0);
+    let (partition, masked) = match plan.oprf {
+        Oprf::Vole => mask_by_vole(ctx, session, plan, &seed, y, value)?,
+        Oprf::Kkrt => mask_by_kkrt(ctx, session, plan, &seed, y, value)?,
+    };
+    ctx.child("hint", |ctx| {
+        ctx.peer()?.send(&seed.0)?;
+        ctx.peer()?.flush()?;
+        hint::send(ctx, plan, &partition, masked.as_flattened())
+    })
+}
+
+/// y‖i for all y and i.
+fn inputs(session: &SessionId, y: &[Item]) -> Zeroizing<Vec<Block>> {
+    let inputs = Inputs::new(session);
+    Zeroizing::new(y.iter().flat_map(|y| inputs.all(y)).collect())
+}
+
+fn mask_by_vole(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    seed: &HintSeed,
+    y: &[Item],
+    value: impl Fn(Entry) -> Block + Sync,
+) -> Result<(Partition, Masked)> {
+    let vole_plan = plan.vole();
+    let mut vole =
+        ctx.child("setup", |ctx| silent::vole::Sender::<SemiHonest>::setup(ctx, session))?;
+    let delta = vole.delta();
+    let mut row_seed = [0; vole::Seed::LEN];
+    ctx.peer()?.recv_into(&mut row_seed)?;
+    let (rows, partition) = ctx.child("hashing", |ctx| {
+        let inputs = inputs(session, y);
+        let items = inputs.iter().map(|input| Item::from_integer(input.get()));
+        let items: Zeroizing<Vec<Item>> = Zeroizing::new(items.collect());
+        let row_seed = vole::Seed::from_bytes(row_seed);
+        let rows =
+            vole::Rows::new::<SemiHonest>(ctx.pool(), &vole_plan, session, &row_seed, &items);
+        drop(items);
+        (rows, hint::partition(ctx.pool(), plan, session, seed, inputs))
+    });
+    let mut b =
+        ctx.child("vole", |ctx| vole.extend(ctx, vole_plan.correlations(), vole_plan.values()))?;
+    let masked = ctx.child("oprf", |ctx| {
+        let inputs = vole::unmask(ctx, &vole_plan, rows, delta, |pool, part| b.fill(pool, part))?;
+        let outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
+        let mut masked = Zeroizing::new(vec![[Block::ZERO; FUNCTIONS]; y.len()]);
+        let flat = masked.as_flattened_mut();
+        for output in &outputs {
+            flat[output.position() as usize] = Block::new(output.tag());
+        }
+        drop(outputs);
+        let mask = Block::new(plan.mask());
+        let locations = Locations::of_digests(plan.table(), session);
+        let chunks = y.chunks(ITEMS_PER_TASK).zip(masked.chunks_mut(ITEMS_PER_TASK));
+        ctx.pool().for_each((0..).step_by(ITEMS_PER_TASK).zip(chunks).collect(), |task| {
+            let (first, (y, masked)): (u32, _) = task;
+            let mut masked = (first..).zip(masked);
+            locations.each(y, |_, place| {
+                let Some((position, masked)) = masked.next() else { return };
+                for (function, (bin, masked)) in (0..).zip(place.bins.iter().zip(masked)) {
+                    *masked ^= value(Entry { bin: *bin, position, function }) & mask;
+                }
+            });
+        });
+        Ok::<_, vesica_core::Error>(masked)
+    })?;
+    Ok((partition, masked))
+}
+
+fn mask_by_kkrt(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    seed: &HintSeed,
+    y: &[Item],
+    value: impl Fn(Entry) -> Block + Sync,
+) -> Result<(Partition, Masked)> {
+    let mut oprf =
+        ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, plan.keys() as u64))?;
+    let (simple, partition) = ctx.child("hashing", |ctx| {
+        let simple = Simple::new(ctx.pool(), &Locations::of_digests(plan.table(), session), y);
+        (simple, hint::partition(ctx.pool(), plan, session, seed, inputs(session, y)))
+    });
+    let masked = ctx.child("oprf", |ctx| {
+        let inputs = Inputs::new(session);
+        let mask = Block::new(plan.mask());
+        let mut masked = Zeroizing::new(vec![[Block::ZERO; FUNCTIONS]; y.len()]);
+        let pool = ctx.pool().clone();
+        oprf.evaluate(ctx, plan.bins(), |first, keys| {
+            let groups = first / PART_LEN..(first + keys.len()).div_ceil(PART_LEN);
+            let groups: Vec<usize> = groups.collect();
+            let made = pool.map_chunks(&groups, NonZeroUsize::MIN, |group| {
+                let mut made = evaluate_group(&keys, first, &simple, group[0], y, &inputs);
+                made.iter_mut().for_each(|(entry, f)| *f ^= value(*entry) & mask);
+                made
+            });
+            for (entry, f) in made.iter().flat_map(|made| made.iter()) {
+                masked[entry.position as usize][usize::from(entry.function)] = *f;
+            }
+        })?;
+        Ok::<_, vesica_core::Error>(masked)
+    })?;
+    Ok((partition, masked))
+}
+
+/// F at what the bins of one group hold; the first of `keys` is that of bin `first_bin`.
+fn evaluate_group(
+    keys: &Keys<'_>,
+    first_bin: usize,
+    simple: &Simple,
+    group: usize,
+    y: &[Item],
+    inputs: &Inputs,
+) -> Vec<(Entry, Block)> {
+    let mut points = [Point::default(); POINTS_PER_BATCH];
+    let mut outputs = [Block::ZERO; POINTS_PER_BATCH];
+    let mut made = Vec::with_capacity(simple.group(group).len());
+    let mut entries = simple.entries(group);
+    let mut ahead = simple.entries(group);
+    ahead.by_ref().take(AHEAD).for_each(|entry| prefetch(y, entry.position as usize));
+    while entries.len() > 0 {
+        let len = entries.len().min(POINTS_PER_BATCH);
+        let first = made.len();
+        for (entry, point) in entries.by_ref().take(len).zip(&mut points) {
+            if let Some(ahead) = ahead.next() {
+                prefetch(y, ahead.position as usize);
+            }
+            let input = inputs.of(&y[entry.position as usize], entry.function);
+            *point = Point { instance: entry.bin - first_bin as u32, input };
+            made.push((entry, Block::ZERO));
+        }
+        keys.evaluate(&points[..len], &mut outputs[..len]);
+        made[first..].iter_mut().zip(&outputs).for_each(|((_, f), output)| *f = *output);
+    }
+    made
+}

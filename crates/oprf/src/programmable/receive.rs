@@ -1,0 +1,192 @@
+use super::inputs::{HintSeed, Inputs, inner_session};
+use super::{Oprf, Plan, hint};
+use crate::{kkrt, vole};
+use rand::Rng;
+use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
+use vesica_hashing::{Cuckoo, Locations};
+use vesica_net::Context;
+use vesica_ot::coded::ReceiverSetup;
+use vesica_ot::silent;
+use vesica_simd::prefetch::prefetch;
+use zeroize::Zeroizing;
+
+/// How many items ahead they are read, so that cache misses overlap.
+const AHEAD: usize = 32;
+
+/// What the receiver gets.
+pub struct Received {
+    /// Its items in bins.
+    pub cuckoo: Cuckoo,
+    /// A value of [`Plan::bits`] bits for each bin. If the programmer has the item of the bin, it is the
+    /// one programmed for the function that led it there; otherwise it is pseudorandom. Zero for empty bins.
+    pub values: Vec<Block>,
+}
+
+/// The receiver's part, for its items `x`, of which no two are equal.
+///
+/// `session` must be drawn after both sets are fixed, and be of no other run in the same direction. It
+/// is used by itself nowhere inside.
+///
+/// # Errors
+/// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
+/// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
+/// [`HashingFailed`](vesica_core::ParameterError::HashingFailed) with probability 2^-40; those of the
+/// connection and of the OPRF.
+pub fn receive(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    x: &[Item],
+) -> Result<Received> {
+    plan.check(plan.receiver_len, x.len())?;
+    let session = &inner_session(session);
+    if plan.has_empty_set() {
+        return without_programmer(ctx, session, plan, x);
+    }
+    let (occupied, cuckoo, mut values) = match plan.oprf {
+        Oprf::Vole => evaluate_vole(ctx, session, plan, x)?,
+        Oprf::Kkrt => evaluate_kkrt(ctx, session, plan, x)?,
+    };
+    ctx.child("hint", |ctx| {
+        let mut seed = HintSeed::default();
+        ctx.peer()?.recv_into(&mut seed.0)?;
+        let Occupied { bins, inputs } = occupied;
+        let partition = hint::partition(ctx.pool(), plan, session, &seed, inputs);
+        let mask = Block::new(plan.mask());
+        hint::receive(ctx, plan, &partition, |key, value| {
+            let bin = &mut values[bins[key] as usize];
+            *bin = (*bin ^ value) & mask;
+        })
+    })?;
+    Ok(Received { cuckoo, values: std::mem::take(&mut *values) })
+}
+
+/// The occupied bins, ascending, and A_j of each.
+struct Occupied {
+    bins: Vec<u32>,
+    inputs: Zeroizing<Vec<Block>>,
+}
+
+impl Occupied {
+    fn new(session: &SessionId, cuckoo: &Cuckoo, x: &[Item]) -> Self {
+        let of = Inputs::new(session);
+        let mut bins = Vec::with_capacity(x.len());
+        let mut inputs = Zeroizing::new(Vec::with_capacity(x.len()));
+        for bin in 0..cuckoo.len() {
+            if let Some(ahead) = cuckoo.position(bin + AHEAD) {
+                prefetch(x, ahead);
+            }
+            if let Some(placed) = cuckoo.bin(bin) {
+                bins.push(bin as u32);
+                inputs.push(of.of(&x[placed.position as usize], placed.function));
+            }
+        }
+        Self { bins, inputs }
+    }
+}
+
+type Evaluated = (Occupied, Cuckoo, Zeroizing<Vec<Block>>);
+
+fn place(ctx: &Context, session: &SessionId, plan: &Plan, x: &[Item]) -> Result<Cuckoo> {
+    let table = plan.table();
+    Cuckoo::new(&table, &Locations::of_digests(table, session).bins(ctx.pool(), x))
+}
+
+fn evaluate_vole(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    x: &[Item],
+) -> Result<Evaluated> {
+    let vole_plan = plan.vole();
+    let mut vole =
+        ctx.child("setup", |ctx| silent::vole::Receiver::<SemiHonest>::setup(ctx, session))?;
+    let mut seed = [0; vole::Seed::LEN];
+    ctx.rng().fill_bytes(&mut seed);
+    ctx.peer()?.send(&seed)?;
+    ctx.peer()?.flush()?;
+    let (cuckoo, occupied, rows) = ctx.child("hashing", |ctx| {
+        let cuckoo = place(ctx, session, plan, x)?;
+        let occupied = Occupied::new(session, &cuckoo, x);
+        let items = occupied.inputs.iter().map(|input| Item::from_integer(input.get()));
+        let items: Zeroizing<Vec<Item>> = Zeroizing::new(items.collect());
+        let seed = vole::Seed::from_bytes(seed);
+        let rows = vole::Rows::new::<SemiHonest>(ctx.pool(), &vole_plan, session, &seed, &items);
+        Ok::<_, vesica_core::Error>((cuckoo, occupied, rows))
+    })?;
+    let mut ac =
+        ctx.child("vole", |ctx| vole.extend(ctx, vole_plan.correlations(), vole_plan.values()))?;
+    let values = ctx.child("oprf", |ctx| {
+        let inputs = vole::mask(ctx, &vole_plan, rows, |pool, a, c| ac.fill(pool, a, c))?;
+        let outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
+        let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
+        for output in &outputs {
+            let bin = occupied.bins[output.position() as usize];
+            values[bin as usize] = Block::new(output.tag());
+        }
+        Ok::<_, vesica_core::Error>(values)
+    })?;
+    Ok((occupied, cuckoo, values))
+}
+
+fn evaluate_kkrt(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    x: &[Item],
+) -> Result<Evaluated> {
+    let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
+    let (cuckoo, occupied) = ctx.child("hashing", |ctx| {
+        let cuckoo = place(ctx, session, plan, x)?;
+        let occupied = Occupied::new(session, &cuckoo, x);
+        Ok::<_, vesica_core::Error>((cuckoo, occupied))
+    })?;
+    let mut oprf =
+        ctx.child("setup", |ctx| kkrt::Receiver::new(ctx, setup, session, plan.keys() as u64))?;
+    let values = ctx.child("oprf", |ctx| {
+        let mut random = [0; Block::LEN];
+        ctx.rng().fill_bytes(&mut random);
+        let random = Block::from_le_bytes(random);
+        let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
+        // Successive bins are successive in the list of those that are occupied, too.
+        let inputs = |first: usize, out: &mut [Block]| {
+            let mut next = occupied.bins.partition_point(|bin| (*bin as usize) < first);
+            for (bin, out) in (first..).zip(out) {
+                let is_occupied = occupied.bins.get(next) == Some(&(bin as u32));
+                *out = if is_occupied { occupied.inputs[next] } else { random };
+                next += usize::from(is_occupied);
+            }
+        };
+        let mut next = 0;
+        let count = cuckoo.len();
+        oprf.evaluate(ctx, count, inputs, |first, outputs| {
+            while let Some(bin) = occupied.bins.get(next).map(|bin| *bin as usize)
+                && bin < first + outputs.len()
+            {
+                values[bin] = outputs[bin - first];
+                next += 1;
+            }
+        })?;
+        ctx.peer()?.flush()?;
+        Ok::<_, vesica_core::Error>(values)
+    })?;
+    Ok((occupied, cuckoo, values))
+}
+
+/// Nothing is programmed, so every value of an occupied bin is a random one.
+fn without_programmer(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    x: &[Item],
+) -> Result<Received> {
+    let cuckoo =
+        if x.is_empty() { Cuckoo::new(&plan.table(), &[])? } else { place(ctx, session, plan, x)? };
+    let mut values = vec![Block::ZERO; cuckoo.len()];
+    ctx.rng().fill_bytes(Block::as_bytes_mut(&mut values));
+    for (bin, value) in values.iter_mut().enumerate() {
+        let mask = if cuckoo.bin(bin).is_some() { plan.mask() } else { 0 };
+        *value = *value & Block::new(mask);
+    }
+    Ok(Received { cuckoo, values })
+}
