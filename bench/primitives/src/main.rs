@@ -13,11 +13,14 @@ mod measure;
 mod plot;
 mod silent;
 mod stores;
+mod switching;
 mod transfers;
 
 use clap::{Parser, Subcommand};
 use measure::{Bench, BenchError};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use vesica_switching::oblivious::Shape;
 
 /// Measure the primitives, or draw the figures.
 #[derive(Debug, Parser)]
@@ -54,6 +57,27 @@ enum Command {
         #[arg(long)]
         only: Option<String>,
     },
+    /// Measure the oblivious switching network, both parties in one process, and print JSON
+    Switching {
+        /// Rows that the holder has
+        #[arg(long, default_value_t = 1 << 20)]
+        inputs: u32,
+        /// Rows that are chosen; all of them unless told
+        #[arg(long)]
+        outputs: Option<u32>,
+        /// Length of a row in bits
+        #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+        bits: u32,
+        /// How the switches are made
+        #[arg(long, value_enum, default_value = "correlated")]
+        form: switching::FormName,
+        /// Threads of each party
+        #[arg(long, default_value_t = NonZeroUsize::MIN)]
+        threads: NonZeroUsize,
+        /// Runs; the median counts
+        #[arg(long, default_value_t = 3)]
+        runs: usize,
+    },
     /// Draw the figures of measured protocols as SVG
     Plot {
         /// What `bench/run` measured
@@ -81,6 +105,12 @@ fn main() -> Result<(), BenchError> {
         Command::Circuits { item_bits, sizes, only } => {
             let sizes: Vec<usize> = sizes.iter().map(|n| *n as usize).collect();
             println!("{}", circuits::to_json(item_bits, &sizes, only.as_deref())?);
+            Ok(())
+        }
+        Command::Switching { inputs, outputs, bits, form, threads, runs } => {
+            let (inputs, outputs) = (inputs as usize, outputs.unwrap_or(inputs) as usize);
+            let shape = Shape { inputs, outputs, bits };
+            println!("{}", switching::to_json(form, shape, threads, runs)?);
             Ok(())
         }
         Command::Plot { psi, peers, out } => plot::draw(&psi, &peers, &out),

@@ -132,7 +132,16 @@ impl Bench {
 
 /// CPU seconds of this process so far, user and system.
 pub(crate) fn cpu_seconds() -> f64 {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return 0.0 };
+    seconds_of(UsageWho::RUSAGE_SELF)
+}
+
+/// CPU seconds of this thread so far, user and system.
+pub(crate) fn thread_seconds() -> f64 {
+    seconds_of(UsageWho::RUSAGE_THREAD)
+}
+
+fn seconds_of(whom: UsageWho) -> f64 {
+    let Ok(usage) = getrusage(whom) else { return 0.0 };
     [usage.user_time(), usage.system_time()]
         .iter()
         .map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6)

@@ -136,6 +136,23 @@ pub enum ParameterError {
     /// The protocol cannot keep the result secret outside bounds.
     #[error("the protocol cannot audit the number of common items")]
     UnsupportedBounds,
+    /// More rows are to be chosen than there are, or there are too many.
+    #[error("{outputs} rows cannot be chosen from {inputs}")]
+    RowCounts {
+        /// Rows there are.
+        inputs: u64,
+        /// Rows to choose.
+        outputs: u64,
+    },
+    /// A row has another length than it should, or one that the protocol does not take.
+    #[error("rows of {bits} bits are not what the protocol takes")]
+    RowBits {
+        /// Length asked for.
+        bits: u32,
+    },
+    /// A choice of rows names one twice, or one that is not there.
+    #[error("a choice of rows names one twice, or one that is not there")]
+    NotAnInjection,
     /// The items found no place in a hash table. With hash functions drawn after the items were
     /// fixed its probability is below 2^-40.
     #[error("the items found no place in the hash table, which happens once in 2^40 runs")]

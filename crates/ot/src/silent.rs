@@ -11,12 +11,14 @@
 //!
 //! * [`cot`] — correlated transfer with random choices.
 //! * [`vole`] — VOLE over GF(2^128), the receiver's values in all of it or in a subspace.
+//! * [`pieces`] — correlated transfer in many extensions, and the hashes of its pieces.
 
 mod check;
 mod code;
 pub mod cot;
 mod dual;
 mod parameters;
+pub mod pieces;
 mod receiver_trees;
 mod seed;
 mod sender_trees;

@@ -1,19 +1,19 @@
 //! Random transfers, from silent ones, in large pieces.
 
-use vesica_core::hash::derive_into;
 use vesica_core::{Block, Error, Result, Role, Secret, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::Traffic;
 use vesica_ot::silent::cot;
+use vesica_ot::silent::pieces::{Extensions, Hashes};
 use vesica_simd::aes::Aes128;
 use vesica_simd::xor::xor;
 use zeroize::Zeroize;
 
 const HASH_KEY: &str = "vesica circuit 2026 transfers of shared computation";
 
-/// Transfers that one extension gives at most: what limits the memory of its trees.
+/// Transfers that one extension gives at most.
 #[cfg(not(test))]
-const PER_EXTENSION: u64 = 1 << 29;
+const PER_EXTENSION: u64 = Extensions::LONGEST;
 
 /// So few that tests meet the end of an extension in the middle of everything.
 #[cfg(test)]
@@ -34,11 +34,9 @@ pub(super) enum Transfers {
 pub(super) struct Source<P, S> {
     party: P,
     stream: Option<S>,
-    session: SessionId,
     /// Transfers that no extension has given yet.
     left: u64,
-    /// Pieces that were hashed.
-    pieces: u64,
+    hashes: Hashes,
 }
 
 /// Both messages of each transfer, or a choice in the lowest bit and its message.
@@ -75,12 +73,13 @@ impl Transfers {
         len: u64,
     ) -> Result<Self> {
         let left = rounded(len);
+        let hashes = Hashes::new(HASH_KEY, session);
         Ok(if role == chooser {
             let party = cot::Receiver::setup(ctx, session)?;
-            Self::Chooser(Source { party, stream: None, session: *session, left, pieces: 0 })
+            Self::Chooser(Source { party, stream: None, left, hashes })
         } else {
             let party = cot::Sender::setup(ctx, session)?;
-            Self::Giver(Source { party, stream: None, session: *session, left, pieces: 0 })
+            Self::Giver(Source { party, stream: None, left, hashes })
         })
     }
 
@@ -130,8 +129,8 @@ impl Transfers {
     /// The hash of the next piece, under a key of its own.
     pub(super) fn hash(&mut self) -> Aes128 {
         match self {
-            Self::Giver(source) => source.hash(),
-            Self::Chooser(source) => source.hash(),
+            Self::Giver(source) => source.hashes.next(),
+            Self::Chooser(source) => source.hashes.next(),
         }
     }
 
@@ -175,42 +174,28 @@ impl<P, S> Source<P, S> {
         }
         Ok(())
     }
-
-    /// π(x) ⊕ x is correlation robust, which is enough where the inputs are those of an honest extension and
-    /// do not repeat; few are hashed under each key.
-    fn hash(&mut self) -> Aes128 {
-        let mut key = [0; Block::LEN];
-        derive_into(HASH_KEY, &[self.session.as_bytes(), &self.pieces.to_le_bytes()], &mut key);
-        self.pieces += 1;
-        Aes128::new(Block::from_le_bytes(key))
-    }
 }
 
 fn rounded(len: u64) -> u64 {
     len.next_multiple_of(PIECE as u64)
 }
 
-/// The lengths of the extensions that give `len` transfers.
-fn extensions(len: u64) -> impl Iterator<Item = usize> {
-    let len = rounded(len);
-    let step = PER_EXTENSION as usize;
-    (0..len).step_by(step).map(move |first| (len - first).min(PER_EXTENSION) as usize)
+/// The extensions that give `len` transfers.
+fn extensions(len: u64) -> Extensions {
+    Extensions::of_at_most(rounded(len), PER_EXTENSION)
 }
 
 /// Payload bytes of `len` transfers; the chooser is their receiver.
 pub(super) fn bytes(len: u64) -> Traffic {
-    let extended = extensions(len).map(cot::extend_bytes::<SemiHonest>);
-    extended.fold(cot::setup_bytes::<SemiHonest>(), |sum, bytes| sum + bytes)
+    extensions(len).bytes()
 }
 
-/// Flights of `len` transfers: one from the giver, and for each extension one from the chooser and, unless they come
-/// from the extension below the silent ones, one from the giver.
+/// Flights of `len` transfers.
 pub(super) fn flights(len: u64) -> u64 {
-    let is_silent = |len| cot::extend_bytes::<SemiHonest>(len).sender_to_receiver > 0;
-    1 + extensions(len).map(|len| 1 + u64::from(is_silent(len))).sum::<u64>().max(1)
+    extensions(len).flights()
 }
 
 /// How many extensions give `len` transfers, at least one.
 pub(super) fn extensions_len(len: u64) -> u64 {
-    (extensions(len).count() as u64).max(1)
+    (extensions(len).lens().count() as u64).max(1)
 }

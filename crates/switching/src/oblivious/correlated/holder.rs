@@ -1,0 +1,176 @@
+use super::super::packing::pack;
+use super::super::rows::words_of;
+use super::super::walk::Switches;
+use super::{ANNOUNCED, Pads, add_hashed};
+use std::collections::VecDeque;
+use vesica_core::{Block, Error, Result, Secret, SemiHonest, SessionId};
+use vesica_net::Context;
+use vesica_ot::Bits;
+use vesica_ot::silent::cot;
+use vesica_ot::silent::pieces::Extensions;
+use zeroize::Zeroize;
+
+/// The party that holds the rows, as the sender of silent transfers.
+pub(crate) struct Holder {
+    delta: Secret<Block>,
+    streams: VecDeque<cot::SenderStream>,
+    pads: Pads,
+    /// Switches of all, and of those that pieces were made for.
+    all: u64,
+    begun: u64,
+    /// How the router's choices differ from the transfers', of the switches from the last multiple of
+    /// [`ANNOUNCED`] on.
+    differ: Vec<u8>,
+    /// The pieces that were made and are not all used.
+    pieces: VecDeque<Piece>,
+    /// Switches of the first piece that were passed.
+    passed: usize,
+    message: Vec<u8>,
+}
+
+/// What some switches need, with space for their corrections.
+struct Piece {
+    len: usize,
+    /// w, which the holder adds to both lanes.
+    masks: Vec<u64>,
+    /// The sum of the hashes; with the sum of the lanes it is the correction.
+    corrections: Vec<u64>,
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.masks.zeroize();
+        self.corrections.zeroize();
+    }
+}
+
+impl Holder {
+    pub(crate) fn setup(
+        ctx: &mut Context,
+        session: &SessionId,
+        switches: u64,
+        bits: u32,
+    ) -> Result<Self> {
+        let mut streams = VecDeque::new();
+        let mut delta = Block::ZERO;
+        if switches > 0 {
+            let mut sender = cot::Sender::<SemiHonest>::setup(ctx, session)?;
+            delta = sender.delta();
+            for len in Extensions::of(switches).lens() {
+                streams.push_back(sender.extend(ctx, len)?);
+            }
+        }
+        Ok(Self {
+            delta: Secret::new(delta),
+            streams,
+            pads: Pads::new(bits, session),
+            all: switches,
+            begun: 0,
+            differ: Vec::new(),
+            pieces: VecDeque::new(),
+            passed: 0,
+            message: Vec::new(),
+        })
+    }
+
+    /// Makes the next pieces, one for each thread.
+    fn begin(&mut self, ctx: &mut Context) -> Result<()> {
+        let piece_len = self.pads.piece_len();
+        let announced = (self.begun % ANNOUNCED as u64) as usize;
+        if announced == 0 {
+            let len = (self.all - self.begun).min(ANNOUNCED as u64) as usize;
+            self.differ.resize(Bits::bytes_len(len), 0);
+            ctx.peer()?.recv_into(&mut self.differ)?;
+        }
+        ctx.progress(self.begun, self.all);
+        let most = (ctx.pool().len() * piece_len).min(ANNOUNCED - announced);
+        let len = (self.all - self.begun).min(most as u64) as usize;
+        if len == 0 {
+            return Err(Error::Bug("a network has more switches than it said"));
+        }
+        let mut keys = Secret::new(vec![Block::ZERO; len]);
+        let mut rest = keys.expose_mut().as_mut_slice();
+        while let (Some(stream), false) = (self.streams.front_mut(), rest.is_empty()) {
+            let (now, later) = rest.split_at_mut(rest.len().min(stream.left()));
+            stream.fill(ctx.pool(), now)?;
+            rest = later;
+            if stream.left() == 0 {
+                self.streams.pop_front();
+            }
+        }
+        let (bits, words, delta) = (self.pads.bits, words_of(self.pads.bits), &self.delta);
+        let differ = self.differ[announced / 8..].chunks(piece_len / 8);
+        let mut tasks = Vec::new();
+        for (keys, differ) in keys.expose_mut().chunks_mut(piece_len).zip(differ) {
+            let zeros = || vec![0; keys.len() * words];
+            let piece = Piece { len: keys.len(), masks: zeros(), corrections: zeros() };
+            self.pieces.push_back(piece);
+            tasks.push((self.pads.next(), keys, differ));
+        }
+        let tasks = tasks.into_iter().zip(&mut self.pieces).collect();
+        ctx.pool().for_each(tasks, |((hashes, keys, differ), piece)| {
+            let delta = *delta.expose();
+            for (keys, byte) in keys.chunks_mut(8).zip(differ) {
+                for (i, key) in keys.iter_mut().enumerate() {
+                    *key ^= delta & Block::mask(byte >> i & 1 == 1);
+                }
+            }
+            let mut hashed = vec![Block::ZERO; keys.len()];
+            add_hashed(&hashes, bits, keys, &mut hashed, &mut piece.masks);
+            keys.iter_mut().for_each(|key| *key ^= delta);
+            piece.corrections.copy_from_slice(&piece.masks);
+            add_hashed(&hashes, bits, keys, &mut hashed, &mut piece.corrections);
+            hashed.zeroize();
+        });
+        self.begun += len as u64;
+        Ok(())
+    }
+
+    /// Sends the corrections of the first piece, all of whose switches were passed.
+    fn end(&mut self, ctx: &mut Context) -> Result<()> {
+        self.passed = 0;
+        if let Some(piece) = self.pieces.pop_front() {
+            pack(&piece.corrections, self.pads.bits, &mut self.message);
+            ctx.peer()?.send(&self.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl Switches for Holder {
+    fn pass<const W: usize>(
+        &mut self,
+        ctx: &mut Context,
+        words: usize,
+        pairs: &mut [u64],
+    ) -> Result<()> {
+        let w = if W == 0 { words } else { W };
+        let mut rest = pairs;
+        while !rest.is_empty() {
+            if self.pieces.is_empty() {
+                self.begin(ctx)?;
+            }
+            let Some(piece) = self.pieces.front_mut() else { continue };
+            let n = (rest.len() / (2 * w)).min(piece.len - self.passed);
+            let (now, later) = rest.split_at_mut(2 * w * n);
+            let masks = piece.masks[self.passed * w..].chunks_exact(w);
+            let corrections = piece.corrections[self.passed * w..].chunks_exact_mut(w);
+            for ((pair, mask), correction) in
+                now.chunks_exact_mut(2 * w).zip(masks).zip(corrections)
+            {
+                let (one, other) = pair.split_at_mut(w);
+                for j in 0..w {
+                    correction[j] ^= one[j] ^ other[j];
+                    one[j] ^= mask[j];
+                    other[j] ^= mask[j];
+                }
+            }
+            self.passed += n;
+            if self.passed == piece.len {
+                self.end(ctx)?;
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+use super::super::choices::Choices;
+use super::super::packing::{bytes_len, unpack};
+use super::super::rows::words_of;
+use super::super::walk::Switches;
+use super::{ANNOUNCED, Pads, add_hashed};
+use std::collections::VecDeque;
+use vesica_core::{Block, Error, Result, Secret, SemiHonest, SessionId};
+use vesica_net::Context;
+use vesica_ot::Bits;
+use vesica_ot::silent::cot::{self, ReceiverStream};
+use vesica_ot::silent::pieces::Extensions;
+use vesica_simd::low_bits::low_bits;
+use zeroize::Zeroize;
+
+/// The party that chooses the order, as the receiver of silent transfers.
+pub(crate) struct Router {
+    /// The same transfers twice: first all choices are needed, then the messages, which are too many to keep.
+    of_choices: VecDeque<ReceiverStream>,
+    of_messages: VecDeque<ReceiverStream>,
+    pads: Pads,
+    all: u64,
+    begun: u64,
+    choices: Option<Choices>,
+    pieces: VecDeque<Piece>,
+    passed: usize,
+}
+
+/// What some switches need.
+struct Piece {
+    len: usize,
+    /// The first of its switches.
+    first: u64,
+    /// What is added to both lanes, after those that are exchanged were.
+    sums: Vec<u64>,
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.sums.zeroize();
+    }
+}
+
+impl Router {
+    pub(crate) fn setup(
+        ctx: &mut Context,
+        session: &SessionId,
+        switches: u64,
+        bits: u32,
+    ) -> Result<Self> {
+        let [mut of_choices, mut of_messages] = [(); 2].map(|()| VecDeque::new());
+        if switches > 0 {
+            let mut receiver = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
+            for len in Extensions::of(switches).lens() {
+                let [one, other] = receiver.extend_readers(ctx, len)?;
+                of_choices.push_back(one);
+                of_messages.push_back(other);
+            }
+        }
+        Ok(Self {
+            of_choices,
+            of_messages,
+            pads: Pads::new(bits, session),
+            all: switches,
+            begun: 0,
+            choices: None,
+            pieces: VecDeque::new(),
+            passed: 0,
+        })
+    }
+
+    /// Says how the choices differ from those of the transfers.
+    pub(crate) fn announce(&mut self, ctx: &mut Context, choices: Choices) -> Result<()> {
+        /// Transfers that are expanded together: what they are made of stays in the cache.
+        const PIECE: usize = 1 << 14;
+        let mut messages = Secret::new(Vec::new());
+        let mut words = Secret::new(Vec::new());
+        for first in (0..self.all).step_by(ANNOUNCED) {
+            let len = (self.all - first).min(ANNOUNCED as u64) as usize;
+            let mut differ = choices.from(first)[..len.div_ceil(64)].to_vec();
+            let at_once = PIECE * ctx.pool().len();
+            for (differ, start) in differ.chunks_mut(at_once / 64).zip((0..len).step_by(at_once)) {
+                let messages = messages.expose_mut();
+                messages.resize(64 * differ.len(), Block::ZERO);
+                let count = (len - start).min(at_once);
+                fill(ctx, &mut self.of_choices, &mut messages[..count])?;
+                messages[count..].fill(Block::ZERO);
+                let words: &mut Vec<u64> = words.expose_mut();
+                words.resize(differ.len(), 0);
+                low_bits(messages, words);
+                differ.iter_mut().zip(words).for_each(|(differ, word)| *differ ^= *word);
+            }
+            let bytes: Vec<u8> = differ.iter().flat_map(|word| word.to_le_bytes()).collect();
+            ctx.peer()?.send(&bytes[..Bits::bytes_len(len)])?;
+        }
+        ctx.peer()?.flush()?;
+        self.choices = Some(choices);
+        Ok(())
+    }
+
+    /// Makes the next pieces, one for each thread, with the holder's corrections.
+    fn begin(&mut self, ctx: &mut Context) -> Result<()> {
+        let piece_len = self.pads.piece_len();
+        ctx.progress(self.begun, self.all);
+        let most = (ctx.pool().len() * piece_len) as u64;
+        let len = (self.all - self.begun).min(most) as usize;
+        let Some(choices) = self.choices.as_ref().filter(|_| len > 0) else {
+            return Err(Error::Bug("a network has more switches than it said"));
+        };
+        let mut messages = Secret::new(vec![Block::ZERO; len]);
+        fill(ctx, &mut self.of_messages, messages.expose_mut())?;
+        let (bits, words) = (self.pads.bits, words_of(self.pads.bits));
+        let mut tasks = Vec::new();
+        for messages in messages.expose().chunks(piece_len) {
+            let (len, first) = (messages.len(), self.begun);
+            self.begun += len as u64;
+            self.pieces.push_back(Piece { len, first, sums: vec![0; len * words] });
+            let corrections = ctx.peer()?.recv(bytes_len(len, bits))?;
+            tasks.push((self.pads.next(), messages, corrections));
+        }
+        let tasks = tasks.into_iter().zip(&mut self.pieces).collect();
+        ctx.pool().for_each(tasks, |((hashes, messages, corrections), piece)| {
+            unpack(&corrections, bits, &mut piece.sums);
+            let choices = choices.from(piece.first);
+            for (rows, choices) in piece.sums.chunks_mut(64 * words).zip(choices) {
+                for (i, row) in rows.chunks_exact_mut(words).enumerate() {
+                    let mask = (choices >> i & 1).wrapping_neg();
+                    row.iter_mut().for_each(|word| *word &= mask);
+                }
+            }
+            let mut hashed = vec![Block::ZERO; messages.len()];
+            add_hashed(&hashes, bits, messages, &mut hashed, &mut piece.sums);
+            hashed.zeroize();
+        });
+        Ok(())
+    }
+}
+
+/// The next transfers.
+fn fill(
+    ctx: &Context,
+    streams: &mut VecDeque<ReceiverStream>,
+    messages: &mut [Block],
+) -> Result<()> {
+    let mut rest = messages;
+    while let (Some(stream), false) = (streams.front_mut(), rest.is_empty()) {
+        let (now, later) = rest.split_at_mut(rest.len().min(stream.left()));
+        stream.fill(ctx.pool(), now)?;
+        rest = later;
+        if stream.left() == 0 {
+            streams.pop_front();
+        }
+    }
+    Ok(())
+}
+
+impl Switches for Router {
+    fn pass<const W: usize>(
+        &mut self,
+        ctx: &mut Context,
+        words: usize,
+        pairs: &mut [u64],
+    ) -> Result<()> {
+        let w = if W == 0 { words } else { W };
+        let mut rest = pairs;
+        while !rest.is_empty() {
+            if self.pieces.is_empty() {
+                self.begin(ctx)?;
+            }
+            let (Some(piece), Some(choices)) = (self.pieces.front_mut(), &self.choices) else {
+                continue;
+            };
+            let n = (rest.len() / (2 * w)).min(piece.len - self.passed);
+            let (now, later) = rest.split_at_mut(2 * w * n);
+            let choices = choices.from(piece.first);
+            let sums = piece.sums[self.passed * w..].chunks_exact(w);
+            for (i, (pair, sum)) in (self.passed..).zip(now.chunks_exact_mut(2 * w).zip(sums)) {
+                let mask = (choices[i / 64] >> (i % 64) & 1).wrapping_neg();
+                let (one, other) = pair.split_at_mut(w);
+                for j in 0..w {
+                    let both = (one[j] ^ other[j]) & mask ^ sum[j];
+                    one[j] ^= both;
+                    other[j] ^= both;
+                }
+            }
+            self.passed += n;
+            if self.passed == piece.len {
+                self.pieces.pop_front();
+                self.passed = 0;
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+}

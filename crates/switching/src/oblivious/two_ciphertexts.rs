@@ -1,0 +1,101 @@
+//! The form of the papers: two ciphertexts of 2ℓ bits a switch, on IKNP.
+
+mod holder;
+mod router;
+
+pub(super) use holder::Holder;
+pub(super) use router::Router;
+
+use super::packing::bytes_len;
+use super::rows::{last_word_mask, words_of};
+use super::shape::{piece_len, rows_bytes};
+use vesica_core::{Block, SemiHonest, SessionId};
+use vesica_ot::silent::pieces::Hashes;
+use vesica_ot::softspoken::{FieldBits, Request, extend_bytes, setup_bytes};
+use vesica_ot::{Bits, Traffic};
+use vesica_simd::aes::Aes128;
+
+const HASH_KEY: &str = "vesica switching 2026 two ciphertexts";
+
+/// IKNP.
+const FIELD_BITS: FieldBits = FieldBits::One;
+
+/// Rows of a switch on the wire: two in each ciphertext.
+const ROWS: usize = 4;
+
+/// Switches whose transfers the router keeps; twice as many while it says its choices for the next.
+const WINDOW: u64 = 1 << 20;
+
+pub(super) fn bytes(inputs: usize, switches: u64, bits: u32) -> Traffic {
+    let piece = piece_len(bits, ROWS) as u64;
+    let of_rows = row_pieces(inputs, bits).map(|len| bytes_len(len, bits) as u64).sum();
+    let rows = Traffic { sender_to_receiver: of_rows, receiver_to_sender: 0 };
+    if switches == 0 {
+        return rows;
+    }
+    let corrections = |len: u64| {
+        let differ = Bits::bytes_len(len as usize) as u64;
+        let request = Request::cots(len as usize);
+        extend_bytes::<SemiHonest>(FIELD_BITS, request).receiver_to_sender + differ
+    };
+    let rest = switches % piece;
+    let own = Traffic {
+        sender_to_receiver: rows_bytes(switches, ROWS, bits),
+        receiver_to_sender: switches / piece * corrections(piece)
+            + if rest > 0 { corrections(rest) } else { 0 },
+    };
+    setup_bytes::<SemiHonest>(FIELD_BITS) + rows + own
+}
+
+pub(super) fn flights(switches: u64, bits: u32) -> u64 {
+    debug_assert!(WINDOW.is_multiple_of(piece_len(bits, ROWS) as u64), "a window of whole pieces");
+    let windows = switches.div_ceil(WINDOW);
+    1 + (2 * windows).saturating_sub(2).max(2)
+}
+
+/// How the masked rows are cut into messages.
+fn row_pieces(inputs: usize, bits: u32) -> impl Iterator<Item = usize> {
+    let piece = piece_len(bits, 1);
+    (0..inputs).step_by(piece).map(move |first| (inputs - first).min(piece))
+}
+
+struct Pads {
+    bits: u32,
+    hashes: Hashes,
+}
+
+impl Pads {
+    fn new(bits: u32, session: &SessionId) -> Self {
+        Self { bits, hashes: Hashes::new(HASH_KEY, session) }
+    }
+
+    fn piece_len(&self) -> usize {
+        piece_len(self.bits, ROWS)
+    }
+
+    /// The hashes of the next piece, one for each 128 bits of a ciphertext.
+    fn next(&mut self) -> Vec<Aes128> {
+        (0..words_of(self.bits)).map(|_| self.hashes.next()).collect()
+    }
+}
+
+/// Adds to the ciphertext at `offset` words of each switch, of `stride` words, what `hashes` give for its block.
+fn add_hashed(
+    hashes: &[Aes128],
+    bits: u32,
+    blocks: &[Block],
+    hashed: &mut [Block],
+    (rows, offset, stride): (&mut [u64], usize, usize),
+) {
+    let (words, mask) = (words_of(bits), last_word_mask(bits));
+    for (i, hash) in hashes.iter().enumerate() {
+        hashed.copy_from_slice(blocks);
+        hash.mmo(hashed);
+        for (row, hash) in rows.chunks_exact_mut(stride).zip(&*hashed) {
+            let ciphertext = &mut row[offset..][..2 * words];
+            for (j, half) in [(2 * i, hash.get() as u64), (2 * i + 1, (hash.get() >> 64) as u64)] {
+                ciphertext[j] ^= if (j + 1) % words == 0 { half & mask } else { half };
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The way through a network that both parties take.
+//!
+//! Depth first: the input switches of a segment, its upper part, its lower part, its output switches. So whatever
+//! the caches hold, most segments lie in them; and the order of the switches is the same for both parties.
+//!
+//! Of each segment a prefix of the outputs is kept. The output switches that lead to none of them are left out, and
+//! a part that keeps nothing is left out with all its switches.
+
+use crate::Network;
+use std::collections::BTreeMap;
+use vesica_core::Result;
+use vesica_net::Context;
+
+/// What a party does at switches, in the order of the walk.
+pub(super) trait Switches {
+    /// Runs the next switches over `pairs`: of each the words of one lane, then those of the other. `W` words are
+    /// a lane, or `words` if `W` is 0.
+    fn pass<const W: usize>(
+        &mut self,
+        ctx: &mut Context,
+        words: usize,
+        pairs: &mut [u64],
+    ) -> Result<()>;
+}
+
+/// A segment of Waksman's network of which a prefix of the outputs is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kept {
+    /// Lanes.
+    pub(super) len: usize,
+    /// Outputs that are kept, from the first on.
+    pub(super) kept: usize,
+}
+
+impl Kept {
+    /// Whether it has any switch.
+    fn is_nothing(self) -> bool {
+        self.kept == 0 || self.len < 2
+    }
+
+    /// Input switches.
+    pub(super) fn inputs(self) -> usize {
+        if self.is_nothing() { 0 } else { self.len / 2 }
+    }
+
+    /// Output switches that lead to an output that is kept: a prefix of them.
+    pub(super) fn outputs(self) -> usize {
+        self.kept.div_ceil(2).min(Network::waksman(self.len).output_switches(self.len))
+    }
+
+    /// The upper and the lower part.
+    pub(super) fn parts(self) -> [Self; 2] {
+        let (upper, lower) = (self.len / 2, self.len - self.len / 2);
+        let switched = self.outputs();
+        // The outputs behind the switches come straight from the parts, the upper first.
+        let straight = self.kept.saturating_sub(2 * switched);
+        let to_upper = if switched < upper { straight.div_ceil(2) } else { 0 };
+        [
+            Self { len: upper, kept: switched + to_upper },
+            Self { len: lower, kept: switched + straight - to_upper },
+        ]
+    }
+
+    /// How many switches it has.
+    pub(super) fn switch_count(self) -> u64 {
+        let mut count = 0;
+        // A level's segments are of very few kinds.
+        let mut level = BTreeMap::from([(self, 1_u64)]);
+        while !level.is_empty() {
+            let mut next = BTreeMap::new();
+            for (segment, times) in level {
+                if segment.is_nothing() {
+                    continue;
+                }
+                count += times * (segment.inputs() + segment.outputs()) as u64;
+                for part in segment.parts() {
+                    *next.entry(part).or_insert(0) += times;
+                }
+            }
+            level = next;
+        }
+        count
+    }
+}
+
+/// Takes the lanes through the network; the first of them are then the outputs that are kept, and the others
+/// anything.
+pub(super) fn walk(
+    ctx: &mut Context,
+    switches: &mut impl Switches,
+    network: Kept,
+    words: usize,
+    lanes: &mut [u64],
+) -> Result<()> {
+    let mut scratch = zeroize::Zeroizing::new(vec![0; lanes.len()]);
+    match words {
+        1 => segment::<1>(ctx, switches, network, words, lanes, &mut scratch),
+        2 => segment::<2>(ctx, switches, network, words, lanes, &mut scratch),
+        _ => segment::<0>(ctx, switches, network, words, lanes, &mut scratch),
+    }
+}
+
+/// Pairs that are switched and moved together: they stay in the first cache between the two.
+const AT_ONCE: usize = 128;
+
+fn segment<const W: usize>(
+    ctx: &mut Context,
+    switches: &mut impl Switches,
+    this: Kept,
+    words: usize,
+    lanes: &mut [u64],
+    scratch: &mut [u64],
+) -> Result<()> {
+    if this.is_nothing() {
+        return Ok(());
+    }
+    if this.len == 2 {
+        return switches.pass::<W>(ctx, words, lanes);
+    }
+    let w = if W == 0 { words } else { W };
+    let half = this.len / 2 * w;
+    {
+        let (upper, lower) = scratch.split_at_mut(half);
+        let (paired, unpaired) = lanes.split_at_mut(2 * half);
+        let (lower, last) = lower.split_at_mut(half);
+        let parts = upper.chunks_mut(AT_ONCE * w).zip(lower.chunks_mut(AT_ONCE * w));
+        for (pairs, (upper, lower)) in paired.chunks_mut(2 * AT_ONCE * w).zip(parts) {
+            switches.pass::<W>(ctx, words, pairs)?;
+            let parts = upper.chunks_exact_mut(w).zip(lower.chunks_exact_mut(w));
+            for (pair, (upper, lower)) in pairs.chunks_exact(2 * w).zip(parts) {
+                upper.copy_from_slice(&pair[..w]);
+                lower.copy_from_slice(&pair[w..]);
+            }
+        }
+        last.copy_from_slice(unpaired);
+    }
+    let [upper, lower] = this.parts();
+    {
+        let (upper_lanes, lower_lanes) = scratch.split_at_mut(half);
+        let (upper_scratch, lower_scratch) = lanes.split_at_mut(half);
+        segment::<W>(ctx, switches, upper, words, upper_lanes, upper_scratch)?;
+        segment::<W>(ctx, switches, lower, words, lower_lanes, lower_scratch)?;
+    }
+    let (upper, lower) = scratch.split_at(half);
+    let switched = this.outputs() * w;
+    let parts = upper[..switched].chunks(AT_ONCE * w).zip(lower[..switched].chunks(AT_ONCE * w));
+    for (pairs, (upper, lower)) in lanes[..2 * switched].chunks_mut(2 * AT_ONCE * w).zip(parts) {
+        let parts = upper.chunks_exact(w).zip(lower.chunks_exact(w));
+        for (pair, (upper, lower)) in pairs.chunks_exact_mut(2 * w).zip(parts) {
+            pair[..w].copy_from_slice(upper);
+            pair[w..].copy_from_slice(lower);
+        }
+        switches.pass::<W>(ctx, words, pairs)?;
+    }
+    // At most two lanes are left: a last pair without a switch, or an unpaired lane.
+    let straight = &mut lanes[2 * switched..][..(this.kept * w).saturating_sub(2 * switched)];
+    let sources = upper[switched..].iter().take(w).chain(&lower[switched..]);
+    straight.iter_mut().zip(sources).for_each(|(lane, source)| *lane = *source);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The switches of Waksman's network that lead to one of the first outputs: each is asked, backwards.
+    fn that_lead_there(len: usize, kept: usize) -> u64 {
+        let network = Network::waksman(len);
+        let mut leads: BTreeSet<usize> = (0..kept).collect();
+        let mut count = 0;
+        for level in 0..network.levels() {
+            let mut parts = BTreeSet::new();
+            for segment in network.segments(level) {
+                let (first, half) = (segment.lanes.start, segment.len() / 2);
+                let mut needed: BTreeSet<usize> =
+                    segment.lanes.clone().filter(|lane| leads.contains(lane)).collect();
+                for switch in 0..segment.output.len() {
+                    let pair = [first + 2 * switch, first + 2 * switch + 1];
+                    if pair.iter().any(|lane| needed.contains(lane)) {
+                        count += 1;
+                        needed.extend(pair);
+                    }
+                }
+                // Each input leads to each output, so the input switches count where any is needed.
+                count += if needed.is_empty() { 0 } else { segment.input.len() as u64 };
+                parts.extend(needed.iter().map(|lane| {
+                    let i = lane - first;
+                    if i % 2 == 0 && i / 2 < half { first + i / 2 } else { first + half + i / 2 }
+                }));
+            }
+            leads = parts;
+        }
+        count
+    }
+
+    #[test]
+    fn the_switches_are_those_that_lead_to_a_kept_output() {
+        for len in 0..70 {
+            for kept in 0..=len {
+                let count = Kept { len, kept }.switch_count();
+                assert_eq!(count, that_lead_there(len, kept), "{kept} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_switches_are_those_of_the_network() {
+        for len in (0..2000).chain([1 << 16, 1_331_691, 1 << 20]) {
+            let count = Kept { len, kept: len }.switch_count();
+            assert_eq!(count, Network::waksman(len).switch_count() as u64, "{len} lanes");
+        }
+    }
+}
