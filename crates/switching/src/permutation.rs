@@ -73,6 +73,11 @@ impl Permutation {
         self.sources.expose()
     }
 
+    /// The places, for whoever takes the permutation apart.
+    pub(crate) fn sources_mut(&mut self) -> &mut [u32] {
+        self.sources.expose_mut()
+    }
+
     /// The one that undoes this one.
     pub fn inverse(&self) -> Self {
         let mut sources = vec![0; self.len()];

@@ -1,6 +1,5 @@
-use crate::{Network, Permutation};
+use crate::{Network, Permutation, Segment};
 use vesica_core::Secret;
-use vesica_net::Pool;
 
 /// The number of settings is not that of the network's switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,17 +19,12 @@ pub struct Routing {
 impl Routing {
     /// The settings that make `permutation` of Waksman's network.
     pub fn waksman(permutation: &Permutation) -> Self {
-        Self::new(None, Network::waksman(permutation.len()), permutation)
-    }
-
-    /// The same, computed by all threads of `pool`: the segments of a level do not depend on each other.
-    pub fn waksman_on(pool: &Pool, permutation: &Permutation) -> Self {
-        Self::new(Some(pool), Network::waksman(permutation.len()), permutation)
+        Self::new(Network::waksman(permutation.len()), permutation)
     }
 
     /// The settings that make `permutation` of Beneš' network.
     pub fn benes(permutation: &Permutation) -> Self {
-        Self::new(None, Network::benes(permutation.len()), permutation)
+        Self::new(Network::benes(permutation.len()), permutation)
     }
 
     /// Given settings: of each level its input switches, then its output switches.
@@ -62,30 +56,21 @@ impl Routing {
 
     /// Level by level, by the looping algorithm. The time and the order of memory accesses depend on
     /// the permutation.
-    fn new(pool: Option<&Pool>, network: Network, permutation: &Permutation) -> Self {
+    fn new(network: Network, permutation: &Permutation) -> Self {
         let mut routing = Self::unset(network);
         let mut order = Order::of(permutation);
         let mut next = Order::zero(network.len());
-        let mut routed = vec![false; network.len()];
+        let mut routed = vec![false; network.len().div_ceil(2)];
         for level in 0..network.levels() {
-            let lens: Vec<usize> = network.segments(level).map(|segment| segment.len()).collect();
-            let mut all = Part {
-                network,
-                sources: order.sources.expose(),
-                targets: order.targets.expose(),
-                next_sources: next.sources.expose_mut(),
-                next_targets: next.targets.expose_mut(),
-                routed: &mut routed,
-                input: &mut routing.input.expose_mut()[level],
-                output: &mut routing.output.expose_mut()[level],
-            };
-            match pool.filter(|pool| pool.len() > 1 && level > 0) {
-                Some(pool) => {
-                    let groups = lens.chunks(lens.len().div_ceil(GROUPS));
-                    let tasks = groups.map(|lens| (all.take(lens), lens)).collect();
-                    pool.for_each(tasks, |(mut part, lens)| part.route_all(lens));
-                }
-                None => all.route_all(&lens),
+            for Segment { lanes, input, output } in network.segments(level) {
+                let input = &mut routing.input.expose_mut()[level][input];
+                let output = &mut routing.output.expose_mut()[level][output];
+                let sources = &order.sources.expose()[lanes.clone()];
+                let targets = &order.targets.expose()[lanes.clone()];
+                let routed = &mut routed[..lanes.len().div_ceil(2)];
+                set_switches(sources, targets, routed, input, output);
+                split(sources, output, &mut next.sources.expose_mut()[lanes.clone()]);
+                split(targets, input, &mut next.targets.expose_mut()[lanes]);
             }
             std::mem::swap(&mut order, &mut next);
         }
@@ -134,63 +119,13 @@ impl Order {
     }
 }
 
-/// Parts of a level that threads take one by one.
-const GROUPS: usize = 64;
-
-/// Segments of a level that lie side by side.
-struct Part<'a> {
-    network: Network,
-    sources: &'a [u32],
-    targets: &'a [u32],
-    next_sources: &'a mut [u32],
-    next_targets: &'a mut [u32],
-    routed: &'a mut [bool],
-    input: &'a mut [bool],
-    output: &'a mut [bool],
-}
-
-impl<'a> Part<'a> {
-    /// Its first segments, of the lengths `lens`.
-    fn take(&mut self, lens: &[usize]) -> Part<'a> {
-        let sum =
-            |of: fn(Network, usize) -> usize| lens.iter().map(|len| of(self.network, *len)).sum();
-        let len = sum(|_, len| len);
-        let inputs = sum(|_, len| len / 2);
-        let outputs = sum(|network, len| network.output_switches(len));
-        let head = |list: &mut &'a [u32]| list.split_off(..len).unwrap_or_default();
-        let head_mut = |list: &mut &'a mut [u32]| list.split_off_mut(..len).unwrap_or_default();
-        let head_of = |list: &mut &'a mut [bool], n| list.split_off_mut(..n).unwrap_or_default();
-        Part {
-            network: self.network,
-            sources: head(&mut self.sources),
-            targets: head(&mut self.targets),
-            next_sources: head_mut(&mut self.next_sources),
-            next_targets: head_mut(&mut self.next_targets),
-            routed: head_of(&mut self.routed, len),
-            input: head_of(&mut self.input, inputs),
-            output: head_of(&mut self.output, outputs),
-        }
-    }
-
-    fn route_all(&mut self, lens: &[usize]) {
-        for len in lens {
-            let Part {
-                sources, targets, next_sources, next_targets, routed, input, output, ..
-            } = self.take(std::slice::from_ref(len));
-            set_switches(sources, targets, &mut routed[..len.div_ceil(2)], input, output);
-            split(sources, output, next_sources);
-            split(targets, input, next_targets);
-        }
-    }
-}
-
 /// Sets the switches of one segment; `routed` has a place for each of its pairs.
 ///
 /// The two lanes of a pair go through different parts, at the input as at the output. So one lane's
 /// part decides that of the lane it shares a pair with, at one end and then the other, until the loop
 /// closes. A lane without a partner, and the last one of a Waksman network, goes through the lower part,
 /// so the loop through the last output is taken first.
-fn set_switches(
+pub(crate) fn set_switches(
     sources: &[u32],
     targets: &[u32],
     routed: &mut [bool],
@@ -261,7 +196,7 @@ impl Walk<'_> {
 }
 
 /// The order of the lanes of both parts of a segment, given its own and its switches on that side.
-fn split(order: &[u32], exchanged: &[bool], parts: &mut [u32]) {
+pub(crate) fn split(order: &[u32], exchanged: &[bool], parts: &mut [u32]) {
     let (upper, lower) = parts.split_at_mut(order.len() / 2);
     let (lower, unpaired) = lower.split_at_mut(upper.len());
     let exchanged = exchanged.iter().chain(std::iter::repeat(&false));

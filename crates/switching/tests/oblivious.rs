@@ -419,7 +419,7 @@ mod support_log {
             let mut holding = context(one, 0, Role::Receiver);
             let mut routing = context(other, 1, Role::Sender);
             let shape = Shape { inputs: rows.len(), outputs: injection.len(), bits: rows.bits() };
-            let shares = std::thread::scope(|scope| {
+            std::thread::scope(|scope| {
                 let holder = scope.spawn(|| {
                     let outputs = injection.len();
                     let a = oblivious::hold(&mut holding, &SESSION, form, rows, outputs).unwrap();
@@ -429,8 +429,7 @@ mod support_log {
                 let b = oblivious::route(&mut routing, &SESSION, form, injection, &shape).unwrap();
                 routing.finish().unwrap();
                 [holder.join().unwrap(), b]
-            });
-            shares
+            })
         }
 
         /// The messages of the holder, and of the router.

@@ -129,8 +129,8 @@ impl Transfers {
     /// The hash of the next piece, under a key of its own.
     pub(super) fn hash(&mut self) -> Aes128 {
         match self {
-            Self::Giver(source) => source.hashes.next(),
-            Self::Chooser(source) => source.hashes.next(),
+            Self::Giver(source) => source.hashes.of_next_piece(),
+            Self::Chooser(source) => source.hashes.of_next_piece(),
         }
     }
 

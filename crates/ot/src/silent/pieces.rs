@@ -71,7 +71,7 @@ impl Hashes {
     }
 
     /// The next hash: both parties take them in the same order.
-    pub fn next(&mut self) -> Aes128 {
+    pub fn of_next_piece(&mut self) -> Aes128 {
         let mut key = [0; Block::LEN];
         derive_into(self.label, &[self.session.as_bytes(), &self.next.to_le_bytes()], &mut key);
         self.next += 1;
@@ -101,9 +101,10 @@ mod tests {
     fn no_two_hashes_are_equal() {
         let session = |byte| SessionId::from_bytes([byte; 32]);
         let mut hashes = [Hashes::new("a", &session(1)), Hashes::new("b", &session(1))];
-        let [a, b] = hashes.each_mut().map(|hashes| hashes.next().encrypt_block(Block::ZERO));
-        let c = hashes[0].next().encrypt_block(Block::ZERO);
-        let d = Hashes::new("a", &session(2)).next().encrypt_block(Block::ZERO);
+        let [a, b] =
+            hashes.each_mut().map(|hashes| hashes.of_next_piece().encrypt_block(Block::ZERO));
+        let c = hashes[0].of_next_piece().encrypt_block(Block::ZERO);
+        let d = Hashes::new("a", &session(2)).of_next_piece().encrypt_block(Block::ZERO);
         let mut all = vec![a, b, c, d];
         all.sort();
         all.dedup();

@@ -1,10 +1,17 @@
 //! What the router chooses at each switch, in the order of the walk.
+//!
+//! Routed depth first too: below the first levels all of a segment lies in the cache, its parts do not depend on each
+//! other, and the switches come in the order in which they are needed.
 
 use super::walk::Kept;
-use crate::{Network, Permutation, Routing};
+use crate::routing::{set_switches, split};
+use crate::{Network, Permutation};
 use vesica_core::{ParameterError, Secret};
 use vesica_net::Pool;
 use zeroize::Zeroize;
+
+/// Lanes of a segment whose parts are worth a thread each.
+const WORTH_A_THREAD: usize = 1 << 14;
 
 /// A bit for each switch; secret, wiped when dropped.
 pub(super) struct Choices {
@@ -19,18 +26,24 @@ impl Choices {
         inputs: usize,
     ) -> Result<Self, ParameterError> {
         let permutation = completed(injection, inputs)?;
-        let routing = Routing::waksman_on(pool, &permutation);
-        drop(permutation);
         let network = Kept { len: inputs, kept: injection.len() };
-        let words = (network.switch_count().div_ceil(64)) as usize;
-        let mut bits = Gathered { words: Secret::new(Vec::with_capacity(words)), next: 0, len: 0 };
-        let mut places = vec![[0; 2]; routing.network().levels()];
-        gather(&routing, network, &mut places, &mut bits);
-        if bits.len > 0 {
-            bits.words.expose_mut().push(bits.next);
-        }
-        bits.next.zeroize();
-        Ok(Self { words: bits.words })
+        let mut bits = Gathered::default();
+        let switches = usize::try_from(network.switch_count()).unwrap_or(usize::MAX);
+        // Also so that no copy is left behind when the list grows.
+        bits.words.reserve_exact(switches.div_ceil(64));
+        let zeros = || Secret::new(vec![0; inputs]);
+        let [mut next_sources, mut next_targets] = [zeros(), zeros()];
+        let mut targets = permutation.inverse();
+        let mut sources = permutation;
+        let order = Order {
+            sources: sources.sources_mut(),
+            targets: targets.sources_mut(),
+            next_sources: next_sources.expose_mut(),
+            next_targets: next_targets.expose_mut(),
+        };
+        let mut settings = Secret::new(vec![false; settings_len(inputs)]);
+        route(pool, network, order, settings.expose_mut(), &mut bits);
+        Ok(Self { words: Secret::new(bits.into_words()) })
     }
 
     /// The words that have the choices from `first` on, a multiple of 64.
@@ -57,8 +70,80 @@ fn completed(injection: &[u32], inputs: usize) -> Result<Permutation, ParameterE
     Permutation::from_sources(sources).map_err(|_| ParameterError::NotAnInjection)
 }
 
+/// The order of the lanes of a segment, counting from its first lane, and space for that of its parts.
+struct Order<'a> {
+    /// Where the lane at each place comes from.
+    sources: &'a mut [u32],
+    /// Where the lane at each place goes.
+    targets: &'a mut [u32],
+    next_sources: &'a mut [u32],
+    next_targets: &'a mut [u32],
+}
+
+impl<'a> Order<'a> {
+    /// The parts, which have their order in this one's space and take its own for theirs.
+    fn parts(self) -> [Order<'a>; 2] {
+        let upper = self.sources.len() / 2;
+        let (sources, lower_sources) = self.next_sources.split_at_mut(upper);
+        let (targets, lower_targets) = self.next_targets.split_at_mut(upper);
+        let (next_sources, lower_next_sources) = self.sources.split_at_mut(upper);
+        let (next_targets, lower_next_targets) = self.targets.split_at_mut(upper);
+        let lower = Order {
+            sources: lower_sources,
+            targets: lower_targets,
+            next_sources: lower_next_sources,
+            next_targets: lower_next_targets,
+        };
+        [Order { sources, targets, next_sources, next_targets }, lower]
+    }
+}
+
+/// Space for the settings of a segment of `len` lanes and of those above one of its parts after the other.
+fn settings_len(len: usize) -> usize {
+    2 * len + 2 * usize::BITS as usize
+}
+
+/// Routes a segment, and adds its choices to `bits`.
+fn route(pool: &Pool, this: Kept, order: Order<'_>, settings: &mut [bool], bits: &mut Gathered) {
+    if this.is_nothing() {
+        return;
+    }
+    let len = this.len;
+    let (input, rest) = settings.split_at_mut(len / 2);
+    let (output, rest) = rest.split_at_mut(Network::waksman(len).output_switches(len));
+    let routed = &mut rest[..len.div_ceil(2)];
+    // The first switch of each loop is left as it stands.
+    input.fill(false);
+    output.fill(false);
+    set_switches(order.sources, order.targets, routed, input, output);
+    bits.push(input);
+    if len == 2 {
+        return;
+    }
+    split(order.sources, output, order.next_sources);
+    split(order.targets, input, order.next_targets);
+    let ([upper, lower], [upper_order, lower_order]) = (this.parts(), order.parts());
+    if pool.len() == 1 || len < 2 * WORTH_A_THREAD {
+        route(pool, upper, upper_order, rest, bits);
+        route(pool, lower, lower_order, rest, bits);
+    } else {
+        let mut parts = [Gathered::default(), Gathered::default()];
+        let [upper_bits, lower_bits] = &mut parts;
+        let tasks = vec![(upper, upper_order, upper_bits), (lower, lower_order, lower_bits)];
+        pool.for_each(tasks, |(part, order, bits)| {
+            bits.words.reserve_exact(part.switch_count().div_ceil(64) as usize);
+            let mut settings = Secret::new(vec![false; settings_len(part.len)]);
+            route(pool, part, order, settings.expose_mut(), bits);
+        });
+        parts.iter().for_each(|part| bits.append_all(part));
+    }
+    bits.push(&output[..this.outputs()]);
+}
+
+/// Bits one after the other.
+#[derive(Default)]
 struct Gathered {
-    words: Secret<Vec<u64>>,
+    words: Vec<u64>,
     next: u64,
     len: u32,
 }
@@ -66,30 +151,36 @@ struct Gathered {
 impl Gathered {
     fn push(&mut self, settings: &[bool]) {
         for setting in settings {
-            self.next |= u64::from(*setting) << self.len;
-            self.len += 1;
-            if self.len == u64::BITS {
-                self.words.expose_mut().push(self.next);
-                (self.next, self.len) = (0, 0);
-            }
+            self.append(u64::from(*setting), 1);
         }
+    }
+
+    fn append(&mut self, bits: u64, len: u32) {
+        self.next |= bits << self.len;
+        self.len += len;
+        if self.len >= u64::BITS {
+            self.words.push(self.next);
+            self.len -= u64::BITS;
+            self.next = if self.len == 0 { 0 } else { bits >> (len - self.len) };
+        }
+    }
+
+    fn append_all(&mut self, other: &Self) {
+        other.words.iter().for_each(|word| self.append(*word, u64::BITS));
+        self.append(other.next, other.len);
+    }
+
+    fn into_words(mut self) -> Vec<u64> {
+        if self.len > 0 {
+            self.words.push(self.next);
+        }
+        std::mem::take(&mut self.words)
     }
 }
 
-/// `places` has for each level how many of its input and output switches lie to the left.
-fn gather(routing: &Routing, this: Kept, places: &mut [[usize; 2]], bits: &mut Gathered) {
-    if this.len < 2 {
-        return;
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        self.words.zeroize();
+        self.next.zeroize();
     }
-    let Some(([input, output], below)) = places.split_first_mut() else { return };
-    let level = routing.network().levels() - below.len() - 1;
-    let (inputs, outputs) = (this.inputs(), this.outputs());
-    bits.push(&routing.input(level)[*input..][..inputs]);
-    for part in this.parts() {
-        gather(routing, part, below, bits);
-    }
-    bits.push(&routing.output(level)[*output..][..outputs]);
-    // Also those that are left out lie to the left of the next segment.
-    *input += this.len / 2;
-    *output += Network::waksman(this.len).output_switches(this.len);
 }

@@ -33,7 +33,7 @@ pub(super) fn bytes(switches: u64, bits: u32) -> Traffic {
 pub(super) fn flights(switches: u64) -> u64 {
     let setup = Extensions::of(switches).flights();
     // The corrections of choices join the setup where its last word is the router's.
-    let joins = setup % 2 == 0;
+    let joins = setup.is_multiple_of(2);
     setup + 2 - u64::from(joins)
 }
 
@@ -59,7 +59,7 @@ impl Pads {
 
     /// The hashes of the next piece, one for each 128 bits of a row.
     fn next(&mut self) -> Vec<Aes128> {
-        (0..hashes_of(self.bits)).map(|_| self.hashes.next()).collect()
+        (0..hashes_of(self.bits)).map(|_| self.hashes.of_next_piece()).collect()
     }
 }
 

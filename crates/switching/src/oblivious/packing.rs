@@ -9,14 +9,16 @@ pub(super) const fn bytes_len(len: usize, bits: u32) -> usize {
 
 /// The rows of `words`, packed; `bytes` is replaced.
 pub(super) fn pack(words: &[u64], bits: u32, bytes: &mut Vec<u8>) {
-    bytes.clear();
     let len = words.len() / words_of(bits);
-    bytes.reserve(bytes_len(len, bits) + 8);
     if bits.is_multiple_of(64) {
-        // A plain copy, which the compiler recognises.
-        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        // Not cleared before: most are as long as the last.
+        bytes.resize(bytes_len(len, bits), 0);
+        let (chunks, _) = bytes.as_chunks_mut::<8>();
+        chunks.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
         return;
     }
+    bytes.clear();
+    bytes.reserve(bytes_len(len, bits) + 8);
     let (mut gathered, mut filled) = (0_u64, 0);
     let last = bits % 64;
     let mut push = |word: u64, bits: u32| {

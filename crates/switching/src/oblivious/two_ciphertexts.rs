@@ -75,7 +75,7 @@ impl Pads {
 
     /// The hashes of the next piece, one for each 128 bits of a ciphertext.
     fn next(&mut self) -> Vec<Aes128> {
-        (0..words_of(self.bits)).map(|_| self.hashes.next()).collect()
+        (0..words_of(self.bits)).map(|_| self.hashes.of_next_piece()).collect()
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Whether it has any switch.
-    fn is_nothing(self) -> bool {
+    pub(super) fn is_nothing(self) -> bool {
         self.kept == 0 || self.len < 2
     }
 

@@ -23,14 +23,19 @@ pub(crate) struct Holder {
     differ: Vec<u8>,
     /// The pieces that were made and are not all used.
     pieces: VecDeque<Piece>,
+    keys: Secret<Vec<Block>>,
+    /// Those that were used, for their memory.
+    spent: Vec<Piece>,
     /// Switches of the first piece that were passed.
     passed: usize,
     message: Vec<u8>,
 }
 
 /// What some switches need, with space for their corrections.
+#[derive(Default)]
 struct Piece {
     len: usize,
+    hashed: Vec<Block>,
     /// w, which the holder adds to both lanes.
     masks: Vec<u64>,
     /// The sum of the hashes; with the sum of the lanes it is the correction.
@@ -39,6 +44,7 @@ struct Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
+        self.hashed.zeroize();
         self.masks.zeroize();
         self.corrections.zeroize();
     }
@@ -68,6 +74,8 @@ impl Holder {
             begun: 0,
             differ: Vec::new(),
             pieces: VecDeque::new(),
+            keys: Secret::new(Vec::new()),
+            spent: Vec::new(),
             passed: 0,
             message: Vec::new(),
         })
@@ -88,8 +96,8 @@ impl Holder {
         if len == 0 {
             return Err(Error::Bug("a network has more switches than it said"));
         }
-        let mut keys = Secret::new(vec![Block::ZERO; len]);
-        let mut rest = keys.expose_mut().as_mut_slice();
+        self.keys.expose_mut().resize(len, Block::ZERO);
+        let mut rest = self.keys.expose_mut().as_mut_slice();
         while let (Some(stream), false) = (self.streams.front_mut(), rest.is_empty()) {
             let (now, later) = rest.split_at_mut(rest.len().min(stream.left()));
             stream.fill(ctx.pool(), now)?;
@@ -101,9 +109,9 @@ impl Holder {
         let (bits, words, delta) = (self.pads.bits, words_of(self.pads.bits), &self.delta);
         let differ = self.differ[announced / 8..].chunks(piece_len / 8);
         let mut tasks = Vec::new();
-        for (keys, differ) in keys.expose_mut().chunks_mut(piece_len).zip(differ) {
-            let zeros = || vec![0; keys.len() * words];
-            let piece = Piece { len: keys.len(), masks: zeros(), corrections: zeros() };
+        for (keys, differ) in self.keys.expose_mut().chunks_mut(piece_len).zip(differ) {
+            let mut piece = self.spent.pop().unwrap_or_default();
+            piece.len = keys.len();
             self.pieces.push_back(piece);
             tasks.push((self.pads.next(), keys, differ));
         }
@@ -115,12 +123,14 @@ impl Holder {
                     *key ^= delta & Block::mask(byte >> i & 1 == 1);
                 }
             }
-            let mut hashed = vec![Block::ZERO; keys.len()];
-            add_hashed(&hashes, bits, keys, &mut hashed, &mut piece.masks);
+            let Piece { hashed, masks, corrections, .. } = piece;
+            hashed.resize(keys.len(), Block::ZERO);
+            masks.clear();
+            masks.resize(keys.len() * words, 0);
+            add_hashed(&hashes, bits, keys, hashed, masks);
             keys.iter_mut().for_each(|key| *key ^= delta);
-            piece.corrections.copy_from_slice(&piece.masks);
-            add_hashed(&hashes, bits, keys, &mut hashed, &mut piece.corrections);
-            hashed.zeroize();
+            corrections.clone_from(masks);
+            add_hashed(&hashes, bits, keys, hashed, corrections);
         });
         self.begun += len as u64;
         Ok(())
@@ -132,6 +142,7 @@ impl Holder {
         if let Some(piece) = self.pieces.pop_front() {
             pack(&piece.corrections, self.pads.bits, &mut self.message);
             ctx.peer()?.send(&self.message)?;
+            self.spent.push(piece);
         }
         Ok(())
     }

@@ -22,12 +22,19 @@ pub(crate) struct Router {
     begun: u64,
     choices: Option<Choices>,
     pieces: VecDeque<Piece>,
+    messages: Secret<Vec<Block>>,
+    /// Those that were used, for their memory.
+    spent: Vec<Piece>,
     passed: usize,
 }
 
 /// What some switches need.
+#[derive(Default)]
 struct Piece {
     len: usize,
+    hashed: Vec<Block>,
+    /// The holder's corrections as they came.
+    received: Vec<u8>,
     /// The first of its switches.
     first: u64,
     /// What is added to both lanes, after those that are exchanged were.
@@ -36,6 +43,7 @@ struct Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
+        self.hashed.zeroize();
         self.sums.zeroize();
     }
 }
@@ -64,6 +72,8 @@ impl Router {
             begun: 0,
             choices: None,
             pieces: VecDeque::new(),
+            messages: Secret::new(Vec::new()),
+            spent: Vec::new(),
             passed: 0,
         })
     }
@@ -106,30 +116,32 @@ impl Router {
         let Some(choices) = self.choices.as_ref().filter(|_| len > 0) else {
             return Err(Error::Bug("a network has more switches than it said"));
         };
-        let mut messages = Secret::new(vec![Block::ZERO; len]);
-        fill(ctx, &mut self.of_messages, messages.expose_mut())?;
+        self.messages.expose_mut().resize(len, Block::ZERO);
+        fill(ctx, &mut self.of_messages, self.messages.expose_mut())?;
         let (bits, words) = (self.pads.bits, words_of(self.pads.bits));
         let mut tasks = Vec::new();
-        for messages in messages.expose().chunks(piece_len) {
-            let (len, first) = (messages.len(), self.begun);
-            self.begun += len as u64;
-            self.pieces.push_back(Piece { len, first, sums: vec![0; len * words] });
-            let corrections = ctx.peer()?.recv(bytes_len(len, bits))?;
-            tasks.push((self.pads.next(), messages, corrections));
+        for messages in self.messages.expose().chunks(piece_len) {
+            let mut piece = self.spent.pop().unwrap_or_default();
+            (piece.len, piece.first) = (messages.len(), self.begun);
+            self.begun += piece.len as u64;
+            piece.received.resize(bytes_len(piece.len, bits), 0);
+            ctx.peer()?.recv_into(&mut piece.received)?;
+            self.pieces.push_back(piece);
+            tasks.push((self.pads.next(), messages));
         }
         let tasks = tasks.into_iter().zip(&mut self.pieces).collect();
-        ctx.pool().for_each(tasks, |((hashes, messages, corrections), piece)| {
-            unpack(&corrections, bits, &mut piece.sums);
-            let choices = choices.from(piece.first);
-            for (rows, choices) in piece.sums.chunks_mut(64 * words).zip(choices) {
+        ctx.pool().for_each(tasks, |((hashes, messages), piece)| {
+            let Piece { first, hashed, received, sums, .. } = piece;
+            sums.resize(messages.len() * words, 0);
+            unpack(received, bits, sums);
+            for (rows, choices) in sums.chunks_mut(64 * words).zip(choices.from(*first)) {
                 for (i, row) in rows.chunks_exact_mut(words).enumerate() {
                     let mask = (choices >> i & 1).wrapping_neg();
                     row.iter_mut().for_each(|word| *word &= mask);
                 }
             }
-            let mut hashed = vec![Block::ZERO; messages.len()];
-            add_hashed(&hashes, bits, messages, &mut hashed, &mut piece.sums);
-            hashed.zeroize();
+            hashed.resize(messages.len(), Block::ZERO);
+            add_hashed(&hashes, bits, messages, hashed, sums);
         });
         Ok(())
     }
@@ -184,7 +196,7 @@ impl Switches for Router {
             }
             self.passed += n;
             if self.passed == piece.len {
-                self.pieces.pop_front();
+                self.spent.extend(self.pieces.pop_front());
                 self.passed = 0;
             }
             rest = later;
