@@ -1,5 +1,5 @@
 //! Wall time by step and bytes of the programmable OPRF and of equality, both parties with a thread each:
-//! `programmable_speed [log2 of n] [vole|kkrt|all] [store|polynomial|equality|all] [log2 of n_x]`.
+//! `programmable_speed [log2 of n] [vole|fast|kkrt|all] [store|polynomial|equality|all] [log2 of n_x]`.
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::num::NonZeroUsize;
@@ -71,7 +71,12 @@ fn main() {
     let wanted = |i: usize, name| arguments.get(i).is_none_or(|is| is == name || is == "all");
     let bits = 61;
     let (x, y) = (items(n_x, 1), items(n_y, 2));
-    for (oprf, form, name) in [(Oprf::Vole, Form::Vole, "vole"), (Oprf::Kkrt, Form::Kkrt, "kkrt")] {
+    let forms = [
+        (Oprf::Vole, Form::Vole, "vole"),
+        (Oprf::VoleFast, Form::VoleFast, "fast"),
+        (Oprf::Kkrt, Form::Kkrt, "kkrt"),
+    ];
+    for (oprf, form, name) in forms {
         for (hint, of_hint) in [(Hint::Store, "store"), (Hint::Polynomial, "polynomial")] {
             if !wanted(1, name) || !wanted(2, of_hint) {
                 continue;

@@ -11,7 +11,7 @@
 //! | security | semi-honest, of the OPRF underneath |
 //! | receiver holds | its items X in a cuckoo table, and a value for each bin |
 //! | programmer holds | nothing; it chose the values at its own items Y |
-//! | flights | 5 with [`Oprf::Vole`], 4 with [`Oprf::Kkrt`] |
+//! | flights | 5 with VOLE, 4 with KKRT16 |
 //! | bytes | [`Plan::bytes`]: of the OPRF; of the hint 32, and about 3.12·n_y values with [`Hint::Store`] |
 //!
 //! ```text
@@ -19,7 +19,7 @@
 //!
 //!                                                   x in one of the bins h_1(x), h_2(x), h_3(x);
 //!                                                   A_j = x‖i for the x in bin j = h_i(x)
-//!   F                           ◀──────────────▶    F(A_j): any of the two OPRFs
+//!   F                           ◀──────────────▶    F(A_j): either OPRF
 //!   P = Encode{ y‖i ↦ v(y, i) ⊕ F(y‖i) }
 //!   for all y and i             ───────────────▶    s, P
 //!                                                   t_j = Decode(P, A_j) ⊕ F(A_j)

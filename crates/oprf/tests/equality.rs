@@ -11,7 +11,7 @@ use vesica_ot::{Bits, Traffic};
 #[path = "../../ot/tests/support/mod.rs"]
 mod support;
 
-const FORMS: [Form; 2] = [Form::Vole, Form::Kkrt];
+const FORMS: [Form; 3] = [Form::Vole, Form::VoleFast, Form::Kkrt];
 
 fn random(len: usize, seed: u64) -> Vec<Block> {
     let mut blocks = vec![Block::ZERO; len];
@@ -91,6 +91,7 @@ fn bytes_are_those_of_the_formula() {
     }
     let per_place = |form| bytes(form, 1 << 20).total() as f64 / f64::from(1 << 20);
     assert!((15.0..17.0).contains(&per_place(Form::Vole)));
+    assert!((27.5..29.0).contains(&per_place(Form::VoleFast)));
     assert!((61.0..64.0).contains(&per_place(Form::Kkrt)));
 }
 

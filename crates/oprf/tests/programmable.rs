@@ -15,7 +15,8 @@ use vesica_ot::Traffic;
 #[path = "../../ot/tests/support/mod.rs"]
 mod support;
 
-const FORMS: [(Oprf, Hint); 4] = [
+const FORMS: [(Oprf, Hint); 5] = [
+    (Oprf::VoleFast, Hint::Store),
     (Oprf::Vole, Hint::Store),
     (Oprf::Vole, Hint::Polynomial),
     (Oprf::Kkrt, Hint::Store),
@@ -231,12 +232,13 @@ fn sets_that_are_not_those_of_the_plan_are_refused() {
             let plan = Plan::new(oprf, hint, n_x, n_y, 61);
             assert!(plan.bytes().total() > 0);
             let run = Setting::default().run(
-                |ctx| program(ctx, &SESSION, &plan, &[], value),
-                |ctx| receive(ctx, &SESSION, &plan, &[]),
+                |ctx| Ok(program(ctx, &SESSION, &plan, &[], value).err()),
+                |ctx| Ok(receive(ctx, &SESSION, &plan, &[]).err()),
             );
             let too_large =
                 |error| matches!(error, Some(Error::Parameter(ParameterError::SetTooLarge { .. })));
-            assert!(too_large(run.sender.err()) && too_large(run.receiver.err()));
+            let (programmer, receiver) = run.unwrap();
+            assert!(too_large(programmer) && too_large(receiver));
         }
     }
 }
@@ -247,8 +249,7 @@ fn an_item_given_twice_is_refused() {
     y[49] = y[3];
     for (oprf, hint) in FORMS {
         let plan = Plan::new(oprf, hint, x.len(), y.len(), 61);
-        let setting = Setting { idle: Duration::from_secs(2), ..Setting::default() };
-        let run = setting.run(
+        let run = Setting::default().run(
             |ctx| program(ctx, &SESSION, &plan, &y, value),
             |ctx| receive(ctx, &SESSION, &plan, &x),
         );

@@ -8,6 +8,9 @@ use zeroize::Zeroize;
 /// enough for the first-level cache.
 const STEP: usize = 8;
 
+/// Elements of the longest vectors of a processor.
+const LANES: usize = 4;
+
 /// The points, and memory to interpolate.
 #[derive(Default)]
 pub(crate) struct Buffers {
@@ -55,8 +58,13 @@ pub(super) fn interpolate(buffers: &mut Buffers, p: &mut [Block]) -> Option<()> 
     invert(weights, work)?;
     gf128::mul_each(weights, ys);
     power_sums(xs, weights, powers, sums);
+    // Zeros up to whole vectors cost less than what is left of one.
+    let padded = |len: usize| len.next_multiple_of(LANES);
+    product.resize(product.len() + LANES, Block::ZERO);
+    sums.resize(padded(sums.len()), Block::ZERO);
     for (k, p) in p.iter_mut().enumerate() {
-        *p = gf128::inner_product(&product[k + 1..], &sums[..xs.len() - k]);
+        let len = padded(xs.len() - k);
+        *p = gf128::inner_product(&product[k + 1..][..len], &sums[..len]);
     }
     Some(())
 }

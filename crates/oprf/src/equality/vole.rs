@@ -1,6 +1,6 @@
 //! F from VOLE: one key, at i‖y as an item.
 
-use super::output_bits;
+use super::{Form, output_bits};
 use crate::vole::{self, Plan, Rows, Seed};
 use rand::Rng;
 use vesica_core::hash::derive_into;
@@ -16,12 +16,21 @@ const PLACE_LABEL: &str = "vesica v1 equality place";
 /// Places numbered at a time.
 const BATCH: usize = 1 << 8;
 
-pub(super) fn plan(len: usize) -> Plan {
-    Plan::low_communication(len, output_bits(len))
+pub(super) fn plan(form: Form, len: usize) -> Plan {
+    match form {
+        Form::VoleFast => Plan::fast(len, output_bits(len)),
+        _ => Plan::low_communication(len, output_bits(len)),
+    }
 }
 
 /// i‖y for each i, as y ⊕ π(i); π is drawn with the seed of the OPRF, when the values are fixed.
-fn rows(ctx: &Context, session: &SessionId, seed: [u8; Seed::LEN], y: &[Block]) -> Rows {
+fn rows(
+    ctx: &Context,
+    session: &SessionId,
+    plan: &Plan,
+    seed: [u8; Seed::LEN],
+    y: &[Block],
+) -> Rows {
     let mut key = [Block::ZERO];
     derive_into(PLACE_LABEL, &[session.as_bytes(), &seed], Block::as_bytes_mut(&mut key));
     let permutation = Aes128::new(key[0]);
@@ -32,22 +41,23 @@ fn rows(ctx: &Context, session: &SessionId, seed: [u8; Seed::LEN], y: &[Block]) 
         items.extend(y.iter().zip(&places).map(|(y, i)| Item::from_integer((*y ^ *i).get())));
     }
     let seed = Seed::from_bytes(seed);
-    Rows::new::<SemiHonest>(ctx.pool(), &plan(y.len()), session, &seed, &items)
+    Rows::new::<SemiHonest>(ctx.pool(), plan, session, &seed, &items)
 }
 
 /// The sender's F at i‖x_i.
 pub(super) fn evaluate_everywhere(
     ctx: &mut Context,
     session: &SessionId,
+    form: Form,
     x: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
-    let plan = plan(x.len());
+    let plan = plan(form, x.len());
     let mut vole =
         ctx.child("setup", |ctx| silent::vole::Sender::<SemiHonest>::setup(ctx, session))?;
     let delta = vole.delta();
     let mut seed = [0; Seed::LEN];
     ctx.peer()?.recv_into(&mut seed)?;
-    let rows = ctx.child("hashing", |ctx| rows(ctx, session, seed, x));
+    let rows = ctx.child("hashing", |ctx| rows(ctx, session, &plan, seed, x));
     let mut b = ctx.child("vole", |ctx| vole.extend(ctx, plan.correlations(), plan.values()))?;
     ctx.child("oprf", |ctx| {
         let inputs = vole::unmask(ctx, &plan, rows, delta, |pool, part| b.fill(pool, part))?;
@@ -59,16 +69,17 @@ pub(super) fn evaluate_everywhere(
 pub(super) fn evaluate(
     ctx: &mut Context,
     session: &SessionId,
+    form: Form,
     y: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
-    let plan = plan(y.len());
+    let plan = plan(form, y.len());
     let mut vole =
         ctx.child("setup", |ctx| silent::vole::Receiver::<SemiHonest>::setup(ctx, session))?;
     let mut seed = [0; Seed::LEN];
     ctx.rng().fill_bytes(&mut seed);
     ctx.peer()?.send(&seed)?;
     ctx.peer()?.flush()?;
-    let rows = ctx.child("hashing", |ctx| rows(ctx, session, seed, y));
+    let rows = ctx.child("hashing", |ctx| rows(ctx, session, &plan, seed, y));
     let mut ac = ctx.child("vole", |ctx| vole.extend(ctx, plan.correlations(), plan.values()))?;
     ctx.child("oprf", |ctx| {
         let inputs = vole::mask(ctx, &plan, rows, |pool, a, c| ac.fill(pool, a, c))?;

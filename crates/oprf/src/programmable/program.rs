@@ -52,7 +52,7 @@ pub fn program(
     let mut seed = HintSeed::default();
     ctx.rng().fill_bytes(&mut seed.0);
     let (partition, masked) = match plan.oprf {
-        Oprf::Vole => mask_by_vole(ctx, session, plan, &seed, y, value)?,
+        Oprf::Vole | Oprf::VoleFast => mask_by_vole(ctx, session, plan, &seed, y, value)?,
         Oprf::Kkrt => mask_by_kkrt(ctx, session, plan, &seed, y, value)?,
     };
     ctx.child("hint", |ctx| {

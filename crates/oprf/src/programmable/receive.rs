@@ -44,7 +44,7 @@ pub fn receive(
         return without_programmer(ctx, session, plan, x);
     }
     let (occupied, cuckoo, mut values) = match plan.oprf {
-        Oprf::Vole => evaluate_vole(ctx, session, plan, x)?,
+        Oprf::Vole | Oprf::VoleFast => evaluate_vole(ctx, session, plan, x)?,
         Oprf::Kkrt => evaluate_kkrt(ctx, session, plan, x)?,
     };
     ctx.child("hint", |ctx| {
