@@ -520,15 +520,20 @@ fn seconds_of_ids(params: &PsiParams) -> f64 {
     0.02 + 0.2e-6 * both_sizes(params)
 }
 
-/// Most messages in a row that wait for each other, when only the receiver gets the result or both must.
+/// Messages in a row that wait for each other; the sets have some thousand items, or they may be fewer.
 fn flights(plan: Plan, params: &PsiParams) -> u64 {
-    let characteristic =
-        characteristic::Plan::new(plan.form, params.sender_len(), params.receiver_len());
+    let (n_x, n_y) = (params.sender_len(), params.receiver_len());
+    let characteristic = characteristic::Plan::new(plan.form, n_x, n_y);
+    let transfers = transfers::flights(plan.form, n_x);
     let after = match (plan.identifiers, params.query()) {
-        (Some(identifiers), _) => private_id::flights(identifiers, params) + 5,
-        (_, Query::Cardinality) => 1,
-        (_, Query::Shares(_)) => 8,
-        _ => 6,
+        (Some(identifiers), _) => private_id::flights(identifiers, params) + transfers + 1,
+        (_, Query::Cardinality) => 0,
+        (_, Query::Shares(values)) => {
+            let columns = values.map_or(0, |values| values.columns());
+            let shape = shared_shape(params, columns, n_x.min(n_y));
+            oblivious::flights(plan.form.switching(), &shape)
+        }
+        _ => transfers,
     };
-    characteristic.flights() + after
+    characteristic.flights() + after + announce::bounds_bytes(params)
 }

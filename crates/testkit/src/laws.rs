@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{
-    Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, Values,
+    Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, TextLen, Values,
 };
 use vesica_protocols::{Input, Operation, Output, Protocol};
 
@@ -484,18 +484,44 @@ fn one_query(
     }
 }
 
+/// A query that `protocol` offers.
+fn offered_query(protocol: &Protocol) -> Query {
+    let values = Values::new(Role::Sender, 8).expect("values have 8 bits");
+    match protocol.operations.first() {
+        Some(Operation::Cardinality) => Query::Cardinality,
+        Some(Operation::Threshold) => Query::Threshold { min: 1 },
+        Some(Operation::Sum) => Query::Sum(values),
+        Some(Operation::Union) => Query::Union(TextLen::MAX),
+        Some(Operation::PrivateId) => Query::PrivateId,
+        Some(Operation::Shares) => Query::Shares(None),
+        Some(Operation::SharedValues) => Query::SharedValues { values, default: 0 },
+        _ => Query::Intersection,
+    }
+}
+
 /// Law for what a protocol does not offer: it is refused before anything is sent.
 pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
     let bits = law_bits(protocol);
-    let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Receiver)
+    let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Both)
         .and_then(|params| params.with_item_bits(bits))
-        .expect("test sets are small");
+        .expect("test sets are small")
+        .with_query(offered_query(protocol));
     let set = Arc::new(items_for(protocol, 0..2));
     let refused = |params, input: Input| {
         [Role::Sender, Role::Receiver].map(|role| protocol.party(role, params, input.clone()).err())
     };
     let values = Values::new(Role::Sender, 8).expect("values have 8 bits");
-    for query in [Query::Cardinality, Query::Threshold { min: 1 }, Query::Sum(values)] {
+    let others = [
+        Query::Intersection,
+        Query::Cardinality,
+        Query::Threshold { min: 1 },
+        Query::Sum(values),
+        Query::Union(TextLen::MAX),
+        Query::PrivateId,
+        Query::Shares(None),
+        Query::SharedValues { values, default: 0 },
+    ];
+    for query in others {
         if !protocol.operations.contains(&query.operation()) {
             let error = Some(ParameterError::UnsupportedOperation.into());
             let found = refused(params.with_query(query), Arc::clone(&set).into());
@@ -506,6 +532,29 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
         let bounded = params.with_bounds(Bounds::new(Some(1), None).expect("one bound"));
         let error = Some(ParameterError::UnsupportedBounds.into());
         assert_eq!(refused(bounded, Arc::clone(&set).into()), [error.clone(), error]);
+    }
+    let values_refused = Some(Error::from(ParameterError::UnsupportedValues));
+    let wide = values.with_columns(2).expect("two columns").signed();
+    if protocol.operations.contains(&Operation::Sum) {
+        let of_receiver = Values::new(Role::Receiver, 8).expect("values have 8 bits");
+        let not_taken = if protocol.wide_values { of_receiver } else { wide };
+        let found = refused(params.with_query(Query::Sum(not_taken)), Arc::clone(&set).into());
+        assert_eq!(found, [values_refused.clone(), values_refused], "{}", protocol.id);
+    }
+    if offered_query(protocol).operation().is_for_both() {
+        let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Receiver)
+            .expect("test sets are small")
+            .with_query(offered_query(protocol));
+        let error = Some(Error::from(ParameterError::IsForBoth));
+        let found = refused(params, Arc::clone(&set).into());
+        assert_eq!(found, [error.clone(), error], "{}", protocol.id);
+    }
+    if protocol.operations.contains(&Operation::Union) {
+        let error = Some(Error::from(ParameterError::Texts));
+        let too_few = Input::with_texts(Arc::clone(&set), Arc::new(vec![0; 4096]));
+        assert_eq!(refused(params, too_few), [error.clone(), error.clone()], "{}", protocol.id);
+        let found = refused(params, Arc::clone(&set).into());
+        assert_eq!(found, [error.clone(), error], "{}", protocol.id);
     }
     if protocol.operations.contains(&Operation::Sum) {
         let params = params.with_query(Query::Sum(values));
@@ -521,6 +570,7 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
     }
     if protocol.operations.contains(&Operation::Cardinality) {
         let twice = Arc::new(vec![set[0], set[0]]);
+        let params = params.with_query(Query::Cardinality);
         let error = Some(ParameterError::DuplicateItem.into());
         assert_eq!(refused(params, twice.into()), [error.clone(), error], "{}", protocol.id);
     }

@@ -59,11 +59,12 @@ impl Plan {
     pub(super) fn flights(&self) -> u64 {
         let parts =
             self.programmed.flights() + oblivious::flights(self.form.switching(), &self.shape);
-        parts
-            + match self.form.compares_first() {
-                true => comparison::flights(self.programmed.bins(), self.bits) + 1,
-                false => equality::flights(self.form.equality()),
-            }
+        let compared = match self.form.compares_first() {
+            true => comparison::flights(self.programmed.bins(), self.bits) + 1,
+            false => equality::flights(self.form.equality()),
+        };
+        // Where one part ends and the next begins, messages go the same way: once, or twice in the paper's form.
+        parts + compared - if self.form == Form::Paper { 2 } else { 1 }
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn flights(identifiers: Identifiers, params: &PsiParams) -> u64 {
             let (n_x, n_y) = (params.sender_len(), params.receiver_len());
             of(n_x, n_y) + of(n_y, n_x)
         }
-        Identifiers::Oprf => 8,
+        Identifiers::Oprf => 6,
     }
 }
 

@@ -35,6 +35,17 @@ pub(super) fn bytes(form: Form, rows: usize, row_len: usize) -> Traffic {
         }
 }
 
+/// Messages in a row that wait for each other, after one from the sender.
+pub(super) fn flights(form: Form, rows: usize) -> u64 {
+    let is_asked = |rows| cot::extend_bytes::<SemiHonest>(rows).sender_to_receiver > 0;
+    match form {
+        _ if rows == 0 => 0,
+        Form::Silent | Form::LowCommunication if is_asked(rows) => 4,
+        Form::Silent | Form::LowCommunication => 2,
+        Form::Paper => 3,
+    }
+}
+
 /// Both pads of each of `rows` transfers: the one that comes with the choice 0, and the other.
 pub(super) fn pads(
     ctx: &mut Context,
