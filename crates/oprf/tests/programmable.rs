@@ -12,6 +12,8 @@ use vesica_oprf::programmable::{
 };
 use vesica_ot::Traffic;
 
+#[path = "support/recording.rs"]
+mod recording;
 #[path = "../../ot/tests/support/mod.rs"]
 mod support;
 
@@ -187,6 +189,35 @@ fn values_of_other_items_are_unbiased_whatever_the_programmer_has() {
                 let pairs = values.iter().zip(&values[1..]);
                 let ones = pairs.filter(|(a, b)| (**a ^ **b).bit(bit)).count() as f64;
                 assert!((ones - values.len() as f64 / 2.0).abs() <= bound, "bit {bit} of sums");
+            }
+        }
+    }
+}
+
+/// What the receiver gets for given items of the programmer: messages of the same lengths, and a hint whose bits
+/// are ones about half of the time at every place of a byte, within six standard deviations.
+#[test]
+fn the_receivers_messages_have_equal_lengths_and_an_unbiased_hint_whatever_the_programmer_has() {
+    let x = items(0..4000);
+    let common = x[..3000].to_vec();
+    let in_a_row: Vec<Item> = (0..3000).map(Item::from_integer).collect();
+    for (oprf, hint) in FORMS {
+        let plan = Plan::new(oprf, hint, x.len(), 3000, 61);
+        let mut lengths = None;
+        for y in [&common, &in_a_row, &items(5000..8000)] {
+            let messages = recording::sent_by_sender(
+                |ctx| program(ctx, &SESSION, &plan, y, |_| Block::ZERO),
+                |ctx| receive(ctx, &SESSION, &plan, &x).map(|_| ()),
+            );
+            let lens: Vec<usize> = messages.iter().map(Vec::len).collect();
+            let start = 1 + lens.iter().rposition(|len| *len == 32).expect("the hint's seed");
+            assert_eq!(lengths.get_or_insert(lens.clone()), &lens);
+            let hint = messages[start..].concat();
+            assert!(hint.len() > 60_000);
+            let bound = 6.0 * (hint.len() as f64).sqrt() / 2.0;
+            for bit in 0..8 {
+                let ones = hint.iter().filter(|byte| **byte >> bit & 1 == 1).count() as f64;
+                assert!((ones - hint.len() as f64 / 2.0).abs() <= bound, "bit {bit}");
             }
         }
     }
