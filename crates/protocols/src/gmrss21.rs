@@ -88,7 +88,8 @@ pub(crate) enum Form {
 impl Form {
     fn oprf(self) -> programmable::Oprf {
         match self {
-            Form::Silent | Form::LowCommunication => programmable::Oprf::Vole,
+            Form::Silent => programmable::Oprf::VoleFast,
+            Form::LowCommunication => programmable::Oprf::Vole,
             Form::Paper => programmable::Oprf::Kkrt,
         }
     }
@@ -109,7 +110,8 @@ impl Form {
 
     fn equality(self) -> equality::Form {
         match self {
-            Form::Silent | Form::LowCommunication => equality::Form::Vole,
+            Form::Silent => equality::Form::VoleFast,
+            Form::LowCommunication => equality::Form::Vole,
             Form::Paper => equality::Form::Kkrt,
         }
     }
@@ -126,7 +128,7 @@ pub(crate) enum Identifiers {
     /// From programmable OPRFs that are right at common items only (§4.5).
     Sloppy(Form),
     /// From the OPRF of RR22, in both directions.
-    Oprf,
+    Oprf(Form),
 }
 
 /// A row's choices.
@@ -139,11 +141,12 @@ struct Plan {
 
 const SILENT: Plan = Plan { form: Form::Silent, identifiers: None };
 const PAPER: Plan = Plan { form: Form::Paper, identifiers: None };
-const SLOPPY: Plan = Plan { identifiers: Some(Identifiers::Sloppy(Form::Silent)), ..SILENT };
+const SLOPPY: Plan = Plan { identifiers: Some(Identifiers::Sloppy(Form::LowCommunication)), ..SILENT };
 const SLOPPY_PAPER: Plan = Plan { identifiers: Some(Identifiers::Sloppy(Form::Paper)), ..PAPER };
 const SHORT: Plan = Plan { form: Form::LowCommunication, identifiers: None };
-const SHORT_IDS: Plan = Plan { identifiers: Some(Identifiers::Oprf), ..SHORT };
-const WHOLE: Plan = Plan { identifiers: Some(Identifiers::Oprf), ..SILENT };
+const SHORT_IDS: Plan =
+    Plan { identifiers: Some(Identifiers::Oprf(Form::LowCommunication)), ..SHORT };
+const WHOLE: Plan = Plan { identifiers: Some(Identifiers::Oprf(Form::Silent)), ..SILENT };
 
 /// Largest set: bins and their functions' entries are numbered with 32 bits.
 const MAX_ITEMS: u64 = 1 << 30;
@@ -265,12 +268,12 @@ fn seconds(params: &PsiParams) -> f64 {
 
 /// The same where values are compared first.
 fn seconds_of_short(params: &PsiParams) -> f64 {
-    seconds(params) + 4e-6 * params.sender_len() as f64
+    seconds(params) + 2.3e-6 * params.sender_len() as f64
 }
 
 /// The same for the parts of the paper.
 fn seconds_of_paper(params: &PsiParams) -> f64 {
-    4.0 * seconds(params)
+    5.0 * seconds(params)
 }
 
 const SOURCE: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, on silent transfers and key-value stores";

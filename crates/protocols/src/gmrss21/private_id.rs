@@ -31,8 +31,8 @@ fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize) -> Tr
             Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
         }
         Identifiers::Sloppy(form) => sloppy_plan(form, learner, holder).bytes(),
-        Identifiers::Oprf => {
-            let plan = Plan::fast(learner, BITS);
+        Identifiers::Oprf(form) => {
+            let plan = plan(form, learner);
             let mut bytes = silent::vole::bytes::<SemiHonest>(plan.correlations(), plan.values());
             bytes.receiver_to_sender += Seed::LEN as u64 + plan.masked_bytes();
             bytes
@@ -48,7 +48,7 @@ pub(super) fn flights(identifiers: Identifiers, params: &PsiParams) -> u64 {
             let (n_x, n_y) = (params.sender_len(), params.receiver_len());
             of(n_x, n_y) + of(n_y, n_x)
         }
-        Identifiers::Oprf => 6,
+        Identifiers::Oprf(_) => 6,
     }
 }
 
@@ -76,8 +76,12 @@ pub(super) fn of_items(
             (Identifiers::Sloppy(form), false) => {
                 hold_sloppily(ctx, &session, form, items, other_len, &mut ids)
             }
-            (Identifiers::Oprf, true) => learn(ctx, &session, items, other_len, &mut ids),
-            (Identifiers::Oprf, false) => hold(ctx, &session, items, other_len, &mut ids),
+            (Identifiers::Oprf(form), true) => {
+                learn(ctx, &session, form, items, other_len, &mut ids)
+            }
+            (Identifiers::Oprf(form), false) => {
+                hold(ctx, &session, form, items, other_len, &mut ids)
+            }
         })?;
     }
     Ok(ids)
@@ -138,10 +142,19 @@ fn hold_sloppily(
     Ok(())
 }
 
+/// The shape of the OPRF of RR22 for one who learns at `len` items.
+fn plan(form: Form, len: usize) -> Plan {
+    match form {
+        Form::LowCommunication => Plan::low_communication(len, BITS),
+        _ => Plan::fast(len, BITS),
+    }
+}
+
 /// The learner's part of the OPRF of RR22.
 fn learn(
     ctx: &mut Context,
     session: &SessionId,
+    form: Form,
     items: &[Item],
     other_len: usize,
     ids: &mut [Block],
@@ -149,7 +162,7 @@ fn learn(
     if items.is_empty() || other_len == 0 {
         return Ok(());
     }
-    let plan = Plan::fast(items.len(), BITS);
+    let plan = plan(form, items.len());
     let mut correlations = silent::vole::Receiver::<SemiHonest>::setup(ctx, session)?;
     let mut seed = [0; Seed::LEN];
     ctx.rng().fill_bytes(&mut seed);
@@ -169,6 +182,7 @@ fn learn(
 fn hold(
     ctx: &mut Context,
     session: &SessionId,
+    form: Form,
     items: &[Item],
     other_len: usize,
     ids: &mut [Block],
@@ -183,7 +197,7 @@ fn hold(
         ids.iter_mut().zip(&own).for_each(|(id, own)| *id = *id ^ *own);
         return Ok(());
     }
-    let plan = Plan::fast(other_len, BITS);
+    let plan = plan(form, other_len);
     let mut correlations = silent::vole::Sender::<SemiHonest>::setup(ctx, session)?;
     let delta = correlations.delta();
     let mut seed = [0; Seed::LEN];
