@@ -141,7 +141,8 @@ struct Plan {
 
 const SILENT: Plan = Plan { form: Form::Silent, identifiers: None };
 const PAPER: Plan = Plan { form: Form::Paper, identifiers: None };
-const SLOPPY: Plan = Plan { identifiers: Some(Identifiers::Sloppy(Form::LowCommunication)), ..SILENT };
+const SLOPPY: Plan =
+    Plan { identifiers: Some(Identifiers::Sloppy(Form::LowCommunication)), ..SILENT };
 const SLOPPY_PAPER: Plan = Plan { identifiers: Some(Identifiers::Sloppy(Form::Paper)), ..PAPER };
 const SHORT: Plan = Plan { form: Form::LowCommunication, identifiers: None };
 const SHORT_IDS: Plan =
@@ -280,7 +281,14 @@ const SOURCE: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, 
 const SOURCE_SHORT: &str = "Pinkas, Schneider, Tkachenko, Yanai, EUROCRYPT 2019, up to the comparison; then switching as in Garimella et al., PKC 2021";
 const SOURCE_PAPER: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, as published";
 
-const PARTS: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + (ℓ + 1)/8·switches + OPRF of n_x + (40 + ⌈log n_x⌉)/8·n_x; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.3·n_x·(log n_x − 0.5)";
+const PARTS: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + (ℓ + 1)/8·switches + OPRF of n_x + (40 + ⌈log n_x⌉)/8·n_x; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+
+const PARTS_SHORT: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + comparison on shares of 1.32·n_x values of ℓ bits, about ℓ/2 bytes each + switches/4 + n_x/8; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+
+const PARTS_PAPER: &str = "characteristic(n_x, n_y) = KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, 16 bytes each and padded 2.3 times + (128 + 4·ℓ)/8·switches + ℓ/8·1.32·n_x + KKRT16 of n_x instances + (40 + ⌈log n_x⌉)/8·n_x; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+
+const ASSUMPTION_PAPER: &str =
+    "gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher";
 
 pub(crate) const CARDINALITY_ROW: Protocol = Protocol {
     id: "gmrss21_cardinality",
@@ -310,7 +318,7 @@ pub(crate) const CARDINALITY_ROW: Protocol = Protocol {
 pub(crate) const CARDINALITY_PAPER_ROW: Protocol = Protocol {
     id: "gmrss21_cardinality_paper",
     name: "Cardinality by oblivious switching, as published",
-    ..as_published(CARDINALITY_ROW)
+    ..as_published(CARDINALITY_ROW, PARTS_PAPER)
 };
 
 pub(crate) const INTERSECTION_ROW: Protocol = Protocol {
@@ -351,7 +359,10 @@ pub(crate) const UNION_ROW: Protocol = Protocol {
 pub(crate) const UNION_PAPER_ROW: Protocol = Protocol {
     id: "gmrss21_union_paper",
     name: "Union by oblivious switching, as published",
-    ..as_published(UNION_ROW)
+    ..as_published(
+        UNION_ROW,
+        "characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x texts; 8 bytes and the texts of the union when both learn",
+    )
 };
 
 pub(crate) const SHARES_ROW: Protocol = Protocol {
@@ -398,6 +409,8 @@ pub(crate) const PRIVATE_ID_PAPER_ROW: Protocol = Protocol {
     id: "gmrss21_private_id_paper",
     name: "Private ids by oblivious switching, as published",
     source: SOURCE_PAPER,
+    assumption: ASSUMPTION_PAPER,
+    bytes_formula: "KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, and the same with n_x and n_y exchanged; characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     flights: |params| flights(SLOPPY_PAPER, params),
     bytes: |params| bytes(SLOPPY_PAPER, params),
     seconds: |params| 3.0 * seconds_of_paper(params),
@@ -424,18 +437,22 @@ pub(crate) const PRIVATE_ID_OPRF_ROW: Protocol = Protocol {
 pub(crate) const CARDINALITY_SHORT_ROW: Protocol = Protocol {
     id: "cardinality_low_communication",
     name: "Cardinality by comparison and oblivious switching",
-    ..low_communication(CARDINALITY_ROW)
+    ..low_communication(CARDINALITY_ROW, PARTS_SHORT)
 };
 
 pub(crate) const UNION_SHORT_ROW: Protocol = Protocol {
     id: "union_low_communication",
     name: "Union by comparison and oblivious switching",
-    ..low_communication(UNION_ROW)
+    ..low_communication(
+        UNION_ROW,
+        "characteristic(n_x, n_y) as in cardinality_low_communication + transfers of n_x texts; 8 bytes and the texts of the union when both learn",
+    )
 };
 
 pub(crate) const PRIVATE_ID_SHORT_ROW: Protocol = Protocol {
     id: "private_id_low_communication",
     name: "Private ids by two VOLE OPRFs, comparison and oblivious switching",
+    bytes_formula: "OPRF of n_x + OPRF of n_y; characteristic(n_x, n_y) as in cardinality_low_communication + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     flights: |params| flights(SHORT_IDS, params),
     bytes: |params| bytes(SHORT_IDS, params),
     seconds: |params| seconds_of_short(params) + seconds_of_ids(params),
@@ -445,9 +462,10 @@ pub(crate) const PRIVATE_ID_SHORT_ROW: Protocol = Protocol {
 };
 
 /// `row` with the results put in order in place of what is compared.
-const fn low_communication(row: Protocol) -> Protocol {
+const fn low_communication(row: Protocol, formula: &'static str) -> Protocol {
     Protocol {
         source: SOURCE_SHORT,
+        bytes_formula: formula,
         flights: |params| flights(SHORT, params),
         bytes: |params| bytes(SHORT, params),
         seconds: seconds_of_short,
@@ -458,9 +476,11 @@ const fn low_communication(row: Protocol) -> Protocol {
 }
 
 /// `row` with the parts of the paper.
-const fn as_published(row: Protocol) -> Protocol {
+const fn as_published(row: Protocol, formula: &'static str) -> Protocol {
     Protocol {
         source: SOURCE_PAPER,
+        assumption: ASSUMPTION_PAPER,
+        bytes_formula: formula,
         flights: |params| flights(PAPER, params),
         bytes: |params| bytes(PAPER, params),
         seconds: seconds_of_paper,
@@ -534,9 +554,15 @@ fn flights(plan: Plan, params: &PsiParams) -> u64 {
         (_, Query::Shares(values)) => {
             let columns = values.map_or(0, |values| values.columns());
             let shape = shared_shape(params, columns, n_x.min(n_y));
-            oblivious::flights(plan.form.switching(), &shape)
+            1 + oblivious::flights(plan.form.switching(), &shape).max(5)
         }
         _ => transfers,
     };
-    characteristic.flights() + after + announce::bounds_bytes(params)
+    // After the bounds the sender has heard something, so that what follows is set up anew.
+    let bounds = match (announce::bounds_bytes(params), params.query()) {
+        (0, _) => 0,
+        (_, Query::Cardinality) => 1,
+        _ => 3,
+    };
+    characteristic.flights() + after + bounds
 }

@@ -121,7 +121,10 @@ pub struct Ids {
     pub all: Vec<[u8; Item::LEN]>,
 }
 
-/// One party's shares of a list that is in an order nobody knows, or in that of the sender's list.
+/// One party's shares of a list.
+///
+/// With [`vesica_core::Query::Shares`] nobody knows its order. With [`vesica_core::Query::SharedValues`] it is a random
+/// one that only the sender's side of the run knew, and that it has forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// How many entries the list has.

@@ -1,7 +1,7 @@
 //! The permuted characteristic (Figures 5 and 6): which of the sender's items the receiver has, told
 //! the receiver in an order that the sender alone knows.
 
-use super::{Form, comparison};
+use super::{Form, comparison, transfers};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
@@ -10,7 +10,7 @@ use vesica_net::Context;
 use vesica_oprf::{equality, programmable};
 use vesica_ot::{Bits, Traffic};
 use vesica_switching::oblivious::{self, Rows, Shape};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const STEP_LABEL: &str = "vesica v1 permuted characteristic";
 
@@ -80,31 +80,32 @@ pub(super) fn sender(
     form: Form,
     x: &[Item],
     n_y: usize,
-) -> Result<Vec<u32>> {
+) -> Result<Zeroizing<Vec<u32>>> {
     if x.is_empty() || n_y == 0 {
-        let mut order: Vec<u32> = (0..x.len() as u32).collect();
+        let mut order = Zeroizing::new((0..x.len() as u32).collect::<Vec<_>>());
         order.shuffle(ctx.rng());
         return Ok(order);
     }
     let plan = Plan::new(form, x.len(), n_y);
-    let programmable::Received { cuckoo, mut values } = ctx.child("oprf", |ctx| {
+    let programmable::Received { cuckoo, values } = ctx.child("oprf", |ctx| {
         programmable::receive(ctx, &step(session, "oprf"), &plan.programmed, x)
     })?;
+    let values = Zeroizing::new(values);
     let full = (0..cuckoo.len())
         .filter_map(|bin| cuckoo.bin(bin).map(|placed| (bin as u32, placed.position)));
-    let mut tests: Vec<(u32, u32)> = full.collect();
+    let mut tests: Zeroizing<Vec<(u32, u32)>> = Zeroizing::new(full.collect());
     drop(cuckoo);
     // What is told is in this order: uniform, and independent of where the items were placed.
     tests.shuffle(ctx.rng());
-    let injection: Vec<u32> = tests.iter().map(|(bin, _)| *bin).collect();
+    let injection: Zeroizing<Vec<u32>> =
+        Zeroizing::new(tests.iter().map(|(bin, _)| *bin).collect());
     if form.compares_first() {
         let shares = compare(ctx, session, Role::Sender, &values, plan.bits)?;
         let rows = route(ctx, session, &plan, &injection)?;
         let masked = (0..injection.len())
             .map(|i| (rows.number(i) == 1) ^ shares[injection[i] as usize])
             .collect::<Bits>();
-        ctx.child("equality", |ctx| ctx.peer()?.send(&masked.to_bytes()))?;
-        ctx.peer()?.flush()?;
+        ctx.child("equality", |ctx| transfers::send_bits(ctx, &masked))?;
     } else {
         let rows = route(ctx, session, &plan, &injection)?;
         let own = |(i, bin): (usize, &u32)| rows.block(i) ^ values[*bin as usize];
@@ -114,8 +115,7 @@ pub(super) fn sender(
             equality::tell(ctx, &step(session, "equality"), form.equality(), &own)
         })?;
     }
-    values.zeroize();
-    Ok(tests.iter().map(|(_, position)| *position).collect())
+    Ok(Zeroizing::new(tests.iter().map(|(_, position)| *position).collect()))
 }
 
 /// The receiver's part: which of the sender's items it has, in the sender's order.
@@ -141,10 +141,10 @@ pub(super) fn receiver(
     })?;
     let is_common = if form.compares_first() {
         let shares = compare(ctx, session, Role::Receiver, &targets, plan.bits)?;
-        let numbers: Vec<u64> = shares.iter().map(|share| u64::from(*share)).collect();
+        let numbers =
+            Zeroizing::new(shares.iter().map(|share| u64::from(*share)).collect::<Vec<_>>());
         let rows = hold(ctx, session, &plan, &Rows::from_numbers(&numbers, 1))?;
-        let masked = ctx.child("equality", |ctx| ctx.peer()?.recv(Bits::bytes_len(n_x)))?;
-        let masked = Bits::from_bytes(&masked, n_x);
+        let masked = ctx.child("equality", |ctx| transfers::recv_bits(ctx, n_x))?;
         masked.iter().enumerate().map(|(i, bit)| bit ^ (rows.number(i) == 1)).collect()
     } else {
         let rows = hold(ctx, session, &plan, &Rows::from_blocks(&targets, plan.bits))?;

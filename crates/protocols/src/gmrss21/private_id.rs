@@ -12,7 +12,7 @@ use vesica_oprf::vole::{self, Plan, Rows, Seed};
 use vesica_ot::Traffic;
 use vesica_ot::silent;
 use vesica_simd::aes::Aes128;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Length of an identifier in bits.
 const BITS: u32 = 128;
@@ -107,13 +107,14 @@ fn learn_sloppily(
         return Ok(());
     }
     let plan = sloppy_plan(form, items.len(), other_len);
-    let mut received = programmable::receive(ctx, session, &plan, items)?;
-    for (bin, value) in received.values.iter().enumerate() {
-        if let Some(placed) = received.cuckoo.bin(bin) {
+    let programmable::Received { cuckoo, values } =
+        programmable::receive(ctx, session, &plan, items)?;
+    let values = Zeroizing::new(values);
+    for (bin, value) in values.iter().enumerate() {
+        if let Some(placed) = cuckoo.bin(bin) {
             add(ids, placed.position, *value);
         }
     }
-    received.values.zeroize();
     Ok(())
 }
 
@@ -130,15 +131,14 @@ fn hold_sloppily(
     ctx.rng().fill_bytes(&mut key);
     let prf = Aes128::new(Block::from_le_bytes(key));
     key.zeroize();
-    let mut own: Vec<Block> =
-        items.iter().map(|item| Block::from_le_bytes(*item.as_bytes())).collect();
+    let own = items.iter().map(|item| Block::from_le_bytes(*item.as_bytes()));
+    let mut own = Zeroizing::new(own.collect::<Vec<_>>());
     prf.encrypt(&mut own);
-    ids.iter_mut().zip(&own).for_each(|(id, own)| *id = *id ^ *own);
+    ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id = *id ^ *own);
     if !items.is_empty() && other_len > 0 {
         let plan = sloppy_plan(form, other_len, items.len());
         programmable::program(ctx, session, &plan, items, |entry| own[entry.position as usize])?;
     }
-    own.zeroize();
     Ok(())
 }
 
@@ -192,9 +192,9 @@ fn hold(
     }
     if other_len == 0 {
         // Nobody else has any: random ones do.
-        let mut own = Block::zeros(ids.len());
+        let mut own = Zeroizing::new(Block::zeros(ids.len()));
         ctx.rng().fill_bytes(Block::as_bytes_mut(&mut own));
-        ids.iter_mut().zip(&own).for_each(|(id, own)| *id = *id ^ *own);
+        ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id = *id ^ *own);
         return Ok(());
     }
     let plan = plan(form, other_len);

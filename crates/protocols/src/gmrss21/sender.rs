@@ -5,7 +5,7 @@ use super::characteristic::{self, step};
 use super::{Identifiers, Plan, announce, private_id, transfers};
 use crate::party::check_set_len;
 use crate::{Ids, Input, Output, Party, Shares, answer};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use vesica_core::{Error, Item, Learns, Misbehaviour, PsiParams, Query, Result, Role, Values};
 use vesica_net::Context;
 use vesica_switching::oblivious::{self, Rows};
@@ -131,7 +131,7 @@ fn give_sums(
     })
 }
 
-/// The texts of the union that are not among this party's own.
+/// The texts of the union without this party's own, of which each stands for one item: others may have the same.
 fn others_of_union(
     ctx: &mut Context,
     params: &PsiParams,
@@ -139,9 +139,19 @@ fn others_of_union(
     len: usize,
 ) -> Result<Vec<u8>> {
     let union = announce::recv_union(ctx, params, len)?;
-    let known: HashSet<&[u8]> = own.chunks_exact(len).collect();
-    let others = union.chunks_exact(len).filter(|text| !known.contains(text));
-    Ok(others.flatten().copied().collect())
+    let mut left: HashMap<&[u8], usize> = HashMap::with_capacity(params.sender_len());
+    own.chunks_exact(len).for_each(|text| *left.entry(text).or_default() += 1);
+    let mut others = Vec::new();
+    for text in union.chunks_exact(len) {
+        match left.get_mut(text) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => others.extend_from_slice(text),
+        }
+    }
+    match left.values().all(|count| *count == 0) {
+        true => Ok(others),
+        false => Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue)),
+    }
 }
 
 /// A second network, which the receiver sets (Figure 13).

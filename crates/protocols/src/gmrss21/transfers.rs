@@ -65,8 +65,7 @@ pub(super) fn pads(
         }
     };
     let mut pads = Zeroizing::new(random::Sender::new(cots, session).extend(ctx, rows)?);
-    let corrections = ctx.peer()?.recv(Bits::bytes_len(rows))?;
-    let corrections = Bits::from_bytes(&corrections, rows);
+    let corrections = recv_bits(ctx, rows)?;
     for ([zero, one], correction) in pads.iter_mut().zip(corrections.iter()) {
         let swap = (*zero ^ *one) & Block::mask(correction);
         *zero = *zero ^ swap;
@@ -95,8 +94,7 @@ pub(super) fn chosen_pads(
     };
     let random::Received { choices: random, messages } =
         random::Receiver::new(cots, session).extend(ctx, choices.len())?;
-    ctx.peer()?.send(&choices.xor(&random).to_bytes())?;
-    ctx.peer()?.flush()?;
+    send_bits(ctx, &choices.xor(&random))?;
     Ok(Zeroizing::new(messages))
 }
 
@@ -145,16 +143,31 @@ pub(super) fn take(
     }
     let pads = chosen_pads(ctx, session, form, without)?;
     let mut stream = Zeroizing::new(vec![0; row_len]);
-    let mut taken = Vec::new();
+    let mut taken = vec![0; without.len() * row_len];
+    let mut end = 0;
     recv_rows(ctx, without.len(), row_len, |i, row| {
-        // As much work for what is not to be read.
         stretch(pads[i], &mut stream);
         stream.iter_mut().zip(row).for_each(|(pad, byte)| *pad ^= byte);
-        if !without.get(i) {
-            taken.extend_from_slice(&stream);
-        }
+        // As much work for what is not to be read: the next row takes its place.
+        taken[end..end + row_len].copy_from_slice(&stream);
+        end += row_len * usize::from(!without.get(i));
     })?;
+    taken.truncate(end);
     Ok(taken)
+}
+
+/// Sends bits.
+pub(super) fn send_bits(ctx: &mut Context, bits: &Bits) -> Result<()> {
+    let bytes = bits.to_bytes();
+    bytes.chunks(BYTES_PER_MESSAGE).try_for_each(|part| ctx.peer()?.send(part))?;
+    ctx.peer()?.flush()
+}
+
+/// Receives what [`send_bits`] sent.
+pub(super) fn recv_bits(ctx: &mut Context, len: usize) -> Result<Bits> {
+    let mut bytes = vec![0; Bits::bytes_len(len)];
+    bytes.chunks_mut(BYTES_PER_MESSAGE).try_for_each(|part| ctx.peer()?.recv_into(part))?;
+    Ok(Bits::from_bytes(&bytes, len))
 }
 
 /// Sends `rows` rows that `fill` writes into zeros, some in each message.
