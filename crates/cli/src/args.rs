@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     Check(CheckArgs),
     Run(RunArgs),
+    Combine(CombineArgs),
     Protocols(ProtocolsArgs),
     Bench(BenchArgs),
     #[command(hide = true)]
@@ -193,7 +194,8 @@ pub(crate) struct CheckArgs {
 /// Both sides run this command with the same agreement; one listens and one connects, whichever
 /// suits, in any order. Only a side that receives the result gives --output. The result file
 /// appears whole or not at all. Where the answer is a count, a yes or no, or a sum, it is printed;
-/// --output is then optional and holds it as a table of one row.
+/// --output is then optional and holds it as a table of one row. Shares go to a file that ends in
+/// .json.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -209,7 +211,7 @@ pub(crate) struct RunArgs {
     /// The party you are, to be sure of it
     #[arg(long = "as", value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    /// Where your matching rows go, or the answer; its ending says the format
+    /// Where your matching rows go, or whatever else the result is; its ending says the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
@@ -232,6 +234,40 @@ pub(crate) struct RunArgs {
     pub(crate) talk: TalkArgs,
 }
 
+/// Put two files of shares together.
+///
+/// Reads the files that both sides' runs wrote and gives what was shared, a row for each entry: the
+/// item of a common key as 32 hexadecimal digits, and the values as numbers. Whoever does this
+/// learns the intersection, or whose values are no defaults: that is what shares are there to keep
+/// from either side.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  vesica combine shop.json publisher.json --output common.csv")]
+pub(crate) struct CombineArgs {
+    /// One side's file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) one: PathBuf,
+    /// The other side's file
+    #[arg(value_name = "OTHER", value_hint = ValueHint::FilePath)]
+    pub(crate) other: PathBuf,
+    /// Where the table goes; its ending says the format [default: printed as CSV]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Name the entries that are keys of this file: its key columns are put beside them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "agreement")]
+    pub(crate) keys: Option<PathBuf>,
+    /// The agreement of the run, for --keys
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "keys")]
+    pub(crate) agreement: Option<PathBuf>,
+    /// The column of the file of keys that holds a key, where the names differ; repeatable
+    #[arg(long = "column", value_name = "KEY=COLUMN", requires = "keys")]
+    pub(crate) columns: Vec<ColumnChoice>,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// Your data.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Data")]
@@ -239,8 +275,7 @@ pub(crate) struct DataArgs {
     /// Your file: CSV, TSV (also .gz, .zst) or Parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) input: PathBuf,
-    /// The column of your file that holds a key, or the values of a sum, where the names differ;
-    /// repeatable
+    /// The column of your file that holds a key, or values, where the names differ; repeatable
     #[arg(long = "column", value_name = "KEY=COLUMN")]
     pub(crate) columns: Vec<ColumnChoice>,
     /// What separates the fields: one character, or "tab" [default: found in the file]

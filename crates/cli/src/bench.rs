@@ -101,7 +101,8 @@ impl Network {
   vesica bench dh --size 2^16 --network lan --runs 5
   vesica bench ot_phasing --paper --item-bits 32 --size 2^20
   vesica bench gbf --ot iknp --size 2^16
-  vesica bench rr22 --size 2^16 --common 100")]
+  vesica bench rr22 --size 2^16 --common 100
+  vesica bench gmrss21_union --operation union --size 2^16")]
 pub(crate) struct BenchArgs {
     /// The protocol's id in the catalogue (see `vesica protocols`)
     protocol: String,
@@ -191,6 +192,9 @@ pub(crate) enum BenchError {
     /// The protocol knows no bounds.
     #[error("{0} does not offer bounds")]
     NoBounds(&'static str),
+    /// The protocol adds one column of values without a sign.
+    #[error("{0} takes one value of an item, without a sign")]
+    PlainValues(&'static str),
     /// The least number of common items is above the largest.
     #[error("--min-matches is above --max-matches")]
     BoundsReversed,

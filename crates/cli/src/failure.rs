@@ -10,9 +10,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use vesica_engine::agreement::AgreementError;
+use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_link::{Endpoint, IdentityError};
-use vesica_records::InputError;
+use vesica_records::{InputError, OutputError};
 
 /// Exit codes.
 pub(crate) mod code {
@@ -59,6 +60,12 @@ pub(crate) enum Failure {
     UnknownProtocol { id: String },
     /// More or fewer than two parties for a new agreement.
     PartyCount { found: usize },
+    /// Files of shares that cannot be combined.
+    Shares(SharesError),
+    /// The agreement for the keys is not that of the shares.
+    OtherAgreement,
+    /// Shares of values alone name no keys.
+    NoKeysShared,
     /// Standard output could not be written.
     Stdout(io::Error),
     /// The benchmark.
@@ -118,6 +125,18 @@ impl From<InputFault> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Stdout(error)
+    }
+}
+
+impl From<SharesError> for Failure {
+    fn from(error: SharesError) -> Self {
+        Failure::Shares(error)
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        Error::from(error).into()
     }
 }
 

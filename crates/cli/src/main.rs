@@ -46,6 +46,7 @@ fn run(command: &Command, out: &mut impl Write) -> Result<ExitCode, Failure> {
         Command::Agree(args) => commands::agree::run(args, out),
         Command::Explain(args) => commands::agree::explain(args, out),
         Command::Check(args) => commands::check::run(args, out),
+        Command::Combine(args) => commands::combine::run(args, out),
         Command::Protocols(args) => commands::protocols::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::BenchParty(args) => {

@@ -139,6 +139,17 @@ impl FromStr for Delimiter {
     }
 }
 
+/// The column chosen for each key.
+pub(crate) fn column_choices(given: &[ColumnChoice]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut choices = BTreeMap::new();
+    for choice in given {
+        if choices.insert(choice.key.clone(), choice.column.clone()).is_some() {
+            return Err(Failure::ColumnTwice { key: choice.key.clone() });
+        }
+    }
+    Ok(choices)
+}
+
 impl DataArgs {
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
@@ -149,13 +160,7 @@ impl DataArgs {
     }
 
     pub(crate) fn column_choices(&self) -> Result<BTreeMap<String, String>, Failure> {
-        let mut choices = BTreeMap::new();
-        for choice in &self.columns {
-            if choices.insert(choice.key.clone(), choice.column.clone()).is_some() {
-                return Err(Failure::ColumnTwice { key: choice.key.clone() });
-            }
-        }
-        Ok(choices)
+        column_choices(&self.columns)
     }
 }
 

@@ -149,6 +149,7 @@ fn help_texts() {
         "explain ",
         "check ",
         "run ",
+        "combine ",
         "protocols ",
         "bench ",
         "demo ",
@@ -159,7 +160,7 @@ fn help_texts() {
     }
     assert!(!session.transcript.contains("bench-party"), "a command of our own is shown");
     let examples = session.transcript.matches("\nExample:\n").count();
-    assert_eq!(examples, 14, "a command without an example");
+    assert_eq!(examples, 15, "a command without an example");
     session.assert_golden("help.txt");
 }
 
@@ -447,13 +448,14 @@ fn completions_and_manual_pages_cover_every_command() {
         assert!(output.status.success(), "{arguments:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let commands = ["keygen", "agree", "explain", "check", "run", "protocols", "bench", "demo"];
+    let commands =
+        ["keygen", "agree", "explain", "check", "run", "combine", "protocols", "bench", "demo"];
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = said(&["completions", shell]);
         assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
     }
     assert!(said(&["man"]).contains(".TH vesica 1"));
-    assert_eq!(said(&["man", "--out", "."]), "14 pages in .\n");
+    assert_eq!(said(&["man", "--out", "."]), "15 pages in .\n");
     for command in commands {
         let page = fs::read_to_string(session.path(&format!("vesica-{command}.1"))).unwrap();
         assert!(page.contains(&format!("vesica\\-{command}")), "{command}");

@@ -13,7 +13,7 @@ fn amounts(range: std::ops::Range<u64>) -> String {
 }
 
 /// Small sets: circuits count their gates for what they would cost.
-const TERMS: Terms = Terms { max_rows: 500, ..support::TERMS };
+const TERMS: Terms<'static> = Terms { max_rows: 500, ..support::TERMS };
 
 const SUM: &str = "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 20\n";
 
@@ -31,7 +31,7 @@ fn with_report(place: &Place, mut command: Command, report: &str) -> Command {
 }
 
 /// Runs both; the output is that of `one`.
-fn run(place: &Place, terms: &Terms, output: Option<&str>) -> [Ended; 2] {
+fn run(place: &Place, terms: &Terms<'_>, output: Option<&str>) -> [Ended; 2] {
     place.agreement("agreement.toml", terms);
     let one = place.run("agreement.toml", "one", "one.csv", output);
     let two = place.run("agreement.toml", "two", "two.csv", None);

@@ -11,7 +11,7 @@ fn words(name: &str) -> Vec<String> {
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-fn word_terms(receives: &'static str) -> Terms {
+fn word_terms(receives: &'static str) -> Terms<'static> {
     Terms { key: "word", profile: "exact", receives, ..TERMS }
 }
 

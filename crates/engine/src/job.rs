@@ -1,12 +1,13 @@
 //! One run of an agreement: read, meet, agree, match, check, write.
 
-use crate::agreement::{Agreement, Question};
-use crate::answer::Answer;
+use crate::agreement::{Agreement, PartyTerms};
+use crate::answer::text_limit;
 use crate::clock::PhaseClock;
 use crate::error::ConfigFault;
 use crate::meeting::Purpose;
 use crate::report::{self, InputReport};
 use crate::resources::Stopwatch;
+use crate::results;
 use crate::run::{Run, Seats, Steps, context};
 use crate::{Error, Event, Observer, Phase, Report};
 use std::collections::BTreeMap;
@@ -17,10 +18,7 @@ use vesica_core::hash::ItemHash;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_protocols::Security;
-use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, ValueColumn, check_figures_output,
-    check_output, write_figures, write_matches,
-};
+use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, ValueColumns};
 
 const ITEM_LABEL: &str = "vesica v1 item";
 
@@ -32,11 +30,11 @@ pub struct Job {
     pub identity: Identity,
     /// This side's rows.
     pub source: Source,
-    /// For a key of the agreement, or the column that is summed, the column of the file that holds
-    /// it, where the names differ.
+    /// For a key or a column of values of the agreement the column of the file that holds it, where the
+    /// names differ.
     pub columns: BTreeMap<String, String>,
-    /// Where the result goes: the matching rows, exactly when this side receives them; a count, an
-    /// answer or a sum, if wished, when this side receives that.
+    /// Where the result goes, when this side receives it: rows, keys, identifiers and shares always, a count,
+    /// an answer or a sum if wished.
     pub output: Option<OutputOptions>,
     /// Where the peer is.
     pub link: LinkOptions,
@@ -51,18 +49,18 @@ pub struct Job {
 /// The key columns of `agreement` as they are named in the file of `party`, where that is known.
 ///
 /// # Errors
-/// [`ConfigFault::UnknownKey`] when `columns` names neither a key of the agreement nor the column
-/// that is summed and may be this party's.
+/// [`ConfigFault::UnknownKey`] when `columns` names neither a key of the agreement nor a column
+/// of values that may be this party's.
 pub fn key_columns(
     agreement: &Agreement,
     party: Option<&str>,
     columns: &BTreeMap<String, String>,
 ) -> Result<Vec<KeyColumn>, Error> {
     let mut known: Vec<String> = agreement.keys.iter().map(|key| key.name.clone()).collect();
-    if let Question::Sum(sum) = &agreement.question
-        && party.is_none_or(|party| party == sum.of)
+    if let Some(values) = agreement.question.values()
+        && party.is_none_or(|party| party == values.of)
     {
-        known.push(sum.column.clone());
+        known.extend(values.columns.iter().cloned());
     }
     if let Some(given) = columns.keys().find(|name| !known.contains(name)) {
         return Err(ConfigFault::UnknownKey { given: given.clone(), known }.into());
@@ -78,18 +76,33 @@ pub fn key_columns(
         .collect())
 }
 
-/// The column whose values `party` brings, as it is named in its file; `None` when it brings none.
-pub fn value_column(
+/// The columns whose values `party` brings, as they are named in its file; `None` when it brings none.
+pub fn value_columns(
     agreement: &Agreement,
     party: &str,
     columns: &BTreeMap<String, String>,
-) -> Option<ValueColumn> {
-    let sum = agreement.summed_by(party)?;
-    Some(ValueColumn { column: named_here(&sum.column, columns), bits: sum.bits })
+) -> Option<ValueColumns> {
+    let values = agreement.values_of(party)?;
+    Some(ValueColumns {
+        columns: values.columns.iter().map(|column| named_here(column, columns)).collect(),
+        bits: values.bits,
+        signed: values.signed,
+        duplicates: values.duplicates,
+    })
+}
+
+/// What is read beside the keys under `agreement`, `values` being this party's.
+pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
+    Beside { values, texts: text_limit(agreement) }
 }
 
 fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
     columns.get(name).map_or(name, String::as_str).to_owned()
+}
+
+/// What a file under `terms` must keep to.
+pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
+    KeyLimits { max_rows: Some(terms.max_rows), strict, may_be_empty: terms.min_rows == 0 }
 }
 
 /// How encoded keys become items under `agreement`: the integers that they are where
@@ -144,21 +157,19 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         return Err(ConfigFault::Insecure { protocol: row.id }.into());
     }
     let party = || seats.party.clone();
-    let gives_rows = agreement.question == Question::Intersection;
     match (seats.learns(&agreement), &output) {
-        (true, None) if gives_rows => {
+        (true, None) if results::must_be_kept(&agreement) => {
             return Err(ConfigFault::OutputMissing { party: party() }.into());
         }
         (false, Some(_)) => return Err(ConfigFault::OutputNotLearned { party: party() }.into()),
-        (true, Some(output)) if gives_rows => check_output(&source, output)?,
-        (true, Some(output)) => check_figures_output(&source, output)?,
+        (true, Some(output)) => results::check(&agreement, &source, output)?,
         _ => {}
     }
     let key = key_columns(&agreement, Some(&seats.party), &columns)?;
-    let values = value_column(&agreement, &seats.party, &columns);
+    let values = value_columns(&agreement, &seats.party, &columns);
     let hash = key_items(&agreement, &key);
     let terms = agreement.terms_of(&seats.party);
-    let limits = KeyLimits { max_rows: Some(terms.max_rows), strict: job.strict };
+    let limits = key_limits(terms, job.strict);
 
     // Reading and meeting the peer take their time side by side; a failure of one ends the other.
     let run = Run::new(cancel);
@@ -167,7 +178,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
     let (keys, met) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let start = Instant::now();
-            let read = (&*key, values.as_ref());
+            let read = (&*key, beside(&agreement, values.as_ref()));
             let keys = run.read(&source, read, &hash, &limits, terms.min_rows, &*observer);
             if let Err(error) = &keys {
                 run.abort(error.stop_reason());
@@ -220,26 +231,16 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
             });
             run.go_on()
         };
-        match answer {
-            Answer::Items(items) => {
-                let written = write_matches(
-                    &source,
-                    &key,
-                    &hash,
-                    &fingerprint,
-                    items,
-                    output,
-                    &mut progress,
-                )?;
-                rows_written = Some(written.rows);
-            }
-            answer => {
-                let figures = figures(&agreement, answer);
-                if !figures.is_empty() {
-                    write_figures(&source, &figures, output)?;
-                }
-            }
-        }
+        let made = results::Made {
+            agreement: &agreement,
+            role: seats.role,
+            session: matched.params.session(),
+            source: &source,
+            key: &key,
+            hash: &hash,
+            fingerprint: &fingerprint,
+        };
+        rows_written = made.write(answer, output, &mut progress)?;
         clock.add(Phase::Writing, start.elapsed());
     }
 
@@ -258,18 +259,4 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         used: stopwatch.read(),
     }
     .report())
-}
-
-/// The columns of a result file that holds no rows; none when there is no answer.
-fn figures(agreement: &Agreement, answer: &Answer) -> Vec<(&'static str, String)> {
-    match (&agreement.question, answer) {
-        (_, Answer::Count(count)) => vec![("keys_in_common", count.to_string())],
-        (Question::Threshold { min }, Answer::AtLeast(yes)) => {
-            vec![("threshold", min.to_string()), ("reached", yes.to_string())]
-        }
-        (Question::Sum(terms), Answer::Sum(sum)) => {
-            vec![("column", terms.column.clone()), ("sum", sum.to_string())]
-        }
-        _ => Vec::new(),
-    }
 }

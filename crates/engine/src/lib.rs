@@ -4,6 +4,7 @@
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`job`] — one run: read, meet, agree, match, check, write.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items.
+//! * [`shares`] — files of shares, and what two of them hold together.
 //! * [`Choice`] — the protocol of a run and why this one; [`Network`] — what was measured for it.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
@@ -25,8 +26,11 @@ mod meeting;
 mod probe;
 mod report;
 mod resources;
+mod results;
 mod run;
 mod self_check;
+pub mod shares;
+mod texts;
 
 pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};

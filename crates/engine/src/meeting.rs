@@ -5,7 +5,8 @@
 //! | hello | 64 | `vesica`, version, purpose, candidates, agreement hash, software version |
 //! | agreement | 4, then its length | the canonical text; only when the hashes differ |
 //! | size | 8 | the set's size as announced |
-//! | closing | 33 | payload bytes counted each way; the answer when both learn it |
+//! | canaries | 16 each | with private ids: the ids of a side's own self-check items |
+//! | closing | 33 | payload bytes counted each way; the answer, or its hash, when both learn it |
 //!
 //! The length of the hello never changes, so that any two versions can tell each other apart.
 
@@ -18,7 +19,7 @@ use vesica_core::Misbehaviour;
 use vesica_net::Context;
 
 /// Version of everything that crosses the wire. Sides of different versions refuse each other.
-pub(crate) const WIRE_VERSION: u16 = 3;
+pub(crate) const WIRE_VERSION: u16 = 4;
 
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";

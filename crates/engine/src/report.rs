@@ -67,10 +67,22 @@ pub struct AgreementReport {
     pub threshold: Option<u64>,
     /// The party whose values are summed, where that is asked.
     pub sum_of: Option<String>,
-    /// Their column in the agreement.
+    /// Their column in the agreement, where it is one.
     pub sum_column: Option<String>,
-    /// The value of a key is below two to this power.
+    /// The bits of a value that is summed.
     pub sum_bits: Option<u32>,
+    /// The party whose values are summed or shared, where there are values.
+    pub values_of: Option<String>,
+    /// Their columns in the agreement.
+    pub value_columns: Option<Vec<String>>,
+    /// The bits of a value.
+    pub value_bits: Option<u32>,
+    /// Whether values may be below zero.
+    pub values_signed: Option<bool>,
+    /// What becomes of the values of rows with the same key: `sum`, `first` or `refuse`.
+    pub duplicates: Option<&'static str>,
+    /// The most bytes of a key in a union.
+    pub key_bytes: Option<u32>,
     /// The fewest common keys for an answer.
     pub min_matches: Option<u64>,
     /// The most common keys for an answer.
@@ -197,12 +209,30 @@ pub struct ResultReport {
     pub matched_keys: Option<u64>,
     /// Whether the threshold is reached, when this side receives that.
     pub threshold_reached: Option<bool>,
-    /// The sum in decimal digits, when this side receives it.
+    /// The sum in decimal digits, when this side receives it and it is one.
     pub sum: Option<String>,
+    /// The sums of all columns, when this side receives them.
+    pub sums: Option<Vec<SumReport>>,
+    /// Keys that either party has, when this side receives them, or identifiers in the list, with those of
+    /// padding.
+    pub union_keys: Option<u64>,
+    /// Keys that only the peer has, when this side receives them.
+    pub new_keys: Option<u64>,
+    /// Entries in this side's file of shares, when it receives one.
+    pub shared_entries: Option<u64>,
     /// Rows written, when this side receives them.
     pub rows_written: Option<u64>,
     /// Whether the self-check passed here; a run that fails it has no report.
     pub self_check: &'static str,
+}
+
+/// The sum of one column.
+#[derive(Clone, Debug, Serialize)]
+pub struct SumReport {
+    /// The column in the agreement.
+    pub column: String,
+    /// The sum in decimal digits.
+    pub sum: String,
 }
 
 /// Bytes on the network.
@@ -290,10 +320,12 @@ impl Parts<'_> {
         let Parts { agreement, seats, matched, .. } = self;
         let (payload_sent, payload_received) = self.meter.bytes_under(Phase::Matching.name());
         let (wire_sent, wire_received) = self.wire_bytes;
+        let values = agreement.question.values();
         let summed = match &agreement.question {
             Question::Sum(sum) => Some(sum),
             _ => None,
         };
+        let only = summed.filter(|sum| sum.columns.len() == 1);
         Report {
             schema: SCHEMA,
             vesica_version: env!("CARGO_PKG_VERSION"),
@@ -310,8 +342,17 @@ impl Parts<'_> {
                     _ => None,
                 },
                 sum_of: summed.map(|sum| sum.of.clone()),
-                sum_column: summed.map(|sum| sum.column.clone()),
+                sum_column: only.map(|sum| sum.columns.concat()),
                 sum_bits: summed.map(|sum| sum.bits),
+                values_of: values.map(|values| values.of.clone()),
+                value_columns: values.map(|values| values.columns.clone()),
+                value_bits: values.map(|values| values.bits),
+                values_signed: values.map(|values| values.signed),
+                duplicates: values.map(|values| values.duplicates.name()),
+                key_bytes: match agreement.question {
+                    Question::Union { key_bytes } => Some(key_bytes),
+                    _ => None,
+                },
                 min_matches: agreement.bounds.min,
                 max_matches: agreement.bounds.max,
             },
@@ -364,6 +405,7 @@ fn result_report(
         matched_keys: match answer {
             Some(Answer::Items(items)) => Some(items.len() as u64),
             Some(Answer::Count(count)) => Some(*count),
+            Some(Answer::Sums { count, .. }) => *count,
             _ => None,
         },
         threshold_reached: match answer {
@@ -371,7 +413,31 @@ fn result_report(
             _ => None,
         },
         sum: match answer {
-            Some(Answer::Sum(sum)) => Some(sum.to_string()),
+            Some(Answer::Sums { sums, .. }) if sums.len() == 1 => Some(sums[0].to_string()),
+            _ => None,
+        },
+        sums: match (answer, agreement.question.values()) {
+            (Some(Answer::Sums { sums, .. }), Some(values)) => {
+                let sums = values.columns.iter().zip(sums);
+                let row = |(column, sum): (&String, &i128)| SumReport {
+                    column: column.clone(),
+                    sum: sum.to_string(),
+                };
+                Some(sums.map(row).collect())
+            }
+            _ => None,
+        },
+        union_keys: match answer {
+            Some(Answer::Union(union)) => Some(union.keys.len() as u64),
+            Some(Answer::Ids(ids)) => Some(ids.all.len() as u64),
+            _ => None,
+        },
+        new_keys: match answer {
+            Some(Answer::Union(union)) => Some(union.new),
+            _ => None,
+        },
+        shared_entries: match answer {
+            Some(Answer::Shares(shares)) => Some(shares.len as u64),
             _ => None,
         },
         rows_written,

@@ -1,7 +1,7 @@
 //! The parts of a run and what its threads share.
 
 use crate::agreement::Agreement;
-use crate::answer::{self, Answer};
+use crate::answer::{self, Answer, Asked};
 use crate::choice::{self, Choice};
 use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Counts, Purpose};
@@ -16,9 +16,7 @@ use vesica_core::{PsiParams, Role, SessionId, StopReason};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
 use vesica_protocols::{Output, Party};
-use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, KeySet, Source, ValueColumn, read_keys, read_keys_with_values,
-};
+use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, KeySet, Source, read_keys_with};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 const EXPORT_CANARIES: &str = "EXPORTER-vesica-canaries";
@@ -114,7 +112,7 @@ impl Run {
     pub(crate) fn read(
         &self,
         source: &Source,
-        (key, values): (&[KeyColumn], Option<&ValueColumn>),
+        (key, beside): (&[KeyColumn], Beside<'_>),
         hash: &KeyItems,
         limits: &KeyLimits,
         min_rows: u64,
@@ -129,12 +127,7 @@ impl Run {
             });
             self.go_on()
         };
-        let keys = match values {
-            Some(values) => {
-                read_keys_with_values(source, key, values, hash, limits, &mut progress)?
-            }
-            None => read_keys(source, key, hash, limits, &mut progress)?,
-        };
+        let keys = read_keys_with(source, key, beside, hash, limits, &mut progress)?;
         let distinct = keys.counts.distinct;
         if distinct < min_rows {
             return Err(InputFault::TooFewKeys { distinct, min: min_rows }.into());
@@ -247,8 +240,15 @@ impl Run {
             }
             None => CheckedSet::new(keys.items, canaries, padded_len, &secret, ctx.rng()),
         };
-        let set = match keys.values {
-            Some(values) => set.and_then(|set| set.with_values(values, agreement.checked_values())),
+        let set = match (keys.values, agreement.checked_values()) {
+            (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),
+            _ => set,
+        };
+        let set = match keys.texts {
+            Some(keys) => {
+                let texts = agreement.text_len().map(|len| (len, seats.role));
+                set.and_then(|set| set.with_keys(keys, texts))
+            }
             None => set,
         };
         let set = set.ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
@@ -259,16 +259,26 @@ impl Run {
             .map_err(at(Phase::Matching))?;
 
         observer.event(&Event::Phase(Phase::Checking));
-        let most = announced_here.min(announced_there);
-        let checked = answer::check(output, &set, agreement, seats.learns(agreement), most)
-            .map_err(at(Phase::Checking))?;
+        let asked = Asked {
+            agreement,
+            learns: seats.learns(agreement),
+            here: announced_here,
+            there: announced_there,
+            role: seats.role,
+        };
+        let checked = answer::check(output, &set, &asked).map_err(at(Phase::Checking))?;
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
-        let counts = Counts { sent, received, told: checked.told(&set, agreement.learns()) };
-        ctx.child(Phase::Checking.name(), |ctx| meeting::compare_counts(ctx, &counts))
+        let checked = ctx
+            .child(Phase::Checking.name(), |ctx| {
+                let checked = checked.settled(ctx, &set)?;
+                let told = checked.told(&set, agreement.learns());
+                meeting::compare_counts(ctx, &Counts { sent, received, told })?;
+                Ok::<_, vesica_core::Error>(checked)
+            })
             .map_err(at(Phase::Checking))?;
         observer.event(&Event::Checked);
         // Only now, so that the time until the closing message does not tell the peer how many.
-        let answer = checked.answer(&set);
+        let answer = checked.answer(&set).map_err(|kind| at(Phase::Checking)(kind.into()))?;
         Ok(Matched { answer, params, choice, announced_here, announced_there, direction_changes })
     }
 

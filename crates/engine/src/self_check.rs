@@ -10,14 +10,18 @@
 //! Items of a small domain, integers, have such items beside them in a domain of two bits more.
 //!
 //! Where the answer is a number, the shared canaries are in it: a count has them in full and has
-//! them taken off, a sum counts them in bits of its own, below the values, so that lost and invented
-//! ones are seen there. One bit, as whether there are enough, cannot tell.
+//! them taken off, a sum counts them in bits of its own, below the values, or in a column of its own, so
+//! that lost and invented ones are seen there. One bit, as whether there are enough, cannot tell. In a union
+//! canaries and padding have marked texts; an identifier is known to be of a canary by whoever brought it.
+//! Shares hold none: nobody could tell them from keys.
 
 use crate::agreement::{CheckedValues, IntegerItems};
+use crate::texts::{self, Mark};
 use rand::Rng;
 use std::sync::Arc;
 use vesica_core::{Item, Misbehaviour, Role, hash};
 use vesica_protocols::Input;
+use vesica_records::KeyTexts;
 
 const SHARED_LABEL: &str = "vesica v1 shared canary";
 
@@ -27,13 +31,15 @@ pub(crate) struct CheckedSet {
     own_len: usize,
     shared_len: usize,
     values: Option<OwnValues>,
+    keys: Option<KeyTexts>,
+    texts: Option<Arc<Vec<u8>>>,
 }
 
 /// The values of a set's items.
 struct OwnValues {
     values: Arc<Vec<u64>>,
-    /// Of the keys alone.
-    total: u128,
+    /// What some of the keys add up to at least and at most, in each column.
+    reach: Vec<(i128, i128)>,
 }
 
 impl CheckedSet {
@@ -60,7 +66,12 @@ impl CheckedSet {
             rng.fill_bytes(&mut bytes);
             items.push(Item::from_bytes(bytes));
         }
-        Some(Self { items: Arc::new(items), own_len, shared_len: canaries, values: None })
+        Some(Self::of(items, own_len, canaries))
+    }
+
+    fn of(items: Vec<Item>, own_len: usize, shared_len: usize) -> Self {
+        let items = Arc::new(items);
+        Self { items, own_len, shared_len, values: None, keys: None, texts: None }
     }
 
     /// The same for items that are integers: in place of random items there are numbers that no key
@@ -78,38 +89,82 @@ impl CheckedSet {
         items.try_reserve_exact(2 * canaries + padding).ok()?;
         items.extend((0..canaries as u64).map(|i| integers.shared(i)));
         items.extend((0..(canaries + padding) as u64).map(|i| integers.own(role, i)));
-        Some(Self { items: Arc::new(items), own_len, shared_len: canaries, values: None })
+        Some(Self::of(items, own_len, canaries))
     }
 
     /// The same with the `values` of its keys; canaries and padding get theirs of `checked`.
     ///
     /// `None` when the memory cannot be had.
-    pub(crate) fn with_values(
+    pub(crate) fn with_values(mut self, values: Vec<u64>, checked: CheckedValues) -> Option<Self> {
+        let reach = checked.reach(&values);
+        let others = self.items.len() - self.own_len;
+        let mut values = checked.of_keys(values, others)?;
+        checked.extend(&mut values, self.shared_len, others - self.shared_len);
+        self.values = Some(OwnValues { values: Arc::new(values), reach });
+        Some(self)
+    }
+
+    /// The same with the texts of its `keys`; where all items have `texts` of so many bytes, canaries
+    /// and padding get marked ones of the party in that role.
+    ///
+    /// `None` when the memory cannot be had.
+    pub(crate) fn with_keys(
         mut self,
-        mut values: Vec<u64>,
-        checked: CheckedValues,
+        keys: KeyTexts,
+        texts: Option<(usize, Role)>,
     ) -> Option<Self> {
-        let total = values.iter().map(|value| u128::from(*value)).sum();
-        values.iter_mut().for_each(|value| *value = checked.of_key(*value));
-        values.try_reserve_exact(self.items.len().saturating_sub(values.len())).ok()?;
-        values.resize(self.own_len + self.shared_len, checked.of_shared());
-        values.resize(self.items.len(), checked.of_own());
-        self.values = Some(OwnValues { values: Arc::new(values), total });
+        if let Some((len, role)) = texts {
+            let mut texts = Vec::new();
+            texts.try_reserve_exact(len.checked_mul(self.items.len())?).ok()?;
+            keys.iter().for_each(|key| texts::push_key(&mut texts, key, len));
+            let padding = self.items.len() - self.own_len - 2 * self.shared_len;
+            for (mark, count) in [
+                (Mark::Shared, self.shared_len),
+                (Mark::Own(role), self.shared_len),
+                (Mark::Padding(role), padding),
+            ] {
+                (0..count).for_each(|_| texts::push_mark(&mut texts, mark, len));
+            }
+            self.texts = Some(Arc::new(texts));
+        }
+        self.keys = Some(keys);
         Some(self)
     }
 
     /// What enters the protocol.
     pub(crate) fn input(&self) -> Input {
         let items = Arc::clone(&self.items);
-        match &self.values {
-            Some(own) => Input::with_values(items, Arc::clone(&own.values)),
-            None => items.into(),
+        match (&self.values, &self.texts) {
+            (Some(own), _) => Input::with_values(items, Arc::clone(&own.values)),
+            (None, Some(texts)) => Input::with_texts(items, Arc::clone(texts)),
+            (None, None) => items.into(),
         }
     }
 
-    /// What the values of all own keys add up to, where there are values.
-    pub(crate) fn total(&self) -> Option<u128> {
-        self.values.as_ref().map(|own| own.total)
+    /// What the values of some own keys add up to at least and at most, in each column, where there are values.
+    pub(crate) fn reach(&self) -> Option<&[(i128, i128)]> {
+        self.values.as_ref().map(|own| &own.reach[..])
+    }
+
+    /// The texts of its keys, where they were asked for.
+    pub(crate) fn keys(&self) -> Option<&KeyTexts> {
+        self.keys.as_ref()
+    }
+
+    /// How many items it has, canaries and padding included.
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// How many keys it has.
+    pub(crate) fn own_len(&self) -> usize {
+        self.own_len
+    }
+
+    /// Where the shared canaries are, and where this party's own are.
+    pub(crate) fn canaries(&self) -> [std::ops::Range<usize>; 2] {
+        let shared = self.own_len + self.shared_len;
+        [self.own_len..shared, shared..shared + self.shared_len]
     }
 
     /// Checks the canaries among `positions` and counts the others, this party's own matches.
@@ -149,6 +204,7 @@ fn truncate(digest: &[u8; 32]) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreement::ValueTerms;
     use rand::SeedableRng;
     use rand::rngs::StdRng;
 
@@ -199,17 +255,37 @@ mod tests {
     }
 
     #[test]
-    fn every_item_has_a_value_and_only_keys_count_in_the_total() {
-        let checked = CheckedValues::new(3);
-        let set = set(20).with_values(vec![1, 2, 3, 4, 5], checked).unwrap();
-        let input = set.input();
-        let values = input.values().unwrap();
-        assert_eq!(values.len(), input.items().len());
-        assert_eq!(values[..5], [1, 2, 3, 4, 5].map(|value| checked.of_key(value)));
-        assert_eq!(values[5..8], [1; 3]);
+    fn every_item_has_values_and_only_keys_are_in_their_reach() {
+        let checked = |columns, bits| {
+            let (of, duplicates) = ("a".to_owned(), vesica_records::Duplicates::Sum);
+            let columns = (0..columns).map(|i: u32| i.to_string()).collect();
+            CheckedValues::new(3, &ValueTerms { of, columns, bits, signed: false, duplicates })
+        };
+        let own = vec![1, 2, 3, 4, 5];
+        let set = set(20).with_values(own.clone(), checked(1, 8)).unwrap();
+        let values = set.input().values().unwrap().to_vec();
+        assert_eq!(values[..5], own.iter().map(|v| v << 4).collect::<Vec<u64>>());
+        assert_eq!((values.len(), &values[5..8]), (set.items.len(), &[1; 3][..]));
         assert!(values[8..].iter().all(|value| *value == 4));
-        assert_eq!(set.total(), Some(15));
-        assert_eq!(self::set(20).total(), None);
+        assert_eq!(set.reach(), Some(&[(0, 15)][..]));
+        let set = self::set(20).with_values((0..10).collect(), checked(2, 8)).unwrap();
+        let values = set.input().values().unwrap().to_vec();
+        assert_eq!(values[..6], [0, 1, 0, 2, 3, 0]);
+        assert_eq!((values.len(), &values[15..18]), (3 * set.items.len(), &[0, 0, 1][..]));
+        assert_eq!(set.reach(), Some(&[(0, 20), (0, 25)][..]));
+        assert_eq!(self::set(20).reach(), None);
+    }
+
+    #[test]
+    fn every_item_has_a_text_and_those_of_no_keys_are_marked() {
+        let mut keys = KeyTexts::default();
+        ["a", "bb", "ccc", "d", "e"].iter().for_each(|key| keys.push(key.as_bytes()));
+        let set = set(9).with_keys(keys, Some((6, Role::Sender))).unwrap();
+        let texts = set.input().texts().unwrap().to_vec();
+        assert_eq!(texts.len(), 6 * set.len());
+        assert_eq!(texts[6..12], *b"\x02\x00bb\x00\x00");
+        let marks: Vec<u8> = texts[30..].chunks(6).map(|text| text[2]).collect();
+        assert_eq!(marks, [0, 0, 0, 1, 1, 1, 3, 3, 3, 3]);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Agreements that ask something else than which rows are common, and bounds on the answer.
 
 use vesica_engine::agreement::{
-    Agreement, AgreementFault, MatchBounds, Question, SELF_CHECK_DEFAULT, SumTerms,
+    Agreement, AgreementFault, MatchBounds, Question, SELF_CHECK_DEFAULT, ValueTerms,
 };
 use vesica_link::PublicIdentity;
-use vesica_protocols::catalogue;
+use vesica_protocols::{BoundsKept, catalogue};
+use vesica_records::Duplicates;
 
 const KEY: &str = "\n[[key]]\nname = \"email\"\nprofile = \"email\"\n";
 
@@ -76,11 +77,11 @@ fn a_sum_names_a_party_a_column_and_a_length() {
         &sum("\"shop\"", "\" \"", "32"),
         "agreement, line 8, column 10: \"sum.column\" is empty",
     );
-    for bits in ["0", "41"] {
+    for bits in ["0", "65"] {
         assert_refused(
             SUM,
             &sum("\"shop\"", "\"amount\"", bits),
-            &format!("agreement, line 9, column 8: \"sum.bits\" is {bits}, outside 1 to 40"),
+            &format!("agreement, line 9, column 8: \"sum.bits\" is {bits}, outside 1 to 64"),
         );
     }
     let table = sum("\"shop\"", "\"amount\"", "32") + "colum = 3\n";
@@ -137,9 +138,9 @@ fn a_protocol_that_does_not_offer_it_is_refused_with_those_that_do() {
         };
         assert_eq!(told, bounds, "{head}");
         let bounded = head.contains("min_matches");
-        let expected = catalogue()
-            .iter()
-            .filter(|row| row.operations.contains(&operation) && (row.bounds || !bounded));
+        let expected = catalogue().iter().filter(|row| {
+            row.operations.contains(&operation) && (row.bounds.are_kept() || !bounded)
+        });
         assert!(expected.map(|row| row.id).eq(offering), "{head}");
     }
 }
@@ -177,7 +178,13 @@ fn parse(head: &str, tables: &str) -> Agreement {
 #[test]
 fn questions_are_read_and_their_canonical_forms_read_back() {
     let shop = sum("\"shop\"", "\"amount\"", "32");
-    let terms = SumTerms { of: "shop".to_owned(), column: "amount".to_owned(), bits: 32 };
+    let terms = ValueTerms {
+        of: "shop".to_owned(),
+        columns: vec!["amount".to_owned()],
+        bits: 32,
+        signed: false,
+        duplicates: Duplicates::Sum,
+    };
     for (head, tables, question) in [
         ("operation = \"cardinality\"", "", Question::Cardinality),
         ("operation = \"threshold\"\nthreshold = 2000", "", Question::Threshold { min: 2000 }),
@@ -226,7 +233,11 @@ fn auto_allows_only_what_answers_within_bounds_and_tells_nothing_by_its_bytes() 
         let agreement = parse(head, "");
         assert!(!agreement.candidates().is_empty());
         for row in agreement.candidates() {
-            assert!(row.operations.contains(&agreement.operation()) && row.bounds, "{}", row.id);
+            assert!(
+                row.operations.contains(&agreement.operation()) && row.bounds.are_kept(),
+                "{}",
+                row.id
+            );
             assert!(row.item_bits.contains(&128) && !row.bytes_depend_on_result, "{}", row.id);
         }
         assert!(agreement.integer_items().is_none());
@@ -241,7 +252,7 @@ fn integers(head: &str, profile: &str) -> Result<Agreement, AgreementFault> {
 
 #[test]
 fn small_keys_are_compared_as_integers_by_whatever_computes_the_answer() {
-    let count = "operation = \"cardinality\"";
+    let count = "operation = \"threshold\"\nthreshold = 5";
     let agreement = integers(count, "integer:16").unwrap();
     assert_eq!(agreement.integer_items().unwrap().item_bits(), 18);
     assert!(agreement.candidates().iter().any(|row| row.id == "bwa"));
@@ -268,4 +279,173 @@ fn a_protocol_for_short_items_is_refused_where_they_are_long() {
         };
         assert_eq!(bits, expected);
     }
+}
+
+const BOTH: &str = "receives = \"both\"";
+
+/// The same with both parties receiving.
+fn for_both(head: &str, tables: &str) -> Result<Agreement, String> {
+    let text = agreement(head, tables).replace("receives = \"shop\"", BOTH);
+    Agreement::parse(&text).map_err(|error| error.to_string())
+}
+
+#[test]
+fn sums_of_several_columns_and_with_a_sign_read_back() {
+    let table = "[sum]\nof = \"publisher\"\ncolumns = [\"a\", \"b\"]\nbits = 64\nsigned = true\n\
+                 duplicates = \"refuse\"\n";
+    let agreement = parse(SUM, table);
+    let Question::Sum(terms) = &agreement.question else { panic!("another question") };
+    assert_eq!(
+        (&terms.columns[..], terms.bits, terms.signed),
+        (&["a".into(), "b".into()][..], 64, true)
+    );
+    assert_eq!(terms.duplicates, Duplicates::Refuse);
+    assert_eq!(Agreement::parse(&agreement.canonical()).unwrap(), agreement);
+    for row in agreement.candidates() {
+        assert!(row.wide_values, "{}", row.id);
+    }
+    let one = sum("\"shop\"", "\"a\"", "32");
+    let list = one.replace("column = \"a\"", "columns = [\"a\"]");
+    assert_eq!(parse(SUM, &one).hash(), parse(SUM, &list).hash(), "one column is one column");
+    let plain = parse(SUM, &(one.clone() + "signed = false\nduplicates = \"sum\"\n"));
+    assert_eq!(plain.hash(), parse(SUM, &one).hash(), "older agreements keep their hash");
+}
+
+#[test]
+fn columns_of_values_are_named_once_and_not_too_many() {
+    let table = |lines: &str| format!("[sum]\nof = \"publisher\"\nbits = 8\n{lines}\n");
+    let many: Vec<String> = (0..16).map(|i| format!("\"c{i}\"")).collect();
+    for (lines, message) in [
+        (
+            "column = \"a\"\ncolumns = [\"b\"]",
+            "line 10, column 11: \"column\" and \"columns\" are both given",
+        ),
+        ("columns = []", "line 9, column 11: there must be 1 to 15 columns of values, not 0"),
+        (
+            &format!("columns = [{}]", many.join(", ")),
+            "line 9, column 11: there must be 1 to 15 columns of values, not 16",
+        ),
+        ("columns = [\"a\", \"a\"]", "line 9, column 17: the column \"a\" is there twice"),
+        (
+            "columns = [\"a\", 5]",
+            "line 9, column 17: \"sum.columns[2]\" is a whole number, not a text in quotes",
+        ),
+        (
+            "column = \"a\"\nduplicates = \"last\"",
+            "line 10, column 14: \"sum.duplicates\" is \"last\"",
+        ),
+        ("column = \"a\"\ndefault = 5", "line 10, column 1: unknown field \"sum.default\""),
+    ] {
+        assert_refused(SUM, &table(lines), &format!("agreement, {message}"));
+    }
+}
+
+#[test]
+fn wide_values_must_be_of_who_sends() {
+    let table = |of| format!("[sum]\nof = \"{of}\"\ncolumns = [\"a\", \"b\"]\nbits = 8\n");
+    let refused = "takes values of the party that alone receives the result";
+    assert_refused(SUM, &table("shop"), &format!("agreement: no protocol {refused} yet"));
+    let named = format!("protocol = \"gmrss21_cardinality_sum\"\n{SUM}");
+    let refused = "line 5, column 12: the protocol \"gmrss21_cardinality_sum\" does not take values of \
+                   the party that alone receives the result";
+    assert_refused(&named, &table("shop"), &format!("agreement, {refused}"));
+    let named = format!("protocol = \"scs_wn\"\n{SUM}");
+    let refused = "line 5, column 12: the protocol \"scs_wn\" does not take values of several columns, \
+                   with a sign, or of more than 40 bits";
+    assert_refused(&named, &table("publisher"), &format!("agreement, {refused}"));
+    for of in ["shop", "publisher"] {
+        let agreement = for_both(SUM, &table(of)).unwrap();
+        assert_eq!(agreement.role_of(of), vesica_core::Role::Sender, "who has the values");
+    }
+}
+
+#[test]
+fn auto_prefers_what_keeps_the_number_of_common_keys_from_everybody() {
+    let plain = sum("\"publisher\"", "\"a\"", "32");
+    for row in parse(SUM, &plain).candidates() {
+        assert!(!row.wide_values, "{} tells the count", row.id);
+    }
+    let bounded = parse("operation = \"cardinality\"\nmin_matches = 5", "");
+    for row in bounded.candidates() {
+        assert_eq!(row.bounds, BoundsKept::ByComputation, "{}", row.id);
+    }
+    let wide = plain.replace("bits = 32", "bits = 41");
+    let bounded = parse(&format!("{SUM}\nmin_matches = 5"), &wide);
+    assert!(bounded.candidates().iter().all(|row| row.bounds == BoundsKept::ByReceiver));
+    let named = parse(
+        "protocol = \"gmrss21_cardinality\"\noperation = \"cardinality\"\nmin_matches = 5",
+        "",
+    );
+    assert_eq!(named.candidates().len(), 1);
+}
+
+#[test]
+fn a_union_has_texts_of_an_agreed_length() {
+    let union = "operation = \"union\"";
+    let of = |tables: &str| match &parse(union, tables).question {
+        Question::Union { key_bytes } => *key_bytes,
+        question => panic!("{question:?}"),
+    };
+    assert_eq!((of(""), of("[union]\n"), of("[union]\nkey_bytes = 4094\n")), (64, 64, 4094));
+    let agreement = parse(union, "[union]\nkey_bytes = 12\n");
+    assert_eq!(Agreement::parse(&agreement.canonical()).unwrap(), agreement);
+    let refused = "agreement, line 7, column 13: \"union.key_bytes\" is 4095, outside 1 to 4094";
+    assert_refused(union, "[union]\nkey_bytes = 4095\n", refused);
+    let refused = "agreement, line 6, column 1: \"union\" goes with union, not with cardinality";
+    assert_refused("operation = \"cardinality\"", "[union]\nkey_bytes = 9\n", refused);
+}
+
+#[test]
+fn what_gives_each_a_result_is_received_by_both() {
+    for operation in ["private-id", "shares", "shared-values"] {
+        let head = format!("operation = \"{operation}\"");
+        let message = format!(
+            "agreement, line 3, column 12: {operation} gives each party a result: \"receives\" must be \"both\""
+        );
+        assert_refused(&head, "", &message);
+    }
+    assert!(for_both("operation = \"private-id\"", "").is_ok());
+}
+
+#[test]
+fn shares_have_values_or_none_and_no_self_check() {
+    let shares = "operation = \"shares\"";
+    let values = "[shares]\nof = \"shop\"\ncolumn = \"a\"\nbits = 9\nsigned = true\n";
+    for (tables, any) in [("", false), ("[shares]\nof = \"shop\"\n", false), (values, true)] {
+        let agreement = for_both(shares, tables).unwrap();
+        assert_eq!(agreement.self_check, 0);
+        assert_eq!(agreement.question.values().is_some(), any);
+        assert_eq!(Agreement::parse(&agreement.canonical()).unwrap(), agreement);
+        let again = for_both(&format!("{shares}\nself_check = 0"), tables).unwrap();
+        assert_eq!(again.hash(), agreement.hash());
+    }
+    let with = |head: &str, tables: &str| for_both(head, tables).unwrap_err();
+    assert_eq!(
+        with(&format!("{shares}\nself_check = 16"), ""),
+        "agreement, line 6, column 14: \"self_check\" is 16, and shares has no self-check items"
+    );
+    assert_eq!(
+        with(shares, "[shares]\nbits = 4\n"),
+        "agreement, line 6, column 1: the field \"shares.of\" is missing"
+    );
+    assert_eq!(
+        with(shares, "[shares]\ndefault = 4\n"),
+        "agreement, line 7, column 11: \"default\" goes with shared-values, not with shares"
+    );
+    let shared_values = "operation = \"shared-values\"";
+    assert_eq!(with(shared_values, ""), "agreement: the field \"shares\" is missing");
+    let of = |more: &str| for_both(shared_values, &format!("{values}{more}"));
+    let agreement = of("default = -256\n").unwrap();
+    assert!(matches!(agreement.question, Question::SharedValues { default: -256, .. }));
+    assert_eq!(
+        of("default = 256\n").unwrap_err(),
+        "agreement, line 11, column 11: \"shares.default\" is 256, and values have 9 bits and a sign"
+    );
+}
+
+#[test]
+fn a_party_may_come_without_keys_where_the_agreement_says_so() {
+    let text = agreement("operation = \"cardinality\"", "");
+    let text = text.replace("max_rows = 5_000", "max_rows = 5_000\nmin_rows = 0");
+    assert_eq!(Agreement::parse(&text).unwrap().terms_of("shop").min_rows, 0);
 }

@@ -80,7 +80,7 @@ impl fmt::Display for Stray {
     }
 }
 
-/// Why a cell is no value of a sum. Completes the sentence "the column …".
+/// Why a cell is no value. Completes the sentence "the column …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueFault {
@@ -90,6 +90,11 @@ pub enum ValueFault {
     NotPlain,
     /// 2^`bits` or more.
     TooLarge {
+        /// Bits of the agreement.
+        bits: u32,
+    },
+    /// Below −2^(`bits`−1) or above 2^(`bits`−1) − 1, where values have a sign.
+    OutOfRange {
         /// Bits of the agreement.
         bits: u32,
     },
@@ -105,7 +110,25 @@ impl fmt::Display for ValueFault {
                 f.write_str("holds a number with a point, a comma or another separator")
             }
             ValueFault::TooLarge { bits } => write!(f, "holds a number of 2^{bits} or more"),
+            ValueFault::OutOfRange { bits } => {
+                write!(f, "holds a number outside -2^{0} to 2^{0} - 1", bits - 1)
+            }
             ValueFault::NotANumber => f.write_str("holds something that is no whole number"),
+        }
+    }
+}
+
+/// What values that do not fit add up to.
+struct Beyond {
+    bits: u32,
+    signed: bool,
+}
+
+impl fmt::Display for Beyond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.signed {
+            true => write!(f, "less than -2^{0} or more than 2^{0} - 1", self.bits - 1),
+            false => write!(f, "2^{} or more", self.bits),
         }
     }
 }
@@ -282,7 +305,7 @@ pub enum InputError {
         /// Arrow's name of the type.
         type_name: String,
     },
-    /// A cell is no value of a sum.
+    /// A cell is no value.
     #[error("{}, {place}: column {column:?} {fault}", path.display())]
     BadValue {
         /// The file.
@@ -295,14 +318,44 @@ pub enum InputError {
         fault: ValueFault,
     },
     /// The values of the rows of one key add up to too much.
-    #[error("{}: the values of one key in column {column:?} add up to 2^{bits} or more", path.display())]
+    #[error(
+        "{}, {place}: the values of one key in column {column:?} add up to {}",
+        path.display(),
+        Beyond { bits: *bits, signed: *signed }
+    )]
     TotalTooLarge {
         /// The file.
         path: PathBuf,
+        /// The row with which they do.
+        place: Place,
         /// Column in the file.
         column: String,
         /// Bits of the agreement.
         bits: u32,
+        /// Whether values have a sign.
+        signed: bool,
+    },
+    /// Two rows have the same key where values are refused for that.
+    #[error("{}, {second}: the key stands in {first} already", path.display())]
+    DuplicateKey {
+        /// The file.
+        path: PathBuf,
+        /// The first row with it.
+        first: Place,
+        /// The second.
+        second: Place,
+    },
+    /// The text of a key is longer than agreed.
+    #[error("{}, {place}: column {column:?} makes the key longer than {max_bytes} bytes", path.display())]
+    KeyTooLong {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        place: Place,
+        /// The column with which it is too long.
+        column: String,
+        /// Most bytes of a key.
+        max_bytes: usize,
     },
     /// A value was refused by its profile, and strict reading was asked for.
     #[error("{}, {place}: column {column:?} {reason}", path.display())]
@@ -407,6 +460,12 @@ pub enum OutputError {
         path: PathBuf,
         /// The system's reason.
         reason: io::ErrorKind,
+    },
+    /// A document is written as JSON, and the name says another format.
+    #[error("{} does not end in .json", path.display())]
+    NotJson {
+        /// The output.
+        path: PathBuf,
     },
     /// A column has a type that a text file cannot hold.
     #[error("column {column:?} of type {type_name} cannot be written as text")]

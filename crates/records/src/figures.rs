@@ -1,45 +1,95 @@
-//! A result that is no rows: one line of figures under their names.
+//! A result that is no rows of the input: a table of its own.
 
 use crate::error::OutputError;
 use crate::format::Format;
 use crate::matches::usual_delimiter;
-use crate::output::{OutputOptions, TempOutput};
+use crate::output::{Origin, OutputOptions, TempOutput};
 use crate::sink::parquet::TextTable;
 use crate::sink::text::{RecordWriter, TextSink};
-use crate::source::Source;
+use std::fs::File;
 
-/// Writes one row of `figures`, each its name and its value, in the format of the output's name,
-/// beside which everything is as for [`crate::write_matches`]. `source` is the input, which is
-/// never overwritten.
+/// A table being written, in the format of the output's name, beside which everything is as for
+/// [`crate::write_matches`]: it appears under its name when it is finished, and after an error nothing is left.
+pub struct TableWriter {
+    output: TempOutput,
+    sink: Sink,
+}
+
+enum Sink {
+    Text(TextSink<File>, RecordWriter),
+    Parquet(TextTable<File>),
+}
+
+impl TableWriter {
+    /// A table of text columns of these names, made from `origin`, which is never overwritten.
+    ///
+    /// # Errors
+    /// Any error of writing.
+    pub fn create<'a>(
+        origin: impl Into<Origin<'a>>,
+        names: &[String],
+        options: &OutputOptions,
+    ) -> Result<Self, OutputError> {
+        let output = TempOutput::table(origin.into(), options)?;
+        let out = output.writer()?;
+        let sink = match output.format().format {
+            Format::Parquet => Sink::Parquet(TextTable::new(out, names, output.path())?),
+            format => {
+                let sink = TextSink::new(out, output.format().codec, output.path())?;
+                Sink::Text(sink, RecordWriter::new(usual_delimiter(format)))
+            }
+        };
+        let mut table = Self { output, sink };
+        if let Sink::Text(..) = table.sink {
+            table.row(names)?;
+        }
+        Ok(table)
+    }
+
+    /// Adds a row, a cell for each column.
+    ///
+    /// # Errors
+    /// Any error of writing.
+    pub fn row<C: AsRef<str>>(&mut self, cells: &[C]) -> Result<(), OutputError> {
+        match &mut self.sink {
+            Sink::Text(sink, writer) => {
+                cells.iter().for_each(|cell| writer.push(cell.as_ref().as_bytes()));
+                writer.finish(sink)
+            }
+            Sink::Parquet(table) => {
+                for (index, cell) in cells.iter().enumerate() {
+                    table.cell(index, cell.as_ref().as_bytes());
+                }
+                table.end_row()
+            }
+        }
+    }
+
+    /// Gives the table its name.
+    ///
+    /// # Errors
+    /// Any error of writing.
+    pub fn finish(self) -> Result<(), OutputError> {
+        match self.sink {
+            Sink::Text(sink, _) => sink.finish()?,
+            Sink::Parquet(table) => table.finish()?,
+        }
+        self.output.commit()
+    }
+}
+
+/// Writes a table of one row of `figures`, each its name and its value.
 ///
 /// # Errors
 /// Any error of writing.
-pub fn write_figures(
-    source: &Source,
+pub fn write_figures<'a>(
+    origin: impl Into<Origin<'a>>,
     figures: &[(&str, String)],
     options: &OutputOptions,
 ) -> Result<(), OutputError> {
-    let output = TempOutput::figures(source, options)?;
-    let out = output.writer()?;
-    match output.format().format {
-        Format::Parquet => {
-            let names: Vec<String> = figures.iter().map(|(name, _)| (*name).to_owned()).collect();
-            let mut table = TextTable::new(out, &names, output.path())?;
-            for (index, (_, value)) in figures.iter().enumerate() {
-                table.cell(index, value.as_bytes());
-            }
-            table.end_row()?;
-            table.finish()?;
-        }
-        format => {
-            let mut sink = TextSink::new(out, output.format().codec, output.path())?;
-            let mut writer = RecordWriter::new(usual_delimiter(format));
-            figures.iter().for_each(|(name, _)| writer.push(name.as_bytes()));
-            writer.finish(&mut sink)?;
-            figures.iter().for_each(|(_, value)| writer.push(value.as_bytes()));
-            writer.finish(&mut sink)?;
-            sink.finish()?;
-        }
-    }
-    output.commit()
+    let names: Vec<String> = figures.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut table = TableWriter::create(origin, &names, options)?;
+    let cells: Vec<&str> = figures.iter().map(|(_, value)| value.as_str()).collect();
+    table.row(&cells)?;
+    table.finish()
 }

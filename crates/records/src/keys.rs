@@ -6,9 +6,11 @@ use crate::key_items::KeyItems;
 use crate::profile::Refusal;
 use crate::progress::{Meter, Progress};
 use crate::rows::{Row, Visit, visit};
-use crate::sort::sort_distinct;
+use crate::sort::{Groups, sort_distinct};
 use crate::source::Source;
-use crate::values::{ValueColumn, Values};
+use crate::texts::{KeyTexts, TextCollector};
+use crate::values::{Places, ValueColumns, Values};
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -33,6 +35,17 @@ pub struct KeyLimits {
     pub max_rows: Option<u64>,
     /// A refused value ends the pass with an error; otherwise it is counted.
     pub strict: bool,
+    /// A file without rows, or without a usable key, is an empty set rather than an error.
+    pub may_be_empty: bool,
+}
+
+/// What is read beside the items of keys.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// Columns of values.
+    pub values: Option<&'a ValueColumns>,
+    /// The most bytes of a key's text, where texts are wanted.
+    pub texts: Option<usize>,
 }
 
 /// Values of one column refused for one reason.
@@ -88,8 +101,11 @@ impl fmt::Debug for Fingerprint {
 pub struct KeySet {
     /// The distinct items, ascending.
     pub items: Vec<Item>,
-    /// Of each item, what the values of its rows add up to, where values were asked for.
+    /// The values of each item, where values were asked for: those of one item follow each other, each of 64
+    /// bits, as two's complement where they have a sign.
     pub values: Option<Vec<u64>>,
+    /// The text of each item's key, where texts were asked for.
+    pub texts: Option<KeyTexts>,
     /// What became of the rows.
     pub counts: KeyCounts,
     /// What the pass saw.
@@ -153,18 +169,32 @@ impl<'a> KeyPass<'a> {
     /// once: after the last row comes [`KeyPass::flush`].
     #[inline]
     pub(crate) fn collect(&mut self, row: &impl Row, items: &mut Vec<Item>) -> Outcome<()> {
+        match self.collect_with(row, items, |_| Ok::<_, Infallible>(())) {
+            Ok(outcome) => outcome,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The same, and shows each encoded key to `look`.
+    #[inline]
+    fn collect_with<E>(
+        &mut self,
+        row: &impl Row,
+        items: &mut Vec<Item>,
+        look: impl FnOnce(&[u8]) -> Result<(), E>,
+    ) -> Result<Outcome<()>, E> {
         const WIDTH: usize = ItemHash::BATCH_KEY_LEN;
         self.rows += 1;
         let start = self.waiting.len();
         match self.encoder.encode(row, &mut self.waiting) {
-            Encoded::Key => {}
-            Encoded::Empty => return Outcome::Empty,
-            Encoded::Refused { key, reason } => return Outcome::Refused { key, reason },
+            Encoded::Key => look(&self.waiting[start..])?,
+            Encoded::Empty => return Ok(Outcome::Empty),
+            Encoded::Refused { key, reason } => return Ok(Outcome::Refused { key, reason }),
         }
         let len = self.waiting.len() - start;
         if len > WIDTH {
             self.collect_long(start, items);
-            return Outcome::Item(());
+            return Ok(Outcome::Item(()));
         }
         self.waiting_lens[start / WIDTH] = len as u8;
         // Cheaper than filling up: the number of bytes is a constant.
@@ -173,7 +203,7 @@ impl<'a> KeyPass<'a> {
         if self.waiting.len() == WIDTH * ItemHash::BATCH {
             self.flush(items);
         }
-        Outcome::Item(())
+        Ok(Outcome::Item(()))
     }
 
     /// Takes the last key, from `start` on, which is too long for a batch.
@@ -232,6 +262,9 @@ struct Collector<'a> {
     path: &'a Path,
     items: Vec<Item>,
     values: Option<Values<'a>>,
+    texts: Option<TextCollector>,
+    /// Of the rows that gave an item, where there are values.
+    places: Places,
     compact_at: usize,
     counts: KeyCounts,
 }
@@ -241,23 +274,27 @@ impl Collector<'_> {
     /// enough away that the sorting is a small part of the pass.
     #[cold]
     fn compact(&mut self) -> Result<(), InputError> {
-        self.sort_distinct()?;
+        self.sort_distinct(false)?;
         self.compact_at = FIRST_COMPACTION.max(self.items.len().saturating_mul(4));
         Ok(())
     }
 
-    fn sort_distinct(&mut self) -> Result<(), InputError> {
-        match &mut self.values {
-            Some(values) => {
-                // Every row that gave a value has its item then.
-                self.pass.flush(&mut self.items);
-                values.sort_distinct(&mut self.items)
-            }
-            None => {
-                sort_distinct(&mut self.items);
-                Ok(())
-            }
+    fn sort_distinct(&mut self, is_last: bool) -> Result<(), InputError> {
+        if self.values.is_none() && self.texts.is_none() {
+            sort_distinct(&mut self.items);
+            return Ok(());
         }
+        // Every row that gave a value or a text has its item then.
+        self.pass.flush(&mut self.items);
+        let groups = Groups::of(&mut self.items);
+        if let Some(values) = &mut self.values {
+            values.merge(groups.iter(), &self.places, is_last)?;
+            self.places.keep_first(groups.iter());
+        }
+        if let Some(collector) = &mut self.texts {
+            collector.texts.keep(groups.iter().map(|group| group[0]));
+        }
+        Ok(())
     }
 
     #[cold]
@@ -293,10 +330,19 @@ impl Visit for Collector<'_> {
         if self.limits.max_rows.is_some_and(|limit| self.pass.rows() >= limit) {
             return Err(too_many(self.path, self.limits));
         }
-        match self.pass.collect(row, &mut self.items) {
+        let outcome = match &mut self.texts {
+            Some(texts) => {
+                let (columns, path) = (self.columns, self.path);
+                let look = |key: &[u8]| texts.take(key, columns, path, || row.place());
+                self.pass.collect_with(row, &mut self.items, look)?
+            }
+            None => self.pass.collect(row, &mut self.items),
+        };
+        match outcome {
             Outcome::Item(()) => {
                 if let Some(values) = &mut self.values {
                     values.take(row)?;
+                    self.places.push(row.place());
                 }
                 if self.items.len() >= self.compact_at {
                     self.compact()?;
@@ -328,37 +374,28 @@ pub fn read_keys(
     limits: &KeyLimits,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    read(source, columns, None, hash, limits, progress)
+    read_keys_with(source, columns, Beside::default(), hash, limits, progress)
 }
 
-/// The same, and for each item what the values of `values` add up to over its rows.
+/// The same, with what `beside` asks for.
 ///
-/// The memory is 24 bytes for a row with a key, and as much again while they are sorted.
+/// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8; while
+/// they are sorted both take as much again.
 ///
 /// # Errors
-/// Those of [`read_keys`], [`InputError::BadValue`] and [`InputError::TotalTooLarge`].
-pub fn read_keys_with_values(
+/// Those of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],
+/// [`InputError::DuplicateKey`] and [`InputError::KeyTooLong`].
+pub fn read_keys_with(
     source: &Source,
     columns: &[KeyColumn],
-    values: &ValueColumn,
-    hash: &KeyItems,
-    limits: &KeyLimits,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<KeySet, InputError> {
-    read(source, columns, Some(values), hash, limits, progress)
-}
-
-fn read(
-    source: &Source,
-    columns: &[KeyColumn],
-    values: Option<&ValueColumn>,
+    beside: Beside<'_>,
     hash: &KeyItems,
     limits: &KeyLimits,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
     let mut indices = source.key_indices(columns)?;
-    if let Some(values) = values {
-        indices.push(source.value_index(&values.column)?);
+    for column in beside.values.iter().flat_map(|values| &values.columns) {
+        indices.push(source.value_index(column)?);
     }
     if let (Some(limit), Some(rows)) = (limits.max_rows, source.rows())
         && rows > limit
@@ -371,28 +408,31 @@ fn read(
         limits,
         path: source.path(),
         items: Vec::new(),
-        values: values.map(|values| Values::new(values, columns.len(), source.path())),
+        values: beside.values.map(|values| Values::new(values, columns.len(), source.path())),
+        texts: beside.texts.map(TextCollector::new),
+        places: Places::default(),
         compact_at: FIRST_COMPACTION,
         counts: KeyCounts::default(),
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
     let rows = visit(source, &indices, &mut meter, &mut collector)?;
-    if rows == 0 {
+    if rows == 0 && !limits.may_be_empty {
         return Err(InputError::NoRows { path: source.path().to_path_buf() });
     }
     collector.pass.flush(&mut collector.items);
-    collector.sort_distinct()?;
-    let Collector { pass, items, values, mut counts, .. } = collector;
+    collector.sort_distinct(true)?;
+    let Collector { pass, items, values, texts, mut counts, .. } = collector;
     counts.rows = rows;
     counts.distinct = items.len() as u64;
     counts.duplicates = rows - counts.empty - counts.refused - counts.distinct;
     counts.without_value = values.as_ref().map_or(0, |values| values.empty);
-    if items.is_empty() {
+    if items.is_empty() && !limits.may_be_empty {
         let KeyCounts { rows, empty, refused, .. } = counts;
         return Err(InputError::NoKeys { path: source.path().to_path_buf(), rows, empty, refused });
     }
     let values = values.map(Values::into_values);
-    Ok(KeySet { items, values, counts, fingerprint: pass.fingerprint() })
+    let texts = texts.map(|collector| collector.texts);
+    Ok(KeySet { items, values, texts, counts, fingerprint: pass.fingerprint() })
 }
 
 #[cfg(test)]

@@ -5,16 +5,16 @@
 //! * [`KeyColumn`] — which column is matched, and under which profile.
 //! * [`encoding`] — the injective encoding of a composite key.
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
-//!   [`read_keys_with_values`] — and what a column's values add up to for each.
-//! * [`write_figures`] — a result that is no rows.
+//!   [`read_keys_with`] — and the values of columns, and the texts of keys, beside them.
+//! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
 //! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause.
 //! * [`fuzzing`] — entry points for fuzzers.
 //! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
 //!
-//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key, and 8 a
-//! value, plus fixed buffers, whatever the size of the file.
+//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key, and what is
+//! read beside it, plus fixed buffers, whatever the size of the file.
 
 #![forbid(unsafe_code)]
 
@@ -37,23 +37,27 @@ mod sink;
 mod sort;
 mod source;
 mod text;
+mod texts;
 mod values;
 
 pub use columnar::panic_is_caught;
 pub use error::{
     EncodingGuess, FileKind, InputError, OutputError, Place, Stray, ValueFault, WriteError,
 };
-pub use figures::write_figures;
+pub use figures::{TableWriter, write_figures};
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use keys::{
-    Fingerprint, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys, read_keys_with_values,
+    Beside, Fingerprint, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys, read_keys_with,
 };
 pub use matches::{Written, write_matches};
-pub use output::{OutputOptions, check_figures_output, check_output};
+pub use output::{
+    Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,
+};
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
 pub use source::{ReadOptions, Source};
-pub use values::ValueColumn;
+pub use texts::{KeyTexts, key_values};
+pub use values::{Duplicates, ValueColumns};

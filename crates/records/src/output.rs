@@ -2,12 +2,12 @@
 
 use crate::columnar::Table;
 use crate::error::OutputError;
-use crate::format::{FileFormat, Format};
+use crate::format::{Codec, FileFormat, Format};
 use crate::source::{Layout, Source, kind_of};
 use std::ffi::OsStr;
-use std::fs::{File, Permissions};
-use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -32,13 +32,88 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Outp
     TempOutput::create(source, options).map(drop)
 }
 
-/// The same for [`crate::write_figures`].
+/// The same for a [`crate::TableWriter`].
 ///
 /// # Errors
 /// The name is of an unknown format, taken or the input itself, or the directory is missing or not
 /// writable.
-pub fn check_figures_output(source: &Source, options: &OutputOptions) -> Result<(), OutputError> {
-    TempOutput::figures(source, options).map(drop)
+pub fn check_table_output<'a>(
+    origin: impl Into<Origin<'a>>,
+    options: &OutputOptions,
+) -> Result<(), OutputError> {
+    TempOutput::table(origin.into(), options).map(drop)
+}
+
+/// The same for [`write_document`].
+///
+/// # Errors
+/// The name does not end in `.json`, is taken or the input itself, or the directory is missing or not
+/// writable.
+pub fn check_document_output<'a>(
+    origin: impl Into<Origin<'a>>,
+    options: &OutputOptions,
+) -> Result<(), OutputError> {
+    TempOutput::document(origin.into(), options).map(drop)
+}
+
+/// Writes a JSON document, beside which everything is as for [`crate::write_matches`].
+///
+/// # Errors
+/// Any error of writing, that of `write` included.
+pub fn write_document<'a>(
+    origin: impl Into<Origin<'a>>,
+    options: &OutputOptions,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let output = TempOutput::document(origin.into(), options)?;
+    let mut out = BufWriter::new(output.writer()?);
+    write(&mut out)
+        .and_then(|()| out.flush())
+        .map_err(|error| OutputError::io(output.path(), &error))?;
+    output.commit()
+}
+
+/// What a result is made from. It is never overwritten, and the result is no wider open.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin<'a> {
+    /// A file of rows.
+    Rows(&'a Source),
+    /// Other files; the first one's rights count.
+    Files(&'a [PathBuf]),
+}
+
+impl<'a> From<&'a Source> for Origin<'a> {
+    fn from(source: &'a Source) -> Self {
+        Origin::Rows(source)
+    }
+}
+
+impl<'a> From<&'a [PathBuf]> for Origin<'a> {
+    fn from(files: &'a [PathBuf]) -> Self {
+        Origin::Files(files)
+    }
+}
+
+impl Origin<'_> {
+    fn is_same_file(&self, metadata: &Metadata) -> bool {
+        match self {
+            Origin::Rows(source) => source.is_same_file(metadata),
+            Origin::Files(files) => files.iter().any(|file| {
+                let other = std::fs::metadata(file);
+                other.is_ok_and(|other| {
+                    (other.dev(), other.ino()) == (metadata.dev(), metadata.ino())
+                })
+            }),
+        }
+    }
+
+    fn mode(&self) -> io::Result<u32> {
+        let path = match self {
+            Origin::Rows(source) => source.path(),
+            Origin::Files(files) => files.first().ok_or(io::ErrorKind::NotFound)?,
+        };
+        Ok(std::fs::metadata(path)?.permissions().mode())
+    }
 }
 
 /// A file beside the target, removed unless it is committed.
@@ -53,7 +128,7 @@ pub(crate) struct TempOutput {
 impl TempOutput {
     /// Checks the target and creates the temporary file, no wider open than the input.
     pub(crate) fn create(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
-        let output = Self::figures(source, options)?;
+        let output = Self::table(source.into(), options)?;
         if let Layout::Parquet(table) = source.layout() {
             check_types(table, output.format.format)?;
         }
@@ -61,11 +136,29 @@ impl TempOutput {
     }
 
     /// The same for a file that holds no rows of the input.
-    pub(crate) fn figures(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
+    pub(crate) fn table(origin: Origin<'_>, options: &OutputOptions) -> Result<Self, OutputError> {
+        let format = FileFormat::of(&options.path, None)
+            .ok_or_else(|| OutputError::UnknownFormat { path: options.path.clone() })?;
+        Self::beside(origin, options, format)
+    }
+
+    /// The same for a JSON document.
+    fn document(origin: Origin<'_>, options: &OutputOptions) -> Result<Self, OutputError> {
+        let extension = options.path.extension().unwrap_or_default();
+        if !extension.eq_ignore_ascii_case("json") {
+            return Err(OutputError::NotJson { path: options.path.clone() });
+        }
+        let plain = FileFormat { format: Format::Csv, codec: Codec::Plain };
+        Self::beside(origin, options, plain)
+    }
+
+    fn beside(
+        origin: Origin<'_>,
+        options: &OutputOptions,
+        format: FileFormat,
+    ) -> Result<Self, OutputError> {
         let path = options.path.clone();
-        let format = FileFormat::of(&path, None)
-            .ok_or_else(|| OutputError::UnknownFormat { path: path.clone() })?;
-        check_target(source, options)?;
+        check_target(origin, options)?;
         let directory = match path.parent() {
             Some(parent) if parent != Path::new("") => parent.to_path_buf(),
             _ => PathBuf::from("."),
@@ -74,7 +167,7 @@ impl TempOutput {
             return Err(OutputError::NoDirectory { directory });
         }
         let failed = |error| OutputError::io(&path, &error);
-        let mode = std::fs::metadata(source.path()).map_err(failed)?.permissions().mode();
+        let mode = origin.mode().map_err(failed)?;
         let file = tempfile::Builder::new()
             .prefix(&format!(".{}.", short_name(&path)))
             .suffix(".partial")
@@ -135,10 +228,10 @@ fn check_types(table: &Table, format: Format) -> Result<(), OutputError> {
     }
 }
 
-fn check_target(source: &Source, options: &OutputOptions) -> Result<(), OutputError> {
+fn check_target(origin: Origin<'_>, options: &OutputOptions) -> Result<(), OutputError> {
     let path = options.path.clone();
     match std::fs::metadata(&path) {
-        Ok(metadata) if source.is_same_file(&metadata) => Err(OutputError::SameAsInput { path }),
+        Ok(metadata) if origin.is_same_file(&metadata) => Err(OutputError::SameAsInput { path }),
         Ok(metadata) => match kind_of(metadata.file_type()) {
             Some(kind) => Err(OutputError::NotAFile { path, kind }),
             None if options.force => Ok(()),

@@ -93,6 +93,39 @@ pub(crate) fn sort_distinct(items: &mut Vec<Item>) {
     items.dedup();
 }
 
+/// Rows with the same item, for what stands beside items in the order of the rows.
+pub(crate) struct Groups {
+    rows: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Groups {
+    /// Sorts `items` and drops repeated ones.
+    pub(crate) fn of(items: &mut Vec<Item>) -> Self {
+        // A file has at most 2^32 - 1 rows in any agreement.
+        let mut order: Vec<(Item, u32)> = items.drain(..).zip(0..).collect();
+        order.sort_unstable();
+        let mut groups = Self { rows: Vec::with_capacity(order.len()), ends: Vec::new() };
+        for (item, row) in order {
+            if items.last() != Some(&item) {
+                items.push(item);
+                groups.ends.push(0);
+            }
+            groups.rows.push(row);
+            if let Some(end) = groups.ends.last_mut() {
+                *end = groups.rows.len() as u32;
+            }
+        }
+        groups
+    }
+
+    /// The rows of each item, ascending; the items in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> + Clone {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.rows[start as usize..*end as usize])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +145,19 @@ mod tests {
             sort(&mut ours);
             assert!(ours == theirs, "{count} of {distinct}");
         }
+    }
+
+    #[test]
+    fn groups_hold_the_rows_of_each_item_in_their_order() {
+        let mut list = items(1000, 7);
+        let before = list.clone();
+        let groups = Groups::of(&mut list);
+        assert!(list.is_sorted() && list.len() == 7 && groups.iter().count() == 7);
+        for (item, group) in list.iter().zip(groups.iter()) {
+            let rows = (0..1000).filter(|row| before[*row as usize] == *item);
+            assert!(rows.eq(group.iter().copied()));
+        }
+        assert_eq!(Groups::of(&mut Vec::new()).iter().count(), 0);
     }
 
     #[test]

@@ -1,108 +1,241 @@
-//! The values of a column beside the keys, for a sum over the common ones.
+//! The values of columns beside the keys, for sums over the common ones and for shares of them.
 
-use crate::error::{InputError, ValueFault};
+use crate::error::{InputError, Place, ValueFault};
 use crate::profile::trimmed;
 use crate::rows::Row;
+use std::fmt;
 use std::path::Path;
-use vesica_core::Item;
 
-/// The column whose values are added up.
-///
-/// A value is a whole number from 0 in decimal digits, blanks around it left out. An empty cell
-/// counts as 0. The rows of one key add up, and that total must be below 2^`bits` too. What is no
-/// such number is an error, never skipped: a sum over the rest would be wrong without a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueColumn {
-    /// Its name in this party's file.
-    pub column: String,
-    /// The value of a key is below 2^`bits`, 1 to 64.
-    pub bits: u32,
+/// What becomes of the values of several rows with one key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// They add up, column by column.
+    #[default]
+    Sum,
+    /// Those of the first row count.
+    First,
+    /// There are none: the file is refused.
+    Refuse,
 }
 
-/// The values of the rows that have a key, in the order of the rows.
+impl Duplicates {
+    /// All of them.
+    pub const ALL: &[Duplicates] = &[Duplicates::Sum, Duplicates::First, Duplicates::Refuse];
+
+    /// The name in an agreement.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Duplicates::Sum => "sum",
+            Duplicates::First => "first",
+            Duplicates::Refuse => "refuse",
+        }
+    }
+}
+
+impl fmt::Display for Duplicates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The columns of values.
+///
+/// A value is a whole number in decimal digits, blanks around it left out, with a minus sign in front where
+/// values are signed. An empty cell counts as 0. What a key has in the end must fit `bits` too. What is no
+/// such number is an error, never skipped: a sum over the rest would be wrong without a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueColumns {
+    /// Their names in this party's file, at least one.
+    pub columns: Vec<String>,
+    /// The value of a key is below 2^`bits`, 1 to 64; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1.
+    pub bits: u32,
+    /// Whether values may be below zero.
+    pub signed: bool,
+    /// What becomes of rows with the same key.
+    pub duplicates: Duplicates,
+}
+
+impl ValueColumns {
+    fn contain(&self, value: i128) -> bool {
+        let (min, max) = range(self.bits, self.signed);
+        (min..=max).contains(&value)
+    }
+
+    /// A value as it is kept: 64 bits, two's complement.
+    fn number(&self, kept: u64) -> i128 {
+        if self.signed { i128::from(kept as i64) } else { i128::from(kept) }
+    }
+}
+
+/// The least and the largest number of `bits` bits, 1 to 64.
+fn range(bits: u32, signed: bool) -> (i128, i128) {
+    match signed {
+        true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        false => (0, (1 << bits) - 1),
+    }
+}
+
+/// The values of the rows that have a key, in the order of the rows, those of one row following each other.
 pub(crate) struct Values<'a> {
-    column: &'a ValueColumn,
-    /// Its position among the columns that are read.
+    columns: &'a ValueColumns,
+    /// Position of the first among the columns that are read.
     at: usize,
     path: &'a Path,
-    values: Vec<u64>,
+    kept: Vec<u64>,
     scratch: Vec<u8>,
     pub(crate) empty: u64,
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn new(column: &'a ValueColumn, at: usize, path: &'a Path) -> Self {
-        Self { column, at, path, values: Vec::new(), scratch: Vec::new(), empty: 0 }
+    pub(crate) fn new(columns: &'a ValueColumns, at: usize, path: &'a Path) -> Self {
+        Self { columns, at, path, kept: Vec::new(), scratch: Vec::new(), empty: 0 }
     }
 
-    /// Takes the value of a row that has a key.
+    /// Takes the values of a row that has a key.
     pub(crate) fn take(&mut self, row: &impl Row) -> Result<(), InputError> {
-        let value = match parse(row.cell(self.at, &mut self.scratch), self.column.bits) {
-            Ok(value) => value,
-            Err(fault) => {
-                return Err(InputError::BadValue {
+        let mut is_empty = false;
+        for (index, column) in self.columns.columns.iter().enumerate() {
+            let value = match parse(row.cell(self.at + index, &mut self.scratch), self.columns) {
+                Ok(value) => value,
+                Err(fault) => {
+                    return Err(InputError::BadValue {
+                        path: self.path.to_path_buf(),
+                        place: row.place(),
+                        column: column.clone(),
+                        fault,
+                    });
+                }
+            };
+            is_empty |= value.is_none();
+            self.kept.push(value.unwrap_or(0));
+        }
+        self.empty += u64::from(is_empty);
+        Ok(())
+    }
+
+    /// Brings the values into the order in which `groups` gives the rows, those of one key together, and makes
+    /// one of each group. `places` are those of the rows; `is_last` says that no more rows will come.
+    pub(crate) fn merge<'g>(
+        &mut self,
+        groups: impl Iterator<Item = &'g [u32]> + Clone,
+        places: &Places,
+        is_last: bool,
+    ) -> Result<(), InputError> {
+        let width = self.columns.columns.len();
+        if self.columns.duplicates == Duplicates::Refuse {
+            let second = groups.clone().filter_map(|group| Some((*group.get(1)?, group[0]))).min();
+            if let Some((second, first)) = second {
+                return Err(InputError::DuplicateKey {
                     path: self.path.to_path_buf(),
-                    place: row.place(),
-                    column: self.column.column.clone(),
-                    fault,
+                    first: places.get(first),
+                    second: places.get(second),
                 });
             }
-        };
-        self.empty += u64::from(value.is_none());
-        self.values.push(value.unwrap_or(0));
+        }
+        let mut merged = Vec::new();
+        for group in groups {
+            for column in 0..width {
+                let of = |row: u32| self.kept[row as usize * width + column];
+                merged.push(match (self.columns.duplicates, group) {
+                    (_, [only]) => of(*only),
+                    (Duplicates::Sum, rows) => self.total(rows, of, column, places, is_last)?,
+                    (_, rows) => of(rows[0]),
+                });
+            }
+        }
+        self.kept = merged;
         Ok(())
     }
 
-    /// Sorts `items`, which are those of all rows taken, keeps each once, and adds up the values of
-    /// equal ones.
-    pub(crate) fn sort_distinct(&mut self, items: &mut Vec<Item>) -> Result<(), InputError> {
-        let values = std::mem::take(&mut self.values);
-        let mut pairs: Vec<(Item, u64)> = items.drain(..).zip(values).collect();
-        pairs.sort_unstable_by_key(|(item, _)| *item);
-        for (item, value) in pairs {
-            match self.values.last_mut() {
-                Some(total) if items.last() == Some(&item) => {
-                    let sum = total.checked_add(value).filter(|sum| fits(*sum, self.column.bits));
-                    *total = sum.ok_or_else(|| InputError::TotalTooLarge {
-                        path: self.path.to_path_buf(),
-                        column: self.column.column.clone(),
-                        bits: self.column.bits,
-                    })?;
-                }
-                _ => {
-                    items.push(item);
-                    self.values.push(value);
-                }
+    /// What the values of `rows` add up to. On the way the sum may be outside of what fits.
+    fn total(
+        &self,
+        rows: &[u32],
+        of: impl Fn(u32) -> u64,
+        column: usize,
+        places: &Places,
+        is_last: bool,
+    ) -> Result<u64, InputError> {
+        // What is kept between two parts of a large file has 64 bits, whatever the agreement says.
+        let bits = if is_last { self.columns.bits } else { u64::BITS };
+        let (min, max) = range(bits, self.columns.signed);
+        let mut total = 0;
+        let mut left_at = None;
+        for row in rows {
+            total += self.columns.number(of(*row));
+            match (min..=max).contains(&total) {
+                true => left_at = None,
+                false => left_at = left_at.or(Some(*row)),
             }
         }
-        Ok(())
+        match left_at {
+            None => Ok(total as u64),
+            Some(row) => Err(InputError::TotalTooLarge {
+                path: self.path.to_path_buf(),
+                place: places.get(row),
+                column: self.columns.columns[column].clone(),
+                bits: self.columns.bits,
+                signed: self.columns.signed,
+            }),
+        }
     }
 
     /// The values of the items, in their order.
     pub(crate) fn into_values(self) -> Vec<u64> {
-        self.values
+        self.kept
     }
 }
 
-fn fits(value: u64, bits: u32) -> bool {
-    value.checked_shr(bits).unwrap_or(0) == 0
+/// Where the rows stand: all in lines, or all counted as rows.
+#[derive(Default)]
+pub(crate) struct Places {
+    numbers: Vec<u64>,
+    are_rows: bool,
 }
 
-/// The number that a cell holds; `None` for an empty one.
-fn parse(cell: &[u8], bits: u32) -> Result<Option<u64>, ValueFault> {
+impl Places {
+    pub(crate) fn push(&mut self, place: Place) {
+        let (number, is_row) = match place {
+            Place::Line(number) => (number, false),
+            Place::Row(number) => (number, true),
+        };
+        self.numbers.push(number);
+        self.are_rows = is_row;
+    }
+
+    fn get(&self, row: u32) -> Place {
+        let number = self.numbers[row as usize];
+        if self.are_rows { Place::Row(number) } else { Place::Line(number) }
+    }
+
+    /// Keeps the first place of each group, in their order.
+    pub(crate) fn keep_first<'g>(&mut self, groups: impl Iterator<Item = &'g [u32]>) {
+        self.numbers = groups.map(|group| self.numbers[group[0] as usize]).collect();
+    }
+}
+
+/// The number that a cell holds, as it is kept; `None` for an empty one.
+fn parse(cell: &[u8], columns: &ValueColumns) -> Result<Option<u64>, ValueFault> {
+    let (bits, signed) = (columns.bits, columns.signed);
     let text = trimmed(cell);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if text.is_empty() {
         return Ok(None);
     }
-    if digits(&text) {
-        let value = text.parse().ok().filter(|value| fits(*value, bits));
-        return value.map(Some).ok_or(ValueFault::TooLarge { bits });
+    let minus = text.strip_prefix(['-', '\u{2212}']);
+    if digits(minus.unwrap_or(&text)) && (signed || minus.is_none()) {
+        let number: Option<i128> = minus.unwrap_or(&text).parse().ok();
+        let number = number.map(|number| if minus.is_some() { -number } else { number });
+        return match number.filter(|number| columns.contain(*number)) {
+            Some(number) => Ok(Some(number as u64)),
+            None if signed => Err(ValueFault::OutOfRange { bits }),
+            None => Err(ValueFault::TooLarge { bits }),
+        };
     }
     let is_parted = |text: &str| text.split(['.', ',', '\'', '_', ' ']).all(digits);
-    Err(match text.strip_prefix(['-', '\u{2212}']) {
-        Some(rest) if is_parted(rest) => ValueFault::Negative,
-        None if is_parted(&text) => ValueFault::NotPlain,
+    Err(match minus {
+        Some(rest) if is_parted(rest) && !signed => ValueFault::Negative,
+        rest if is_parted(rest.unwrap_or(&text)) => ValueFault::NotPlain,
         _ => ValueFault::NotANumber,
     })
 }
@@ -111,14 +244,37 @@ fn parse(cell: &[u8], bits: u32) -> Result<Option<u64>, ValueFault> {
 mod tests {
     use super::*;
 
+    fn of(text: &str, bits: u32, signed: bool) -> Result<Option<u64>, ValueFault> {
+        let columns = vec!["v".to_owned()];
+        let duplicates = Duplicates::Sum;
+        parse(text.as_bytes(), &ValueColumns { columns, bits, signed, duplicates })
+    }
+
     #[test]
     fn whole_numbers_from_zero_are_taken() {
-        let of = |text: &str| parse(text.as_bytes(), 8);
-        assert_eq!(of("0"), Ok(Some(0)));
-        assert_eq!(of(" 0255\u{a0}"), Ok(Some(255)));
-        assert_eq!(of(""), Ok(None));
-        assert_eq!(of("  "), Ok(None));
-        assert_eq!(parse(u64::MAX.to_string().as_bytes(), 64), Ok(Some(u64::MAX)));
+        assert_eq!(of("0", 8, false), Ok(Some(0)));
+        assert_eq!(of(" 0255\u{a0}", 8, false), Ok(Some(255)));
+        assert_eq!(of("", 8, false), Ok(None));
+        assert_eq!(of("  ", 8, true), Ok(None));
+        assert_eq!(of(&u64::MAX.to_string(), 64, false), Ok(Some(u64::MAX)));
+    }
+
+    #[test]
+    fn numbers_with_a_sign_are_taken_where_there_are_some() {
+        assert_eq!(of("-128", 8, true), Ok(Some(-128_i64 as u64)));
+        assert_eq!(of("\u{2212}1", 8, true), Ok(Some(u64::MAX)));
+        assert_eq!(of("-0", 1, true), Ok(Some(0)));
+        assert_eq!(of("127", 8, true), Ok(Some(127)));
+        assert_eq!(of(&i64::MIN.to_string(), 64, true), Ok(Some(i64::MIN as u64)));
+        for text in ["128", "-129", "9223372036854775808999999999999999999999999999"] {
+            assert_eq!(of(text, 8, true), Err(ValueFault::OutOfRange { bits: 8 }), "{text}");
+        }
+        for text in ["-1.5", "1,000", "-1 000"] {
+            assert_eq!(of(text, 8, true), Err(ValueFault::NotPlain), "{text}");
+        }
+        for text in ["--1", "-", "+1", "1-"] {
+            assert_eq!(of(text, 8, true), Err(ValueFault::NotANumber), "{text}");
+        }
     }
 
     #[test]
@@ -137,7 +293,7 @@ mod tests {
             (".", ValueFault::NotANumber),
             ("-", ValueFault::NotANumber),
         ] {
-            assert_eq!(parse(text.as_bytes(), 8), Err(fault), "{text}");
+            assert_eq!(of(text, 8, false), Err(fault), "{text}");
         }
     }
 }

@@ -248,7 +248,7 @@ fn parquet_without_rows_or_with_too_many_is_refused() {
     write_parquet(&path, vec![("id", Arc::new(StringArray::from(Vec::<&str>::new())))]);
     assert!(matches!(open_keys(&path, &[("id", "exact")]), Err(InputError::NoRows { .. })));
     write_parquet(&path, vec![("id", Arc::new(StringArray::from(vec!["1", "2"])))]);
-    let limits = KeyLimits { max_rows: Some(1), strict: false };
+    let limits = KeyLimits { max_rows: Some(1), ..KeyLimits::default() };
     let source = open(&path).unwrap();
     assert!(matches!(
         read_keys(&source, &key(&[("id", "exact")]), &common::hash(), &limits, &mut silent),

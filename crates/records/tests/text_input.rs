@@ -397,7 +397,7 @@ fn more_rows_than_agreed_are_refused() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id\n1\n2\n3\n")).unwrap();
     let read = |max| {
-        let limits = KeyLimits { max_rows: Some(max), strict: false };
+        let limits = KeyLimits { max_rows: Some(max), ..KeyLimits::default() };
         read_keys(&source, &key(KEY), &common::hash(), &limits, &mut silent)
     };
     assert_eq!(read(3).unwrap().counts.rows, 3);

@@ -10,21 +10,28 @@ use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_records::{
-    InputError, KeyLimits, KeySet, OutputError, OutputOptions, Place, ValueColumn, ValueFault,
-    read_keys, read_keys_with_values, write_figures,
+    Beside, Duplicates, InputError, KeyLimits, KeySet, OutputError, OutputOptions, Place,
+    TableWriter, ValueColumns, ValueFault, read_keys, read_keys_with, write_document,
+    write_figures,
 };
 
-fn read(path: impl AsRef<Path>, bits: u32) -> Result<KeySet, InputError> {
-    let values = ValueColumn { column: "amount".to_owned(), bits };
+fn columns(names: &[&str], bits: u32, signed: bool, duplicates: Duplicates) -> ValueColumns {
+    let columns = names.iter().map(|name| (*name).to_owned()).collect();
+    ValueColumns { columns, bits, signed, duplicates }
+}
+
+fn read_beside(path: impl AsRef<Path>, beside: Beside<'_>) -> Result<KeySet, InputError> {
     let limits = KeyLimits::default();
-    read_keys_with_values(
-        &open(path)?,
-        &key(&[("id", "exact")]),
-        &values,
-        &hash(),
-        &limits,
-        &mut silent,
-    )
+    let key = key(&[("id", "exact")]);
+    read_keys_with(&open(path)?, &key, beside, &hash(), &limits, &mut silent)
+}
+
+fn read_columns(path: impl AsRef<Path>, values: &ValueColumns) -> Result<KeySet, InputError> {
+    read_beside(path, Beside { values: Some(values), texts: None })
+}
+
+fn read(path: impl AsRef<Path>, bits: u32) -> Result<KeySet, InputError> {
+    read_columns(path, &columns(&["amount"], bits, false, Duplicates::Sum))
 }
 
 /// The value of one key.
@@ -96,15 +103,112 @@ fn a_bad_value_is_an_error_with_its_line_and_without_the_value() {
 }
 
 #[test]
-fn values_of_one_key_that_add_up_to_too_much_are_refused() {
+fn values_of_one_key_that_add_up_to_too_much_are_refused_with_the_line() {
     let dir = Scratch::new();
     assert!(read(dir.file("a.csv", "id,amount\na,200\nb,9\na,55\n"), 8).is_ok());
-    let path = dir.file("b.csv", "id,amount\na,200\nb,9\na,56\n");
-    let error = read(&path, 8).unwrap_err();
-    assert_eq!(error, InputError::TotalTooLarge { path, column: "amount".to_owned(), bits: 8 });
+    let path = dir.file("b.csv", "id,amount\na,200\nb,9\na,56\na,1\n");
+    let too_large = |path, bits| InputError::TotalTooLarge {
+        path,
+        place: Place::Line(4),
+        column: "amount".to_owned(),
+        bits,
+        signed: false,
+    };
+    assert_eq!(read(&path, 8).unwrap_err(), too_large(path, 8));
     let most = u64::MAX;
-    let path = dir.file("c.csv", format!("id,amount\na,{most}\na,1\n"));
-    assert!(matches!(read(&path, 64), Err(InputError::TotalTooLarge { bits: 64, .. })));
+    let path = dir.file("c.csv", format!("id,amount\na,{most}\nb,0\na,1\n"));
+    assert_eq!(read(&path, 64).unwrap_err(), too_large(path, 64));
+}
+
+#[test]
+fn values_of_several_columns_stand_together_and_may_be_below_zero() {
+    let dir = Scratch::new();
+    let text = "x,id,y\n-3,a,5\n4,b,\n-128,a,1\n120,a,-7\n";
+    let values = columns(&["y", "x"], 8, true, Duplicates::Sum);
+    let set = read_columns(dir.file("a.csv", text), &values).unwrap();
+    let of = |id: &str| {
+        let at = set.items.binary_search(&common::items(&[id])[0]).unwrap();
+        set.values.as_ref().unwrap()[2 * at..2 * at + 2]
+            .iter()
+            .map(|v| *v as i64)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((of("a"), of("b")), (vec![-1, -11], vec![0, 4]), "out of range on the way only");
+    assert_eq!(set.counts.without_value, 1);
+    let path = dir.file("b.csv", "x,id,y\n-100,a,5\n1,a,1\n-100,a,1\n7,a,1\n");
+    let expected = InputError::TotalTooLarge {
+        path: path.clone(),
+        place: Place::Line(4),
+        column: "x".to_owned(),
+        bits: 8,
+        signed: true,
+    };
+    let error = read_columns(&path, &values).unwrap_err();
+    assert_eq!(error, expected);
+    assert!(
+        error.to_string().ends_with("add up to less than -2^7 or more than 2^7 - 1"),
+        "{error}"
+    );
+}
+
+#[test]
+fn rows_with_the_same_key_add_up_or_the_first_counts_or_they_are_refused() {
+    let dir = Scratch::new();
+    let path = dir.file("a.csv", "id,amount\na,1\nb,2\nc,3\nc,30\na,100\na,7\n");
+    let with = |duplicates| read_columns(&path, &columns(&["amount"], 20, false, duplicates));
+    let set = with(Duplicates::First).unwrap();
+    assert_eq!(["a", "b", "c"].map(|id| value_of(&set, id)), [1, 2, 3]);
+    assert_eq!(set.counts.duplicates, 3);
+    let set = with(Duplicates::Sum).unwrap();
+    assert_eq!(["a", "b", "c"].map(|id| value_of(&set, id)), [108, 2, 33]);
+    let (first, second) = (Place::Line(4), Place::Line(5));
+    let error = with(Duplicates::Refuse).unwrap_err();
+    assert_eq!(error, InputError::DuplicateKey { path: path.clone(), first, second });
+    let path = dir.file("b.csv", "id,amount\na,1\nb,2\n");
+    assert!(read_columns(path, &columns(&["amount"], 20, false, Duplicates::Refuse)).is_ok());
+}
+
+#[test]
+fn texts_stand_beside_their_keys_in_the_form_of_the_profile() {
+    let dir = Scratch::new();
+    let path = dir.file("a.csv", "id,mail\n1,B@x.org\n2, a@X.org \n3,b@x.ORG\n4,\n");
+    let key = key(&[("mail", "email")]);
+    let read = |beside, limits: &KeyLimits| {
+        read_keys_with(&open(&path).unwrap(), &key, beside, &hash(), limits, &mut silent)
+    };
+    let beside = Beside { texts: Some(7), values: None };
+    let set = read(beside, &KeyLimits::default()).unwrap();
+    let plain = read(Beside::default(), &KeyLimits::default()).unwrap();
+    assert!(set.items == plain.items && set.fingerprint == plain.fingerprint);
+    assert!(plain.texts.is_none());
+    let texts = set.texts.unwrap();
+    let mut sorted: Vec<&[u8]> = texts.iter().collect();
+    sorted.sort();
+    assert_eq!(sorted, [b"a@x.org", b"b@x.org"]);
+    let beside = Beside { texts: Some(6), values: None };
+    let error = read(beside, &KeyLimits::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("{}, line 2: column \"mail\" makes the key longer than 6 bytes", path.display())
+    );
+}
+
+#[test]
+fn a_file_without_keys_is_an_empty_set_where_it_may_be() {
+    let dir = Scratch::new();
+    let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
+    let values = columns(&["amount"], 8, false, Duplicates::Sum);
+    let beside = Beside { values: Some(&values), texts: Some(10) };
+    for text in ["id,amount\n", "id,amount\n,5\n"] {
+        let source = open(dir.file("a.csv", text)).unwrap();
+        let key = key(&[("id", "exact")]);
+        let set = read_keys_with(&source, &key, beside, &hash(), &limits, &mut silent).unwrap();
+        assert!(set.items.is_empty() && set.values.unwrap().is_empty());
+        assert!(set.texts.unwrap().is_empty());
+        let limits = KeyLimits::default();
+        let refused = read_keys_with(&source, &key, beside, &hash(), &limits, &mut silent);
+        assert!(matches!(refused, Err(InputError::NoRows { .. } | InputError::NoKeys { .. })));
+    }
 }
 
 #[test]
@@ -172,4 +276,34 @@ fn figures_are_written_in_the_format_of_the_name_and_overwrite_nothing() {
     assert!(matches!(write("in.csv", true), Err(OutputError::SameAsInput { .. })));
     assert!(matches!(write("out", false), Err(OutputError::UnknownFormat { .. })));
     assert_eq!(dir.names(), ["in.csv", "out.csv", "out.parquet", "out.tsv"]);
+}
+
+#[test]
+fn tables_are_written_as_text_and_as_parquet_and_documents_as_json_alone() {
+    let dir = Scratch::new();
+    let input = dir.file("in.csv", "id\na\n");
+    let options = |name: &str| OutputOptions { path: dir.path(name), force: true };
+    let names = ["a".to_owned(), "b".to_owned()];
+    let from = [input.clone()];
+    for name in ["out.csv", "out.parquet"] {
+        let mut table = TableWriter::create(&from[..], &names, &options(name)).unwrap();
+        table.row(&["1", "x,y"]).unwrap();
+        table.row(&["", ""]).unwrap();
+        table.finish().unwrap();
+    }
+    let written = std::fs::read_to_string(dir.path("out.csv")).unwrap();
+    assert_eq!(written, "a,b\n1,\"x,y\"\n,\n");
+    assert_eq!(open(dir.path("out.parquet")).unwrap().rows(), Some(2));
+    assert!(TableWriter::create(&from[..], &names, &options("in.csv")).is_err());
+    drop(TableWriter::create(&from[..], &names, &options("never.csv")).unwrap());
+    let write = |name: &str| {
+        write_document(&open(&input).unwrap(), &options(name), |out| out.write_all(b"{}"))
+    };
+    write("out.json").unwrap();
+    assert!(matches!(write("out2.csv"), Err(OutputError::NotJson { .. })));
+    let failing = write_document(&from[..], &options("bad.json"), |_| {
+        Err(std::io::ErrorKind::StorageFull.into())
+    });
+    assert!(matches!(failing, Err(OutputError::DiskFull { .. })));
+    assert_eq!(dir.names(), ["in.csv", "out.csv", "out.json", "out.parquet"]);
 }

@@ -1,17 +1,10 @@
 //! What a benchmark asks of the common items.
 
 use super::{BenchError, Sizes, size};
-use clap::{Args, ValueEnum};
-use vesica_core::{Bounds, Learns, Query, Role, Values};
+use crate::asked::OperationName;
+use clap::Args;
+use vesica_core::{Bounds, Learns, Query, Role, TextLen, Values};
 use vesica_protocols::{Operation, Protocol};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OperationName {
-    Intersection,
-    Cardinality,
-    Threshold,
-    Sum,
-}
 
 /// What is asked of the common items.
 #[derive(Args, Clone, Debug)]
@@ -19,7 +12,7 @@ pub(super) struct QuestionArgs {
     /// What is computed
     #[arg(long, value_enum, default_value = "intersection")]
     operation: OperationName,
-    /// Both parties learn the answer, not the receiver alone
+    /// Both parties learn the answer, not the receiver alone; always so where each gets one of its own
     #[arg(long)]
     both: bool,
     /// How many items are common [default: half of the smaller set]
@@ -28,10 +21,20 @@ pub(super) struct QuestionArgs {
     /// With --operation threshold: how many give yes [default: as many as are common]
     #[arg(long, value_name = "N")]
     threshold: Option<u64>,
-    /// With --operation sum: length in bits of the values, which the sender has
+    /// With values, which the sender has: their length in bits
     #[arg(long, default_value_t = 32, value_name = "BITS",
         value_parser = clap::value_parser!(u32).range(1..=64))]
     value_bits: u32,
+    /// With values: how many of each item [default: 1, none with --operation shares]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    value_columns: Option<u32>,
+    /// With values: they may be below zero
+    #[arg(long)]
+    value_signed: bool,
+    /// With --operation union: length in bytes of the text of an item
+    #[arg(long, default_value_t = 16, value_name = "BYTES",
+        value_parser = clap::value_parser!(u32).range(8..=4096))]
+    text_bytes: u32,
     /// The fewest common items for an answer
     #[arg(long, value_name = "N")]
     min_matches: Option<u64>,
@@ -42,16 +45,14 @@ pub(super) struct QuestionArgs {
 
 impl QuestionArgs {
     pub(super) fn operation(&self) -> Operation {
-        match self.operation {
-            OperationName::Intersection => Operation::Intersection,
-            OperationName::Cardinality => Operation::Cardinality,
-            OperationName::Threshold => Operation::Threshold,
-            OperationName::Sum => Operation::Sum,
-        }
+        self.operation.operation()
     }
 
     pub(super) fn learns(&self) -> Learns {
-        if self.both { Learns::Both } else { Learns::Receiver }
+        match self.both || self.operation().is_for_both() {
+            true => Learns::Both,
+            false => Learns::Receiver,
+        }
     }
 
     pub(super) fn common(&self, sizes: Sizes) -> u64 {
@@ -59,17 +60,28 @@ impl QuestionArgs {
     }
 
     pub(super) fn query(&self, sizes: Sizes) -> Query {
-        match self.operation {
-            OperationName::Intersection => Query::Intersection,
-            OperationName::Cardinality => Query::Cardinality,
-            OperationName::Threshold => {
+        match self.operation() {
+            Operation::Cardinality => Query::Cardinality,
+            Operation::Threshold => {
                 Query::Threshold { min: self.threshold.unwrap_or(self.common(sizes)) }
             }
-            OperationName::Sum => {
-                let values = Values::new(Role::Sender, self.value_bits);
-                Query::Sum(values.expect("the command line takes 1 to 64 bits"))
+            Operation::Sum => Query::Sum(self.values()),
+            Operation::Union => {
+                let len = TextLen::new(self.text_bytes);
+                Query::Union(len.expect("the command line takes 8 to 4096 bytes"))
             }
+            Operation::PrivateId => Query::PrivateId,
+            Operation::Shares => Query::Shares(self.value_columns.map(|_| self.values())),
+            Operation::SharedValues => Query::SharedValues { values: self.values(), default: 0 },
+            _ => Query::Intersection,
         }
+    }
+
+    fn values(&self) -> Values {
+        let values = Values::new(Role::Sender, self.value_bits)
+            .and_then(|values| values.with_columns(self.value_columns.unwrap_or(1)))
+            .expect("the command line takes 1 to 64 bits and 1 to 16 columns");
+        if self.value_signed { values.signed() } else { values }
     }
 
     pub(super) fn bounds(&self) -> Result<Bounds, BenchError> {
@@ -92,8 +104,13 @@ impl QuestionArgs {
             return Err(BenchError::NotOffered { id, operation });
         }
         let bounds = self.bounds()?;
-        if !protocol.bounds && !bounds.are_none() {
+        if !protocol.bounds.are_kept() && !bounds.are_none() {
             return Err(BenchError::NoBounds(id));
+        }
+        if let Some(values) = self.query(sizes).values()
+            && !(protocol.wide_values || values.are_plain())
+        {
+            return Err(BenchError::PlainValues(id));
         }
         match self.common(sizes) > sizes.sender.min(sizes.receiver) {
             true => Err(BenchError::TooManyCommon),
@@ -108,7 +125,15 @@ impl QuestionArgs {
             self.operation().name().to_owned(),
             "--value-bits".to_owned(),
             self.value_bits.to_string(),
+            "--text-bytes".to_owned(),
+            self.text_bytes.to_string(),
         ];
+        if let Some(columns) = self.value_columns {
+            words.extend(["--value-columns".to_owned(), columns.to_string()]);
+        }
+        if self.value_signed {
+            words.push("--value-signed".to_owned());
+        }
         if self.both {
             words.push("--both".to_owned());
         }

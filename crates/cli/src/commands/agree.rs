@@ -96,7 +96,11 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
         [] => vec![("email".to_owned(), None)],
         keys => keys.iter().map(|key| split(key)).collect(),
     };
-    let receives = args.receives.as_ref().unwrap_or(&parties[0].0);
+    let both = "both".to_owned();
+    let receives = args.receives.as_ref().unwrap_or(match args.question.operation() {
+        operation if operation.is_for_both() => &both,
+        _ => &parties[0].0,
+    });
     let mut text = "# An agreement between two organisations. Both sides keep the same file;\n\
                     # `vesica explain` says in plain words what it means.\n\n"
         .to_owned();
@@ -116,7 +120,12 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
         Operation::Intersection => "which rows they have in common",
         Operation::Cardinality => "how many keys they have in common, not which",
         Operation::Threshold => "whether they have as many keys in common as asked for",
-        _ => "what a column adds up to over the keys they have in common",
+        Operation::Sum => "what columns add up to over the keys they have in common",
+        Operation::Union => "which keys they have between them",
+        Operation::PrivateId => "a random identifier of each key they have between them",
+        Operation::Shares => "one half for each of the keys they have in common",
+        Operation::SharedValues => "one half for each of values of common keys, or of a default",
+        _ => "",
     };
     line(&format!("operation = \"{operation}\""), comment);
     let comment = "who receives the result: a party's name, or \"both\"";
@@ -136,12 +145,35 @@ fn template(args: &AgreeNewArgs) -> Result<String, Failure> {
     for (name, count, comment) in args.question.counts() {
         line(&format!("{name} = {count}"), comment);
     }
-    if let Some(sum) = args.question.sum(&parties[0].0) {
+    if let Some(bytes) = args.question.key_bytes() {
         line("", "");
-        line("[sum]", "the values that are added up");
-        line(&format!("of = {}", quoted(&sum.of)), "the party that has them");
-        line(&format!("column = {}", quoted(&sum.column)), "their column in its file");
-        line(&format!("bits = {}", sum.bits), "the value of a key is below 2^bits");
+        line("[union]", "the keys as they cross the network");
+        line(&format!("key_bytes = {bytes}"), "most bytes of a key");
+    }
+    let names = [&parties[0].0, &parties[1].0].map(String::as_str);
+    for values in args.question.values(receives, names) {
+        line("", "");
+        let comment = if values.table == "sum" { "added up" } else { "shared" };
+        line(&format!("[{}]", values.table), &format!("the values that are {comment}"));
+        line(&format!("of = {}", quoted(&values.of)), "the party that has them");
+        match &values.columns[..] {
+            [column] => line(&format!("column = {}", quoted(column)), "their column in its file"),
+            columns => {
+                let columns: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
+                line(&format!("columns = [{}]", columns.join(", ")), "their columns in its file");
+            }
+        }
+        match values.signed {
+            false => line(&format!("bits = {}", values.bits), "the value of a key is below 2^bits"),
+            true => {
+                line(&format!("bits = {}", values.bits), "of the value of a key, with its sign");
+                line("signed = true", "values may be below zero");
+            }
+        }
+        line("duplicates = \"sum\"", "rows with one key: \"sum\", \"first\" counts, or \"refuse\"");
+        if operation == Operation::SharedValues {
+            line("default = 0", "what stands for a value of a key that is not common");
+        }
     }
     for (name, profile) in &keys {
         // A column that is called like a profile most often holds such values.

@@ -6,17 +6,18 @@ use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::logging;
 use crate::messages::input::refusal;
+use crate::messages::list;
 use crate::progress::Teller;
 use std::io::Write;
 use std::ops::ControlFlow;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::{bytes, grouped};
-use vesica_engine::job::{key_columns, key_items, value_column};
+use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{
-    ColumnShapes, InputError, KeyColumn, KeyCounts, KeyLimits, Source, ValueColumn, read_keys,
-    read_keys_with_values, shapes,
+    Beside, ColumnShapes, InputError, KeyColumn, KeyCounts, KeyLimits, Source, read_keys_with,
+    shapes,
 };
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -34,31 +35,37 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let source = Source::open(&args.data.input, &args.data.read_options())?;
     let choices = args.data.column_choices()?;
     let key = key_columns(&agreement, party.as_deref(), &choices)?;
-    let values = party.as_ref().and_then(|party| value_column(&agreement, party, &choices));
+    let values = party.as_ref().and_then(|party| value_columns(&agreement, party, &choices));
 
     let cancel = cancel_on_interrupt();
     describe(args, &agreement, party.as_deref(), &source, out)?;
     let peer = party.as_ref().map_or("", |party| &agreement.peer_of(party).name);
     let teller = Teller::new(&args.talk, peer);
-    let max_rows = party.as_ref().map(|party| agreement.terms_of(party).max_rows);
-    let limits = KeyLimits { max_rows, strict: args.data.strict };
-    let counts =
-        match count(&agreement, &source, (&key, values.as_ref()), &limits, &teller, &cancel) {
-            Ok(counts) => counts,
-            // Then the shapes tell what is wrong.
-            Err(error @ InputError::NoKeys { rows, .. }) => {
-                show_all_shapes(&source, &key, args.rows.min(rows), out)?;
-                return Err(error.into());
-            }
-            Err(error) => return Err(error.into()),
-        };
+    let strict = args.data.strict;
+    let limits = match &party {
+        Some(party) => key_limits(agreement.terms_of(party), strict),
+        None => KeyLimits { strict, ..KeyLimits::default() },
+    };
+    let read = (&*key, beside(&agreement, values.as_ref()));
+    let counts = match count(&agreement, &source, read, &limits, &teller, &cancel) {
+        Ok(counts) => counts,
+        // Then the shapes tell what is wrong.
+        Err(error @ InputError::NoKeys { rows, .. }) => {
+            show_all_shapes(&source, &key, args.rows.min(rows), out)?;
+            return Err(error.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
     show_counts(&counts, out)?;
     if let Some(values) = &values {
         writeln!(
             out,
-            "{:>13}  with an empty value in column {:?}, counted as 0",
+            "{:>13}  with an empty value in {}, counted as 0",
             grouped(counts.without_value),
-            values.column
+            match &values.columns[..] {
+                [column] => format!("column {column:?}"),
+                columns => format!("one of the columns {}", list(columns)),
+            }
         )?;
     }
     show_all_shapes(&source, &key, args.rows.min(counts.rows), out)?;
@@ -122,7 +129,7 @@ fn describe(
 fn count(
     agreement: &Agreement,
     source: &Source,
-    (key, values): (&[KeyColumn], Option<&ValueColumn>),
+    (key, beside): (&[KeyColumn], Beside<'_>),
     limits: &KeyLimits,
     teller: &Teller,
     cancel: &CancelToken,
@@ -136,10 +143,7 @@ fn count(
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let items = key_items(agreement, key);
-    let keys = match values {
-        Some(values) => read_keys_with_values(source, key, values, &items, limits, &mut progress),
-        None => read_keys(source, key, &items, limits, &mut progress),
-    };
+    let keys = read_keys_with(source, key, beside, &items, limits, &mut progress);
     teller.finish();
     Ok(keys?.counts)
 }

@@ -4,9 +4,9 @@ use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId, Values};
+use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
 use vesica_engine::agreement::Agreement;
-use vesica_protocols::{Operation, Protocol, Security, catalogue};
+use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};
 
 /// A row of the catalogue for machines.
 #[derive(Serialize)]
@@ -25,6 +25,8 @@ struct Row {
     small_domains: bool,
     item_bits: [u32; 2],
     bounds: bool,
+    bounds_kept: &'static str,
+    wide_values: bool,
     bytes_depend_on_result: bool,
     parameters: Vec<Parameter>,
 }
@@ -58,6 +60,12 @@ impl From<&Protocol> for Row {
             small_domains: row.takes_integers(),
             item_bits: [*row.item_bits.start(), *row.item_bits.end()],
             bounds: row.bounds.are_kept(),
+            bounds_kept: match row.bounds {
+                BoundsKept::No => "no",
+                BoundsKept::ByComputation => "by-computation",
+                BoundsKept::ByReceiver => "by-receiver",
+            },
+            wide_values: row.wide_values,
             bytes_depend_on_result: row.bytes_depend_on_result,
             parameters: parameters.collect(),
         }
@@ -82,15 +90,22 @@ pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Fail
 /// Two sets of `len` items each, of which the first operation is asked.
 fn typical(row: &Protocol, len: u64) -> PsiParams {
     let session = SessionId::from_bytes([0; 32]);
+    let values = Values::new(Role::Sender, 32).expect("a value of 32 bits");
     let query = match row.operations.first() {
         Some(Operation::Cardinality) => Query::Cardinality,
         Some(Operation::Threshold) => Query::Threshold { min: len / 2 },
-        Some(Operation::Sum) => {
-            Query::Sum(Values::new(Role::Sender, 32).expect("a value of 32 bits"))
-        }
+        Some(Operation::Sum) => Query::Sum(values),
+        Some(Operation::Union) => Query::Union(TextLen::new(66).expect("a text of 66 bytes")),
+        Some(Operation::PrivateId) => Query::PrivateId,
+        Some(Operation::Shares) => Query::Shares(None),
+        Some(Operation::SharedValues) => Query::SharedValues { values, default: 0 },
         _ => Query::Intersection,
     };
-    PsiParams::new(session, len, len, Learns::Receiver)
+    let learns = match query.operation().is_for_both() {
+        true => Learns::Both,
+        false => Learns::Receiver,
+    };
+    PsiParams::new(session, len, len, learns)
         .and_then(|params| params.with_item_bits(*row.item_bits.end()))
         .expect("small sets")
         .with_query(query)
@@ -109,7 +124,32 @@ fn flights(row: &Protocol) -> String {
 
 const NAMED_ONLY: &str = "only where an agreement names it; here for comparison";
 const NAMED_OR_AUTO: &str = "where an agreement names it, or leaves the choice open";
-const BOUNDS: &str = "yes: min_matches and max_matches";
+
+fn bounds(row: &Protocol) -> &'static str {
+    match row.bounds {
+        BoundsKept::No => "no",
+        BoundsKept::ByComputation => {
+            "min_matches and max_matches, kept by the computation: nobody holds the number"
+        }
+        BoundsKept::ByReceiver => {
+            "min_matches and max_matches, kept by the receiver's program, which holds the number; \
+             outside it says so and ends"
+        }
+    }
+}
+
+/// Which values a protocol takes.
+fn values(row: &Protocol) -> &'static str {
+    match row.wide_values {
+        true => "several columns, with or without a sign, up to 64 bits, of the sender",
+        false => "one column of whole numbers from 0, up to 40 bits, of either side",
+    }
+}
+
+fn takes_values(row: &Protocol) -> bool {
+    const OF_VALUES: [Operation; 3] = [Operation::Sum, Operation::Shares, Operation::SharedValues];
+    row.operations.iter().any(|operation| OF_VALUES.contains(operation))
+}
 
 /// Which items a protocol takes.
 fn items(row: &Protocol) -> String {
@@ -175,10 +215,11 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         ("bytes", row.bytes_formula),
         ("runs", if row.named_only { NAMED_ONLY } else { NAMED_OR_AUTO }),
         ("items", &items(row)),
-        ("bounds", if row.bounds.are_kept() { BOUNDS } else { "no" }),
+        ("bounds", bounds(row)),
     ];
+    let values = takes_values(row).then(|| ("values", values(row)));
     writeln!(out)?;
-    for (name, value) in facts {
+    for (name, value) in facts.into_iter().chain(values) {
         writeln!(out, "{name:16} {value}")?;
     }
     writeln!(out, "\nparameters")?;

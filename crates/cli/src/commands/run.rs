@@ -109,6 +109,28 @@ fn answer(args: &RunArgs, report: &Report) -> String {
     {
         return format!("{} in common; {} {written}", counted(keys, "key"), counted(rows, "row"));
     }
+    if let Some(sums) = &result.sums {
+        let sums: Vec<String> = sums
+            .iter()
+            .map(|sum| format!("sum of {} over common keys: {}", sum.column, signed(&sum.sum)))
+            .collect();
+        let count = result.matched_keys.map(|keys| format!("{} in common", counted(keys, "key")));
+        let lines: Vec<String> = count.into_iter().chain(sums).collect();
+        return lines.join("\n") + &and_written;
+    }
+    if let (Some(keys), Some(new)) = (result.union_keys, result.new_keys) {
+        return format!("{} in the union, {} new{and_written}", counted(keys, "key"), grouped(new));
+    }
+    if let Some(ids) = result.union_keys {
+        return format!("{} in the list{and_written}", counted(ids, "identifier"));
+    }
+    if let Some(entries) = result.shared_entries {
+        let entries = match entries {
+            1 => "1 entry".to_owned(),
+            entries => format!("{} entries", grouped(entries)),
+        };
+        return format!("shares of {entries}{and_written}");
+    }
     if let Some(keys) = result.matched_keys {
         return format!("{} in common{and_written}", counted(keys, "key"));
     }
@@ -116,9 +138,6 @@ fn answer(args: &RunArgs, report: &Report) -> String {
         let reached = if reached { "yes" } else { "no" };
         let keys = counted(threshold, "key");
         return format!("at least {keys} in common: {reached}{and_written}");
-    }
-    if let (Some(column), Some(sum)) = (&agreed.sum_column, &result.sum) {
-        return format!("sum of {column} over common keys: {}{and_written}", grouped_digits(sum));
     }
     format!("done; {} receives the result", agreed.receives)
 }
@@ -161,6 +180,14 @@ struct InputCounts {
 impl InputCounts {
     fn new(report: &Report) -> Self {
         Self { skipped: report.input.empty + report.input.refused }
+    }
+}
+
+/// A number with its digits in groups, whatever its sign.
+fn signed(number: &str) -> String {
+    match number.strip_prefix('-') {
+        Some(digits) => format!("-{}", grouped_digits(digits)),
+        None => grouped_digits(number),
     }
 }
 

@@ -183,6 +183,35 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
             format!("{field:?} goes with operation = \"{goes_with}\", not with \"{operation}\""),
             show("take it out, or change the operation"),
         ),
+        AgreementFault::ColumnAndColumns => (
+            "both \"column\" and \"columns\" are given".to_owned(),
+            show("keep one of them: column = \"a\" is columns = [\"a\"]"),
+        ),
+        AgreementFault::DuplicateColumn { name } => {
+            (format!("the column {name:?} is there twice"), show("take one out"))
+        }
+        AgreementFault::DoesNotFit { .. } => {
+            (fault.to_string(), show("agree on more bits, or on another default"))
+        }
+        AgreementFault::IsForBoth { operation } => (
+            format!("{operation} gives each side a result of its own"),
+            show("say receives = \"both\""),
+        ),
+        AgreementFault::NoSelfCheck { operation, .. } => (
+            format!("{operation} has no self-check items: nobody could tell them from keys"),
+            show("take self_check out"),
+        ),
+        AgreementFault::ValuesNotOffered { of_receiver: true, .. } => (
+            fault.to_string(),
+            show(
+                "say receives = \"both\", or let the other side receive, or take one column of whole \
+                 numbers from 0 of at most 40 bits and protocol = \"auto\"",
+            ),
+        ),
+        AgreementFault::ValuesNotOffered { .. } => (
+            fault.to_string(),
+            show("say protocol = \"auto\", or take one column of whole numbers from 0"),
+        ),
         AgreementFault::NoProtocol { operation, bounds, security, strongest } => (
             format!(
                 "no protocol offers {}{} with {security} security yet",

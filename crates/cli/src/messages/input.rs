@@ -63,7 +63,8 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::NoRows { path } => Message::here(
             format!("the input file {} has column names but no rows", path.display()),
-            "check how it was exported; if its first row is data, add --no-header",
+            "check how it was exported; if its first row is data, add --no-header; an empty side needs \
+             min_rows = 0 in the agreement",
         ),
         InputError::ColumnMissing { path, column, nearest } => Message::here(
             format!("the input file {} has no column {column:?}", path.display()),
@@ -146,26 +147,44 @@ fn data(error: &InputError) -> Message {
             "export the column as text, a whole number, a decimal or a date",
         ),
         InputError::UnsupportedValueType { path, column, type_name } => Message::here(
-            format!("{}: column {column:?} of type {type_name} cannot be summed", path.display()),
+            format!(
+                "{}: column {column:?} of type {type_name} has no whole numbers",
+                path.display()
+            ),
             "export the column as whole numbers, or as text",
         ),
         InputError::BadValue { path, place, column, fault } => Message::here(
             format!("{}, {place}: column {column:?} {fault}", path.display()),
             match fault {
-                ValueFault::TooLarge { .. } => "agree on more bits in [sum], or correct the value",
+                ValueFault::TooLarge { .. } | ValueFault::OutOfRange { .. } => {
+                    "agree on more bits in the agreement, or correct the value"
+                }
+                ValueFault::Negative => {
+                    "values are whole numbers from 0 unless the agreement says signed = true; an \
+                     empty cell counts as 0"
+                }
                 _ => {
-                    "values of a sum are whole numbers from 0 in plain digits, as cents; an empty \
-                     cell counts as 0"
+                    "values are whole numbers in plain digits, as cents; an empty cell counts as 0"
                 }
             },
         ),
-        InputError::TotalTooLarge { path, column, bits } => Message::here(
+        InputError::TotalTooLarge { .. } => Message::here(
+            error.to_string(),
+            "the rows of one key are added up: agree on more bits, on duplicates = \"first\", or on a \
+             key that fewer rows share",
+        ),
+        InputError::DuplicateKey { path, first, second } => Message::here(
+            format!("{}, {second}: the key stands in {first} already", path.display()),
+            "the agreement refuses rows with the same key: take one out, or agree on duplicates = \
+             \"sum\" or \"first\"",
+        ),
+        InputError::KeyTooLong { path, place, column, max_bytes } => Message::here(
             format!(
-                "{}: the values of one key in column {column:?} add up to 2^{bits} or more",
-                path.display()
+                "{}, {place}: column {column:?} makes the key longer than {} bytes",
+                path.display(),
+                grouped(*max_bytes as u64)
             ),
-            "the rows of one key are added up: agree on more bits in [sum], or on a key that fewer \
-             rows share",
+            "agree on more key_bytes in [union], or correct the value",
         ),
         InputError::Refused { path, place, column, reason } => Message::here(
             format!("{}, {place}: column {column:?} {}", path.display(), refusal(*reason)),
@@ -213,6 +232,10 @@ fn output(error: &OutputError) -> Message {
         OutputError::UnknownFormat { path } => Message::here(
             format!("the format of the output {} cannot be told from its name", path.display()),
             "give it a name that ends in .csv, .tsv or .parquet",
+        ),
+        OutputError::NotJson { path } => Message::here(
+            format!("the output {} does not end in .json", path.display()),
+            "shares are written as JSON: give it a name that ends in .json",
         ),
         OutputError::Exists { path } => Message::here(
             format!("the output file {} already exists", path.display()),

@@ -9,6 +9,7 @@ mod engine;
 mod files;
 pub(crate) mod input;
 pub(crate) mod link;
+mod shares;
 
 use crate::args::LogFormat;
 use crate::bench::BenchError;
@@ -128,6 +129,16 @@ pub(crate) fn of(failure: &Failure) -> Message {
             "give --party twice, as --party shop --party publisher",
         )
         .with_code(code::USAGE),
+        Failure::Shares(error) => shares::error(error),
+        Failure::OtherAgreement => Message::here(
+            "the agreement is not the one that the shares were made under",
+            "give the agreement of that run: `vesica agree show` prints its hash, the field \
+             \"agreement\" of the shares",
+        ),
+        Failure::NoKeysShared => Message::here(
+            "the files hold shares of values alone, and no keys",
+            "leave out --keys and --agreement",
+        ),
         Failure::Stdout(error) => Message::here(
             format!("standard output cannot be written: {}", files::cause(error.kind())),
             files::write_hint(error.kind()),
@@ -162,6 +173,10 @@ fn bench(error: &BenchError) -> Message {
             format!("{id} does not offer bounds on the number of common items"),
             "`vesica protocols ID` says of each whether it does; leave out --min-matches and \
              --max-matches otherwise",
+        ),
+        BenchError::PlainValues(id) => Message::here(
+            format!("{id} takes one value of an item, without a sign"),
+            "leave out --value-columns and --value-signed, or choose a protocol that takes several",
         ),
         BenchError::BoundsReversed => Message::here(
             "--min-matches is above --max-matches",

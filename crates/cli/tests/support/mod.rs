@@ -121,7 +121,7 @@ pub struct Place {
 }
 
 /// What an agreement says where a test does not care.
-pub struct Terms {
+pub struct Terms<'a> {
     pub title: &'static str,
     pub operation: &'static str,
     pub receives: &'static str,
@@ -131,10 +131,10 @@ pub struct Terms {
     pub profile: &'static str,
     pub max_rows: u64,
     pub min_rows: u64,
-    pub more: &'static str,
+    pub more: &'a str,
 }
 
-pub const TERMS: Terms = Terms {
+pub const TERMS: Terms<'static> = Terms {
     title: "test",
     operation: "intersection",
     receives: "one",
@@ -177,7 +177,7 @@ impl Place {
     }
 
     /// Writes the agreement of `terms` under `name`.
-    pub fn agreement(&self, name: &str, terms: &Terms) -> PathBuf {
+    pub fn agreement(&self, name: &str, terms: &Terms<'_>) -> PathBuf {
         let Terms { title, operation, receives, security, protocol, .. } = terms;
         let Terms { key, profile, max_rows, min_rows, more, .. } = terms;
         let [one, two] = &self.identities;

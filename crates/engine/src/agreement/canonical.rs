@@ -1,7 +1,7 @@
 //! The one text form of an agreement, and its hash.
 
 use super::parse::NEVER;
-use super::{Agreement, FORMAT_VERSION, MAX_ROWS, Question};
+use super::{Agreement, FORMAT_VERSION, MAX_ROWS, Question, values};
 use std::fmt::{self, Write};
 use vesica_core::hash;
 
@@ -68,15 +68,7 @@ impl Agreement {
         for (name, bound) in bounds {
             bound.iter().for_each(|bound| line(name, bound));
         }
-        if let Question::Sum(sum) = &self.question {
-            out.push_str("\n[sum]\n");
-            let mut line = |name: &str, value: &dyn fmt::Display| {
-                writeln!(out, "{name} = {value}").expect("a string takes any text");
-            };
-            line("of", &Quoted(&sum.of));
-            line("column", &Quoted(&sum.column));
-            line("bits", &sum.bits);
-        }
+        values::write(&self.question, &mut out).expect("a string takes any text");
         for key in &self.keys {
             out.push_str("\n[[key]]\n");
             let mut line = |name: &str, value: &dyn fmt::Display| {
@@ -105,7 +97,7 @@ impl Agreement {
 }
 
 /// A TOML basic string. The parser lets no control character in, so only two need an escape.
-struct Quoted<'a>(&'a str);
+pub(super) struct Quoted<'a>(pub(super) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

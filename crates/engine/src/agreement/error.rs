@@ -1,6 +1,7 @@
 //! What is wrong with an agreement file, and where.
 
 use super::FORMAT_VERSION;
+use super::values::PACKED_MAX_BITS;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -245,6 +246,61 @@ pub enum AgreementFault {
         /// The operation of the agreement.
         operation: Operation,
     },
+    /// Both `column` and `columns` are given.
+    #[error("\"column\" and \"columns\" are both given")]
+    ColumnAndColumns,
+    /// No column of values, or too many of them.
+    #[error("there must be 1 to {max} columns of values, not {found}")]
+    ColumnCount {
+        /// How many there are.
+        found: usize,
+        /// Most.
+        max: usize,
+    },
+    /// Two columns of values have the same name.
+    #[error("the column {name:?} is there twice")]
+    DuplicateColumn {
+        /// The name.
+        name: String,
+    },
+    /// A number that is none of the values it stands for.
+    #[error(
+        "{field:?} is {found}, and values have {bits} bits and {} sign",
+        if *signed { "a" } else { "no" }
+    )]
+    DoesNotFit {
+        /// The field's path.
+        field: String,
+        /// The number.
+        found: i64,
+        /// Bits of a value.
+        bits: u32,
+        /// Whether values have a sign.
+        signed: bool,
+    },
+    /// Each party gets a result of its own.
+    #[error("{operation} gives each party a result: \"receives\" must be \"both\"")]
+    IsForBoth {
+        /// The operation.
+        operation: Operation,
+    },
+    /// Self-check items would stay in the shares.
+    #[error("\"self_check\" is {found}, and {operation} has no self-check items")]
+    NoSelfCheck {
+        /// What the agreement says.
+        found: u64,
+        /// The operation.
+        operation: Operation,
+    },
+    /// Rows of the catalogue offer the operation, but not for these values.
+    #[error("{}", words_of_values(*protocol, *of_receiver))]
+    ValuesNotOffered {
+        /// The protocol that the agreement names, if it names one.
+        protocol: Option<&'static str>,
+        /// Whether they are of the party that alone receives the result, where they must be of the other one;
+        /// otherwise there are several columns, a sign, or too many bits.
+        of_receiver: bool,
+    },
     /// No protocol of the catalogue will do.
     #[error(
         "no protocol offers {operation}{} with {security} security yet",
@@ -295,6 +351,18 @@ pub enum AgreementFault {
         /// The security asked for.
         asked: Security,
     },
+}
+
+fn words_of_values(protocol: Option<&str>, of_receiver: bool) -> String {
+    let who = protocol.map_or("no protocol".to_owned(), |id| format!("the protocol {id:?}"));
+    let (verb, not) = if protocol.is_some() { ("does not take", "") } else { ("takes", "yet") };
+    let what = match of_receiver {
+        true => "values of the party that alone receives the result".to_owned(),
+        false => format!(
+            "values of several columns, with a sign, or of more than {PACKED_MAX_BITS} bits"
+        ),
+    };
+    format!("{who} {verb} {what} {not}").trim_end().to_owned()
 }
 
 /// Why an agreement file could not be read.

@@ -1,7 +1,8 @@
 //! What two organisations agreed on: who computes what, and who learns it.
 //!
 //! * [`Agreement`] — a checked agreement; [`Terms`] — its fields.
-//! * [`Question`] — what is asked about the common keys; [`MatchBounds`] — when it is answered.
+//! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about values beside them;
+//!   [`MatchBounds`] — when it is answered.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
 //! * [`Difference`] — one field in which two agreements differ.
@@ -11,6 +12,7 @@
 //! [canonical form](Agreement::canonical) and its hash are the same.
 
 mod canonical;
+mod checked;
 mod difference;
 mod error;
 mod items;
@@ -18,21 +20,24 @@ mod parse;
 mod question;
 mod selection;
 mod table;
+mod values;
 
 pub use canonical::AgreementHash;
+pub(crate) use checked::CheckedValues;
 pub use difference::{Difference, DifferenceError};
 pub use error::{AgreementError, AgreementFault, FileFault, Position, TextFault};
-pub(crate) use items::CheckedValues;
 pub use items::IntegerItems;
 pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
-pub use question::{MatchBounds, Question, SUM_MAX_BITS, SumTerms};
+pub(crate) use question::TEXT_LEN_BYTES;
+pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question};
+pub use values::{MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 
 use jiff::civil::Date;
 use selection::Selection;
 use std::fmt;
 use std::ops::Deref;
 use vesica_core::params::MAX_SET_LEN;
-use vesica_core::{Learns, PsiParams, Query, Role, SessionId, Values};
+use vesica_core::{Learns, PsiParams, Query, Role, SessionId, TextLen};
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Operation, Protocol, Security};
 use vesica_records::Profile;
@@ -73,7 +78,7 @@ pub struct Agreement {
 pub struct Terms {
     /// A name for people; one line.
     pub title: String,
-    /// What is asked about the common keys.
+    /// What is asked about the keys.
     pub question: Question,
     /// How many keys must be in common for an answer.
     pub bounds: MatchBounds,
@@ -138,6 +143,18 @@ impl Terms {
     pub fn operation(&self) -> Operation {
         self.question.operation()
     }
+
+    /// The role of `party` in the protocol. Who alone receives the result is the receiver; where both do, who
+    /// has values is the sender, and otherwise the receiver is the one whose name sorts first. It makes no
+    /// difference to who learns what.
+    pub fn role_of(&self, party: &str) -> Role {
+        let is_receiver = match (&self.receives, self.question.values()) {
+            (Receives::One(name), _) => party == name,
+            (Receives::Both, Some(values)) => party != values.of,
+            (Receives::Both, None) => party == self.parties[0].name,
+        };
+        if is_receiver { Role::Receiver } else { Role::Sender }
+    }
 }
 
 impl Deref for Agreement {
@@ -185,16 +202,6 @@ impl Agreement {
             .iter()
             .position(|terms| terms.name == party)
             .expect("the name comes from this agreement")
-    }
-
-    /// The role of `party` in the protocol: the one who receives the result is the receiver. When
-    /// both do, it is the one whose name sorts first; it makes no difference to who learns what.
-    pub fn role_of(&self, party: &str) -> Role {
-        let receiver = match &self.receives {
-            Receives::One(name) => name,
-            Receives::Both => &self.parties[0].name,
-        };
-        if receiver == party { Role::Receiver } else { Role::Sender }
     }
 
     /// The party with that role.
@@ -273,24 +280,43 @@ impl Agreement {
             Question::Threshold { min } => {
                 Query::Threshold { min: min.saturating_add(u64::from(self.self_check)) }
             }
-            Question::Sum(sum) => {
-                let bits = sum.bits + self.checked_values().check_bits();
-                Query::Sum(Values::new(self.role_of(&sum.of), bits)?)
+            Question::Sum(_) => Query::Sum(self.protocol_values()?),
+            Question::Union { key_bytes } => {
+                Query::Union(TextLen::new(key_bytes + TEXT_LEN_BYTES)?)
+            }
+            Question::PrivateId => Query::PrivateId,
+            Question::Shares(None) => Query::Shares(None),
+            Question::Shares(Some(_)) => Query::Shares(Some(self.protocol_values()?)),
+            Question::SharedValues { default, .. } => {
+                Query::SharedValues { values: self.protocol_values()?, default: *default as u64 }
             }
         })
     }
 
-    /// How the values of a sum make room for the self-check.
-    pub(crate) fn checked_values(&self) -> CheckedValues {
-        CheckedValues::new(self.self_check)
-    }
-
-    /// What is summed, when `party` holds the values.
-    pub fn summed_by(&self, party: &str) -> Option<&SumTerms> {
-        match &self.question {
-            Question::Sum(sum) if sum.of == party => Some(sum),
+    /// Length of the texts of a union, in bytes.
+    pub(crate) fn text_len(&self) -> Option<usize> {
+        match self.question {
+            Question::Union { key_bytes } => Some((key_bytes + TEXT_LEN_BYTES) as usize),
             _ => None,
         }
+    }
+
+    /// The values as the protocol takes them.
+    fn protocol_values(&self) -> vesica_core::Result<vesica_core::Values> {
+        let of = self.question.values().map_or("", |values| &values.of);
+        let checked =
+            self.checked_values().ok_or(vesica_core::Error::Bug("there are no values"))?;
+        checked.values(self.role_of(of))
+    }
+
+    /// How values make room for the self-check, where there are some.
+    pub(crate) fn checked_values(&self) -> Option<CheckedValues> {
+        self.question.values().map(|values| CheckedValues::new(self.self_check, values))
+    }
+
+    /// The values, when `party` holds them.
+    pub fn values_of(&self, party: &str) -> Option<&ValueTerms> {
+        self.question.values().filter(|values| values.of == party)
     }
 
     /// The integers that are compared in place of digests: where the whole key is one column of a

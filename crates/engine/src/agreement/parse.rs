@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use vesica_link::PublicIdentity;
-use vesica_protocols::Security;
+use vesica_protocols::{Operation, Security};
 use vesica_records::Profile;
 
 /// Longest agreement file, in bytes.
@@ -38,6 +38,7 @@ const FIELDS: &[Field] = &[
     Field { name: "security", meaning: "the least security both sides accept" },
     Field { name: "threshold", meaning: "how many common keys make the answer yes" },
     Field { name: "sum", meaning: "which column of whose rows is summed" },
+    Field { name: "shares", meaning: "which columns of whose rows are shared" },
     Field { name: "key", meaning: "the columns whose values are compared" },
     Field { name: "party", meaning: "the two organisations" },
 ];
@@ -55,6 +56,8 @@ const FIELD_NAMES: &[&str] = &[
     "min_matches",
     "max_matches",
     "sum",
+    "union",
+    "shares",
     "key",
     "party",
 ];
@@ -111,9 +114,11 @@ impl Agreement {
         let security = security(&table)?;
         let parties = parties(text, &table)?;
         let receives = receives(&table, &parties)?;
+        if operation.is_for_both() && receives != Receives::Both {
+            let at = table.required("receives", Table::text)?;
+            return Err(table.error(at.span, AgreementFault::IsForBoth { operation }));
+        }
         let keys = keys(&table)?;
-        let self_check_range = (SELF_CHECK_MIN.into(), SELF_CHECK_MAX.into());
-        let self_check = table.number("self_check", self_check_range)?;
         let (question, bounds) = question::read(text, &table, operation, &parties)?;
         let terms = Terms {
             title: title.value.to_owned(),
@@ -122,7 +127,7 @@ impl Agreement {
             receives,
             security,
             expires: expires(&table)?,
-            self_check: self_check.map_or(SELF_CHECK_DEFAULT, |number| number.value as u32),
+            self_check: self_check(&table, operation)?,
             hide_sizes: table.flag("hide_sizes")?.is_some_and(|flag| flag.value),
             keys,
             parties,
@@ -246,7 +251,7 @@ fn party(name: &str, table: &Table<'_>) -> Result<PartyTerms, AgreementError> {
         table.error(identity.span.clone(), fault)
     })?;
     let max_rows = table.required("max_rows", |t, name| t.number(name, (1, MAX_ROWS)))?.value;
-    let min_rows = table.number("min_rows", (1, MAX_ROWS))?;
+    let min_rows = table.number("min_rows", (0, MAX_ROWS))?;
     if let Some(At { value: min, span, .. }) = &min_rows
         && *min > max_rows
     {
@@ -269,6 +274,20 @@ fn receives(table: &Table<'_>, parties: &[PartyTerms; 2]) -> Result<Receives, Ag
             let [first, second] = parties;
             Err(unknown_word(table, word, &[&first.name, &second.name, BOTH]))
         }
+    }
+}
+
+fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementError> {
+    if !question::is_of_shares(operation) {
+        let range = (SELF_CHECK_MIN.into(), SELF_CHECK_MAX.into());
+        let number = table.number("self_check", range)?;
+        return Ok(number.map_or(SELF_CHECK_DEFAULT, |number| number.value as u32));
+    }
+    match table.number("self_check", (0, SELF_CHECK_MAX.into()))? {
+        Some(At { value: found @ 1.., span, .. }) => {
+            Err(table.error(span, AgreementFault::NoSelfCheck { found, operation }))
+        }
+        _ => Ok(0),
     }
 }
 

@@ -1,20 +1,20 @@
 //! What an agreement asks about the common keys, and within which bounds it is answered.
 
 use super::error::{AgreementError, AgreementFault};
-use super::parse::{MAX_NAME_CHARS, check_text, unknown_word};
-use super::table::{At, Field, Table};
+use super::parse::unknown_word;
+use super::table::{At, Table};
+use super::values::{self, ValueTerms};
 use super::{MAX_ROWS, PartyTerms};
 use vesica_core::{Bounds, Operation};
 
-const SUM_FIELDS: &[Field] = &[
-    Field { name: "of", meaning: "the party whose rows hold the values" },
-    Field { name: "column", meaning: "the column that holds them in its file" },
-    Field { name: "bits", meaning: "the value of a key is below 2^bits" },
-];
-const SUM_FIELD_NAMES: &[&str] = &["of", "column", "bits"];
+const UNION_FIELD_NAMES: &[&str] = &["key_bytes"];
 
-/// Most bits of a value that is summed: with the bits that count the self-check items, it fits in 64.
-pub const SUM_MAX_BITS: u32 = 40;
+/// Most bytes of a key's text in a union.
+pub const KEY_MAX_BYTES: u32 = 4096 - TEXT_LEN_BYTES;
+/// The same where the agreement does not say.
+pub const KEY_BYTES_DEFAULT: u32 = 64;
+/// Bytes of the length before a text.
+pub(crate) const TEXT_LEN_BYTES: u32 = 2;
 
 /// What is asked about the keys in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,23 @@ pub enum Question {
         min: u64,
     },
     /// What the values of one party's rows with these keys add up to.
-    Sum(SumTerms),
+    Sum(ValueTerms),
+    /// Which keys either party has.
+    Union {
+        /// Most bytes of a key's text; at most [`KEY_MAX_BYTES`].
+        key_bytes: u32,
+    },
+    /// A random identifier of each key that either party has.
+    PrivateId,
+    /// Shares of the common keys, and of one party's values of them.
+    Shares(Option<ValueTerms>),
+    /// Shares of one party's values of the common keys, and of a default for its others.
+    SharedValues {
+        /// The values.
+        values: ValueTerms,
+        /// What stands for a value of a key that is not common; it is a value itself.
+        default: i64,
+    },
 }
 
 impl Question {
@@ -40,19 +56,26 @@ impl Question {
             Question::Cardinality => Operation::Cardinality,
             Question::Threshold { .. } => Operation::Threshold,
             Question::Sum(_) => Operation::Sum,
+            Question::Union { .. } => Operation::Union,
+            Question::PrivateId => Operation::PrivateId,
+            Question::Shares(_) => Operation::Shares,
+            Question::SharedValues { .. } => Operation::SharedValues,
+        }
+    }
+
+    /// The values that it is about, if any.
+    pub fn values(&self) -> Option<&ValueTerms> {
+        match self {
+            Question::Sum(values) | Question::SharedValues { values, .. } => Some(values),
+            Question::Shares(values) => values.as_ref(),
+            _ => None,
         }
     }
 }
 
-/// The values that are summed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SumTerms {
-    /// The party whose rows hold them.
-    pub of: String,
-    /// Their column, unless that party maps it to another one.
-    pub column: String,
-    /// The value of a key is below 2^`bits`; 1 to [`SUM_MAX_BITS`].
-    pub bits: u32,
+/// Whether the items of `operation` stay shares, so that self-check items could never be told from keys.
+pub(super) fn is_of_shares(operation: Operation) -> bool {
+    matches!(operation, Operation::Shares | Operation::SharedValues)
 }
 
 /// How many keys must be in common for an answer; outside, nobody learns more than that.
@@ -100,7 +123,7 @@ pub(super) fn read(
 ) -> Result<(Question, MatchBounds), AgreementError> {
     let count = |name| table.number(name, (1, MAX_ROWS));
     let [threshold, min, max] = [count("threshold")?, count("min_matches")?, count("max_matches")?];
-    let sum = table.table("sum")?;
+    let [sum, union, shares] = [table.table("sum")?, table.table("union")?, table.table("shares")?];
     let most = parties.iter().map(|party| party.max_rows).min().unwrap_or(MAX_ROWS);
     let is_out_of_reach = |count: &&At<u64>| count.value > most;
     if let Some(count) = [&threshold, &min].into_iter().flatten().find(is_out_of_reach) {
@@ -125,6 +148,15 @@ pub(super) fn read(
     if let (Some(at), true) = (&sum, operation != Operation::Sum) {
         return of_another(at.span.clone(), "sum", Operation::Sum);
     }
+    if let (Some(at), true) = (&union, operation != Operation::Union) {
+        return of_another(at.span.clone(), "union", Operation::Union);
+    }
+    if let (Some(at), false) = (&shares, is_of_shares(operation)) {
+        return of_another(at.span.clone(), "shares", Operation::Shares);
+    }
+    let below = |name: &str, at: At<_>| {
+        Table::new(text, format!("{name}."), at.value, at.span, values::SUM_FIELDS)
+    };
     let question = match operation {
         Operation::Cardinality => Question::Cardinality,
         Operation::Threshold => {
@@ -133,9 +165,29 @@ pub(super) fn read(
             Question::Threshold { min: at.value }
         }
         Operation::Sum => {
-            let at = table.required("sum", |_, _| Ok(sum))?;
-            let fields = Table::new(text, "sum.".to_owned(), at.value, at.span, SUM_FIELDS);
-            Question::Sum(sum_terms(&fields, parties)?)
+            let fields = below("sum", table.required("sum", |_, _| Ok(sum))?);
+            Question::Sum(values::read(&fields, parties, values::SUM_FIELD_NAMES)?)
+        }
+        Operation::Union => Question::Union {
+            key_bytes: match union {
+                Some(at) => key_bytes(&below("union", at))?,
+                None => KEY_BYTES_DEFAULT,
+            },
+        },
+        Operation::PrivateId => Question::PrivateId,
+        Operation::Shares => match shares {
+            Some(at) => {
+                let fields = below("shares", at);
+                refuse_default(&fields)?;
+                Question::Shares(values::read_if_any(&fields, parties)?)
+            }
+            None => Question::Shares(None),
+        },
+        Operation::SharedValues => {
+            let fields = below("shares", table.required("shares", |_, _| Ok(shares))?);
+            let values = values::read(&fields, parties, values::SHARES_FIELD_NAMES)?;
+            let default = values::default(&fields, &values)?;
+            Question::SharedValues { values, default }
         }
         _ => Question::Intersection,
     };
@@ -163,19 +215,21 @@ fn check_open(
     }
 }
 
-fn sum_terms(table: &Table<'_>, parties: &[PartyTerms; 2]) -> Result<SumTerms, AgreementError> {
-    table.refuse_unknown(SUM_FIELD_NAMES)?;
-    let of = table.required("of", Table::text)?;
-    if !parties.iter().any(|party| party.name == of.value) {
-        let [first, second] = parties;
-        return Err(unknown_word(table, of, &[&first.name, &second.name]));
+fn key_bytes(table: &Table<'_>) -> Result<u32, AgreementError> {
+    table.refuse_unknown(UNION_FIELD_NAMES)?;
+    let bytes = table.number("key_bytes", (1, KEY_MAX_BYTES.into()))?;
+    Ok(bytes.map_or(KEY_BYTES_DEFAULT, |at| at.value as u32))
+}
+
+/// A default stands for values of keys that are not common; shares of common keys alone have none.
+fn refuse_default(table: &Table<'_>) -> Result<(), AgreementError> {
+    match table.integer("default")? {
+        Some(at) => {
+            let (goes_with, operation) = (Operation::SharedValues, Operation::Shares);
+            let fault =
+                AgreementFault::OfAnotherOperation { field: "default", goes_with, operation };
+            Err(table.error(at.span, fault))
+        }
+        None => Ok(()),
     }
-    let column = table.required("column", Table::text)?;
-    check_text(table, &column, MAX_NAME_CHARS)?;
-    let bits = table.required("bits", |t, name| t.number(name, (1, SUM_MAX_BITS.into())))?;
-    Ok(SumTerms {
-        of: of.value.to_owned(),
-        column: column.value.to_owned(),
-        bits: bits.value as u32,
-    })
 }

@@ -4,8 +4,8 @@ use super::error::{AgreementError, AgreementFault};
 use super::parse::{AUTO, unknown_word};
 use super::table::{At, Table};
 use super::{IntegerItems, Terms};
-use vesica_core::Item;
-use vesica_protocols::{Protocol, Security, catalogue};
+use vesica_core::{Item, Role};
+use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};
 
 /// What an agreement says about the protocol.
 #[derive(Clone, Debug)]
@@ -37,6 +37,12 @@ fn named(
         return Err(unknown_word(table, word, &known));
     };
     let refuse = |fault| Err(table.error(word.span.clone(), fault));
+    if computes(row, terms) && !takes_values(row, terms) {
+        return refuse(AgreementFault::ValuesNotOffered {
+            protocol: Some(row.id),
+            of_receiver: row.wide_values,
+        });
+    }
     if !offers(row, terms) {
         let others = offering(terms).filter(|row| row.security > Security::Insecure);
         return refuse(AgreementFault::NotOffered {
@@ -71,12 +77,10 @@ fn auto(
     // An insecure protocol runs only when it is named.
     let least = terms.security.max(Security::SemiHonest);
     let enough: Vec<_> = offering(terms).filter(|row| row.security >= least).collect();
-    let rows = enough.iter().copied();
-    let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();
-    // Those that are here to compare with are worth it where nothing else gives the answer, unless
-    // their bytes tell of it.
-    let silent = || rows.filter(|row| !row.bytes_depend_on_result).collect();
-    let enough = if leading.is_empty() { silent() } else { leading };
+    // Those that keep more to themselves go first.
+    let discreet = enough.iter().copied().filter(|row| is_discreet(row, terms));
+    let discreet = worth_it(&discreet.collect::<Vec<_>>());
+    let enough = if discreet.is_empty() { worth_it(&enough) } else { discreet };
     let taking = |bits: u32| {
         let rows = enough.iter().copied().filter(move |row| row.item_bits.contains(&bits));
         rows.collect::<Vec<_>>()
@@ -90,6 +94,13 @@ fn auto(
         }
     }
     if digests.is_empty() {
+        let rows =
+            || catalogue().iter().filter(|row| computes(row, terms) && row.security >= least);
+        if rows().next().is_some() && !rows().any(|row| takes_values(row, terms)) {
+            let of_receiver = rows().any(|row| row.wide_values);
+            let fault = AgreementFault::ValuesNotOffered { protocol: None, of_receiver };
+            return Err(table.error_here(fault));
+        }
         let fault = AgreementFault::NoProtocol {
             operation: terms.operation(),
             bounds: !terms.bounds.are_none(),
@@ -101,9 +112,40 @@ fn auto(
     Ok((Selection::Auto(digests), None))
 }
 
-/// Whether `row` computes what is asked, within the bounds if there are any.
+/// Those of `rows` that are worth running unnamed. Those that are here to compare with are where nothing else
+/// gives the answer, unless their bytes tell of it.
+fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
+    let rows = rows.iter().copied();
+    let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();
+    match leading.is_empty() {
+        true => rows.filter(|row| !row.bytes_depend_on_result).collect(),
+        false => leading,
+    }
+}
+
+/// Whether nobody holds a number of common keys that the answer does not need: outside of bounds, or
+/// beside a sum.
+fn is_discreet(row: &Protocol, terms: &Terms) -> bool {
+    let within = terms.bounds.are_none() || row.bounds == BoundsKept::ByComputation;
+    let beside = terms.operation() != Operation::Sum || !row.wide_values;
+    within && beside
+}
+
+/// Whether `row` computes what is asked, within the bounds if there are any, of the values if there are any.
 fn offers(row: &Protocol, terms: &Terms) -> bool {
-    row.operations.contains(&terms.operation()) && (row.bounds.are_kept() || terms.bounds.are_none())
+    computes(row, terms) && takes_values(row, terms)
+}
+
+fn computes(row: &Protocol, terms: &Terms) -> bool {
+    row.operations.contains(&terms.operation())
+        && (row.bounds.are_kept() || terms.bounds.are_none())
+}
+
+fn takes_values(row: &Protocol, terms: &Terms) -> bool {
+    terms.question.values().is_none_or(|values| match row.wide_values {
+        true => terms.role_of(&values.of) == Role::Sender,
+        false => values.are_plain(),
+    })
 }
 
 fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {

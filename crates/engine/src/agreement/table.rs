@@ -76,6 +76,11 @@ impl<'a> Table<'a> {
         self.error(self.span.clone(), fault)
     }
 
+    /// Whether there is a field of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.table.contains_key(name)
+    }
+
     fn value(&self, name: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
         self.table.get(name)
     }
@@ -118,17 +123,51 @@ impl<'a> Table<'a> {
         self.typed(name, "true or false", DeValue::as_bool)
     }
 
+    /// A list of texts, each with its place.
+    pub(super) fn texts(
+        &self,
+        name: &'static str,
+    ) -> Result<Option<At<Vec<At<&'a str>>>>, AgreementError> {
+        let expected = "a list of texts";
+        let Some(list) = self.typed(name, expected, DeValue::as_array)? else { return Ok(None) };
+        let mut texts = Vec::with_capacity(list.value.len());
+        for (i, value) in list.value.iter().enumerate() {
+            let (span, field) = (value.span(), format!("{}[{}]", list.field, i + 1));
+            match value.get_ref().as_str() {
+                Some(value) => texts.push(At { value, span, field }),
+                None => {
+                    let (expected, found) = ("a text in quotes", with_article(value.get_ref()));
+                    let fault = AgreementFault::WrongType { field, expected, found };
+                    return Err(self.error(span, fault));
+                }
+            }
+        }
+        Ok(Some(At { value: texts, span: list.span, field: list.field }))
+    }
+
+    fn wide_integer(&self, name: &'static str) -> Result<Option<At<i128>>, AgreementError> {
+        self.typed(name, "a whole number", |value: &DeValue<'_>| {
+            let integer = value.as_integer()?;
+            i128::from_str_radix(integer.as_str(), integer.radix()).ok()
+        })
+    }
+
+    /// A whole number that may be below zero; those that no 64 bits hold become the nearest that they do.
+    pub(super) fn integer(&self, name: &'static str) -> Result<Option<At<i64>>, AgreementError> {
+        Ok(self.wide_integer(name)?.map(|At { value, span, field }| At {
+            value: value.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+            span,
+            field,
+        }))
+    }
+
     /// A whole number from `range`.
     pub(super) fn number(
         &self,
         name: &'static str,
         (min, max): (u64, u64),
     ) -> Result<Option<At<u64>>, AgreementError> {
-        let read = |value: &DeValue<'_>| {
-            let integer = value.as_integer()?;
-            i128::from_str_radix(integer.as_str(), integer.radix()).ok()
-        };
-        let Some(At { value, span, field }) = self.typed(name, "a whole number", read)? else {
+        let Some(At { value, span, field }) = self.wide_integer(name)? else {
             return Ok(None);
         };
         match u64::try_from(value) {

@@ -1,5 +1,6 @@
 //! An agreement in plain words, for the people who decide whether it may run.
 
+mod answers;
 mod question;
 
 use crate::agreement::{Agreement, PartyTerms, Question, Receives};
@@ -126,12 +127,17 @@ impl<'a> Words<'a> {
              report counts its own."
                 .to_owned(),
         );
-        points.push(match &self.agreement.question {
-            Question::Sum(sum) => format!(
-                "No row leaves either side. Of the columns outside the key only {:?} of {} takes \
+        points.push(match (&self.agreement.question, self.agreement.question.values()) {
+            (_, Some(values)) => format!(
+                "No row leaves either side. Of the columns outside the key only {} of {} take{} \
                  part, under encryption.",
-                sum.column, sum.of
+                question::columns(values).trim_start_matches("the column "),
+                values.of,
+                if values.columns.len() == 1 { "s" } else { "" },
             ),
+            (Question::Union { .. }, _) => "No row, and no column outside the key, leaves either \
+                                            side; keys do, as said above."
+                .to_owned(),
             _ => "No row, and no column outside the key, leaves either side.".to_owned(),
         });
         points
@@ -166,9 +172,14 @@ impl<'a> Words<'a> {
                 }
             }
             (_, receives) => {
-                points.push(match receives {
-                    Receives::One(_) => self.learns(sender, &sender_learns),
-                    Receives::Both => {
+                points.push(match (receives, &self.agreement.question) {
+                    (Receives::One(_), _) => self.learns(sender, &sender_learns),
+                    // Their rows say what each learns.
+                    (_, Question::Union { .. } | Question::PrivateId)
+                    | (_, Question::Shares(_) | Question::SharedValues { .. }) => {
+                        self.learns(sender, &sender_learns)
+                    }
+                    (Receives::Both, _) => {
                         format!("{sender} learns {}; the same answer.", self.named(&sender_learns))
                     }
                 });
@@ -410,6 +421,20 @@ impl<'a> Words<'a> {
                 Question::Intersection => format!(
                     "On disk {receivers} its result file, and each side the report and log it \
                      asked for. Reports hold counts, logs neither keys nor results."
+                ),
+                Question::Union { .. } => format!(
+                    "On disk {receivers} the keys of the union, those of the other side among them, \
+                     and each side the report and log it asked for. Reports hold counts, logs \
+                     neither keys nor results."
+                ),
+                Question::PrivateId => format!(
+                    "On disk {receivers} its file of identifiers, which names its own keys, and the \
+                     report and log it asked for. Reports hold counts, logs neither keys nor results."
+                ),
+                Question::Shares(_) | Question::SharedValues { .. } => format!(
+                    "On disk {receivers} its file of shares, and the report and log it asked for. \
+                     The shares of one side alone are random numbers: they are worth guarding \
+                     from whoever may come to hold those of the other."
                 ),
                 _ => format!(
                     "On disk {receivers} the answer where it asked for a file, and each side the \

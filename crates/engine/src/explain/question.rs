@@ -1,7 +1,20 @@
-//! What is asked of the common keys, when it is answered, and what an answer tells.
+//! What is asked of the keys, and when it is answered.
 
 use super::{Words, grouped};
-use crate::agreement::{Question, Receives};
+use crate::agreement::{Question, Receives, ValueTerms};
+use vesica_protocols::BoundsKept;
+use vesica_records::Duplicates;
+
+/// The columns of values in words.
+pub(super) fn columns(values: &ValueTerms) -> String {
+    let names: Vec<String> = values.columns.iter().map(|name| format!("{name:?}")).collect();
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => {
+            format!("the columns {} and {last}", first.join(", "))
+        }
+        _ => format!("the column {}", names.concat()),
+    }
+}
 
 impl Words<'_> {
     /// What is computed, first of all.
@@ -30,20 +43,86 @@ impl Words<'_> {
                  or no, not the number and no rows.",
                 grouped(*min)
             )],
-            (Question::Sum(sum), _) => vec![
+            (Question::Sum(values), _) => vec![
                 format!(
-                    "A sum: what the values in the column {:?} of {} add up to over the keys \
-                     that {both} have in common. {who} gets the sum, not the keys, not their \
-                     number, and no rows.",
-                    sum.column, sum.of
+                    "{}: what the values in {} of {} add up to over the keys that {both} have in \
+                     common. {who} gets the sum{}, not the keys{}, and no rows.",
+                    if values.columns.len() == 1 { "A sum" } else { "Sums" },
+                    columns(values),
+                    values.of,
+                    if values.columns.len() == 1 { "" } else { "s" },
+                    match (self.all_tell_count(), self.some_tell_count()) {
+                        (true, _) => " (their number comes with it)",
+                        (false, true) =>
+                            ", and their number only with a protocol that says so below",
+                        (false, false) => ", not their number",
+                    },
                 ),
+                self.value_of_a_key(values),
+            ],
+            (Question::Union { key_bytes }, _) => vec![
                 format!(
-                    "The value of a key is what the rows of {} with that key add up to: whole \
-                     numbers from 0, an empty cell counting as 0, and below 2^{} together.",
-                    sum.of, sum.bits
+                    "The union: which keys {both} have between them. {who} gets the keys, in the \
+                     form that their profile gives them, its own and those that only the other has, \
+                     sorted, and no rows.",
                 ),
+                format!("A key has at most {key_bytes} bytes; a longer one ends the run."),
+            ],
+            (Question::PrivateId, _) => vec![format!(
+                "Private ids: a random identifier of each key that {both} have between them. Each \
+                 gets all of them, and which are those of its own keys. Both have the same one for a \
+                 key they have in common, so what either files under it can be joined later."
+            )],
+            (Question::Shares(values), _) => {
+                let beside = values.as_ref().map_or(String::new(), |values| {
+                    format!(", and of the values in {} of {}", columns(values), values.of)
+                });
+                let mut points = vec![format!(
+                    "Shares of the intersection: each of {both} gets one half of every key they have \
+                     in common{beside}, in an order that neither knows. A half alone is random; both \
+                     together are the keys, as digests, and the values."
+                )];
+                points.extend(values.as_ref().map(|values| self.value_of_a_key(values)));
+                points
+            }
+            (Question::SharedValues { values, default }, _) => vec![
+                format!(
+                    "Shares of values: for each key of {0} one half for each side of its value in {1} \
+                     where {2} has the key too, and of {default} where not. A half alone is random; \
+                     the sum of both, modulo 2^64, is the value.",
+                    values.of,
+                    columns(values),
+                    self.agreement.peer_of(&values.of).name,
+                ),
+                self.value_of_a_key(values),
             ],
         }
+    }
+
+    /// What the rows of one key give.
+    fn value_of_a_key(&self, values: &ValueTerms) -> String {
+        let of_rows = match values.duplicates {
+            Duplicates::Sum => format!("what the rows of {} with that key add up to", values.of),
+            Duplicates::First => format!("that of the first row of {} with that key", values.of),
+            _ => format!("that of the row of {}; a file with two such rows is refused", values.of),
+        };
+        let numbers = match values.signed {
+            true => {
+                format!("whole numbers from -2^{0} to 2^{0} - 1", values.bits - 1)
+            }
+            false => format!("whole numbers from 0 and below 2^{}", values.bits),
+        };
+        format!("The value of a key is {of_rows}: {numbers}, an empty cell counting as 0.")
+    }
+
+    /// Whether every protocol that may run tells the number of common keys beside a sum.
+    fn all_tell_count(&self) -> bool {
+        self.rows.iter().all(|row| row.wide_values)
+    }
+
+    /// Whether some do.
+    pub(super) fn some_tell_count(&self) -> bool {
+        self.rows.iter().any(|row| row.wide_values)
     }
 
     /// The bounds, where there are any.
@@ -57,11 +136,22 @@ impl Words<'_> {
                 format!("at least {} and at most {}", grouped(min), grouped(max))
             }
         };
-        Some(format!(
-            "There is an answer only if {within} keys are in common. Otherwise both sides learn \
-             that this is not so, and nothing else. A side that runs changed software can shift \
-             what is counted."
-        ))
+        let (sender, receiver) = self.names();
+        let by_receiver = self.rows.iter().any(|row| row.bounds == BoundsKept::ByReceiver);
+        Some(match by_receiver {
+            false => format!(
+                "There is an answer only if {within} keys are in common. Otherwise both sides learn \
+                 that this is not so, and nothing else. A side that runs changed software can shift \
+                 what is counted."
+            ),
+            true => format!(
+                "There is an answer only if {within} keys are in common. The program of {receiver} \
+                 sees to that: it holds their number, and where it is outside it tells both sides so \
+                 and nothing else, and what would have come next is never sent. {sender} learns that \
+                 it is outside, and no more. Changed software at {receiver} could learn the number in \
+                 any case, and go on to learn the answer."
+            ),
+        })
     }
 
     /// The catalogue's words on what the receiver learns, with what is asked in place of the result.
@@ -71,6 +161,8 @@ impl Words<'_> {
             Question::Cardinality => "how many keys are in common",
             Question::Threshold { .. } => "whether as many keys are in common as asked for",
             Question::Sum(_) => "the sum",
+            // The rows for these say it themselves.
+            _ => "the result",
         };
         let result = |clause: &&str| {
             clause.starts_with("which of its own items") || clause.starts_with("the common items")
@@ -79,86 +171,5 @@ impl Words<'_> {
         // An insecure protocol gives more than the result, in words of its own.
         let answer = (!results.is_empty()).then_some(answer);
         answer.into_iter().chain(others).collect::<Vec<_>>().join("; ")
-    }
-
-    /// What neither side learns, where only an answer is given.
-    pub(super) fn not_learned(&self) -> String {
-        let what = match self.agreement.question {
-            Question::Sum(_) | Question::Threshold { .. } => ", nor how many",
-            _ => "",
-        };
-        let answer = match self.agreement.receives {
-            Receives::One(_) => format!(" {} does not learn the answer either.", self.names().0),
-            Receives::Both => String::new(),
-        };
-        format!("Neither learns which keys are in common{what}.{answer}")
-    }
-
-    /// How the self-check shows in the answer.
-    pub(super) fn self_check(&self) -> String {
-        let added = format!(
-            "Each side adds {0} items known to both, which must match, and {0} of its own, which \
-             must not;",
-            self.agreement.self_check
-        );
-        match self.agreement.question {
-            Question::Intersection => format!("{added} a result that fails this is refused."),
-            Question::Cardinality => format!(
-                "{added} the count has those known to both in it, and they are taken off. A count \
-                 without them, or above the smaller set, is refused."
-            ),
-            Question::Threshold { .. } => format!(
-                "{added} the threshold is raised by those known to both. One bit cannot show that \
-                 they were counted; a yes where the sets are too small is refused."
-            ),
-            Question::Sum(_) => format!(
-                "{added} they are counted in bits of their own below the values, and a sum in which \
-                 one is lost or invented is refused."
-            ),
-        }
-    }
-
-    /// What a side can do with chosen input, and what the answer itself tells.
-    pub(super) fn answers_tell(&self) -> Vec<String> {
-        let (_, receiver) = self.names();
-        let who = match self.agreement.receives {
-            Receives::One(_) => format!("{receiver} can bring"),
-            Receives::Both => "Either side can bring".to_owned(),
-        };
-        let lying = "Lying about one's input.";
-        let leave_out = "Either side can leave keys out.";
-        let bounded = match self.agreement.bounds.min {
-            Some(_) => {
-                " That at least so many keys must be in common makes this harder, not impossible."
-            }
-            None => " With `min_matches` such a run has no answer.",
-        };
-        match &self.agreement.question {
-            Question::Intersection => vec![format!(
-                "{lying} {who} keys that are none of its customers, and learn which of them the \
-                 other side has: as many guesses a run as its max_rows. {leave_out}"
-            )],
-            Question::Cardinality => vec![format!(
-                "{lying} {who} keys that are none of its customers: a count over a single key says \
-                 whether the other side has it.{bounded} {leave_out}"
-            )],
-            Question::Threshold { .. } => vec![format!(
-                "{lying} {who} keys that are none of its customers, and runs with different lists \
-                 or thresholds tell the number bit by bit.{bounded} {leave_out}"
-            )],
-            Question::Sum(sum) => vec![
-                format!(
-                    "{lying} {who} keys that are none of its customers: a sum over a single key is \
-                     its value.{bounded} {leave_out} {} can bring values of its choice.",
-                    sum.of
-                ),
-                format!(
-                    "What a sum tells of its parts. Where few keys are in common, it tells much \
-                     about each. Who knows the values, as {} does, can learn from a sum which of \
-                     them are in it; with values chosen for that, always.",
-                    sum.of
-                ),
-            ],
-        }
     }
 }

@@ -1,0 +1,117 @@
+//! `vesica combine`.
+
+use crate::args::CombineArgs;
+use crate::failure::Failure;
+use crate::settings::column_choices;
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use vesica_core::Item;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::job::{key_columns, key_items};
+use vesica_engine::shares::{Combined, SharesFile, combine};
+use vesica_records::{
+    Beside, KeyLimits, OutputOptions, ReadOptions, Source, TableWriter, key_values, read_keys_with,
+};
+
+pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let one = SharesFile::load(&args.one)?;
+    let other = SharesFile::load(&args.other)?;
+    let combined = combine(&one, &other)?;
+    let names = match (&args.keys, &args.agreement) {
+        (Some(keys), Some(agreement)) => Some(Names::read(args, &one, &combined, keys, agreement)?),
+        _ => None,
+    };
+    let header = header(&combined, names.as_ref());
+    let cells = |entry| cells(&combined, names.as_ref(), entry);
+    let Some(path) = &args.output else {
+        let mut out = BufWriter::new(out);
+        csv(&header, &mut out)?;
+        for entry in 0..combined.entries() {
+            csv(&cells(entry), &mut out)?;
+        }
+        return Ok(out.flush()?);
+    };
+    let from: Vec<PathBuf> =
+        [&args.one, &args.other].into_iter().chain(&args.keys).cloned().collect();
+    let options = OutputOptions { path: path.clone(), force: args.force };
+    let mut table = TableWriter::create(&from[..], &header, &options)?;
+    for entry in 0..combined.entries() {
+        table.row(&cells(entry))?;
+    }
+    table.finish()?;
+    let entries = combined.entries();
+    Ok(writeln!(
+        out,
+        "{entries} entr{} written to {}; whoever reads it learns what the shares kept",
+        if entries == 1 { "y" } else { "ies" },
+        path.display()
+    )?)
+}
+
+/// The keys of one side's file, by their items.
+struct Names {
+    columns: Vec<String>,
+    keys: HashMap<Item, Vec<String>>,
+}
+
+impl Names {
+    fn read(
+        args: &CombineArgs,
+        shares: &SharesFile,
+        combined: &Combined,
+        keys: &Path,
+        agreement: &Path,
+    ) -> Result<Self, Failure> {
+        let Some(items) = &combined.keys else { return Err(Failure::NoKeysShared) };
+        let agreement = Agreement::load(agreement)?;
+        if agreement.hash().to_string() != shares.agreement {
+            return Err(Failure::OtherAgreement);
+        }
+        let source = Source::open(keys, &ReadOptions::default())?;
+        let columns = key_columns(&agreement, None, &column_choices(&args.columns)?)?;
+        let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
+        let beside = Beside { values: None, texts: Some(usize::MAX) };
+        let hash = key_items(&agreement, &columns);
+        let mut go_on = |_| ControlFlow::Continue(());
+        let set = read_keys_with(&source, &columns, beside, &hash, &limits, &mut go_on)?;
+        let mut named = HashMap::new();
+        for item in items {
+            if let (Ok(at), Some(texts)) = (set.items.binary_search(item), &set.texts)
+                && let Some(values) = key_values(texts.get(at), columns.len())
+            {
+                named.insert(*item, values.into_iter().map(str::to_owned).collect());
+            }
+        }
+        Ok(Self { columns: columns.into_iter().map(|column| column.column).collect(), keys: named })
+    }
+}
+
+/// The columns: the item, the key columns where they are asked for, the values.
+fn header(combined: &Combined, names: Option<&Names>) -> Vec<String> {
+    let mut header = combined.names();
+    if let Some(names) = names {
+        header.splice(1..1, names.columns.iter().cloned());
+    }
+    header
+}
+
+fn cells(combined: &Combined, names: Option<&Names>, entry: usize) -> Vec<String> {
+    let mut cells = combined.cells(entry);
+    if let (Some(names), Some(items)) = (names, &combined.keys) {
+        let unknown = || vec![String::new(); names.columns.len()];
+        let key = names.keys.get(&items[entry]).cloned().unwrap_or_else(unknown);
+        cells.splice(1..1, key);
+    }
+    cells
+}
+
+/// One line of CSV (RFC 4180).
+fn csv(cells: &[String], out: &mut impl Write) -> Result<(), Failure> {
+    let quoted = cells.iter().map(|cell| match cell.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.clone(),
+    });
+    Ok(writeln!(out, "{}", quoted.collect::<Vec<_>>().join(","))?)
+}

@@ -1,0 +1,47 @@
+//! Files of shares that cannot be put together.
+
+use super::{Message, files};
+use vesica_engine::shares::SharesError;
+
+pub(super) fn error(error: &SharesError) -> Message {
+    match error {
+        SharesError::Unreadable { path, kind } => Message::here(
+            format!(
+                "the file of shares {} cannot be read: {}",
+                path.display(),
+                files::cause(*kind)
+            ),
+            files::read_hint(*kind),
+        ),
+        SharesError::NotShares { path } => Message::here(
+            format!("{} is no file of shares", path.display()),
+            "give the .json files that both sides' `vesica run` wrote as --output",
+        ),
+        SharesError::Version { path, found, known } => Message::here(
+            format!(
+                "{} is of version {found} of the format; this software reads version {known}",
+                path.display()
+            ),
+            "take the version of Vesica that wrote it",
+        ),
+        SharesError::Damaged { path, what } => Message::here(
+            format!("{}: {what:?} is damaged or cut off", path.display()),
+            "copy the file again from the side that has it",
+        ),
+        SharesError::SameShare { share } => Message::here(
+            format!("both files are the same side's: share {share}"),
+            "one file of each side belongs together",
+        ),
+        SharesError::OtherComputation => Message::here(
+            "the two files are of different runs",
+            "take the files that both sides wrote in one run: their field \"computation\" is the same",
+        ),
+        SharesError::Differ { field } => Message::here(
+            format!("the two files are of one run and differ in {field:?}"),
+            "one of them was changed: copy both again from the sides that have them",
+        ),
+        error => {
+            Message::here(error.to_string(), "give the .json files that both sides' runs wrote")
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! How the values of keys and of self-check items share a sum.
+
+use super::ValueTerms;
+use vesica_core::params::ceil_log2;
+use vesica_core::{Role, Values};
+
+/// Values with room in which the self-check items count.
+///
+/// With c self-check items of each kind, a shared one counts 1 and one of the holder's own, or padding, c + 1,
+/// so that a right sum counts c, and no number of lost and invented ones does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CheckedValues {
+    canaries: u32,
+    columns: usize,
+    bits: u32,
+    signed: bool,
+    room: Room,
+}
+
+/// Where self-check items count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// In the lowest 2r bits, 2^r > c: keys have multiples of 2^(2r).
+    Below,
+    /// In a column of its own, after the others.
+    Column,
+    /// Nowhere: there are none.
+    None,
+}
+
+impl CheckedValues {
+    /// For `canaries` self-check items of each kind.
+    pub(crate) fn new(canaries: u32, terms: &ValueTerms) -> Self {
+        let room = match (canaries, terms.are_plain()) {
+            (0, _) => Room::None,
+            (_, true) => Room::Below,
+            (_, false) => Room::Column,
+        };
+        let (bits, signed) = (terms.bits, terms.signed);
+        Self { canaries, columns: terms.columns.len(), bits, signed, room }
+    }
+
+    /// 2r, the bits below a key's value.
+    fn check_bits(self) -> u32 {
+        2 * ceil_log2(u64::from(self.canaries) + 1)
+    }
+
+    /// The values as the protocol takes them, `holder` having them.
+    pub(crate) fn values(self, holder: Role) -> vesica_core::Result<Values> {
+        let columns = self.columns as u32;
+        let (bits, columns) = match self.room {
+            Room::Below => (self.bits + self.check_bits(), columns),
+            // The column of the self-check has the length of the others, and holds up to c + 1.
+            Room::Column => {
+                let check = ceil_log2(u64::from(self.canaries) + 2) + u32::from(self.signed);
+                (self.bits.max(check), columns + 1)
+            }
+            Room::None => (self.bits, columns),
+        };
+        let values = Values::new(holder, bits)?.with_columns(columns)?;
+        Ok(if self.signed { values.signed() } else { values })
+    }
+
+    /// Values of an item in the protocol.
+    fn width(self) -> usize {
+        self.columns + usize::from(self.room == Room::Column)
+    }
+
+    /// The values of the keys in the protocol, out of `keys`, with room for `more` other items; `None` when the
+    /// memory cannot be had.
+    pub(crate) fn of_keys(self, mut keys: Vec<u64>, more: usize) -> Option<Vec<u64>> {
+        if self.room != Room::Column {
+            keys.try_reserve_exact(more * self.width()).ok()?;
+            if self.room == Room::Below {
+                keys.iter_mut().for_each(|value| *value <<= self.check_bits());
+            }
+            return Some(keys);
+        }
+        let mut wide = Vec::new();
+        let items = keys.len() / self.columns;
+        wide.try_reserve_exact((items + more) * self.width()).ok()?;
+        for values in keys.chunks_exact(self.columns) {
+            wide.extend_from_slice(values);
+            wide.push(0);
+        }
+        Some(wide)
+    }
+
+    /// Appends the values of `shared` self-check items, and of `own` ones and padding, to those of keys.
+    pub(crate) fn extend(self, values: &mut Vec<u64>, shared: usize, own: usize) {
+        let counted = std::iter::repeat_n(1, shared)
+            .chain(std::iter::repeat_n(u64::from(self.canaries) + 1, own));
+        for count in counted {
+            values.extend(std::iter::repeat_n(0, self.width() - 1));
+            values.push(if self.room == Room::None { 0 } else { count });
+        }
+    }
+
+    /// The keys' part of sums, column by column; `None` unless they counted every shared self-check item and
+    /// no other.
+    pub(crate) fn of_sums(self, sums: &[i128]) -> Option<Vec<i128>> {
+        if sums.len() != self.width() {
+            return None;
+        }
+        let canaries = i128::from(self.canaries);
+        match (self.room, sums) {
+            (Room::Below, [sum]) => {
+                let check = sum & ((1 << self.check_bits()) - 1);
+                (check == canaries).then(|| vec![sum >> self.check_bits()])
+            }
+            (Room::Column, [keys @ .., check]) => (*check == canaries).then(|| keys.to_vec()),
+            _ => Some(sums.to_vec()),
+        }
+    }
+
+    /// The least and the largest value of a key.
+    pub(crate) fn range(self) -> (i128, i128) {
+        match self.signed {
+            true => (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1),
+            false => (0, (1 << self.bits) - 1),
+        }
+    }
+
+    /// What keys with these `values` add up to at least and at most, in each column, whichever of them are
+    /// taken.
+    pub(crate) fn reach(self, values: &[u64]) -> Vec<(i128, i128)> {
+        let mut reach = vec![(0, 0); self.columns];
+        for row in values.chunks_exact(self.columns) {
+            for ((least, most), value) in reach.iter_mut().zip(row) {
+                let number =
+                    if self.signed { i128::from(*value as i64) } else { i128::from(*value) };
+                *least += number.min(0);
+                *most += number.max(0);
+            }
+        }
+        reach
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::values::PACKED_MAX_BITS;
+    use super::super::{MAX_VALUE_COLUMNS, SELF_CHECK_MAX, SELF_CHECK_MIN, VALUE_MAX_BITS};
+    use super::*;
+    use vesica_records::Duplicates;
+
+    fn terms(columns: usize, bits: u32, signed: bool) -> ValueTerms {
+        let columns = (0..columns).map(|i| i.to_string()).collect();
+        ValueTerms { of: "a".to_owned(), columns, bits, signed, duplicates: Duplicates::Sum }
+    }
+
+    /// The sums over all of `keys`, `shared` shared items and `own` own ones.
+    fn sums(checked: CheckedValues, keys: &[u64], shared: usize, own: usize) -> Vec<i128> {
+        let values = checked.values(Role::Sender).unwrap();
+        let mut all = checked.of_keys(keys.to_vec(), shared + own).unwrap();
+        checked.extend(&mut all, shared, own);
+        assert!(all.iter().all(|value| values.contain(*value)));
+        let mut sums = vec![0; values.columns()];
+        for row in all.chunks_exact(values.columns()) {
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += values.number(*value));
+        }
+        sums
+    }
+
+    #[test]
+    fn a_sum_tells_every_number_of_lost_and_invented_items() {
+        let minus = |n: i64| -n as u64;
+        for (terms, keys, expected) in [
+            (terms(1, 4, false), vec![7, 5], vec![12]),
+            (terms(1, 1, true), vec![minus(1), 0], vec![-1]),
+            (terms(2, 64, false), vec![u64::MAX, 1, u64::MAX, 2], vec![2 * ((1 << 64) - 1), 3]),
+            (terms(1, 41, false), vec![7, 5], vec![12]),
+        ] {
+            for canaries in [SELF_CHECK_MIN, 15, 16, 100] {
+                let checked = CheckedValues::new(canaries, &terms);
+                for shared in 0..=canaries {
+                    for own in 0..=canaries.min(3) {
+                        let sums = sums(checked, &keys, shared as usize, own as usize);
+                        let right = shared == canaries && own == 0;
+                        let expected = right.then(|| expected.clone());
+                        assert_eq!(checked.of_sums(&sums), expected, "{shared} {own}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_length_has_room_for_the_check() {
+        let largest = (1 << PACKED_MAX_BITS) - 1;
+        let checked = CheckedValues::new(SELF_CHECK_MAX, &terms(1, PACKED_MAX_BITS, false));
+        let all = sums(checked, &[largest], SELF_CHECK_MAX as usize, 0);
+        assert_eq!(checked.of_sums(&all), Some(vec![largest.into()]));
+        let widest = terms(MAX_VALUE_COLUMNS, VALUE_MAX_BITS, true);
+        assert!(CheckedValues::new(SELF_CHECK_MAX, &widest).values(Role::Sender).is_ok());
+    }
+
+    #[test]
+    fn without_self_check_items_values_are_as_they_are() {
+        let checked = CheckedValues::new(0, &terms(2, 3, false));
+        assert_eq!(checked.values(Role::Sender).unwrap().columns(), 2);
+        let mut values = checked.of_keys(vec![1, 2, 3, 4], 1).unwrap();
+        checked.extend(&mut values, 0, 1);
+        assert_eq!(values, [1, 2, 3, 4, 0, 0]);
+    }
+
+    #[test]
+    fn no_sum_of_some_keys_is_beyond_the_reach_of_all() {
+        let checked = CheckedValues::new(16, &terms(2, 8, true));
+        let values = [3, -4, -5, 0, 7, -1].map(|value: i64| value as u64);
+        assert_eq!(checked.reach(&values), [(-5, 10), (-5, 0)]);
+        assert_eq!(checked.range(), (-128, 127));
+    }
+}

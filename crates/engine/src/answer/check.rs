@@ -1,0 +1,275 @@
+//! Whether an output can be, and its self-check items.
+
+use super::{Checked, Output};
+use crate::agreement::{Agreement, Question};
+use crate::self_check::CheckedSet;
+use crate::texts;
+use vesica_core::{Error, Misbehaviour, Result, Role};
+use vesica_protocols as protocols;
+
+/// What a run was asked, and by whom.
+pub(crate) struct Asked<'a> {
+    /// What was agreed.
+    pub(crate) agreement: &'a Agreement,
+    /// Whether this side learns the answer.
+    pub(crate) learns: bool,
+    /// Items of this side's set as announced.
+    pub(crate) here: u64,
+    /// Items of the peer's set as announced.
+    pub(crate) there: u64,
+    /// This side's role.
+    pub(crate) role: Role,
+}
+
+/// Checks the `output` of a run.
+///
+/// # Errors
+/// [`Misbehaviour::SelfCheckFailed`] for a result that cannot be, [`Misbehaviour::InvalidValue`] for texts that
+/// cannot; [`Error::Bug`] for a result that was not asked for.
+pub(crate) fn check(
+    output: protocols::Output,
+    set: &CheckedSet,
+    asked: &Asked<'_>,
+) -> Result<Checked> {
+    use protocols::Output as Given;
+    let agreement = asked.agreement;
+    let most = asked.here.min(asked.there);
+    let bounds = agreement.bounds;
+    let possible = |count: u64| require(count <= most && bounds.contain(count));
+    let without_canaries = |count: u64| {
+        let count = count.checked_sub(agreement.self_check.into());
+        let count = count.ok_or(Misbehaviour::SelfCheckFailed)?;
+        possible(count).map(|()| count)
+    };
+    let output = match (&agreement.question, output) {
+        (_, Given::OutsideBounds) => {
+            require(!bounds.contain(0) || !bounds.contain(most))?;
+            Output::OutsideBounds
+        }
+        (_, Given::Nothing) if !asked.learns => Output::Nothing,
+        _ if !asked.learns => return Err(Error::Bug("a party learned what was not for it")),
+        (Question::Intersection, Given::Positions(positions)) => {
+            possible(set.check(&positions)?)?;
+            Output::Positions(positions)
+        }
+        (Question::Cardinality, Given::Cardinality(count)) => {
+            Output::Count(without_canaries(count)?)
+        }
+        // One bit says nothing of canaries, unless the sets are too small for a yes.
+        (Question::Threshold { min }, Given::AtLeast(yes)) => {
+            require(!yes || *min <= most)?;
+            Output::AtLeast(yes)
+        }
+        (Question::Sum(_), Given::Sum(sum)) => {
+            let sum = i128::try_from(sum).map_err(|_| Misbehaviour::SelfCheckFailed)?;
+            let sums = sums(&[sum], set, agreement, most)?;
+            Output::Sums { count: None, sums }
+        }
+        (Question::Sum(_), Given::CountedSums { count, sums: given }) => {
+            let count = without_canaries(count)?;
+            Output::Sums { count: Some(count), sums: sums(&given, set, agreement, count)? }
+        }
+        (Question::Union { .. }, Given::OnlyTheirs(given)) => {
+            let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
+            let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
+            let others = (agreement.self_check, agreement.hide_sizes);
+            let keys = texts::keys_of(&given, len, peer, agreement.keys.len(), others)?;
+            require(keys.len() as u64 <= asked.there)?;
+            Output::OnlyTheirs(keys)
+        }
+        (Question::PrivateId, Given::Ids(ids)) => {
+            super::ids::check(&ids, set, asked)?;
+            Output::Ids(ids)
+        }
+        (Question::Shares(values), Given::Shares(shares)) => {
+            possible(shares.len as u64)?;
+            let columns = values.as_ref().map_or(0, |values| values.columns.len());
+            require(shares.items.len() == shares.len)?;
+            require(shares.values.len() == columns * shares.len)?;
+            Output::Shares(shares)
+        }
+        (Question::SharedValues { values, .. }, Given::Shares(shares)) => {
+            let sender_len = if asked.role == Role::Sender { asked.here } else { asked.there };
+            require(shares.len as u64 == sender_len && shares.items.is_empty())?;
+            require(shares.values.len() == values.columns.len() * shares.len)?;
+            Output::Shares(shares)
+        }
+        _ => return Err(Error::Bug("a party learned something else than was asked")),
+    };
+    Ok(Checked(output))
+}
+
+pub(super) fn require(possible: bool) -> Result<()> {
+    match possible {
+        true => Ok(()),
+        false => Err(Misbehaviour::SelfCheckFailed.into()),
+    }
+}
+
+/// The keys' part of the sums `given`, of at most `most` keys.
+fn sums(given: &[i128], set: &CheckedSet, agreement: &Agreement, most: u64) -> Result<Vec<i128>> {
+    let checked = agreement.checked_values().ok_or(Error::Bug("a sum has no values"))?;
+    let sums = checked.of_sums(given).ok_or(Misbehaviour::SelfCheckFailed)?;
+    let (least, largest) = checked.range();
+    let most = i128::from(most);
+    require(sums.iter().all(|sum| (least * most..=largest * most).contains(sum)))?;
+    let reach = set.reach().unwrap_or_default();
+    require(sums.iter().zip(reach).all(|(sum, (least, most))| (least..=most).contains(&sum)))?;
+    Ok(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agreement::Agreement;
+    use crate::answer::Told;
+    use protocols::Output;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+    use vesica_core::{Item, Learns};
+    use vesica_link::PublicIdentity;
+
+    const CANARIES: u64 = 8;
+
+    fn agreement(head: &str, tables: &str) -> Agreement {
+        agreement_if_offered(head, tables).unwrap()
+    }
+
+    fn agreement_if_offered(head: &str, tables: &str) -> Option<Agreement> {
+        let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
+        let text = format!(
+            "version = 1\ntitle = \"test\"\nreceives = \"one\"\nsecurity = \"semi-honest\"\n\
+             self_check = {CANARIES}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \"exact\"\n\
+             [party.one]\nidentity = \"{}\"\nmax_rows = 100\n\
+             [party.two]\nidentity = \"{}\"\nmax_rows = 100\n",
+            identity(1),
+            identity(2)
+        );
+        Agreement::parse(&text).ok()
+    }
+
+    fn set() -> CheckedSet {
+        let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
+        let rng = &mut StdRng::seed_from_u64(1);
+        CheckedSet::new(items, CANARIES as usize, 0, &[7; 32], rng).unwrap()
+    }
+
+    fn asked(agreement: &Agreement, learns: bool) -> Asked<'_> {
+        Asked { agreement, learns, here: 5, there: 5, role: Role::Receiver }
+    }
+
+    /// Whether `output` passes where the smaller set has five keys, and what is told of it.
+    fn told(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Told> {
+        match check(output, set, &asked(agreement, true)) {
+            Ok(checked) => Some(checked.told(set, Learns::Both)),
+            Err(Error::PeerMisbehaved(Misbehaviour::SelfCheckFailed)) => None,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_count_has_its_canaries_taken_off_and_is_possible() {
+        let plain = agreement("operation = \"cardinality\"", "");
+        let bounded = "operation = \"cardinality\"\nmin_matches = 2\nmax_matches = 4";
+        let bounded = agreement(bounded, "");
+        let of = |agreement, count| told(agreement, &set(), Output::Cardinality(count));
+        assert_eq!(of(&plain, CANARIES), Some(Told::Number(0)));
+        assert_eq!(of(&plain, CANARIES + 5), Some(Told::Number(5)));
+        assert_eq!(of(&plain, CANARIES - 1), None, "a canary is lost");
+        assert_eq!(of(&plain, CANARIES + 6), None, "more than the smaller set has");
+        assert_eq!(of(&bounded, CANARIES + 2), Some(Told::Number(2)));
+        assert_eq!(of(&bounded, CANARIES + 1), None, "outside, and not said so");
+        assert_eq!(of(&bounded, CANARIES + 5), None, "outside, and not said so");
+    }
+
+    #[test]
+    fn no_answer_is_told_to_both_and_only_where_it_can_be() {
+        let bounds =
+            |bounds: &str| agreement(&format!("operation = \"cardinality\"\n{bounds}"), "");
+        let outside = |agreement| told(&agreement, &set(), Output::OutsideBounds);
+        assert_eq!(outside(bounds("min_matches = 1")), Some(Told::OutsideBounds));
+        assert_eq!(outside(bounds("max_matches = 4")), Some(Told::OutsideBounds));
+        assert_eq!(outside(bounds("max_matches = 5")), None, "no count is outside");
+        assert_eq!(outside(bounds("")), None);
+        // The sender, who learns nothing else, tells it too.
+        let bounded = bounds("min_matches = 1");
+        let checked = check(Output::OutsideBounds, &set(), &asked(&bounded, false)).unwrap();
+        assert_eq!(checked.told(&set(), Learns::Receiver), Told::OutsideBounds);
+        let checked = check(Output::Nothing, &set(), &asked(&bounded, false)).unwrap();
+        assert_eq!(checked.told(&set(), Learns::Receiver), Told::Nothing);
+    }
+
+    #[test]
+    fn a_yes_needs_sets_that_are_large_enough() {
+        let of = |min: u64, yes| {
+            let head = format!("operation = \"threshold\"\nthreshold = {min}");
+            told(&agreement(&head, ""), &set(), Output::AtLeast(yes))
+        };
+        assert_eq!(of(5, true), Some(Told::Number(1)));
+        assert_eq!(of(6, true), None);
+        assert_eq!(of(6, false), Some(Told::Number(0)));
+    }
+
+    fn sum_of(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Vec<i128>> {
+        let checked = check(output, set, &asked(agreement, true)).ok()?;
+        match checked.answer(set).unwrap() {
+            Some(crate::answer::Answer::Sums { sums, .. }) => Some(sums),
+            _ => panic!("no sum"),
+        }
+    }
+
+    #[test]
+    fn a_sum_counts_every_canary_and_stays_below_what_there_is() {
+        let table = "[sum]\nof = \"one\"\ncolumn = \"v\"\nbits = 4\n";
+        let agreement = agreement("operation = \"sum\"", table);
+        let holder = set().with_values(vec![1, 2, 3, 4, 5], agreement.checked_values().unwrap());
+        let holder = holder.unwrap();
+        let canaries = u128::from(CANARIES);
+        let raw = |keys: u128| (keys << 8) + canaries;
+        let of = |set: &CheckedSet, sum| sum_of(&agreement, set, Output::Sum(sum));
+        assert_eq!(of(&holder, raw(15)), Some(vec![15]));
+        assert_eq!(of(&holder, raw(16)), None, "more than all own values");
+        assert_eq!(of(&set(), raw(75)), Some(vec![75]));
+        assert_eq!(of(&set(), raw(76)), None, "more than five values of four bits");
+        assert_eq!(of(&set(), raw(10) - 1), None, "a canary is lost");
+        assert_eq!(of(&set(), raw(10) + canaries + 1), None, "one is invented");
+        let counted = |count, sum| {
+            let sums = vec![raw(sum) as i128];
+            sum_of(&agreement, &set(), Output::CountedSums { count, sums })
+        };
+        assert_eq!(counted(CANARIES + 2, 30), Some(vec![30]));
+        assert_eq!(counted(CANARIES + 2, 31), None, "more than two values of four bits");
+        assert_eq!(counted(CANARIES - 1, 0), None, "a canary is lost");
+    }
+
+    #[test]
+    fn sums_of_several_columns_count_their_canaries_in_one_of_their_own() {
+        let table = "[sum]\nof = \"one\"\ncolumns = [\"v\", \"w\"]\nbits = 4\nsigned = true\n";
+        // No protocol is asked: what is tested is what an agreement like this one means.
+        let canaries = i128::from(CANARIES);
+        let Some(agreement) = agreement_if_offered("operation = \"sum\"", table) else { return };
+        let of = |count, sums: [i128; 3]| {
+            let sums = sums.to_vec();
+            sum_of(&agreement, &set(), Output::CountedSums { count: CANARIES + count, sums })
+        };
+        assert_eq!(of(3, [-24, 21, canaries]), Some(vec![-24, 21]));
+        assert_eq!(of(3, [-25, 21, canaries]), None);
+        assert_eq!(of(3, [0, 22, canaries]), None);
+        assert_eq!(of(3, [0, 0, canaries - 1]), None);
+        assert_eq!(of(3, [0, 0, canaries + CANARIES as i128 + 1]), None);
+        assert_eq!(of(6, [0, 0, canaries]), None, "more than the smaller set has");
+    }
+
+    #[test]
+    fn another_answer_than_was_asked_for_is_our_defect() {
+        let agreement = agreement("operation = \"cardinality\"", "");
+        for (output, learns) in [
+            (Output::AtLeast(true), true),
+            (Output::Nothing, true),
+            (Output::Cardinality(9), false),
+        ] {
+            let error = check(output, &set(), &asked(&agreement, learns)).err();
+            assert!(matches!(error, Some(Error::Bug(_))), "{error:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Identifiers of the union: what can be checked, and canaries that only their owner knows.
+
+use super::NamedIds;
+use super::check::{Asked, require};
+use crate::self_check::CheckedSet;
+use vesica_core::{Item, Misbehaviour, Result};
+use vesica_net::Context;
+use vesica_protocols::Ids;
+
+type Id = [u8; Item::LEN];
+
+/// Checks that every own item has an identifier of its own among all, and that there are as many as can be.
+pub(super) fn check(ids: &Ids, set: &CheckedSet, asked: &Asked<'_>) -> Result<()> {
+    let [here, there] = [asked.here, asked.there]
+        .map(|len| len.saturating_add(2 * u64::from(asked.agreement.self_check)));
+    let all = ids.all.len() as u64;
+    require(ids.own.len() == set.len() && here == set.len() as u64)?;
+    require((here.max(there)..=here.saturating_add(there)).contains(&all))?;
+    require(ids.all.is_sorted_by(|one, other| one < other))?;
+    let mut own = ids.own.clone();
+    own.sort_unstable();
+    require(own.is_sorted_by(|one, other| one < other) && are_in(&own, &ids.all))
+}
+
+/// Whether the sorted `some` are among the sorted `all`.
+fn are_in(some: &[Id], all: &[Id]) -> bool {
+    let mut rest = all.iter();
+    some.iter().all(|id| rest.any(|other| other == id))
+}
+
+/// `ids` without those of self-check items: the sides tell each other which are those of their own ones.
+pub(super) fn without_canaries(ctx: &mut Context, ids: Ids, set: &CheckedSet) -> Result<Ids> {
+    let [shared, own] = set.canaries();
+    let channel = ctx.peer()?;
+    let ours = &ids.own[own];
+    channel.send(ours.as_flattened())?;
+    let theirs = channel.recv(ours.len() * Item::LEN)?;
+    let (theirs, _) = theirs.as_chunks::<{ Item::LEN }>();
+    Ok(without(&ids, &[&ids.own[shared], ours].concat(), theirs)?)
+}
+
+/// `ids` without `ours`, and without `theirs`, which must be of none of our items.
+fn without(ids: &Ids, ours: &[Id], theirs: &[Id]) -> Result<Ids, Misbehaviour> {
+    let mut own = ids.own.clone();
+    own.sort_unstable();
+    if theirs.iter().any(|id| own.binary_search(id).is_ok()) {
+        return Err(Misbehaviour::SelfCheckFailed);
+    }
+    let mut canaries = [ours, theirs].concat();
+    canaries.sort_unstable();
+    if !canaries.is_sorted_by(|one, other| one < other) || !are_in(&canaries, &ids.all) {
+        return Err(Misbehaviour::SelfCheckFailed);
+    }
+    let is_key = |id: &&Id| canaries.binary_search(id).is_err();
+    Ok(Ids { own: ids.own.clone(), all: ids.all.iter().filter(is_key).copied().collect() })
+}
+
+/// `ids` with one's own keys beside them.
+pub(super) fn named(ids: Ids, set: &CheckedSet) -> NamedIds {
+    let mut own = vec![None; ids.all.len()];
+    for (position, id) in (0..).zip(&ids.own[..set.own_len()]) {
+        if let Ok(at) = ids.all.binary_search(id) {
+            own[at] = Some(position);
+        }
+    }
+    NamedIds { all: ids.all, own, keys: set.keys().cloned().unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(n: u8) -> Id {
+        [n; Item::LEN]
+    }
+
+    fn ids(own: &[u8], all: &[u8]) -> Ids {
+        let of = |list: &[u8]| list.iter().map(|n| id(*n)).collect();
+        Ids { own: of(own), all: of(all) }
+    }
+
+    #[test]
+    fn canaries_of_both_sides_leave_the_list() {
+        let ids = ids(&[5, 3, 9, 1], &[1, 2, 3, 4, 5, 9]);
+        let left = without(&ids, &[id(9), id(1)], &[id(2)]).unwrap();
+        assert_eq!(left.all, [3, 4, 5].map(id));
+    }
+
+    #[test]
+    fn canaries_that_cannot_be_the_peers_are_refused() {
+        let ids = ids(&[5, 3, 9, 1], &[1, 2, 3, 4, 5, 9]);
+        for theirs in [&[3][..], &[7], &[2, 2], &[9]] {
+            let theirs: Vec<Id> = theirs.iter().map(|n| id(*n)).collect();
+            let refused = without(&ids, &[id(9), id(1)], &theirs);
+            assert_eq!(refused, Err(Misbehaviour::SelfCheckFailed));
+        }
+    }
+
+    #[test]
+    fn every_own_identifier_must_be_among_all() {
+        let list = |numbers: &[u8]| numbers.iter().map(|n| id(*n)).collect::<Vec<_>>();
+        assert!(are_in(&list(&[2, 4]), &list(&[1, 2, 3, 4])));
+        assert!(!are_in(&list(&[2, 5]), &list(&[1, 2, 3, 4])));
+        assert!(!are_in(&list(&[2, 2]), &list(&[1, 2, 3, 4])));
+    }
+}

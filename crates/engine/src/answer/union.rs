@@ -1,0 +1,53 @@
+//! The union: own keys, and those that only the other party has.
+
+use super::Union;
+use crate::self_check::CheckedSet;
+use vesica_core::Misbehaviour;
+use vesica_records::KeyTexts;
+
+/// The own keys of `set` and `theirs`, by their texts.
+///
+/// # Errors
+/// [`Misbehaviour::SelfCheckFailed`] when one of `theirs` is an own one, or is there twice.
+pub(super) fn joined(set: &CheckedSet, theirs: &KeyTexts) -> Result<Union, Misbehaviour> {
+    let own = set.keys().into_iter().flat_map(KeyTexts::iter);
+    let mut keys: Vec<(Vec<u8>, bool)> = own
+        .map(|key| (key.to_vec(), false))
+        .chain(theirs.iter().map(|key| (key.to_vec(), true)))
+        .collect();
+    keys.sort_unstable();
+    match keys.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        true => Err(Misbehaviour::SelfCheckFailed),
+        false => Ok(Union { keys, new: theirs.len() as u64 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+    use vesica_core::Item;
+
+    fn texts(keys: &[&str]) -> KeyTexts {
+        let mut texts = KeyTexts::default();
+        keys.iter().for_each(|key| texts.push(key.as_bytes()));
+        texts
+    }
+
+    #[test]
+    fn keys_are_sorted_and_none_is_there_twice() {
+        let items = (0..2).map(|i| Item::from_bytes([i; 16])).collect();
+        let rng = &mut StdRng::seed_from_u64(1);
+        let set = CheckedSet::new(items, 0, 0, &[7; 32], rng).unwrap();
+        let set = set.with_keys(texts(&["m", "c"]), None).unwrap();
+        let union = joined(&set, &texts(&["z", "d"])).unwrap();
+        let keys: Vec<(&[u8], bool)> =
+            union.keys.iter().map(|(key, new)| (&key[..], *new)).collect();
+        assert_eq!(keys, [(&b"c"[..], false), (b"d", true), (b"m", false), (b"z", true)]);
+        assert_eq!(union.new, 2);
+        for theirs in [&["c"][..], &["d", "d"]] {
+            assert_eq!(joined(&set, &texts(theirs)).err(), Some(Misbehaviour::SelfCheckFailed));
+        }
+    }
+}

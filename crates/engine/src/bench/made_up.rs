@@ -1,0 +1,218 @@
+//! What the parties of a benchmark bring, and what they must learn.
+//!
+//! The sender has items 0 to n_x − 1; the receiver the first of these, as many as are common, and then others.
+//! Both number them alike, and an item's number gives its values and its text.
+
+use super::BenchParty;
+use std::sync::Arc;
+use vesica_core::{Item, Learns, Query, Result, Role, Values, hash};
+use vesica_net::Context;
+use vesica_protocols::{Ids, Input, Output, Shares};
+
+const ITEM_LABEL: &str = "vesica v1 bench item";
+const VALUE_LABEL: &str = "vesica v1 bench value";
+const TEXT_LABEL: &str = "vesica v1 bench text";
+
+/// Bytes that the parties show each other at a time.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// What the party brings.
+pub(super) fn input(bench: &BenchParty) -> Input {
+    let items = Arc::new(items(bench, bench.role));
+    if let Some(values) = bench.query.values_of(bench.role) {
+        let values = numbers(bench, bench.role).flat_map(|i| values_of(i, values)).collect();
+        return Input::with_values(items, Arc::new(values));
+    }
+    match bench.query.text_len() {
+        Some(len) => {
+            let texts = numbers(bench, bench.role).flat_map(|i| text(i, len.bytes())).collect();
+            Input::with_texts(items, Arc::new(texts))
+        }
+        None => items.into(),
+    }
+}
+
+/// Whether `output` is what the party must learn. What one party alone cannot judge, as shares, it shows to
+/// the other one.
+pub(super) fn is_right(bench: &BenchParty, output: Output, ctx: &mut Context) -> Result<bool> {
+    let common = bench.common_len;
+    let sums = |values: Values| -> Vec<i128> {
+        let rows = (0..common).map(|i| values_of(i, values));
+        rows.fold(vec![0; values.columns()], |mut sums, row| {
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += values.number(value));
+            sums
+        })
+    };
+    Ok(match (output, bench.query) {
+        (output, _) if !bench.bounds.contain(common) => output == Output::OutsideBounds,
+        (output, _) if bench.role == Role::Sender && bench.learns == Learns::Receiver => {
+            output == Output::Nothing
+        }
+        (Output::Positions(positions), Query::Intersection) => {
+            positions.into_iter().eq(0..common as usize)
+        }
+        (Output::Cardinality(count), Query::Cardinality) => count == common,
+        (Output::AtLeast(yes), Query::Threshold { min }) => yes == (common >= min),
+        (Output::Sum(sum), Query::Sum(values)) => [sum as i128] == sums(values)[..],
+        (Output::CountedSums { count, sums: given }, Query::Sum(values)) => {
+            count == common && given == sums(values)
+        }
+        (Output::OnlyTheirs(texts), Query::Union(len)) => {
+            let len = len.bytes();
+            let peer = bench.role.other().unwrap_or(bench.role);
+            let theirs = numbers(bench, peer).skip(common as usize).map(|i| text(i, len));
+            sorted(texts.chunks(len).map(<[u8]>::to_vec)) == sorted(theirs)
+        }
+        (Output::Ids(ids), Query::PrivateId) => are_ids(bench, &ids, ctx)?,
+        (Output::Shares(shares), query) => are_shares(bench, shares, query, ctx)?,
+        _ => false,
+    })
+}
+
+/// Whether both have the same list, in which each own item has an identifier of its own, the same one at both
+/// where it is common.
+fn are_ids(bench: &BenchParty, ids: &Ids, ctx: &mut Context) -> Result<bool> {
+    let union = bench.sender_len + bench.receiver_len - bench.common_len;
+    let own = sorted(ids.own.iter().copied());
+    let listed = ids.all.is_sorted_by(|one, other| one < other)
+        && own.is_sorted_by(|one, other| one < other)
+        && own.iter().all(|id| ids.all.binary_search(id).is_ok());
+    let shown = [ids.all.as_flattened(), common_ids(bench, ids)].concat();
+    let theirs = exchange(ctx, &shown)?;
+    Ok(listed && ids.all.len() as u64 == union && shown == theirs)
+}
+
+fn common_ids<'a>(bench: &BenchParty, ids: &'a Ids) -> &'a [u8] {
+    let common = (bench.common_len as usize).min(ids.own.len());
+    ids.own[..common].as_flattened()
+}
+
+/// Whether the shares of both give the common items and their values, or the values or defaults of all.
+fn are_shares(
+    bench: &BenchParty,
+    mut shares: Shares,
+    query: Query,
+    ctx: &mut Context,
+) -> Result<bool> {
+    let bytes: Vec<u8> = shares.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let theirs = exchange(ctx, &[shares.items.as_flattened(), &bytes].concat())?;
+    let (items, values) =
+        theirs.split_at_checked(shares.items.len() * Item::LEN).unwrap_or_default();
+    if values.len() != bytes.len() {
+        return Ok(false);
+    }
+    for (item, other) in shares.items.as_flattened_mut().iter_mut().zip(items) {
+        *item ^= other;
+    }
+    let adds = matches!(query, Query::SharedValues { .. });
+    for (value, other) in shares.values.iter_mut().zip(values.as_chunks().0) {
+        let other = u64::from_le_bytes(*other);
+        *value = if adds { value.wrapping_add(other) } else { *value ^ other };
+    }
+    let common = bench.common_len;
+    let columns = query.values().map_or(0, |values| values.columns());
+    let of = |i: u64| query.values().map_or(Vec::new(), |values| values_of(i, values));
+    let row = |i: usize| shares.values[i * columns..(i + 1) * columns].to_vec();
+    if shares.values.len() != columns * shares.len {
+        return Ok(false);
+    }
+    Ok(match query {
+        Query::SharedValues { default, .. } => {
+            let expected = (0..bench.sender_len)
+                .map(|i| if i < common { of(i) } else { vec![default; columns] });
+            shares.len as u64 == bench.sender_len
+                && sorted((0..shares.len).map(row)) == sorted(expected)
+        }
+        _ => {
+            let items = items_of(bench, 0..common).map(|item| *item.as_bytes());
+            let entries = shares.items.iter().enumerate().map(|(i, item)| (*item, row(i)));
+            shares.len as u64 == common && sorted(entries) == sorted(items.zip((0..common).map(of)))
+        }
+    })
+}
+
+/// Shows `ours` to the other party, and what it shows.
+fn exchange(ctx: &mut Context, ours: &[u8]) -> Result<Vec<u8>> {
+    let channel = ctx.peer()?;
+    channel.send(&(ours.len() as u64).to_le_bytes())?;
+    let mut len = [0; 8];
+    channel.recv_into(&mut len)?;
+    let len = u64::from_le_bytes(len) as usize;
+    let mut theirs = Vec::new();
+    let mut blocks = ours.chunks(BLOCK_BYTES);
+    loop {
+        let block = blocks.next();
+        if let Some(block) = block {
+            channel.send(block)?;
+        }
+        let left = len.saturating_sub(theirs.len()).min(BLOCK_BYTES);
+        if left > 0 {
+            theirs.extend(channel.recv(left)?);
+        } else if block.is_none() {
+            return Ok(theirs);
+        }
+    }
+}
+
+fn sorted<T: Ord>(list: impl Iterator<Item = T>) -> Vec<T> {
+    let mut list: Vec<T> = list.collect();
+    list.sort_unstable();
+    list
+}
+
+/// The numbers of the items of the party in `role`.
+fn numbers(bench: &BenchParty, role: Role) -> impl Iterator<Item = u64> + use<> {
+    let (first, others) = match role {
+        Role::Sender => (bench.sender_len, 0..0),
+        _ => {
+            let others = bench.receiver_len.saturating_sub(bench.common_len);
+            (bench.common_len, bench.sender_len..bench.sender_len + others)
+        }
+    };
+    (0..first).chain(others)
+}
+
+fn items(bench: &BenchParty, role: Role) -> Vec<Item> {
+    items_of(bench, numbers(bench, role)).collect()
+}
+
+fn items_of(bench: &BenchParty, numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = Item> {
+    let (offset, bits) = (u64::from(bench.protocol.reserves_zero), bench.item_bits);
+    numbers.map(move |number| item(number + offset, bits))
+}
+
+fn item(number: u64, bits: u32) -> Item {
+    if bits < Item::BITS {
+        // An odd factor permutes the domain and keeps zero, so different numbers stay different.
+        let spread = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
+        return Item::from_integer(spread & ((1 << bits) - 1));
+    }
+    let mut bytes = [0; Item::LEN];
+    bytes.copy_from_slice(&hash::derive(ITEM_LABEL, &[&number.to_le_bytes()])[..Item::LEN]);
+    Item::from_bytes(bytes)
+}
+
+/// The values of an item, one of each column.
+fn values_of(number: u64, values: Values) -> Vec<u64> {
+    let of = |column: u64| {
+        let digest = match column {
+            0 => hash::derive(VALUE_LABEL, &[&number.to_le_bytes()]),
+            _ => hash::derive(VALUE_LABEL, &[&number.to_le_bytes(), &column.to_le_bytes()]),
+        };
+        let [a, b, c, d, e, f, g, h, ..] = digest;
+        let whole = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        let shift = u64::BITS - values.bits();
+        match values.are_signed() {
+            true => ((whole as i64) >> shift) as u64,
+            false => whole >> shift,
+        }
+    };
+    (0..values.columns() as u64).map(of).collect()
+}
+
+fn text(number: u64, len: usize) -> Vec<u8> {
+    let mut text = number.to_le_bytes().to_vec();
+    text.extend(hash::derive(TEXT_LABEL, &[&number.to_le_bytes()]));
+    text.resize(len, 0x20);
+    text
+}

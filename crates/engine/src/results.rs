@@ -1,0 +1,156 @@
+//! What a run answered, as a file.
+
+use crate::Error;
+use crate::agreement::{Agreement, Question};
+use crate::answer::{Answer, NamedIds, Union};
+use crate::shares::SharesFile;
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use vesica_core::{Operation, Role, SessionId};
+use vesica_records::{
+    Fingerprint, KeyColumn, KeyItems, OutputError, OutputOptions, Progress, Source, TableWriter,
+    check_document_output, check_output, check_table_output, key_values, write_document,
+    write_figures, write_matches,
+};
+
+/// The column of a union that says which keys only the other party has.
+const NEW: &str = "new";
+/// The column of identifiers.
+const ID: &str = "id";
+
+/// Whether the result of `agreement` is of use in a file only.
+pub(crate) fn must_be_kept(agreement: &Agreement) -> bool {
+    !matches!(agreement.operation(), Operation::Cardinality | Operation::Threshold | Operation::Sum)
+}
+
+/// Checks, before any data moves, that the result can be written.
+pub(crate) fn check(
+    agreement: &Agreement,
+    source: &Source,
+    output: &OutputOptions,
+) -> Result<(), OutputError> {
+    match agreement.operation() {
+        Operation::Intersection => check_output(source, output),
+        Operation::Shares | Operation::SharedValues => check_document_output(source, output),
+        _ => check_table_output(source, output),
+    }
+}
+
+/// What a result is made of besides the answer.
+pub(crate) struct Made<'a> {
+    pub(crate) agreement: &'a Agreement,
+    pub(crate) role: Role,
+    pub(crate) session: &'a SessionId,
+    pub(crate) source: &'a Source,
+    pub(crate) key: &'a [KeyColumn],
+    pub(crate) hash: &'a KeyItems,
+    pub(crate) fingerprint: &'a Fingerprint,
+}
+
+impl Made<'_> {
+    /// Writes `answer`; gives the number of rows, where it is rows of one's own.
+    pub(crate) fn write(
+        &self,
+        answer: &Answer,
+        output: &OutputOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Option<u64>, Error> {
+        match answer {
+            Answer::Items(items) => {
+                let (key, hash, seen) = (self.key, self.hash, self.fingerprint);
+                let written = write_matches(self.source, key, hash, seen, items, output, progress)?;
+                return Ok(Some(written.rows));
+            }
+            Answer::Union(union) => self.union(union, output)?,
+            Answer::Ids(ids) => self.ids(ids, output)?,
+            Answer::Shares(shares) => {
+                let file = SharesFile::new(self.agreement, self.role, self.session, shares);
+                write_document(self.source, output, |out| file.write(out))?;
+            }
+            answer => {
+                let figures = figures(self.agreement, answer);
+                if !figures.is_empty() {
+                    write_figures(self.source, &figures, output)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The names of the key columns with one more, which is none of theirs.
+    fn with_column(&self, name: &str, at: usize) -> Vec<String> {
+        let mut names: Vec<String> = self.key.iter().map(|key| key.column.clone()).collect();
+        let mut name = name.to_owned();
+        while names.contains(&name) {
+            name.push('_');
+        }
+        names.insert(at, name);
+        names
+    }
+
+    /// The values of a key, which this party made or has checked.
+    fn values<'t>(&self, text: &'t [u8]) -> Result<Vec<&'t str>, Error> {
+        key_values(text, self.key.len()).ok_or(Error::Bug("a key has no text"))
+    }
+
+    fn union(&self, union: &Union, output: &OutputOptions) -> Result<(), Error> {
+        let columns = self.key.len();
+        let mut table = TableWriter::create(self.source, &self.with_column(NEW, columns), output)?;
+        for (text, is_new) in &union.keys {
+            let mut cells = self.values(text)?;
+            cells.push(if *is_new { "yes" } else { "no" });
+            table.row(&cells)?;
+        }
+        Ok(table.finish()?)
+    }
+
+    fn ids(&self, ids: &NamedIds, output: &OutputOptions) -> Result<(), Error> {
+        let mut table = TableWriter::create(self.source, &self.with_column(ID, 0), output)?;
+        for (id, own) in ids.all.iter().zip(&ids.own) {
+            let id = hex(id);
+            let mut cells = vec![id.as_str()];
+            match own {
+                Some(position) => cells.extend(self.values(ids.keys.get(*position as usize))?),
+                None => cells.resize(1 + self.key.len(), ""),
+            }
+            table.row(&cells)?;
+        }
+        Ok(table.finish()?)
+    }
+}
+
+/// Two hexadecimal digits a byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes any text");
+        text
+    })
+}
+
+/// The columns of a result file of one row; none when there is no answer.
+fn figures<'a>(agreement: &'a Agreement, answer: &Answer) -> Vec<(&'a str, String)> {
+    match (&agreement.question, answer) {
+        (_, Answer::Count(count)) => vec![(KEYS_IN_COMMON, count.to_string())],
+        (Question::Threshold { min }, Answer::AtLeast(yes)) => {
+            vec![("threshold", min.to_string()), ("reached", yes.to_string())]
+        }
+        (Question::Sum(terms), Answer::Sums { count, sums }) => {
+            let mut figures: Vec<_> = match (&terms.columns[..], &sums[..]) {
+                ([column], [sum]) => vec![("column", column.clone()), ("sum", sum.to_string())],
+                (columns, sums) => {
+                    let sums = sums.iter().map(i128::to_string);
+                    columns.iter().map(String::as_str).zip(sums).collect()
+                }
+            };
+            // A column of values may be called so too.
+            let is_taken = figures.iter().any(|(name, _)| *name == KEYS_IN_COMMON);
+            if let (Some(count), false) = (count, is_taken) {
+                figures.push((KEYS_IN_COMMON, count.to_string()));
+            }
+            figures
+        }
+        _ => Vec::new(),
+    }
+}
+
+const KEYS_IN_COMMON: &str = "keys_in_common";

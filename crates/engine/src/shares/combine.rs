@@ -1,0 +1,159 @@
+//! Two files of shares to what was shared.
+
+use super::{SharedColumn, SharesError, SharesFile};
+use crate::results::hex;
+use vesica_core::Item;
+
+/// What two files of shares hold together: the intersection, where keys were shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Combined {
+    /// The items of the common keys, where keys were shared.
+    pub keys: Option<Vec<Item>>,
+    /// The columns of values, and whether each has a sign.
+    columns: Vec<(String, bool)>,
+    /// Their values by column, as 64 bits.
+    values: Vec<Vec<u64>>,
+    entries: usize,
+}
+
+impl Combined {
+    /// How many entries there are.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+
+    /// The names of the columns: `item` where keys were shared, and those of the values.
+    pub fn names(&self) -> Vec<String> {
+        let item = self.keys.as_ref().map(|_| "item".to_owned());
+        item.into_iter().chain(self.columns.iter().map(|(name, _)| name.clone())).collect()
+    }
+
+    /// The cells of entry number `entry`: the item as 32 hexadecimal digits, and the values as numbers.
+    ///
+    /// # Panics
+    /// Unless `entry` is below [`entries`](Self::entries).
+    pub fn cells(&self, entry: usize) -> Vec<String> {
+        let item = self.keys.as_ref().map(|keys| hex(keys[entry].as_bytes()));
+        let values = self.columns.iter().zip(&self.values).map(|((_, signed), values)| {
+            let value = values[entry];
+            if *signed { (value as i64).to_string() } else { value.to_string() }
+        });
+        item.into_iter().chain(values).collect()
+    }
+}
+
+/// What the files `one` and `other` hold together.
+///
+/// # Errors
+/// [`SharesError`] when they do not belong together.
+pub fn combine(one: &SharesFile, other: &SharesFile) -> Result<Combined, SharesError> {
+    if one.computation != other.computation {
+        return Err(SharesError::OtherComputation);
+    }
+    if one.share == other.share {
+        return Err(SharesError::SameShare { share: one.share });
+    }
+    let kinds = |file: &SharesFile| -> Vec<(String, u32, bool)> {
+        let of = |column: &SharedColumn| (column.name.clone(), column.bits, column.signed);
+        file.values.iter().map(of).collect()
+    };
+    let fields = [
+        ("agreement", one.agreement == other.agreement),
+        ("operation", one.operation == other.operation),
+        ("entries", one.entries == other.entries),
+        ("combine", one.combine == other.combine),
+        ("keys", one.keys.is_some() == other.keys.is_some()),
+        ("values", kinds(one) == kinds(other)),
+    ];
+    if let Some((field, _)) = fields.into_iter().find(|(_, same)| !same) {
+        return Err(SharesError::Differ { field });
+    }
+    let value = |a: u64, b: u64| match one.combine == SharesFile::SUM {
+        true => a.wrapping_add(b),
+        false => a ^ b,
+    };
+    let item = |(a, b): (&[u8; Item::LEN], &[u8; Item::LEN])| {
+        Item::from_bytes(std::array::from_fn(|i| a[i] ^ b[i]))
+    };
+    let keys = one.keys.as_ref().zip(other.keys.as_ref());
+    let values = one.values.iter().zip(&other.values).map(|(one, other)| {
+        one.shares.iter().zip(&other.shares).map(|(a, b)| value(*a, *b)).collect()
+    });
+    Ok(Combined {
+        keys: keys.map(|(one, other)| one.iter().zip(other).map(item).collect()),
+        columns: one.values.iter().map(|column| (column.name.clone(), column.signed)).collect(),
+        values: values.collect(),
+        entries: one.entries,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(share: u8, key: u8, value: u64) -> SharesFile {
+        SharesFile {
+            operation: "shares".to_owned(),
+            agreement: "ab".to_owned(),
+            computation: "cd".to_owned(),
+            share,
+            entries: 1,
+            combine: SharesFile::XOR.to_owned(),
+            keys: Some(vec![[key; 16]]),
+            values: vec![SharedColumn {
+                name: "amount".to_owned(),
+                bits: 8,
+                signed: true,
+                shares: vec![value],
+            }],
+        }
+    }
+
+    #[test]
+    fn keys_and_values_come_back_in_either_order() {
+        let (one, other) = (file(1, 0xf0, 5), file(2, 0x0f, !2));
+        for (one, other) in [(&one, &other), (&other, &one)] {
+            let combined = combine(one, other).unwrap();
+            assert_eq!(
+                (combined.entries(), combined.names()),
+                (1, vec!["item".into(), "amount".into()])
+            );
+            assert_eq!(combined.cells(0), ["f".repeat(32), ((5 ^ !2_u64) as i64).to_string()]);
+        }
+    }
+
+    #[test]
+    fn values_that_add_up_wrap_around() {
+        let with = |share, value| SharesFile {
+            combine: SharesFile::SUM.to_owned(),
+            keys: None,
+            ..file(share, 0, value)
+        };
+        let combined = combine(&with(1, u64::MAX - 3), &with(2, 1)).unwrap();
+        assert_eq!(
+            (combined.names(), combined.cells(0)),
+            (vec!["amount".to_owned()], vec!["-3".to_owned()])
+        );
+    }
+
+    #[test]
+    fn files_that_do_not_belong_together_are_refused_for_their_reason() {
+        let one = file(1, 1, 1);
+        let other = file(2, 2, 2);
+        assert_eq!(combine(&one, &one), Err(SharesError::SameShare { share: 1 }));
+        let elsewhere = SharesFile { computation: "ef".to_owned(), ..other.clone() };
+        assert_eq!(combine(&one, &elsewhere), Err(SharesError::OtherComputation));
+        let mut values = other.values.clone();
+        values[0].bits = 9;
+        for (field, other) in [
+            ("agreement", SharesFile { agreement: "x".to_owned(), ..other.clone() }),
+            ("operation", SharesFile { operation: "x".to_owned(), ..other.clone() }),
+            ("entries", SharesFile { entries: 2, ..other.clone() }),
+            ("combine", SharesFile { combine: SharesFile::SUM.to_owned(), ..other.clone() }),
+            ("keys", SharesFile { keys: None, ..other.clone() }),
+            ("values", SharesFile { values, ..other.clone() }),
+        ] {
+            assert_eq!(combine(&one, &other), Err(SharesError::Differ { field }));
+        }
+    }
+}

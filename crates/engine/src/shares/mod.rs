@@ -1,0 +1,67 @@
+//! Shares as files: one of each party, which together give what was shared.
+//!
+//! * [`SharesFile`] — one party's file, written and read.
+//! * [`combine`] — what two files that belong together hold.
+//! * [`SharesError`] — why a file, or two of them, cannot be used.
+
+mod combine;
+mod file;
+
+pub use combine::{Combined, combine};
+pub use file::{SharedColumn, SharesFile};
+
+use std::io;
+use std::path::PathBuf;
+
+/// What is wrong with files of shares.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SharesError {
+    /// The file could not be read.
+    #[error("{} cannot be read: {kind}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        kind: io::ErrorKind,
+    },
+    /// The file is no JSON document of shares.
+    #[error("{} is no file of shares", path.display())]
+    NotShares {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of another version.
+    #[error("{} has version {found} where this software knows {known}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The version of this software.
+        known: u64,
+    },
+    /// A part of the file is not what the rest of it says: base64 that is none, or another length.
+    #[error("{}: {what} is damaged or cut off", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The part: a field, or a column.
+        what: String,
+    },
+    /// Both files are the same party's.
+    #[error("both files are share {share} of the computation")]
+    SameShare {
+        /// Which.
+        share: u8,
+    },
+    /// The files are of different computations.
+    #[error("the files are of different computations")]
+    OtherComputation,
+    /// The files are of the same computation and do not say the same of it.
+    #[error("the files differ in {field}")]
+    Differ {
+        /// The field.
+        field: &'static str,
+    },
+}

@@ -1,0 +1,155 @@
+//! The texts of a union: those of keys, and the marked ones of items that are none.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 2 | length of the key's text, little-endian; 0xffff for an item that is no key |
+//! | the rest | the key's text, then zeros; or a byte that says what the item is, then zeros |
+
+use crate::agreement::TEXT_LEN_BYTES;
+use vesica_core::{Misbehaviour, Role};
+use vesica_records::{KeyTexts, key_values};
+
+const MARKED: [u8; 2] = [0xff; 2];
+const LEN_BYTES: usize = TEXT_LEN_BYTES as usize;
+
+/// What an item is that is no key. Texts of one party's own items are none of the other's: a protocol may
+/// tell whose items are whose by their texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// A self-check item of both parties.
+    Shared,
+    /// A self-check item of one party, which is in that role.
+    Own(Role),
+    /// Padding of one party.
+    Padding(Role),
+}
+
+impl Mark {
+    fn byte(self) -> u8 {
+        match self {
+            Mark::Shared => 0,
+            Mark::Own(Role::Sender) => 1,
+            Mark::Own(_) => 2,
+            Mark::Padding(Role::Sender) => 3,
+            Mark::Padding(_) => 4,
+        }
+    }
+}
+
+/// Appends the text of `key`, which is short enough, in `len` bytes.
+pub(crate) fn push_key(texts: &mut Vec<u8>, key: &[u8], len: usize) {
+    let end = texts.len() + len;
+    texts.extend_from_slice(&(key.len() as u16).to_le_bytes());
+    texts.extend_from_slice(key);
+    texts.resize(end, 0);
+}
+
+/// Appends a marked text of `len` bytes.
+pub(crate) fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
+    let end = texts.len() + len;
+    texts.extend_from_slice(&MARKED);
+    texts.push(mark.byte());
+    texts.resize(end, 0);
+}
+
+/// The keys among `texts` of `len` bytes each, which the peer in the role `peer` sent. Keys have `columns`
+/// columns; exactly `canaries` of the peer's own self-check items must be there, and padding only where
+/// `padded`.
+///
+/// # Errors
+/// [`Misbehaviour::InvalidValue`] for a text that nobody makes, [`Misbehaviour::SelfCheckFailed`] for other
+/// self-check items.
+pub(crate) fn keys_of(
+    texts: &[u8],
+    len: usize,
+    peer: Role,
+    columns: usize,
+    (canaries, padded): (u32, bool),
+) -> Result<KeyTexts, Misbehaviour> {
+    let (mut keys, mut own) = (KeyTexts::default(), 0);
+    let (is_own, is_padding) = (Mark::Own(peer).byte(), Mark::Padding(peer).byte());
+    let all = texts.chunks_exact(len);
+    if !all.remainder().is_empty() {
+        return Err(Misbehaviour::InvalidValue);
+    }
+    for text in all {
+        let (head, rest) = text.split_at(LEN_BYTES);
+        let used = match head {
+            head if head == MARKED => match rest[0] {
+                mark if mark == is_own => {
+                    own += 1;
+                    1
+                }
+                mark if mark == is_padding && padded => 1,
+                _ => return Err(Misbehaviour::SelfCheckFailed),
+            },
+            head => {
+                let used = u16::from_le_bytes([head[0], head[1]]).into();
+                let key = rest.get(..used).ok_or(Misbehaviour::InvalidValue)?;
+                key_values(key, columns).ok_or(Misbehaviour::InvalidValue)?;
+                keys.push(key);
+                used
+            }
+        };
+        if rest[used..].iter().any(|byte| *byte != 0) {
+            return Err(Misbehaviour::InvalidValue);
+        }
+    }
+    if own != canaries {
+        return Err(Misbehaviour::SelfCheckFailed);
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEN: usize = 8;
+    const PEER: Role = Role::Sender;
+
+    fn texts(keys: &[&str], marks: &[Mark]) -> Vec<u8> {
+        let mut texts = Vec::new();
+        marks.iter().for_each(|mark| push_mark(&mut texts, *mark, LEN));
+        keys.iter().for_each(|key| push_key(&mut texts, key.as_bytes(), LEN));
+        texts
+    }
+
+    #[test]
+    fn keys_come_back_and_marked_texts_do_not() {
+        let texts =
+            texts(&["a", "abcdef"], &[Mark::Own(PEER), Mark::Padding(PEER), Mark::Own(PEER)]);
+        let keys = keys_of(&texts, LEN, PEER, 1, (2, true)).unwrap();
+        assert!(keys.iter().eq([&b"a"[..], b"abcdef"]));
+        assert_eq!(keys_of(&texts, LEN, PEER, 1, (2, false)), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(keys_of(&texts, LEN, PEER, 1, (3, true)), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(keys_of(&texts, LEN, PEER, 1, (1, true)), Err(Misbehaviour::SelfCheckFailed));
+    }
+
+    #[test]
+    fn neither_a_shared_canary_nor_one_of_ours_is_only_theirs() {
+        for ours in [Mark::Shared, Mark::Own(Role::Receiver), Mark::Padding(Role::Receiver)] {
+            let texts = texts(&[], &[Mark::Own(PEER), ours]);
+            let refused = keys_of(&texts, LEN, PEER, 1, (1, true));
+            assert_eq!(refused, Err(Misbehaviour::SelfCheckFailed));
+        }
+    }
+
+    #[test]
+    fn a_text_that_nobody_makes_is_refused() {
+        for bad in [
+            &b"\x07\x00abcdef"[..],
+            b"\x01\x00ab\0\0\0\0",
+            b"\x00\x00\0\0\0\0\0\0",
+            b"\x01\x00\xff\0\0\0\0\0",
+            b"\xff\xff\x03\x01\0\0\0\0",
+            b"\x01\x00a",
+        ] {
+            assert_eq!(
+                keys_of(bad, LEN, PEER, 1, (0, true)),
+                Err(Misbehaviour::InvalidValue),
+                "{bad:?}"
+            );
+        }
+    }
+}
