@@ -3,7 +3,7 @@
 
 use crate::{
     Input, Party, bwa, circuit_phasing, dh, dl_dt10, gbf, gbf_malicious, gmrss21, kkrt16,
-    naive_hash, ot_phasing, psz14, pwc, rr22, rr22_malicious, rsa_dt10, scs,
+    naive_hash, ot_phasing, psty19, psz14, pwc, rr22, rr22_malicious, rsa_dt10, scs,
 };
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -213,6 +213,7 @@ static CATALOGUE: &[Protocol] = &[
     dl_dt10::ROW,
     rsa_dt10::ROW,
     rsa_dt10::ROW_3072,
+    psty19::ROW,
     circuit_phasing::ROW,
     circuit_phasing::YAO_ROW,
     scs::WAKSMAN_ROW,

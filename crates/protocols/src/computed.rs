@@ -101,6 +101,16 @@ pub(crate) trait Circuit: Sized + Send + 'static {
     /// With the private input of the party in `role`.
     fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self>;
 
+    /// Payload bytes of [`private`](Circuit::private).
+    fn private_bytes(_params: &PsiParams) -> Traffic {
+        Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
+    }
+
+    /// Flights of [`private`](Circuit::private).
+    fn private_flights(_params: &PsiParams) -> u64 {
+        0
+    }
+
     /// Evaluates the circuit to what this party learns; without private input, to nothing.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output>;
 
@@ -138,10 +148,13 @@ pub(crate) fn bytes<P: Circuit, E: Engine>(params: &PsiParams) -> Traffic {
     }
     let cost = cost::<P, E>(params);
     let bytes = E::bytes(&cost, P::CHOOSER);
-    let finish = P::finish_bytes(params);
+    let (private, finish) = (P::private_bytes(params), P::finish_bytes(params));
     Traffic {
-        sender_to_receiver: bytes.sender_to_receiver + finish.sender_to_receiver,
-        receiver_to_sender: bytes.receiver_to_sender
+        sender_to_receiver: private.sender_to_receiver
+            + bytes.sender_to_receiver
+            + finish.sender_to_receiver,
+        receiver_to_sender: private.receiver_to_sender
+            + bytes.receiver_to_sender
             + finish.receiver_to_sender
             + cost.told_bytes(),
     }
@@ -153,7 +166,7 @@ pub(crate) fn flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
         return 0;
     }
     let cost = cost::<P, E>(params);
-    E::flights(&cost) + 2 * cost.told.len() as u64
+    P::private_flights(params) + E::flights(&cost) + 2 * cost.told.len() as u64
 }
 
 /// Gates of a run, where `seconds` of a row are made of them.

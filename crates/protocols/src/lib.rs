@@ -18,6 +18,7 @@
 //! | `scs` | sort, compare, shuffle by a circuit (Huang, Evans, Katz 2012) | semi-honest |
 //! | `pwc` | pairwise comparisons by a circuit (Huang, Evans, Katz 2012) | semi-honest |
 //! | `bwa` | bit vectors of a small domain by a circuit (Huang, Evans, Katz 2012) | semi-honest |
+//! | `psty19` | circuit PSI by a programmable OPRF (Pinkas, Schneider, Tkachenko, Yanai 2019) | semi-honest |
 //! | `circuit_phasing` | hashing to bins and a circuit (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
 //! | `gmrss21` | cardinality, sums, unions, private ids, shares by oblivious switching (Garimella, Mohassel, Rosulek, Sadeghian, Singh 2021) | semi-honest |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
@@ -38,6 +39,7 @@ pub mod kkrt16;
 pub mod naive_hash;
 pub mod ot_phasing;
 mod party;
+mod psty19;
 pub mod psz14;
 mod pwc;
 pub mod rr22;

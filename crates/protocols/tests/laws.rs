@@ -14,7 +14,8 @@ fn block(protocol: &Protocol) -> u64 {
     match protocol.id {
         "dl_dt10" => dl_dt10::ELEMENTS_PER_MESSAGE as u64,
         "rsa_dt10" | "rsa_dt10_3072" => rsa_dt10::ELEMENTS_PER_MESSAGE as u64,
-        // Circuits have no messages of a size of their own; items meet a stash by 128.
+        "psty19" => POINTS_PER_MESSAGE as u64,
+        // Other circuits have no messages of a size of their own; items meet a stash by 128.
         _ if protocol.operations.contains(&Operation::Cardinality) => 128,
         _ => POINTS_PER_MESSAGE as u64,
     }
