@@ -41,12 +41,8 @@ impl Operation {
     ];
 
     /// What can be asked of the intersection by a circuit.
-    pub const OF_INTERSECTION: &[Operation] = &[
-        Operation::Intersection,
-        Operation::Cardinality,
-        Operation::Threshold,
-        Operation::Sum,
-    ];
+    pub const OF_INTERSECTION: &[Operation] =
+        &[Operation::Intersection, Operation::Cardinality, Operation::Threshold, Operation::Sum];
 
     /// The name in an agreement.
     pub const fn name(self) -> &'static str {
