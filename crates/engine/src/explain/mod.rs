@@ -361,7 +361,9 @@ impl<'a> Words<'a> {
                 "Anything: {receiver} can find out the keys of {sender} by guessing."
             ));
         }
-        if !self.agreement.hide_sizes {
+        // What a union tells of sizes is said with the rest of it.
+        if !self.agreement.hide_sizes && !matches!(self.agreement.question, Question::Union { .. })
+        {
             points.push(
                 "The sizes of the sets (see above; `hide_sizes = true` hides them).".to_owned(),
             );
@@ -412,6 +414,7 @@ impl<'a> Words<'a> {
             Receives::One(name) => format!("{name} keeps"),
             Receives::Both => "each side keeps".to_owned(),
         };
+        let is_union = matches!(self.agreement.question, Question::Union { .. });
         let until = match self.agreement.expires {
             Some(day) => format!("It can be run until the end of {day} (UTC), not later."),
             None => "It does not expire.".to_owned(),
@@ -442,9 +445,11 @@ impl<'a> Words<'a> {
                      logs hold neither keys nor results."
                 ),
             },
-            "Nothing of the other side's data is kept. The secrets of a run are made for it and \
-             forgotten with it."
-                .to_owned(),
+            format!(
+                "Nothing{} of the other side's data is kept. The secrets of a run are made for it and \
+                 forgotten with it.",
+                if is_union { " else" } else { "" }
+            ),
             until,
         ]
     }

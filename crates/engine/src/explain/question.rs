@@ -46,17 +46,11 @@ impl Words<'_> {
             (Question::Sum(values), _) => vec![
                 format!(
                     "{}: what the values in {} of {} add up to over the keys that {both} have in \
-                     common. {who} gets the sum{}, not the keys{}, and no rows.",
+                     common. {who} gets {}, and no rows.",
                     if values.columns.len() == 1 { "A sum" } else { "Sums" },
                     columns(values),
                     values.of,
-                    if values.columns.len() == 1 { "" } else { "s" },
-                    match (self.all_tell_count(), self.some_tell_count()) {
-                        (true, _) => " (their number comes with it)",
-                        (false, true) =>
-                            ", and their number only with a protocol that says so below",
-                        (false, false) => ", not their number",
-                    },
+                    self.sums_and_count(if values.columns.len() == 1 { "sum" } else { "sums" }),
                 ),
                 self.value_of_a_key(values),
             ],
@@ -115,12 +109,18 @@ impl Words<'_> {
         format!("The value of a key is {of_rows}: {numbers}, an empty cell counting as 0.")
     }
 
-    /// Whether every protocol that may run tells the number of common keys beside a sum.
-    fn all_tell_count(&self) -> bool {
-        self.rows.iter().all(|row| row.wide_values)
+    /// What comes with a sum, and what does not.
+    fn sums_and_count(&self, sums: &str) -> String {
+        match (self.rows.iter().all(|row| row.wide_values), self.some_tell_count()) {
+            (true, _) => format!("the {sums} and the number of these keys, not the keys"),
+            (false, true) => format!(
+                "the {sums}, not the keys, and their number only with a protocol that says so below"
+            ),
+            (false, false) => format!("the {sums}, not the keys, not their number"),
+        }
     }
 
-    /// Whether some do.
+    /// Whether some protocol that may run tells the number of common keys beside a sum.
     pub(super) fn some_tell_count(&self) -> bool {
         self.rows.iter().any(|row| row.wide_values)
     }
