@@ -211,7 +211,7 @@ fn values_of(items: &[Item], values: Values) -> Vec<u64> {
 
 /// What stands for an item in a union: the same for some that differ.
 fn text(item: &Item, len: TextLen) -> Vec<u8> {
-    if item.as_bytes()[3] % 8 == 0 {
+    if item.as_bytes()[3].is_multiple_of(8) {
         return vec![0xff; len.bytes()];
     }
     item.as_bytes().iter().copied().cycle().take(len.bytes()).collect()

@@ -4,12 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use vesica_core::{Role, StopReason, TransportError};
 use vesica_net::{MESSAGE_HEADER_LEN, StreamId, StreamPair, StreamWriter, Streams};
 
+/// What was sent, stream by stream.
+type Sent = Vec<(StreamId, Vec<u8>)>;
+
 /// All that one party sent, stream by stream; shared by clones.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     /// Whose messages are kept.
     pub from: Role,
-    streams: Arc<Mutex<Vec<(StreamId, Vec<u8>)>>>,
+    streams: Arc<Mutex<Sent>>,
 }
 
 impl Transcript {
@@ -21,7 +24,7 @@ impl Transcript {
     /// The payloads of the messages so far, in the order of each stream.
     pub fn messages(&self) -> Vec<Vec<u8>> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        streams.sort_by_key(|(id, _)| format!("{id:?}"));
+        streams.sort_by_key(|(id, _)| *id);
         let mut messages = Vec::new();
         for (_, bytes) in streams {
             let mut rest = &bytes[..];
@@ -71,7 +74,7 @@ impl Streams for Kept {
 
 struct KeptWriter {
     inner: Box<dyn StreamWriter>,
-    streams: Arc<Mutex<Vec<(StreamId, Vec<u8>)>>>,
+    streams: Arc<Mutex<Sent>>,
     place: usize,
 }
 

@@ -90,7 +90,7 @@ pub(super) fn of_items(
 /// What an item adds to its identifier where nobody else can have it.
 fn add(ids: &mut [Block], position: u32, block: Block) {
     let id = &mut ids[position as usize];
-    *id = *id ^ block;
+    *id ^= block;
 }
 
 /// The learner's part of the sloppy function: the holder's at its items that the holder has, too, and
@@ -134,7 +134,7 @@ fn hold_sloppily(
     let own = items.iter().map(|item| Block::from_le_bytes(*item.as_bytes()));
     let mut own = Zeroizing::new(own.collect::<Vec<_>>());
     prf.encrypt(&mut own);
-    ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id = *id ^ *own);
+    ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
     if !items.is_empty() && other_len > 0 {
         let plan = sloppy_plan(form, other_len, items.len());
         programmable::program(ctx, session, &plan, items, |entry| own[entry.position as usize])?;
@@ -194,7 +194,7 @@ fn hold(
         // Nobody else has any: random ones do.
         let mut own = Zeroizing::new(Block::zeros(ids.len()));
         ctx.rng().fill_bytes(Block::as_bytes_mut(&mut own));
-        ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id = *id ^ *own);
+        ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
         return Ok(());
     }
     let plan = plan(form, other_len);

@@ -58,7 +58,7 @@ fn answer_query(
         Query::Cardinality => Ok(Output::Cardinality(announce::recv_count(ctx, params)?)),
         Query::Sum(values) => {
             if !is_empty {
-                give_sums(ctx, plan, params, &order, &input_values(input)?, values)?;
+                give_sums(ctx, plan, params, &order, input_values(input)?, values)?;
             }
             match learns {
                 false => Ok(Output::Nothing),

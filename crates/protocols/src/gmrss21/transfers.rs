@@ -68,8 +68,8 @@ pub(super) fn pads(
     let corrections = recv_bits(ctx, rows)?;
     for ([zero, one], correction) in pads.iter_mut().zip(corrections.iter()) {
         let swap = (*zero ^ *one) & Block::mask(correction);
-        *zero = *zero ^ swap;
-        *one = *one ^ swap;
+        *zero ^= swap;
+        *one ^= swap;
     }
     Ok(pads)
 }
