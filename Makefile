@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-slow bench bench-phasing bench-bloom bench-circuits check fmt clippy layering docs deny clean
+.PHONY: help demo build test test-slow bench bench-phasing bench-bloom bench-circuits bench-switching check fmt clippy layering docs deny clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -12,7 +12,7 @@ VESICA := $(TARGET_DIR)/release/vesica
 DEMO_DIR ?= demo
 
 help: ## Show what there is to make.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## Match two made-up customer files, two processes over TLS, and check the result.
 	@$(VESICA) demo --dir $(DEMO_DIR)
@@ -44,6 +44,11 @@ bench-circuits: build ## Count and measure the protocols on circuits beside two 
 	@scripts/need python3
 	$(CARGO) build --release --locked --package vesica-bench
 	@bench/papers circuits $(BENCH)
+
+bench-switching: build ## Measure the tables of the oblivious switching paper again (BENCH="--largest 16" is shorter).
+	@scripts/need python3
+	$(CARGO) build --release --locked --package vesica-bench
+	@bench/papers switching $(BENCH)
 
 check: fmt clippy layering docs deny ## Formatting, lints, layering, documents, dependencies.
 	@echo "all checks passed"

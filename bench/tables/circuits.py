@@ -14,11 +14,6 @@ SIGMA = 32
 NEAR = "loopback"
 
 
-def circuits(bench, papers, largest, only):
-    for name in only:
-        PARTS[name](bench, papers, largest)
-
-
 def powers(logs, largest):
     return [2**log for log in logs if log <= largest]
 

@@ -1,0 +1,147 @@
+"""G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious switching",
+PKC 2021, and the network of switches alone.
+
+The paper does not say how many bytes its megabytes have; they are taken as 10^6, which favours it.
+"""
+
+from tables.layout import cell, number, of_paper, print_table, size_name
+from tables.measure import switching as permute_and_share
+
+MB = 1e6
+
+LOGS = [12, 16, 20]
+NETWORKS = [("lan", "LAN"), ("wan", "WAN")]
+
+# The paper's steps of the core, and the parts of ours that do the same.
+STEPS = [
+    ("PSTY19: programmable OPRF", "psty19", ["oprf"]),
+    ("OSN: oblivious switching", "osn", ["switching"]),
+    ("PEqT: equality", "peqt", ["comparison", "equality"]),
+]
+
+
+def powers(largest):
+    """The paper's sizes with their places in its tables."""
+    return [(i, 2**log) for i, log in enumerate(LOGS) if log <= largest]
+
+
+def table_1(bench, papers, largest):
+    """The core by steps."""
+    paper = papers["gmrss21"]["table_1"]
+    sizes = powers(largest)
+    for protocol in ["gmrss21_cardinality", "cardinality_low_communication", "gmrss21_cardinality_paper"]:
+        rows = [[name] for name, _, _ in STEPS] + [["protocol core"]]
+        traffic = [[name] for name, _, _ in STEPS]
+        for network, _ in NETWORKS:
+            for i, n in sizes:
+                found = bench.measure(protocol, n, n, 128, network, operation="cardinality")
+                ours = found and seconds(found)
+                for row, key in zip(rows, [key for _, key, _ in STEPS] + ["core"]):
+                    row.append(cell(of_paper(paper[network], key, i), ours and ours[key]))
+                if network == "lan":
+                    for row, (_, _, labels) in zip(traffic, STEPS):
+                        row.append(number(found and megabytes(found, labels)))
+        header = [f"Table 1: {protocol}"] + heads(sizes)
+        print_table("Seconds, paper / ours (times less)", header, rows)
+        header = [f"Beside Table 1: {protocol}"] + [f"n = {size_name(n)}" for _, n in sizes]
+        print_table("MB of 10^6 bytes, ours, both ways", header, traffic)
+
+
+def heads(sizes):
+    return [f"{shown} {size_name(n)}" for _, shown in NETWORKS for _, n in sizes]
+
+
+def seconds(found):
+    """By step. The first two end at the sender, which waits for what the receiver has sent; the rest is the last
+    one's, which ends at the receiver."""
+    parts = {phase["name"]: phase["wall_s"] for phase in found["phases_sender"]}
+    core, oprf, switching = found["wall_s"], parts["oprf"], parts["switching"]
+    return {"psty19": oprf, "osn": switching, "peqt": core - oprf - switching, "core": core}
+
+
+def megabytes(found, labels):
+    """Of these parts with what is below them."""
+    sent = lambda phase: phase["bytes_sent"] + phase["bytes_received"]
+    return sum(sent(phase) for phase in found["phases_receiver"] if phase["name"].split("/")[0] in labels) / MB
+
+
+def compared(bench, paper, largest, title, operation, other, protocols):
+    """A table of the paper: what it compares itself with beside our first protocol, and itself beside all of ours."""
+    sizes = powers(largest)
+    other_name, other_key = other
+    lines = [(f"{other_name} / {protocols[0]}", other_key, protocols[0])]
+    lines += [(f"the paper's / {protocol}", "gmrss21", protocol) for protocol in protocols]
+    times, sent = [], []
+    for name, key, protocol in lines:
+        found = {
+            (network, n): bench.measure(protocol, n, n, 128, network, operation=operation)
+            for network, _ in NETWORKS
+            for _, n in sizes
+        }
+        of = lambda network, n, what: (one := found[network, n]) and one[what]
+        times.append([name])
+        for network, _ in NETWORKS:
+            for i, n in sizes:
+                times[-1].append(cell(of_paper(paper[key], network, i), of(network, n, "wall_s")))
+        sent.append([name])
+        for i, n in sizes:
+            ours = of("lan", n, "bytes_total")
+            sent[-1].append(cell(of_paper(paper[key], "mb", i), ours and ours / MB))
+    print_table("Seconds, paper / ours (times less)", [title] + heads(sizes), times)
+    header = [title] + [f"n = {size_name(n)}" for _, n in sizes]
+    print_table("MB of 10^6 bytes, paper / ours (times less)", header, sent)
+
+
+def table_2(bench, papers, largest):
+    """Union, items of 16 bytes."""
+    protocols = ["gmrss21_union", "union_low_communication", "gmrss21_union_paper"]
+    paper = papers["gmrss21"]["table_2"]
+    compared(bench, paper, largest, "Table 2: union", "union", ("KRTW19", "krtw19"), protocols)
+
+
+def table_3(bench, papers, largest):
+    """Cardinality."""
+    protocols = ["gmrss21_cardinality", "cardinality_low_communication", "gmrss21_cardinality_paper"]
+    paper = papers["gmrss21"]["table_3"]
+    compared(bench, paper, largest, "Table 3: cardinality", "cardinality", ("PSTY19", "psty19"), protocols)
+
+
+def table_4(bench, papers, largest):
+    """Private ids, half in common as in the paper."""
+    protocols = [
+        "private_id_oprf",
+        "private_id_low_communication",
+        "gmrss21_private_id",
+        "gmrss21_private_id_paper",
+    ]
+    paper = papers["gmrss21"]["table_4"]
+    compared(bench, paper, largest, "Table 4: private ids", "private-id", ("BKM+20", "bkm20"), protocols)
+
+
+def network(bench, papers, largest):
+    """Permute and share alone, beside S. Peceny, S. Raghuraman, P. Rindal, H. Shah, ePrint 2024/547."""
+    paper = papers["prrs24"]
+    rows = []
+    for name, form in [("silent correlated transfers", "correlated"), ("as published, on IKNP", "two-ciphertexts")]:
+        for n in [2**log for log in LOGS if log <= largest]:
+            found = permute_and_share(form, n, 128, bench.runs)
+            told = paper["permute_and_share_2^20_128_bit_s"] if n == 2**20 else None
+            sent = found["bytes_holder_to_router"] + found["bytes_router_to_holder"]
+            rows.append([
+                f"{name}, n = {size_name(n)}",
+                cell(told, found["seconds"]),
+                number(found["cpu_s"]),
+                f"{found['switches']:,}",
+                number(sent / MB),
+            ])
+    header = ["rows of 128 bits", "seconds, PRRS24 / ours", "CPU s of both", "switches", "MB of 10^6 bytes"]
+    print_table("Oblivious switching alone, both parties in one process", header, rows)
+
+
+PARTS = {
+    "table_1": table_1,
+    "table_2": table_2,
+    "table_3": table_3,
+    "table_4": table_4,
+    "network": network,
+}
