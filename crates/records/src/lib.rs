@@ -26,6 +26,7 @@ mod format;
 pub mod fuzzing;
 mod key;
 mod key_items;
+mod key_pass;
 mod keys;
 mod matches;
 mod output;
@@ -48,9 +49,8 @@ pub use figures::{TableWriter, write_figures};
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
-pub use keys::{
-    Beside, Fingerprint, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys, read_keys_with,
-};
+pub use key_pass::Fingerprint;
+pub use keys::{Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys, read_keys_with};
 pub use matches::{Written, write_matches};
 pub use output::{
     Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,

@@ -5,7 +5,7 @@ use crate::error::{InputError, WriteError};
 use crate::format::Format;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
-use crate::keys::{Fingerprint, KeyPass, Outcome};
+use crate::key_pass::{Fingerprint, KeyPass, Outcome};
 use crate::output::{OutputOptions, TempOutput};
 use crate::progress::{Meter, Progress};
 use crate::rows::{ROWS_PER_TICK, Row, TextRow};

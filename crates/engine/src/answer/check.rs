@@ -132,10 +132,6 @@ mod tests {
     const CANARIES: u64 = 8;
 
     fn agreement(head: &str, tables: &str) -> Agreement {
-        agreement_if_offered(head, tables).unwrap()
-    }
-
-    fn agreement_if_offered(head: &str, tables: &str) -> Option<Agreement> {
         let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
         let text = format!(
             "version = 1\ntitle = \"test\"\nreceives = \"one\"\nsecurity = \"semi-honest\"\n\
@@ -145,7 +141,7 @@ mod tests {
             identity(1),
             identity(2)
         );
-        Agreement::parse(&text).ok()
+        Agreement::parse(&text).unwrap()
     }
 
     fn set() -> CheckedSet {
@@ -244,10 +240,9 @@ mod tests {
 
     #[test]
     fn sums_of_several_columns_count_their_canaries_in_one_of_their_own() {
-        let table = "[sum]\nof = \"one\"\ncolumns = [\"v\", \"w\"]\nbits = 4\nsigned = true\n";
-        // No protocol is asked: what is tested is what an agreement like this one means.
+        let table = "[sum]\nof = \"two\"\ncolumns = [\"v\", \"w\"]\nbits = 4\nsigned = true\n";
         let canaries = i128::from(CANARIES);
-        let Some(agreement) = agreement_if_offered("operation = \"sum\"", table) else { return };
+        let agreement = agreement("operation = \"sum\"", table);
         let of = |count, sums: [i128; 3]| {
             let sums = sums.to_vec();
             sum_of(&agreement, &set(), Output::CountedSums { count: CANARIES + count, sums })

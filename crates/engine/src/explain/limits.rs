@@ -1,0 +1,108 @@
+//! What is not protected, and what stays afterwards.
+
+use super::{Words, grouped};
+use crate::agreement::{Question, Receives};
+use vesica_protocols::Security;
+
+impl Words<'_> {
+    pub(super) fn unprotected(&self) -> Vec<String> {
+        let (sender, receiver) = self.names();
+        let mut points = Vec::new();
+        if self.weakest() == Security::Insecure {
+            points.push(format!(
+                "Anything: {receiver} can find out the keys of {sender} by guessing."
+            ));
+        }
+        // What a union tells of sizes is said with the rest of it.
+        if !self.agreement.hide_sizes && !matches!(self.agreement.question, Question::Union { .. })
+        {
+            points.push(
+                "The sizes of the sets (see above; `hide_sizes = true` hides them).".to_owned(),
+            );
+        }
+        let telling: Vec<&str> =
+            self.rows.iter().filter(|row| row.bytes_depend_on_result).map(|row| row.id).collect();
+        if !telling.is_empty() {
+            points.push(format!(
+                "How long it takes. The bytes and flights of {} depend on the keys in common, and \
+                 both sides and whoever watches the network see them.",
+                telling.join(", ")
+            ));
+        }
+        points.extend(self.answers_tell());
+        let params = self.agreement.largest_params();
+        for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
+            points.push(format!(
+                "More guesses by cheating. In a run of the largest sizes {receiver} brings {} keys, \
+                 self-check items included. If it runs changed software it can have more tested \
+                 under {}, because the encoding of its set has room for more (overfitting); we \
+                 can rule out only more than {}. The bound grants it 2^80 hash evaluations.",
+                grouped(params.receiver_len() as u64),
+                row.id,
+                grouped(bound(&params)),
+            ));
+        }
+        points.push(
+            "Repeated runs. Two runs on nearly the same data tell what changed between them. \
+             The agreement does not limit how often it runs."
+                .to_owned(),
+        );
+        points.push(format!(
+            "What {} with the result. The agreement cannot see it; your contract can.",
+            match self.agreement.receives {
+                Receives::One(_) => format!("{receiver} does"),
+                Receives::Both => "the two sides do".to_owned(),
+            }
+        ));
+        points.push(
+            "That a run took place, its time and duration, and the network address of each side."
+                .to_owned(),
+        );
+        points
+    }
+
+    pub(super) fn afterwards(&self) -> Vec<String> {
+        let receivers = match &self.agreement.receives {
+            Receives::One(name) => format!("{name} keeps"),
+            Receives::Both => "each side keeps".to_owned(),
+        };
+        let is_union = matches!(self.agreement.question, Question::Union { .. });
+        let until = match self.agreement.expires {
+            Some(day) => format!("It can be run until the end of {day} (UTC), not later."),
+            None => "It does not expire.".to_owned(),
+        };
+        vec![
+            match self.agreement.question {
+                Question::Intersection => format!(
+                    "On disk {receivers} its result file, and each side the report and log it \
+                     asked for. Reports hold counts, logs neither keys nor results."
+                ),
+                Question::Union { .. } => format!(
+                    "On disk {receivers} the keys of the union, those of the other side among them, \
+                     and each side the report and log it asked for. Reports hold counts, logs \
+                     neither keys nor results."
+                ),
+                Question::PrivateId => format!(
+                    "On disk {receivers} its file of identifiers, which names its own keys, and the \
+                     report and log it asked for. Reports hold counts, logs neither keys nor results."
+                ),
+                Question::Shares(_) | Question::SharedValues { .. } => format!(
+                    "On disk {receivers} its file of shares, and the report and log it asked for. \
+                     The shares of one side alone are random numbers: they are worth guarding \
+                     from whoever may come to hold those of the other."
+                ),
+                _ => format!(
+                    "On disk {receivers} the answer where it asked for a file, and each side the \
+                     report and log it asked for. The report of who receives the answer holds it; \
+                     logs hold neither keys nor results."
+                ),
+            },
+            format!(
+                "Nothing{} of the other side's data is kept. The secrets of a run are made for it and \
+                 forgotten with it.",
+                if is_union { " else" } else { "" }
+            ),
+            until,
+        ]
+    }
+}

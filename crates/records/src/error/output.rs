@@ -1,0 +1,104 @@
+//! Results that cannot be written.
+
+use super::{FileKind, InputError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result cannot be written; nothing is left at the target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// The name's extension tells no format.
+    #[error("the format of {} is not known from its name", path.display())]
+    UnknownFormat {
+        /// The output.
+        path: PathBuf,
+    },
+    /// Something already has that name.
+    #[error("{} already exists", path.display())]
+    Exists {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The name is that of a directory, a pipe or a device.
+    #[error("{} is {kind}, not a regular file", path.display())]
+    NotAFile {
+        /// The output.
+        path: PathBuf,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// The output is the input, perhaps through a link or another spelling.
+    #[error("{} is the input file itself", path.display())]
+    SameAsInput {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The directory of the output does not exist.
+    #[error("the directory {} does not exist", directory.display())]
+    NoDirectory {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The disk, or the user's share of it, is full.
+    #[error("no space left to write {}", path.display())]
+    DiskFull {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The system refused to write.
+    #[error("{} cannot be written: {reason}", path.display())]
+    Unwritable {
+        /// The output.
+        path: PathBuf,
+        /// The system's reason.
+        reason: io::ErrorKind,
+    },
+    /// A document is written as JSON, and the name says another format.
+    #[error("{} does not end in .json", path.display())]
+    NotJson {
+        /// The output.
+        path: PathBuf,
+    },
+    /// A column has a type that a text file cannot hold.
+    #[error("column {column:?} of type {type_name} cannot be written as text")]
+    UnsupportedTextType {
+        /// The column.
+        column: String,
+        /// Arrow's name of the type.
+        type_name: String,
+    },
+    /// A column has a type that cannot be written back to Parquet.
+    #[error("column {column:?} of type {type_name} cannot be written as Parquet")]
+    UnsupportedParquetType {
+        /// The column.
+        column: String,
+        /// Arrow's name of the type.
+        type_name: String,
+    },
+}
+
+impl OutputError {
+    /// The error of creating or writing `path`.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        let path = path.to_path_buf();
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                OutputError::DiskFull { path }
+            }
+            io::ErrorKind::AlreadyExists => OutputError::Exists { path },
+            reason => OutputError::Unwritable { path, reason },
+        }
+    }
+}
+
+/// Writing the matching rows failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The input can no longer be read, or changed.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
