@@ -96,13 +96,13 @@ impl Network {
 ///
 /// The result of every run is checked. Times are from the moment both sides are ready to the end of
 /// the later one.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
   vesica bench dh --size 2^16 --network lan --runs 5
   vesica bench ot_phasing --paper --item-bits 32 --size 2^20
   vesica bench gbf --ot iknp --size 2^16
   vesica bench rr22 --size 2^16 --common 100
-  vesica bench gmrss21_union --operation union --size 2^16")]
+  vesica bench gmrss21_union --size 2^16")]
 pub(crate) struct BenchArgs {
     /// The protocol's id in the catalogue (see `vesica protocols`)
     protocol: String,
@@ -227,6 +227,7 @@ impl From<std::io::Error> for BenchError {
 /// Runs the benchmark and prints its figures on `out`.
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
     let protocol = protocol(args)?;
+    let args = &BenchArgs { question: args.question.clone().about(protocol), ..args.clone() };
     args.question.check(protocol, args.size)?;
     if !protocol.item_bits.contains(&args.item_bits) {
         let (id, takes) = (protocol.id, protocol.item_bits.clone());

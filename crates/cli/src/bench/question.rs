@@ -9,9 +9,11 @@ use vesica_protocols::{Operation, Protocol};
 /// What is asked of the common items.
 #[derive(Args, Clone, Debug)]
 pub(super) struct QuestionArgs {
-    /// What is computed
-    #[arg(long, value_enum, default_value = "intersection")]
-    operation: OperationName,
+    /// What is computed [default: the first that the protocol offers]
+    #[arg(long, value_enum)]
+    operation: Option<OperationName>,
+    #[arg(skip = Operation::Intersection)]
+    offered: Operation,
     /// Both parties learn the answer, not the receiver alone; always so where each gets one of its own
     #[arg(long)]
     both: bool,
@@ -45,7 +47,13 @@ pub(super) struct QuestionArgs {
 
 impl QuestionArgs {
     pub(super) fn operation(&self) -> Operation {
-        self.operation.operation()
+        self.operation.map_or(self.offered, OperationName::operation)
+    }
+
+    /// The same about `protocol`, the first operation of which stands for one that is not named.
+    pub(super) fn about(self, protocol: &Protocol) -> Self {
+        let offered = protocol.operations.first().copied().unwrap_or(self.offered);
+        Self { offered, ..self }
     }
 
     pub(super) fn learns(&self) -> Learns {
