@@ -160,6 +160,9 @@ pub enum ParameterError {
     /// The catalogue has no protocol of that name.
     #[error("no such protocol in the catalogue")]
     UnknownProtocol,
+    /// There is not enough memory for the result of sets of these sizes.
+    #[error("there is not enough memory for sets of these sizes")]
+    OutOfMemory,
     /// The protocol does not offer the operation.
     #[error("the protocol does not offer the operation")]
     UnsupportedOperation,

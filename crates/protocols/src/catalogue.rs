@@ -136,7 +136,7 @@ pub struct Protocol {
     /// Whether it takes several values of an item, and values with a sign. They are the sender's then, and
     /// the receiver learns how many items are common.
     pub wide_values: bool,
-    /// Whether a run may send fewer bytes than `bytes`, depending on the result.
+    /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
     pub bytes_depend_on_result: bool,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],

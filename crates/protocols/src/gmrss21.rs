@@ -281,11 +281,11 @@ const SOURCE: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, 
 const SOURCE_SHORT: &str = "Pinkas, Schneider, Tkachenko, Yanai, EUROCRYPT 2019, up to the comparison; then switching as in Garimella et al., PKC 2021";
 const SOURCE_PAPER: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, as published";
 
-const PARTS: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + (ℓ + 1)/8·switches + OPRF of n_x + (40 + ⌈log n_x⌉)/8·n_x; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+const PARTS: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + (ℓ + 1)/8·switches + OPRF of n_x + (41 + ⌈log n_x⌉)/8·n_x; ℓ = 41 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
 
 const PARTS_SHORT: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + comparison on shares of 1.32·n_x values of ℓ bits, about ℓ/2 bytes each + switches/4 + n_x/8; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
 
-const PARTS_PAPER: &str = "characteristic(n_x, n_y) = KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, 16 bytes each and padded 2.3 times + (128 + 4·ℓ)/8·switches + ℓ/8·1.32·n_x + KKRT16 of n_x instances + (40 + ⌈log n_x⌉)/8·n_x; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+const PARTS_PAPER: &str = "characteristic(n_x, n_y) = KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, 16 bytes each and padded 2.3 times + (128 + 4·ℓ)/8·switches + ℓ/8·1.32·n_x + KKRT16 of n_x instances + (41 + ⌈log n_x⌉)/8·n_x; ℓ = 41 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
 
 const ASSUMPTION_PAPER: &str =
     "gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher";
@@ -500,7 +500,7 @@ const TABLE: Parameter = Parameter {
 
 const LENGTH: Parameter = Parameter {
     name: "length of what is compared",
-    value: "ℓ = λ + ⌈log n_x⌉ bits, λ = 40",
+    value: "ℓ = λ + 1 + ⌈log n_x⌉ bits, λ = 40; without the 1 where it is compared on shares",
     source: "Garimella et al. 2021, section 6",
 };
 

@@ -1,6 +1,6 @@
 //! What the receiver tells the sender of the result.
 
-use super::transfers::{recv_rows, send_rows};
+use super::transfers::{recv_rows, reserve, send_rows};
 use crate::Output;
 use vesica_core::{Error, Misbehaviour, PsiParams, Result, Values};
 use vesica_net::Context;
@@ -112,6 +112,7 @@ pub(super) fn recv_union(ctx: &mut Context, params: &PsiParams, len: usize) -> R
         return Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue));
     }
     let mut union = Vec::new();
+    reserve(&mut union, count as usize, len)?;
     recv_rows(ctx, count as usize, len, |_, row| union.extend_from_slice(row))?;
     Ok(union)
 }

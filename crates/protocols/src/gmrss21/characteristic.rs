@@ -27,8 +27,10 @@ pub(super) struct Plan {
 impl Plan {
     /// For `n_x` items of the sender and `n_y` of the receiver, none of them zero.
     pub(super) fn new(form: Form, n_x: usize, n_y: usize) -> Self {
-        // A pseudorandom t passes for s with probability 2^-λ over all of the sender's items.
-        let bits = STATISTICAL_SECURITY_BITS + ceil_log2(n_x as u64);
+        // A pseudorandom t passes for s with probability 2^-λ over all of the sender's items; half of that where the
+        // comparison itself errs with the other half.
+        let half = u32::from(!form.compares_first());
+        let bits = STATISTICAL_SECURITY_BITS + half + ceil_log2(n_x as u64);
         let programmed = programmable::Plan::new(form.oprf(), form.hint(), n_x, n_y, bits);
         let row_bits = if form.compares_first() { 1 } else { bits };
         let shape = Shape { inputs: programmed.bins(), outputs: n_x, bits: row_bits };

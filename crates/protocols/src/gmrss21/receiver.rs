@@ -12,6 +12,7 @@ use vesica_core::{
 use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_switching::oblivious;
+use zeroize::Zeroizing;
 
 /// Holds Y; learns first.
 pub(super) struct Receiver {
@@ -75,6 +76,7 @@ fn answer_query(
         Query::Union(len) => {
             let len = len.bytes();
             let theirs = transfers::take(ctx, session, form, len, &is_common)?;
+            let theirs = transfers::chosen(theirs, len, &is_common);
             if both {
                 let texts = input.texts().ok_or(Error::Bug("a union without texts"))?;
                 let mut union: Vec<&[u8]> =
@@ -106,7 +108,7 @@ fn answer_query(
             if both {
                 answer::send(ctx, &is_common.to_bytes())?;
             }
-            positions_of(y, &taken)
+            positions_of(y, &taken, &is_common)
         }
     })
 }
@@ -118,20 +120,30 @@ fn complement(bits: &Bits) -> Bits {
     )
 }
 
-/// The positions in `y` of the items that came.
-fn positions_of(y: &[Item], taken: &[u8]) -> Result<Output> {
+/// The positions in `y` of those of the items that came that are common.
+///
+/// Every item is looked up, and what it takes does not depend on how many are common.
+fn positions_of(y: &[Item], taken: &[u8], is_common: &Bits) -> Result<Output> {
     let (taken, _) = taken.as_chunks::<{ Item::LEN }>();
     let mut order: Vec<u32> = (0..y.len() as u32).collect();
     order.sort_unstable_by_key(|position| y[*position as usize]);
-    let mut is_common = vec![false; y.len()];
-    for item in taken {
+    // The last place is for all that is not common.
+    let mut found = vec![false; y.len() + 1];
+    let mut is_missing = false;
+    for (item, is_common) in taken.iter().zip(is_common.iter()) {
         let item = Item::from_bytes(*item);
-        let found = order.binary_search_by_key(&item, |position| y[*position as usize]);
-        // A false match of the comparison has probability 2^-40; only a peer that deviates makes another.
-        let place = found.map_err(|_| Error::PeerMisbehaved(Misbehaviour::InvalidValue))?;
-        is_common[order[place] as usize] = true;
+        let search = order.binary_search_by_key(&item, |position| y[*position as usize]);
+        let (Ok(place) | Err(place)) = search;
+        let position = order.get(place).map_or(y.len(), |position| *position as usize);
+        found[if is_common { position } else { y.len() }] = true;
+        is_missing |= is_common && search.is_err();
     }
-    Ok(crate::computed::positions_of_flags(&is_common))
+    found.truncate(y.len());
+    // A false match of the comparison has probability 2^-40; only a peer that deviates makes another.
+    match is_missing {
+        true => Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue)),
+        false => Ok(crate::computed::positions_of_flags(&found)),
+    }
 }
 
 fn take_sums(
@@ -168,7 +180,7 @@ fn shares_of_common(
         return Ok(Output::Shares(Shares::default()));
     }
     let places = is_common.iter().enumerate().filter(|(_, is)| *is);
-    let mut injection: Vec<u32> = places.map(|(place, _)| place as u32).collect();
+    let mut injection = Zeroizing::new(places.map(|(place, _)| place as u32).collect::<Vec<u32>>());
     injection.shuffle(ctx.rng());
     announce::send_count(ctx, injection.len() as u64)?;
     let session = step(params.session(), "payload");
@@ -199,6 +211,7 @@ fn ids(
     ctx.child("result", |ctx| {
         let session = step(&union, "payload");
         let theirs = transfers::take(ctx, &session, plan.form, Item::LEN, &is_common)?;
+        let theirs = transfers::chosen(theirs, Item::LEN, &is_common);
         let own: Vec<[u8; Item::LEN]> = y.iter().map(|id| *id.as_bytes()).collect();
         let (theirs, _) = theirs.as_chunks::<{ Item::LEN }>();
         let mut all = [&own[..], theirs].concat();

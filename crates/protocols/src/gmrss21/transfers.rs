@@ -1,7 +1,7 @@
 //! Oblivious transfer of what the receiver has chosen, or else of nothing: one ciphertext a row.
 
 use super::Form;
-use vesica_core::{Block, Result, SemiHonest, SessionId};
+use vesica_core::{Block, ParameterError, Result, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::adapters::random;
 use vesica_ot::silent::cot;
@@ -130,7 +130,12 @@ pub(super) fn give(
     })
 }
 
-/// The rows, one after the other, whose bit in `without` is 0.
+/// All rows, one after the other: what was sent where the bit in `without` is 0, and elsewhere something random.
+///
+/// What is done does not depend on the bits.
+///
+/// # Errors
+/// [`ParameterError::OutOfMemory`], and those of the connection.
 pub(super) fn take(
     ctx: &mut Context,
     session: &SessionId,
@@ -138,22 +143,39 @@ pub(super) fn take(
     row_len: usize,
     without: &Bits,
 ) -> Result<Vec<u8>> {
+    let mut taken = Vec::new();
     if without.is_empty() {
-        return Ok(Vec::new());
+        return Ok(taken);
     }
+    reserve(&mut taken, without.len(), row_len)?;
     let pads = chosen_pads(ctx, session, form, without)?;
     let mut stream = Zeroizing::new(vec![0; row_len]);
-    let mut taken = vec![0; without.len() * row_len];
-    let mut end = 0;
     recv_rows(ctx, without.len(), row_len, |i, row| {
         stretch(pads[i], &mut stream);
         stream.iter_mut().zip(row).for_each(|(pad, byte)| *pad ^= byte);
-        // As much work for what is not to be read: the next row takes its place.
-        taken[end..end + row_len].copy_from_slice(&stream);
-        end += row_len * usize::from(!without.get(i));
+        taken.extend_from_slice(&stream);
     })?;
-    taken.truncate(end);
     Ok(taken)
+}
+
+/// Those of `rows` whose bit in `without` is 0: each is moved, so that it takes as long for few as for many.
+pub(super) fn chosen(mut rows: Vec<u8>, row_len: usize, without: &Bits) -> Vec<u8> {
+    let mut end = 0;
+    for (i, is_without) in without.iter().enumerate() {
+        rows.copy_within(i * row_len..(i + 1) * row_len, end);
+        end += row_len * usize::from(!is_without);
+    }
+    rows.truncate(end);
+    rows
+}
+
+/// Room for `rows` rows, of which the other party may have said how many.
+pub(super) fn reserve(bytes: &mut Vec<u8>, rows: usize, row_len: usize) -> Result<()> {
+    let reserved = rows.checked_mul(row_len).map(|len| bytes.try_reserve_exact(len));
+    match reserved {
+        Some(Ok(())) => Ok(()),
+        _ => Err(ParameterError::OutOfMemory.into()),
+    }
 }
 
 /// Sends bits.
