@@ -384,6 +384,8 @@ pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol) {
                     view(&x, &y, 2)
                 }
                 _ => {
+                    // Where the sender is not told how many are common, others are as many.
+                    let common = if learns == Learns::Receiver { 3 } else { common };
                     let y: Vec<Item> =
                         x[..common as usize].iter().copied().chain(low(1, n_y - common)).collect();
                     view(&x, &y, 2)
