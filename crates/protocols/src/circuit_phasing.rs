@@ -34,11 +34,11 @@
 
 use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, value_bits};
-use crate::{Input, Output, Traffic, answer};
+use crate::{Input, Output, Traffic};
 use std::sync::Arc;
 use vesica_circuit::gadgets::mask;
 use vesica_circuit::{Bins, Computation, InBins, Lanes, Reveal, word};
-use vesica_core::{Error, Item, Learns, ParameterError, PsiParams, Query, Result, Role};
+use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role};
 use vesica_hashing::{Cuckoo, Locations, Placed, ShortItems, Table, max_load};
 use vesica_net::Context;
 
@@ -184,6 +184,14 @@ enum Own {
         stash: Vec<u128>,
         values: Option<Arc<Vec<u64>>>,
     },
+}
+
+impl Own {
+    fn items(&self) -> &[Item] {
+        match self {
+            Own::Sender { items, .. } | Own::Receiver { items, .. } => items,
+        }
+    }
 }
 
 /// The sender's items by bin.
@@ -338,28 +346,13 @@ impl Circuit for Phasing {
         })
     }
 
-    fn finish(self, ctx: &mut Context, _: Role, output: Output) -> Result<Output> {
-        let params = &self.params;
-        if params.query() != Query::Intersection
-            || output == Output::OutsideBounds
-            || params.learns() == Learns::Receiver
-        {
-            return Ok(output);
-        }
-        match (&self.own, output) {
-            (Some(Own::Sender { items, .. }), _) => answer::take_items(ctx, params, items),
-            (Some(Own::Receiver { items, .. }), Output::Positions(common)) => {
-                answer::give_items(ctx, params, items, &common)?;
-                Ok(Output::Positions(common))
-            }
-            _ => Err(Error::Bug("a circuit gave a result that is none of its query")),
-        }
+    fn finish(self, ctx: &mut Context, role: Role, output: Output) -> Result<Output> {
+        let items = self.own.as_ref().map_or(&[][..], Own::items);
+        computed::tell_common(ctx, &self.params, role, items, output)
     }
 
     fn finish_bytes(params: &PsiParams) -> Traffic {
-        let is_told = params.query() == Query::Intersection;
-        let receiver_to_sender = if is_told { answer::items_bytes(params) } else { 0 };
-        Traffic { sender_to_receiver: 0, receiver_to_sender }
+        computed::tell_common_bytes(params)
     }
 }
 

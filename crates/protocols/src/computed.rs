@@ -1,12 +1,12 @@
 //! What protocols that evaluate a circuit share: the two engines, and what is told of the matches.
 
 use crate::party::{check_distinct, check_item_bits, check_set_len};
-use crate::{Input, Output, Party, Traffic};
+use crate::{Input, Output, Party, Traffic, answer};
 use std::marker::PhantomData;
 use vesica_circuit::gadgets::{and, at_least, hamming_weight, sum_of_lanes};
 use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{Computation, Cost, Counting, Lanes, Reveal, gmw, word};
-use vesica_core::{Bounds, Learns, PsiParams, Query, Result, Role, SessionId};
+use vesica_core::{Bounds, Error, Item, Learns, PsiParams, Query, Result, Role, SessionId};
 use vesica_net::Context;
 use vesica_ot::Bits;
 
@@ -302,6 +302,34 @@ fn is_within<C: Computation>(c: &mut C, bounds: Bounds, count: &[C::Wires]) -> R
     }
     let within = c.reveal_checked(&[within])?;
     Ok(within.first().is_some_and(|bits| bits.len() == 1 && bits.get(0)))
+}
+
+/// Where both learn the intersection and the receiver has found it, tells the sender which of its items are common:
+/// by their tags, so that places of the circuit stay the receiver's.
+pub(crate) fn tell_common(
+    ctx: &mut Context,
+    params: &PsiParams,
+    role: Role,
+    items: &[Item],
+    output: Output,
+) -> Result<Output> {
+    let is_told = params.query() == Query::Intersection && params.learns() == Learns::Both;
+    match (role, output) {
+        (_, output) if !is_told || output == Output::OutsideBounds => Ok(output),
+        (Role::Sender, _) => answer::take_items(ctx, params, items),
+        (_, Output::Positions(common)) => {
+            answer::give_items(ctx, params, items, &common)?;
+            Ok(Output::Positions(common))
+        }
+        _ => Err(Error::Bug("a circuit gave a result that is none of its query")),
+    }
+}
+
+/// Payload bytes of [`tell_common`].
+pub(crate) fn tell_common_bytes(params: &PsiParams) -> Traffic {
+    let is_told = params.query() == Query::Intersection;
+    let receiver_to_sender = if is_told { answer::items_bytes(params) } else { 0 };
+    Traffic { sender_to_receiver: 0, receiver_to_sender }
 }
 
 /// The sums of each `group` lanes that follow each other: where at most one is set, whether one is.

@@ -32,13 +32,13 @@
 
 use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, positions_of_flags, value_bits};
-use crate::{Input, Output, Traffic, answer};
+use crate::{Input, Output, Traffic};
 use rand::Rng;
 use std::sync::Arc;
 use vesica_circuit::gadgets::{all, mask};
 use vesica_circuit::{Computation, Lanes, Reveal, word};
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
-use vesica_core::{Block, Error, Item, Learns, ParameterError, PsiParams, Query, Result, Role};
+use vesica_core::{Block, Item, ParameterError, PsiParams, Query, Result, Role};
 use vesica_net::Context;
 use vesica_oprf::programmable::{self, Hint, Oprf};
 use vesica_ot::Bits;
@@ -241,28 +241,12 @@ impl Circuit for Opprf {
     }
 
     fn finish(self, ctx: &mut Context, role: Role, output: Output) -> Result<Output> {
-        let params = &self.params;
-        if params.query() != Query::Intersection
-            || output == Output::OutsideBounds
-            || params.learns() == Learns::Receiver
-        {
-            return Ok(output);
-        }
-        match (role, &self.own, output) {
-            // Which bin matched would say more to the sender than that the item is common.
-            (Role::Sender, Some(own), _) => answer::take_items(ctx, params, &own.items),
-            (_, Some(own), Output::Positions(common)) => {
-                answer::give_items(ctx, params, &own.items, &common)?;
-                Ok(Output::Positions(common))
-            }
-            _ => Err(Error::Bug("a circuit gave a result that is none of its query")),
-        }
+        let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
+        computed::tell_common(ctx, &self.params, role, items, output)
     }
 
     fn finish_bytes(params: &PsiParams) -> Traffic {
-        let is_told = params.query() == Query::Intersection;
-        let receiver_to_sender = if is_told { answer::items_bytes(params) } else { 0 };
-        Traffic { sender_to_receiver: 0, receiver_to_sender }
+        computed::tell_common_bytes(params)
     }
 }
 

@@ -42,12 +42,12 @@ mod shuffle;
 use self::shuffle::{Homomorphic, Own, Shuffle, Sorted, Waksman};
 use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao};
-use crate::{Input, Output, Traffic, answer};
+use crate::{Input, Output, Traffic};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use vesica_circuit::gadgets::{mask, match_neighbours, merge_bitonic, multiplex, select_matches};
 use vesica_circuit::{Computation, Lanes, word};
-use vesica_core::{Item, Learns, ParameterError, PsiParams, Query, Result, Role};
+use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role};
 use vesica_hashing::ShortItems;
 use vesica_net::Context;
 
@@ -279,16 +279,9 @@ impl<S: Shuffle> Circuit for Scs<S> {
             return Ok(output);
         }
         let output = S::finish(ctx, &self, output)?;
-        if !S::ORDER_SAYS_NOTHING_TO_BOTH && self.params.learns() == Learns::Both {
-            let items = self.own.as_ref().map(|own| Arc::clone(&own.items)).unwrap_or_default();
-            return match (role, output) {
-                (Role::Sender, _) => answer::take_items(ctx, &self.params, &items),
-                (_, Output::Positions(common)) => {
-                    answer::give_items(ctx, &self.params, &items, &common)?;
-                    Ok(Output::Positions(common))
-                }
-                (_, output) => Ok(output),
-            };
+        if !S::ORDER_SAYS_NOTHING_TO_BOTH {
+            let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
+            return computed::tell_common(ctx, &self.params, role, items, output);
         }
         Ok(output)
     }
@@ -300,7 +293,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
         let public = Self::public(params);
         let mut bytes = S::finish_bytes(public.items.bits(), public.windows());
         if !S::ORDER_SAYS_NOTHING_TO_BOTH {
-            bytes.receiver_to_sender += answer::items_bytes(params);
+            bytes.receiver_to_sender += computed::tell_common_bytes(params).receiver_to_sender;
         }
         bytes
     }
