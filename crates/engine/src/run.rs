@@ -278,7 +278,7 @@ impl Run {
             .map_err(at(Phase::Checking))?;
         observer.event(&Event::Checked);
         // Only now, so that the time until the closing message does not tell the peer how many.
-        let answer = checked.answer(&set).map_err(|kind| at(Phase::Checking)(kind.into()))?;
+        let answer = checked.answer(&set, &asked).map_err(at(Phase::Checking))?;
         Ok(Matched { answer, params, choice, announced_here, announced_there, direction_changes })
     }
 

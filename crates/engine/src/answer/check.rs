@@ -4,8 +4,9 @@ use super::{Checked, Output};
 use crate::agreement::{Agreement, Question};
 use crate::self_check::CheckedSet;
 use crate::texts;
-use vesica_core::{Error, Misbehaviour, Result, Role};
+use vesica_core::{Error, Learns, Misbehaviour, Result, Role};
 use vesica_protocols as protocols;
+use vesica_records::KeyTexts;
 
 /// What a run was asked, and by whom.
 pub(crate) struct Asked<'a> {
@@ -21,11 +22,11 @@ pub(crate) struct Asked<'a> {
     pub(crate) role: Role,
 }
 
-/// Checks the `output` of a run.
+/// Checks the `output` of a run. How long that takes tells the peer nothing that it does not learn.
 ///
 /// # Errors
 /// [`Misbehaviour::SelfCheckFailed`] for a result that cannot be, [`Misbehaviour::InvalidValue`] for texts that
-/// cannot; [`Error::Bug`] for a result that was not asked for.
+/// cannot, which may come only with [`Checked::answer`]; [`Error::Bug`] for a result that was not asked for.
 pub(crate) fn check(
     output: protocols::Output,
     set: &CheckedSet,
@@ -71,11 +72,16 @@ pub(crate) fn check(
         }
         (Question::Union { .. }, Given::OnlyTheirs(given)) => {
             let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
-            let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
-            let others = (agreement.self_check, agreement.hide_sizes);
-            let keys = texts::keys_of(&given, len, peer, agreement.keys.len(), others)?;
-            require(keys.len() as u64 <= asked.there)?;
-            Output::OnlyTheirs(keys)
+            if given.len() % len != 0 {
+                return Err(Misbehaviour::InvalidValue.into());
+            }
+            let most = asked.there.saturating_add(agreement.self_check.into());
+            require((given.len() / len) as u64 <= most)?;
+            match agreement.learns() {
+                // Reading them takes as long as they are many, which the peer is not told.
+                Learns::Receiver => Output::UnreadTexts(given),
+                Learns::Both => Output::OnlyTheirs(only_theirs(&given, asked)?),
+            }
         }
         (Question::PrivateId, Given::Ids(ids)) => {
             super::ids::check(&ids, set, asked)?;
@@ -97,6 +103,20 @@ pub(crate) fn check(
         _ => return Err(Error::Bug("a party learned something else than was asked")),
     };
     Ok(Checked(output))
+}
+
+/// The keys in the `texts` of a union that only the peer has.
+///
+/// # Errors
+/// Those of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer announced.
+pub(super) fn only_theirs(texts: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
+    let agreement = asked.agreement;
+    let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
+    let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
+    let others = (agreement.self_check, agreement.hide_sizes);
+    let keys = texts::keys_of(texts, len, peer, agreement.keys.len(), others)?;
+    require(keys.len() as u64 <= asked.there)?;
+    Ok(keys)
 }
 
 pub(super) fn require(possible: bool) -> Result<()> {
@@ -126,15 +146,19 @@ mod tests {
     use protocols::Output;
     use rand::SeedableRng;
     use rand::rngs::StdRng;
-    use vesica_core::{Item, Learns};
+    use vesica_core::Item;
     use vesica_link::PublicIdentity;
 
     const CANARIES: u64 = 8;
 
     fn agreement(head: &str, tables: &str) -> Agreement {
+        agreement_for("one", head, tables)
+    }
+
+    fn agreement_for(receives: &str, head: &str, tables: &str) -> Agreement {
         let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
         let text = format!(
-            "version = 1\ntitle = \"test\"\nreceives = \"one\"\nsecurity = \"semi-honest\"\n\
+            "version = 1\ntitle = \"test\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
              self_check = {CANARIES}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \"exact\"\n\
              [party.one]\nidentity = \"{}\"\nmax_rows = 100\n\
              [party.two]\nidentity = \"{}\"\nmax_rows = 100\n",
@@ -208,7 +232,7 @@ mod tests {
 
     fn sum_of(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Vec<i128>> {
         let checked = check(output, set, &asked(agreement, true)).ok()?;
-        match checked.answer(set).unwrap() {
+        match checked.answer(set, &asked(agreement, true)).unwrap() {
             Some(crate::answer::Answer::Sums { sums, .. }) => Some(sums),
             _ => panic!("no sum"),
         }
@@ -253,6 +277,45 @@ mod tests {
         assert_eq!(of(3, [0, 0, canaries - 1]), None);
         assert_eq!(of(3, [0, 0, canaries + CANARIES as i128 + 1]), None);
         assert_eq!(of(6, [0, 0, canaries]), None, "more than the smaller set has");
+    }
+
+    #[test]
+    fn texts_that_one_side_alone_receives_are_read_after_the_closing_message() {
+        let set = set();
+        let union = |who| agreement_for(who, "operation = \"union\"", "[union]\nkey_bytes = 6\n");
+        let (one, both) = (union("one"), union("both"));
+        let (one, both) = (asked(&one, true), asked(&both, true));
+        let len = one.agreement.text_len().unwrap();
+        let texts = |key: &str| {
+            let mut texts = Vec::new();
+            let own = texts::Mark::Own(Role::Sender);
+            (0..CANARIES).for_each(|_| texts::push_mark(&mut texts, own, len));
+            texts::push_key(&mut texts, key.as_bytes(), len);
+            texts
+        };
+        let kind = |error: Option<Error>| match error {
+            Some(Error::PeerMisbehaved(kind)) => Some(kind),
+            _ => None,
+        };
+        // A key is never empty.
+        let early = check(Output::OnlyTheirs(texts("")), &set, &both);
+        assert_eq!(kind(early.err()), Some(Misbehaviour::InvalidValue));
+        let late = check(Output::OnlyTheirs(texts("")), &set, &one).unwrap();
+        assert_eq!(late.told(&set, Learns::Receiver), Told::Nothing);
+        assert_eq!(kind(late.answer(&set, &one).err()), Some(Misbehaviour::InvalidValue));
+        let good = check(Output::OnlyTheirs(texts("key")), &set, &one).unwrap();
+        let Some(crate::answer::Answer::Union(good)) = good.answer(&set, &one).unwrap() else {
+            panic!("no union")
+        };
+        assert_eq!(good.keys, [(b"key".to_vec(), true)]);
+
+        // What their length alone tells is told at once.
+        let cut = check(Output::OnlyTheirs(texts("key")[1..].to_vec()), &set, &one);
+        assert_eq!(kind(cut.err()), Some(Misbehaviour::InvalidValue));
+        let most = 5 + CANARIES as usize;
+        let refused = |count| check(Output::OnlyTheirs(vec![0; count * len]), &set, &one).err();
+        assert_eq!(kind(refused(most)), None);
+        assert_eq!(kind(refused(most + 1)), Some(Misbehaviour::SelfCheckFailed));
     }
 
     #[test]

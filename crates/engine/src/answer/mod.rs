@@ -8,7 +8,7 @@ pub(crate) use check::{Asked, check};
 
 use crate::agreement::{Agreement, Question};
 use crate::self_check::CheckedSet;
-use vesica_core::{Item, Learns, Misbehaviour, hash};
+use vesica_core::{Item, Learns, hash};
 use vesica_net::Context;
 use vesica_protocols::{Ids, Shares};
 use vesica_records::KeyTexts;
@@ -67,7 +67,12 @@ enum Output {
     Positions(Vec<usize>),
     Count(u64),
     AtLeast(bool),
-    Sums { count: Option<u64>, sums: Vec<i128> },
+    Sums {
+        count: Option<u64>,
+        sums: Vec<i128>,
+    },
+    /// The texts of a union that this side alone receives, as they came.
+    UnreadTexts(Vec<u8>),
     OnlyTheirs(KeyTexts),
     Ids(Ids),
     Shares(Shares),
@@ -89,7 +94,7 @@ impl Checked {
     /// Takes off self-check items that the sides must tell each other of.
     ///
     /// # Errors
-    /// Those of the channel; [`Misbehaviour::SelfCheckFailed`] when the peer names items that cannot be its.
+    /// Those of the channel; [`vesica_core::Misbehaviour::SelfCheckFailed`] when the peer names items that cannot be its.
     pub(crate) fn settled(
         self,
         ctx: &mut Context,
@@ -122,21 +127,31 @@ impl Checked {
                 Told::Number(digest(&[ids.own[shared].as_flattened(), ids.all.as_flattened()]))
             }
             (_, Output::Shares(shares)) => Told::Number(shares.len as u128),
-            (_, Output::Nothing) => Told::Nothing,
+            // Both learn, so they have been read.
+            (_, Output::Nothing | Output::UnreadTexts(_)) => Told::Nothing,
         }
     }
 
-    /// The answer; `None` when this side has none.
+    /// The answer; `None` when this side has none. How long it takes may depend on what the peer must not learn.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] when keys that only the peer has are ours, or there twice.
-    pub(crate) fn answer(self, set: &CheckedSet) -> Result<Option<Answer>, Misbehaviour> {
+    /// [`vesica_core::Misbehaviour::InvalidValue`] when texts that only the peer has are those of no key;
+    /// [`vesica_core::Misbehaviour::SelfCheckFailed`] when they are more than can be, self-check items among them are others, or
+    /// keys of them are ours, or there twice.
+    pub(crate) fn answer(
+        self,
+        set: &CheckedSet,
+        asked: &Asked<'_>,
+    ) -> vesica_core::Result<Option<Answer>> {
         Ok(Some(match self.0 {
             Output::Nothing => return Ok(None),
             Output::Positions(positions) => Answer::Items(set.own_items(&positions)),
             Output::Count(count) => Answer::Count(count),
             Output::AtLeast(yes) => Answer::AtLeast(yes),
             Output::Sums { count, sums } => Answer::Sums { count, sums },
+            Output::UnreadTexts(texts) => {
+                Answer::Union(union::joined(set, &check::only_theirs(&texts, asked)?)?)
+            }
             Output::OnlyTheirs(theirs) => Answer::Union(union::joined(set, &theirs)?),
             Output::Ids(ids) => Answer::Ids(ids::named(ids, set)),
             Output::Shares(shares) => Answer::Shares(shares),
