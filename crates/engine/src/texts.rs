@@ -7,7 +7,7 @@
 
 use crate::agreement::TEXT_LEN_BYTES;
 use vesica_core::{Misbehaviour, Role};
-use vesica_records::{KeyTexts, key_values};
+use vesica_records::{KeyTexts, Normalised, Profile, key_values};
 
 const MARKED: [u8; 2] = [0xff; 2];
 const LEN_BYTES: usize = TEXT_LEN_BYTES as usize;
@@ -52,8 +52,8 @@ pub(crate) fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
     texts.resize(end, 0);
 }
 
-/// The keys among `texts` of `len` bytes each, which the peer in the role `peer` sent. Keys have `columns`
-/// columns; exactly `canaries` of the peer's own self-check items must be there, and padding only where
+/// The keys among `texts` of `len` bytes each, which the peer in the role `peer` sent. Keys have
+/// columns of these `profiles`, and are as these make them; exactly `canaries` of the peer's own self-check items must be there, and padding only where
 /// `padded`.
 ///
 /// # Errors
@@ -63,10 +63,10 @@ pub(crate) fn keys_of(
     texts: &[u8],
     len: usize,
     peer: Role,
-    columns: usize,
+    profiles: &[Profile],
     (canaries, padded): (u32, bool),
 ) -> Result<KeyTexts, Misbehaviour> {
-    let (mut keys, mut own) = (KeyTexts::default(), 0);
+    let (mut keys, mut own, mut normal) = (KeyTexts::default(), 0, Vec::new());
     let (is_own, is_padding) = (Mark::Own(peer).byte(), Mark::Padding(peer).byte());
     let all = texts.chunks_exact(len);
     if !all.remainder().is_empty() {
@@ -86,7 +86,10 @@ pub(crate) fn keys_of(
             head => {
                 let used = u16::from_le_bytes([head[0], head[1]]).into();
                 let key = rest.get(..used).ok_or(Misbehaviour::InvalidValue)?;
-                key_values(key, columns).ok_or(Misbehaviour::InvalidValue)?;
+                let values = key_values(key, profiles.len()).ok_or(Misbehaviour::InvalidValue)?;
+                for (profile, value) in profiles.iter().zip(values) {
+                    require_normal(*profile, value, &mut normal)?;
+                }
                 keys.push(key);
                 used
             }
@@ -101,12 +104,22 @@ pub(crate) fn keys_of(
     Ok(keys)
 }
 
+/// That `profile` leaves `value` as it is, as it does with all that it makes.
+fn require_normal(profile: Profile, value: &str, normal: &mut Vec<u8>) -> Result<(), Misbehaviour> {
+    normal.clear();
+    match profile.normalise(value, normal) {
+        Ok(Normalised::Value) if normal == value.as_bytes() => Ok(()),
+        _ => Err(Misbehaviour::InvalidValue),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const LEN: usize = 8;
     const PEER: Role = Role::Sender;
+    const EXACT: &[Profile] = &[Profile::EXACT];
 
     fn texts(keys: &[&str], marks: &[Mark]) -> Vec<u8> {
         let mut texts = Vec::new();
@@ -119,20 +132,77 @@ mod tests {
     fn keys_come_back_and_marked_texts_do_not() {
         let texts =
             texts(&["a", "abcdef"], &[Mark::Own(PEER), Mark::Padding(PEER), Mark::Own(PEER)]);
-        let keys = keys_of(&texts, LEN, PEER, 1, (2, true)).unwrap();
+        let keys = keys_of(&texts, LEN, PEER, EXACT, (2, true)).unwrap();
         assert!(keys.iter().eq([&b"a"[..], b"abcdef"]));
-        assert_eq!(keys_of(&texts, LEN, PEER, 1, (2, false)), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(keys_of(&texts, LEN, PEER, 1, (3, true)), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(keys_of(&texts, LEN, PEER, 1, (1, true)), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(
+            keys_of(&texts, LEN, PEER, EXACT, (2, false)),
+            Err(Misbehaviour::SelfCheckFailed)
+        );
+        assert_eq!(
+            keys_of(&texts, LEN, PEER, EXACT, (3, true)),
+            Err(Misbehaviour::SelfCheckFailed)
+        );
+        assert_eq!(
+            keys_of(&texts, LEN, PEER, EXACT, (1, true)),
+            Err(Misbehaviour::SelfCheckFailed)
+        );
     }
 
     #[test]
     fn neither_a_shared_canary_nor_one_of_ours_is_only_theirs() {
         for ours in [Mark::Shared, Mark::Own(Role::Receiver), Mark::Padding(Role::Receiver)] {
             let texts = texts(&[], &[Mark::Own(PEER), ours]);
-            let refused = keys_of(&texts, LEN, PEER, 1, (1, true));
+            let refused = keys_of(&texts, LEN, PEER, EXACT, (1, true));
             assert_eq!(refused, Err(Misbehaviour::SelfCheckFailed));
         }
+    }
+
+    #[test]
+    fn a_text_that_its_profile_does_not_make_is_refused() {
+        let of = |profile: &str, key: &str| {
+            let mut texts = Vec::new();
+            push_key(&mut texts, key.as_bytes(), 40);
+            keys_of(&texts, 40, PEER, &[profile.parse().unwrap()], (0, false)).map(|_| ())
+        };
+        for (profile, key) in [
+            ("email", "ann@example.org"),
+            ("trim", "Stra\u{df}e 1"),
+            ("phone:GB", "+442079460018"),
+            ("date", "2024-02-01"),
+            ("digits", "007"),
+            ("exact", " =1+1\n"),
+        ] {
+            assert_eq!(of(profile, key), Ok(()), "{profile} {key:?}");
+        }
+        for (profile, key) in [
+            ("email", "Ann@example.org"),
+            ("email", "ann@example.org\n"),
+            ("email", "ann@b\u{fc}cher.example"),
+            ("trim", "a "),
+            ("trim", "a\n"),
+            ("trim", "\n"),
+            ("trim", "e\u{301}"),
+            ("lower", "A"),
+            ("phone:GB", "020 7946 0018"),
+            ("phone:GB", "=442079460018"),
+            ("date", "1 Feb 2024"),
+            ("date", "=1+1"),
+            ("digits", "0-07"),
+            ("digits", "=7"),
+            ("hex", "0A"),
+            ("ipv4", "=1.2.3.4"),
+        ] {
+            assert_eq!(of(profile, key), Err(Misbehaviour::InvalidValue), "{profile} {key:?}");
+        }
+        // Each column has a profile of its own.
+        let profiles = ["exact", "digits"].map(|name| name.parse().unwrap());
+        let both = |key: &[u8]| {
+            let mut texts = Vec::new();
+            push_key(&mut texts, key, LEN);
+            keys_of(&texts, LEN, PEER, &profiles, (0, false)).map(|_| ())
+        };
+        assert_eq!(both(b"\x01\x00=7"), Ok(()));
+        assert_eq!(both(b"\x01\x007="), Err(Misbehaviour::InvalidValue));
     }
 
     #[test]
@@ -146,7 +216,7 @@ mod tests {
             b"\x01\x00a",
         ] {
             assert_eq!(
-                keys_of(bad, LEN, PEER, 1, (0, true)),
+                keys_of(bad, LEN, PEER, EXACT, (0, true)),
                 Err(Misbehaviour::InvalidValue),
                 "{bad:?}"
             );

@@ -113,8 +113,9 @@ pub(super) fn only_theirs(texts: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let agreement = asked.agreement;
     let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
     let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
+    let profiles: Vec<_> = agreement.keys.iter().map(|key| key.profile).collect();
     let others = (agreement.self_check, agreement.hide_sizes);
-    let keys = texts::keys_of(texts, len, peer, agreement.keys.len(), others)?;
+    let keys = texts::keys_of(texts, len, peer, &profiles, others)?;
     require(keys.len() as u64 <= asked.there)?;
     Ok(keys)
 }

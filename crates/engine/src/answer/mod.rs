@@ -94,7 +94,8 @@ impl Checked {
     /// Takes off self-check items that the sides must tell each other of.
     ///
     /// # Errors
-    /// Those of the channel; [`vesica_core::Misbehaviour::SelfCheckFailed`] when the peer names items that cannot be its.
+    /// Those of the channel; [`vesica_core::Misbehaviour::SelfCheckFailed`] when the peer names items that cannot
+    /// be its.
     pub(crate) fn settled(
         self,
         ctx: &mut Context,
@@ -135,9 +136,8 @@ impl Checked {
     /// The answer; `None` when this side has none. How long it takes may depend on what the peer must not learn.
     ///
     /// # Errors
-    /// [`vesica_core::Misbehaviour::InvalidValue`] when texts that only the peer has are those of no key;
-    /// [`vesica_core::Misbehaviour::SelfCheckFailed`] when they are more than can be, self-check items among them are others, or
-    /// keys of them are ours, or there twice.
+    /// Those of [`texts::keys_of`](crate::texts::keys_of); [`vesica_core::Misbehaviour::SelfCheckFailed`] when keys
+    /// that only the peer has are more than can be, are ours, or there twice.
     pub(crate) fn answer(
         self,
         set: &CheckedSet,
