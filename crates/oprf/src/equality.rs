@@ -10,7 +10,7 @@
 //! | sender learns | nothing |
 //! | receiver learns | e_i = \[x_i = y_i\] for each i |
 //! | flights | 5 with VOLE, 4 with KKRT16 |
-//! | bytes | of the OPRF; and ℓ = 40 + ⌈log n⌉ bits a place from the sender |
+//! | bytes | of the OPRF; and ℓ = 41 + ⌈log n⌉ bits a place from the sender |
 //!
 //! ```text
 //!   sender: x_1, …, x_n                             receiver: y_1, …, y_n
@@ -19,7 +19,10 @@
 //!   F(i‖x_i), ℓ bits            ───────────────▶    e_i = 1 iff they agree
 //! ```
 //!
-//! Unequal values pass for equal with probability 2^-40 over the whole list.
+//! Unequal values pass for equal with probability 2^-41 over the whole list: ℓ is a bit longer than 2^-40 takes, so
+//! that a protocol whose values meet by chance with 2^-41 more is wrong with 2^-40 in all. With VOLE in low
+//! communication the elements of the key-value store are short too, ℓ bits rounded up to a multiple of 16, and as
+//! much again comes from them at most.
 //!
 //! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES
 //! under a key that the receiver draws as the values are fixed: at one place different values stay
@@ -54,7 +57,8 @@ pub enum Form {
 
 /// ℓ: bits of what is compared.
 fn output_bits(len: usize) -> u32 {
-    STATISTICAL_SECURITY_BITS + ceil_log2(len.max(1) as u64)
+    // One more: half of what may fail is left to what the values come from.
+    STATISTICAL_SECURITY_BITS + 1 + ceil_log2(len.max(1) as u64)
 }
 
 /// Exact payload bytes for lists of `len`: from the sender, who tells, to the receiver, who learns, and

@@ -86,8 +86,14 @@ fn bytes_are_those_of_the_formula() {
         let told = |len: usize, bits: usize| (len * bits).div_ceil(8) as u64;
         let n = 1 << 20;
         let all = bytes(form, n);
-        assert!(all.sender_to_receiver >= told(n, 60));
+        assert!(all.sender_to_receiver >= told(n, 61));
         assert!(bytes(form, usize::MAX) == bytes(form, u32::MAX as usize));
+    }
+    // All but the tags is the OPRF's: 41 + ⌈log n⌉ bits a place are told.
+    for (len, bits) in [(1, 41), (2, 42), (3, 43), (1000, 51), (1 << 20, 61), ((1 << 20) + 1, 62)] {
+        let of_oprf = vesica_oprf::kkrt::bytes(len, len as u64);
+        let expected = of_oprf.sender_to_receiver + (len * bits).div_ceil(8) as u64;
+        assert_eq!(bytes(Form::Kkrt, len).sender_to_receiver, expected, "{len} places");
     }
     let per_place = |form| bytes(form, 1 << 20).total() as f64 / f64::from(1 << 20);
     assert!((15.0..17.0).contains(&per_place(Form::Vole)));
