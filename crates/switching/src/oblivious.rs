@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | security | semi-honest; of silent transfers ([`vesica_ot::silent::cot`]), π(x) + x as a correlation-robust hash, AES as an ideal cipher | semi-honest; of IKNP ([`vesica_ot::softspoken`]), the same hash, AES being pseudorandom |
 //! | who learns what | n_in, n_out and ℓ are public | the same |
-//! | flights | 5; 3 for few switches; [`flights`] | 3, and 2 more for each 2^20 switches above 2^21; [`flights`] |
+//! | flights | 5; 3 for few switches; [`flights`] | 3, and 2 more for each 2^16 switches above 2^17; [`flights`] |
 //! | bytes, holder to router | ℓ bits a switch; [`bytes`] | 4ℓ bits a switch and ℓ a row; [`bytes`] |
 //! | bytes, router to holder | 1 bit a switch | 128 bits a switch |
 //! | switches | Σ ⌈log i⌉ up to n_in, without those that lead to no chosen row; [`Shape::switches`] | the same |
@@ -54,8 +54,9 @@
 //! To send a seed in place of the rows is as good where AES is an ideal cipher, which the simulator answers for.
 //!
 //! **No flight for a piece.** The router says all choices first, and expands the same transfers a second time for the
-//! messages: expanding is cheaper than keeping 16 bytes a switch. Nobody holds more than a few pieces, of at most
-//! 2^14 switches, besides the rows.
+//! messages: expanding is cheaper than keeping 16 bytes a switch. The holder reads them all before it sends the first
+//! correction, for the router does not read before it has said the last. Nobody holds more than a bit a switch and a
+//! few pieces, of at most 2^14 switches, besides the rows.
 //!
 //! # The form with two ciphertexts
 //!
@@ -71,7 +72,8 @@
 //!   a = the masks of the outputs                         b = the masked outputs
 //! ```
 //!
-//! The router says the choices of 2^21 switches ahead, for it cannot expand these transfers twice.
+//! The router says the choices of 2^17 switches ahead and no more, for it cannot expand these transfers twice. What it
+//! says ahead is 2 MiB, which the queues of a connection take whether the holder reads or not.
 //!
 //! # What differs from the paper
 //!

@@ -113,12 +113,22 @@ fn silent_transfers_of_many_pieces_are_used_in_order_by_any_number_of_threads() 
 }
 
 #[test]
-#[ignore = "some ten seconds without optimisation"]
 fn the_router_of_two_ciphertexts_says_its_choices_window_by_window() {
-    let shape = Shape { inputs: 240_000, outputs: 240_000, bits: 8 };
-    assert!(shape.switches() > 3 << 20, "more than three windows");
+    let shape = Shape { inputs: 20_000, outputs: 20_000, bits: 8 };
+    assert!(shape.switches() > 3 << 16, "more than three windows");
     let (rows, injection) = inputs(&shape, 6);
     check(&Setting::default(), Form::TwoCiphertexts, &rows, &injection);
+}
+
+#[test]
+fn the_holder_hears_all_choices_before_it_sends_a_correction() {
+    let shape = Shape { inputs: 60_000, outputs: 60_000, bits: 8 };
+    assert!(shape.switches() > 3 << 18, "more than three messages of choices");
+    let (rows, injection) = inputs(&shape, 6);
+    // Each message that it heard after a correction would be two changes of direction more.
+    let changes =
+        support_log::Log::default().direction_changes(Form::Correlated, &rows, &injection);
+    assert_eq!(changes, [oblivious::flights(Form::Correlated, &shape); 2]);
 }
 
 proptest! {
@@ -410,6 +420,20 @@ mod support_log {
 
     impl Log {
         pub(super) fn run(&self, form: Form, rows: &Rows, injection: &[u32]) -> [Rows; 2] {
+            self.run_counting(form, rows, injection).map(|(shares, _)| shares)
+        }
+
+        /// Changes of direction of the holder, and of the router.
+        pub(super) fn direction_changes(
+            &self,
+            form: Form,
+            rows: &Rows,
+            injection: &[u32],
+        ) -> [u64; 2] {
+            self.run_counting(form, rows, injection).map(|(_, changes)| changes)
+        }
+
+        fn run_counting(&self, form: Form, rows: &Rows, injection: &[u32]) -> [(Rows, u64); 2] {
             let (one, other) = memory::pair_with(Link::LOOPBACK, Duration::from_secs(60));
             let context = |streams: Arc<dyn Streams>, i: usize, peer| {
                 let streams: Arc<dyn Streams> = Arc::new(Logging(streams, Arc::clone(&self.0[i])));
@@ -424,11 +448,11 @@ mod support_log {
                     let outputs = injection.len();
                     let a = oblivious::hold(&mut holding, &SESSION, form, rows, outputs).unwrap();
                     holding.finish().unwrap();
-                    a
+                    (a, holding.direction_changes())
                 });
                 let b = oblivious::route(&mut routing, &SESSION, form, injection, &shape).unwrap();
                 routing.finish().unwrap();
-                [holder.join().unwrap(), b]
+                [holder.join().unwrap(), (b, routing.direction_changes())]
             })
         }
 

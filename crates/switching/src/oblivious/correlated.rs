@@ -15,7 +15,7 @@ use vesica_simd::aes::Aes128;
 
 const HASH_KEY: &str = "vesica switching 2026 correlated form";
 
-/// Switches whose corrections of choices are one message: a multiple of every piece.
+/// Switches whose corrections of choices are one message: a multiple of 64.
 const ANNOUNCED: usize = 1 << 18;
 
 pub(super) fn bytes(switches: u64, bits: u32) -> Traffic {

@@ -68,6 +68,7 @@ impl Holder {
                 let mut seed = [0; Block::LEN];
                 ctx.rng().fill_bytes(&mut seed);
                 ctx.peer()?.send(&seed)?;
+                holder.hear(ctx)?;
                 let outputs = through(ctx, &mut holder, &shape, rows.clone())?;
                 Ok(randomised(outputs, seed))
             }

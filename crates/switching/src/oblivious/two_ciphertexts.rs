@@ -23,8 +23,10 @@ const FIELD_BITS: FieldBits = FieldBits::One;
 /// Rows of a switch on the wire: two in each ciphertext.
 const ROWS: usize = 4;
 
-/// Switches whose transfers the router keeps; twice as many while it says its choices for the next.
-const WINDOW: u64 = 1 << 20;
+/// Switches whose transfers the router keeps; twice as many while it says its choices for the next, which are then
+/// some 2 MiB on their way. The queues of a connection take them all, so the router goes on to read whatever the
+/// holder does, and the two never both wait to write.
+const WINDOW: u64 = 1 << 16;
 
 pub(super) fn bytes(inputs: usize, switches: u64, bits: u32) -> Traffic {
     let piece = piece_len(bits, ROWS) as u64;
@@ -96,6 +98,41 @@ fn add_hashed(
             for (j, half) in [(2 * i, hash.get() as u64), (2 * i + 1, (hash.get() >> 64) as u64)] {
                 ciphertext[j] ^= if (j + 1) % words == 0 { half & mask } else { half };
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_router_says_ahead_fits_into_the_queues() {
+        for bits in [1, 60, 128, 1000, 1 << 16] {
+            let ahead = bytes(0, 2 * WINDOW, bits).receiver_to_sender
+                - setup_bytes::<SemiHonest>(FIELD_BITS).receiver_to_sender;
+            assert!(ahead <= 9 << 18, "rows of {bits} bits: {ahead} bytes");
+        }
+    }
+
+    #[test]
+    fn a_window_is_made_of_whole_pieces() {
+        for bits in (1..=300).chain([1000, 1 << 16]) {
+            assert!(WINDOW.is_multiple_of(piece_len(bits, ROWS) as u64));
+        }
+    }
+
+    #[test]
+    fn each_window_from_the_third_on_takes_two_flights() {
+        for (switches, expected) in [
+            (1, 3),
+            (WINDOW, 3),
+            (2 * WINDOW, 3),
+            (2 * WINDOW + 1, 5),
+            (3 * WINDOW, 5),
+            (3 * WINDOW + 1, 7),
+        ] {
+            assert_eq!(flights(switches, 60), expected, "{switches} switches");
         }
     }
 }

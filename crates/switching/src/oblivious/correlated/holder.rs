@@ -18,8 +18,7 @@ pub(crate) struct Holder {
     /// Switches of all, and of those that pieces were made for.
     all: u64,
     begun: u64,
-    /// How the router's choices differ from the transfers', of the switches from the last multiple of
-    /// [`ANNOUNCED`] on.
+    /// How the router's choices differ from the transfers'.
     differ: Vec<u8>,
     /// The pieces that were made and are not all used.
     pieces: VecDeque<Piece>,
@@ -81,18 +80,24 @@ impl Holder {
         })
     }
 
+    /// Receives how all choices differ.
+    ///
+    /// All before the first correction goes out: the router takes none before it has said its last choice, and two
+    /// parties that both write, and neither reads, stand still once the queues between them are full.
+    pub(crate) fn hear(&mut self, ctx: &mut Context) -> Result<()> {
+        self.differ = vec![0; Bits::bytes_len(self.all as usize)];
+        for differ in self.differ.chunks_mut(ANNOUNCED / 8) {
+            ctx.peer()?.recv_into(differ)?;
+        }
+        Ok(())
+    }
+
     /// Makes the next pieces, one for each thread.
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
         let piece_len = self.pads.piece_len();
-        let announced = (self.begun % ANNOUNCED as u64) as usize;
-        if announced == 0 {
-            let len = (self.all - self.begun).min(ANNOUNCED as u64) as usize;
-            self.differ.resize(Bits::bytes_len(len), 0);
-            ctx.peer()?.recv_into(&mut self.differ)?;
-        }
         ctx.progress(self.begun, self.all);
-        let most = (ctx.pool().len() * piece_len).min(ANNOUNCED - announced);
-        let len = (self.all - self.begun).min(most as u64) as usize;
+        let most = (ctx.pool().len() * piece_len) as u64;
+        let len = (self.all - self.begun).min(most) as usize;
         if len == 0 {
             return Err(Error::Bug("a network has more switches than it said"));
         }
@@ -107,7 +112,8 @@ impl Holder {
             }
         }
         let (bits, words, delta) = (self.pads.bits, words_of(self.pads.bits), &self.delta);
-        let differ = self.differ[announced / 8..].chunks(piece_len / 8);
+        // Pieces begin with whole bytes.
+        let differ = self.differ[self.begun as usize / 8..].chunks(piece_len / 8);
         let mut tasks = Vec::new();
         for (keys, differ) in self.keys.expose_mut().chunks_mut(piece_len).zip(differ) {
             let mut piece = self.spent.pop().unwrap_or_default();
