@@ -208,6 +208,10 @@ fn a_named_protocol_adds_one_column_and_tells_the_number_and_the_file_holds_both
     let terms = Terms { operation: "sum", more: &more, ..TERMS };
     run_well(&place, &terms, [Some("w.csv"), None]);
     assert_eq!(place.read("w.csv"), "amount,change,keys_in_common\n255,-85,5\n");
+    place.write("two.csv", people(15..40).replacen("change", "keys_in_common", 1));
+    let more = more.replace("change", "keys_in_common");
+    run_well(&place, &Terms { more: &more, ..terms }, [Some("k.csv"), None]);
+    assert_eq!(place.read("k.csv"), "amount,keys_in_common,keys_in_common_\n255,-85,5\n");
 }
 
 #[test]

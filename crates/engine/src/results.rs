@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use vesica_core::{Operation, Role, SessionId};
 use vesica_records::{
     Fingerprint, KeyColumn, KeyItems, OutputError, OutputOptions, Progress, Source, TableWriter,
-    check_document_output, check_output, check_table_output, key_values, write_document,
-    write_figures, write_matches,
+    check_document_output, check_output, check_table_output, distinct_columns, key_values,
+    write_document, write_figures, write_matches,
 };
 
 /// The column of a union that says which keys only the other party has.
@@ -70,22 +70,22 @@ impl Made<'_> {
             answer => {
                 let figures = figures(self.agreement, answer);
                 if !figures.is_empty() {
-                    write_figures(self.source, &figures, output)?;
+                    let names: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+                    // A column of values may be called as one of ours.
+                    let names = distinct_columns(&names);
+                    let cells = figures.iter().map(|(_, cell)| cell.clone());
+                    let named: Vec<_> = names.iter().map(String::as_str).zip(cells).collect();
+                    write_figures(self.source, &named, output)?;
                 }
             }
         }
         Ok(None)
     }
 
-    /// The names of the key columns with one more, which is none of theirs.
-    fn with_column(&self, name: &str, at: usize) -> Vec<String> {
-        let mut names: Vec<String> = self.key.iter().map(|key| key.column.clone()).collect();
-        let mut name = name.to_owned();
-        while names.contains(&name) {
-            name.push('_');
-        }
-        names.insert(at, name);
-        names
+    /// The names of the key columns, and last `name`, which is none of theirs.
+    fn with_column(&self, name: &str) -> Vec<String> {
+        let keys = self.key.iter().map(|key| key.column.as_str());
+        distinct_columns(&keys.chain([name]).collect::<Vec<_>>())
     }
 
     /// The values of a key, which this party made or has checked.
@@ -94,8 +94,7 @@ impl Made<'_> {
     }
 
     fn union(&self, union: &Union, output: &OutputOptions) -> Result<(), Error> {
-        let columns = self.key.len();
-        let mut table = TableWriter::create(self.source, &self.with_column(NEW, columns), output)?;
+        let mut table = TableWriter::create(self.source, &self.with_column(NEW), output)?;
         for (text, is_new) in &union.keys {
             let mut cells = self.values(text)?;
             cells.push(if *is_new { "yes" } else { "no" });
@@ -105,7 +104,9 @@ impl Made<'_> {
     }
 
     fn ids(&self, ids: &NamedIds, output: &OutputOptions) -> Result<(), Error> {
-        let mut table = TableWriter::create(self.source, &self.with_column(ID, 0), output)?;
+        let mut names = self.with_column(ID);
+        names.rotate_right(1);
+        let mut table = TableWriter::create(self.source, &names, output)?;
         for (id, own) in ids.all.iter().zip(&ids.own) {
             let id = hex(id);
             let mut cells = vec![id.as_str()];
@@ -142,9 +143,7 @@ fn figures<'a>(agreement: &'a Agreement, answer: &Answer) -> Vec<(&'a str, Strin
                     columns.iter().map(String::as_str).zip(sums).collect()
                 }
             };
-            // A column of values may be called so too.
-            let is_taken = figures.iter().any(|(name, _)| *name == KEYS_IN_COMMON);
-            if let (Some(count), false) = (count, is_taken) {
+            if let Some(count) = count {
                 figures.push((KEYS_IN_COMMON, count.to_string()));
             }
             figures

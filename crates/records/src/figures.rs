@@ -78,6 +78,26 @@ impl TableWriter {
     }
 }
 
+/// `names` as the names of columns that are all different: one that stands earlier in the list gets `_` at its
+/// end, as often as it takes. So who reads the table finds those of the beginning as they are.
+pub fn distinct_columns<N: AsRef<str>>(names: &[N]) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::with_capacity(names.len());
+    for name in names {
+        let mut name = name.as_ref().to_owned();
+        if distinct.contains(&name) {
+            // A later name keeps its own.
+            let is_taken = |name: &String| {
+                distinct.contains(name) || names.iter().any(|other| other.as_ref() == name)
+            };
+            while is_taken(&name) {
+                name.push('_');
+            }
+        }
+        distinct.push(name);
+    }
+    distinct
+}
+
 /// Writes a table of one row of `figures`, each its name and its value.
 ///
 /// # Errors
@@ -92,4 +112,22 @@ pub fn write_figures<'a>(
     let cells: Vec<&str> = figures.iter().map(|(_, value)| value.as_str()).collect();
     table.row(&cells)?;
     table.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_all_different_and_the_first_keep_their_names() {
+        for (names, distinct) in [
+            (&["a", "b"][..], &["a", "b"][..]),
+            (&["a", "a"], &["a", "a_"]),
+            (&["a", "a", "a_", "a"], &["a", "a__", "a_", "a___"]),
+            (&["", ""], &["", "_"]),
+            (&[], &[]),
+        ] {
+            assert_eq!(distinct_columns(names), distinct);
+        }
+    }
 }

@@ -45,7 +45,7 @@ pub use columnar::panic_is_caught;
 pub use error::{
     EncodingGuess, FileKind, InputError, OutputError, Place, Stray, ValueFault, WriteError,
 };
-pub use figures::{TableWriter, write_figures};
+pub use figures::{TableWriter, distinct_columns, write_figures};
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;

@@ -90,11 +90,7 @@ impl Names {
 
 /// The columns: the item, the key columns where they are asked for, the values.
 fn header(combined: &Combined, names: Option<&Names>) -> Vec<String> {
-    let mut header = combined.names();
-    if let Some(names) = names {
-        header.splice(1..1, names.columns.iter().cloned());
-    }
-    header
+    combined.names(names.map_or(&[], |names| &names.columns))
 }
 
 fn cells(combined: &Combined, names: Option<&Names>, entry: usize) -> Vec<String> {

@@ -3,6 +3,7 @@
 use super::{SharedColumn, SharesError, SharesFile};
 use crate::results::hex;
 use vesica_core::Item;
+use vesica_records::distinct_columns;
 
 /// What two files of shares hold together: the intersection, where keys were shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +23,15 @@ impl Combined {
         self.entries
     }
 
-    /// The names of the columns: `item` where keys were shared, and those of the values.
-    pub fn names(&self) -> Vec<String> {
-        let item = self.keys.as_ref().map(|_| "item".to_owned());
-        item.into_iter().chain(self.columns.iter().map(|(name, _)| name.clone())).collect()
+    /// The names of the columns, all different: `item` where keys were shared, `keys`, which the caller puts beside
+    /// it, and those of the values. `keys` keep theirs, then the values.
+    pub fn names(&self, keys: &[String]) -> Vec<String> {
+        let values = self.columns.iter().map(|(name, _)| name);
+        let names: Vec<&str> = keys.iter().chain(values).map(String::as_str).collect();
+        let Some(_) = &self.keys else { return distinct_columns(&names) };
+        let mut names = distinct_columns(&[&names[..], &["item"]].concat());
+        names.rotate_right(1);
+        names
     }
 
     /// The cells of entry number `entry`: the item as 32 hexadecimal digits, and the values as numbers.
@@ -115,11 +121,26 @@ mod tests {
         for (one, other) in [(&one, &other), (&other, &one)] {
             let combined = combine(one, other).unwrap();
             assert_eq!(
-                (combined.entries(), combined.names()),
+                (combined.entries(), combined.names(&[])),
                 (1, vec!["item".into(), "amount".into()])
             );
             assert_eq!(combined.cells(0), ["f".repeat(32), ((5 ^ !2_u64) as i64).to_string()]);
         }
+    }
+
+    #[test]
+    fn no_two_columns_have_one_name() {
+        let with = |share, names: &[&str]| {
+            let column = &file(share, 0, 0).values[0];
+            let named = |name: &&str| SharedColumn { name: (*name).to_owned(), ..column.clone() };
+            SharesFile { values: names.iter().map(named).collect(), ..file(share, 0, 0) }
+        };
+        let names = ["item", "email", "email_"];
+        let combined = combine(&with(1, &names), &with(2, &names)).unwrap();
+        assert_eq!(combined.names(&[]), ["item_", "item", "email", "email_"]);
+        let keys = ["email".to_owned(), "id".to_owned()];
+        let expected = ["item_", "email", "id", "item", "email__", "email_"];
+        assert_eq!(combined.names(&keys), expected);
     }
 
     #[test]
@@ -131,7 +152,7 @@ mod tests {
         };
         let combined = combine(&with(1, u64::MAX - 3), &with(2, 1)).unwrap();
         assert_eq!(
-            (combined.names(), combined.cells(0)),
+            (combined.names(&[]), combined.cells(0)),
             (vec!["amount".to_owned()], vec!["-3".to_owned()])
         );
     }
