@@ -4,13 +4,14 @@ use crate::kkrt::{self, Keys, PART_LEN, Point};
 use crate::vole;
 use rand::Rng;
 use std::num::NonZeroUsize;
+use vesica_core::tagged::Tagged;
 use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
 use vesica_hashing::{Locations, Simple};
 use vesica_net::Context;
 use vesica_okvs::Partition;
 use vesica_ot::silent;
 use vesica_simd::prefetch::prefetch;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Points that are evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
@@ -96,11 +97,12 @@ fn mask_by_vole(
         ctx.child("vole", |ctx| vole.extend(ctx, vole_plan.correlations(), vole_plan.values()))?;
     let masked = ctx.child("oprf", |ctx| {
         let inputs = vole::unmask(ctx, &vole_plan, rows, delta, |pool, part| b.fill(pool, part))?;
-        let outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
+        let mut outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
         let mut masked = Zeroizing::new(vec![[Block::ZERO; FUNCTIONS]; y.len()]);
         let flat = masked.as_flattened_mut();
-        for output in &outputs {
+        for output in &mut outputs {
             flat[output.position() as usize] = Block::new(output.tag());
+            *output = Tagged::default();
         }
         drop(outputs);
         let mask = Block::new(plan.mask());
@@ -143,13 +145,14 @@ fn mask_by_kkrt(
         oprf.evaluate(ctx, plan.bins(), |first, keys| {
             let groups = first / PART_LEN..(first + keys.len()).div_ceil(PART_LEN);
             let groups: Vec<usize> = groups.collect();
-            let made = pool.map_chunks(&groups, NonZeroUsize::MIN, |group| {
+            let mut made = pool.map_chunks(&groups, NonZeroUsize::MIN, |group| {
                 let mut made = evaluate_group(&keys, first, &simple, group[0], y, &inputs);
                 made.iter_mut().for_each(|(entry, f)| *f ^= value(*entry) & mask);
                 made
             });
-            for (entry, f) in made.iter().flat_map(|made| made.iter()) {
+            for (entry, f) in made.iter_mut().flatten() {
                 masked[entry.position as usize][usize::from(entry.function)] = *f;
+                f.zeroize();
             }
         })?;
         Ok::<_, vesica_core::Error>(masked)
@@ -186,5 +189,7 @@ fn evaluate_group(
         keys.evaluate(&points[..len], &mut outputs[..len]);
         made[first..].iter_mut().zip(&outputs).for_each(|((_, f), output)| *f = *output);
     }
+    points.iter_mut().for_each(|point| point.input.zeroize());
+    outputs.zeroize();
     made
 }

@@ -2,6 +2,7 @@ use super::inputs::{HintSeed, Inputs, inner_session};
 use super::{Oprf, Plan, hint};
 use crate::{kkrt, vole};
 use rand::Rng;
+use vesica_core::tagged::Tagged;
 use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
 use vesica_hashing::{Cuckoo, Locations};
 use vesica_net::Context;
@@ -118,11 +119,12 @@ fn evaluate_vole(
         ctx.child("vole", |ctx| vole.extend(ctx, vole_plan.correlations(), vole_plan.values()))?;
     let values = ctx.child("oprf", |ctx| {
         let inputs = vole::mask(ctx, &vole_plan, rows, |pool, a, c| ac.fill(pool, a, c))?;
-        let outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
+        let mut outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
         let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
-        for output in &outputs {
+        for output in &mut outputs {
             let bin = occupied.bins[output.position() as usize];
             values[bin as usize] = Block::new(output.tag());
+            *output = Tagged::default();
         }
         Ok::<_, vesica_core::Error>(values)
     })?;

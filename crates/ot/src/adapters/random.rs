@@ -6,6 +6,7 @@ use vesica_core::{Block, Result, SessionId};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 use vesica_simd::xor::xor;
+use zeroize::Zeroizing;
 
 const HASH_KEY: &str = "vesica ot 2026 random OT hash";
 
@@ -66,13 +67,13 @@ impl<C: CotSender> Sender<C> {
     /// # Errors
     /// As [`CotSender::extend`].
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<[Block; 2]>> {
-        let mut zeros = self.cots.extend(ctx, len)?;
-        let mut ones = vec![self.cots.delta(); len];
+        let mut zeros = Zeroizing::new(self.cots.extend(ctx, len)?);
+        let mut ones = Zeroizing::new(vec![self.cots.delta(); len]);
         xor(&mut ones, &zeros);
         self.hash.apply(self.next, &mut zeros);
         self.hash.apply(self.next, &mut ones);
         self.next += len as u64;
-        Ok(zeros.into_iter().zip(ones).map(|(zero, one)| [zero, one]).collect())
+        Ok(zeros.iter().zip(ones.iter()).map(|(zero, one)| [*zero, *one]).collect())
     }
 }
 

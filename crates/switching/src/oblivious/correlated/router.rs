@@ -10,7 +10,7 @@ use vesica_ot::Bits;
 use vesica_ot::silent::cot::{self, ReceiverStream};
 use vesica_ot::silent::pieces::Extensions;
 use vesica_simd::low_bits::low_bits;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The party that chooses the order, as the receiver of silent transfers.
 pub(crate) struct Router {
@@ -86,7 +86,7 @@ impl Router {
         let mut words = Secret::new(Vec::new());
         for first in (0..self.all).step_by(ANNOUNCED) {
             let len = (self.all - first).min(ANNOUNCED as u64) as usize;
-            let mut differ = choices.from(first)[..len.div_ceil(64)].to_vec();
+            let mut differ = Zeroizing::new(choices.from(first)[..len.div_ceil(64)].to_vec());
             let at_once = PIECE * ctx.pool().len();
             for (differ, start) in differ.chunks_mut(at_once / 64).zip((0..len).step_by(at_once)) {
                 let messages = messages.expose_mut();

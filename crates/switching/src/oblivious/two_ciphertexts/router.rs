@@ -8,7 +8,7 @@ use vesica_core::{Block, Error, Result, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::softspoken::{Receiver, Request};
 use vesica_ot::{Bits, Cots};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The party that chooses the order, as the receiver of transfers.
 pub(crate) struct Router {
@@ -72,9 +72,9 @@ impl Router {
             let len = (self.all - self.announced).min(self.pads.piece_len() as u64) as usize;
             let cots = std::mem::take(&mut transfers.extend(ctx, Request::cots(len))?.cots);
             let words = choices.from(self.announced).iter().take(len.div_ceil(64));
-            let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
-            let bytes = &bytes[..Bits::bytes_len(len)];
-            let differ = Bits::from_bytes(bytes, len).xor(&cots.choices);
+            let bytes =
+                Zeroizing::new(words.flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>());
+            let differ = Bits::from_bytes(&bytes[..Bits::bytes_len(len)], len).xor(&cots.choices);
             ctx.peer()?.send(&differ.to_bytes())?;
             self.waiting.push_back(cots);
             self.announced += len as u64;
