@@ -59,6 +59,42 @@ fn hidden_sizes_are_not_said_to_be_learned() {
     assert!(!text.contains("The sizes of the sets"));
 }
 
+/// The explanation of a union that `receives` receive, as one line.
+fn of_union(receives: &str, hidden: bool) -> String {
+    let path = repository().join("docs/samples/union.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let hides = format!("hide_sizes = {hidden}\noperation = \"union\"\n");
+    let text = text.replace("operation = \"union\"\n", &hides);
+    let receiver = format!("receives = \"{receives}\"");
+    let text = text.replace("receives = \"both\"", &receiver);
+    let words = explain(&Agreement::parse(&text).unwrap()).to_string();
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn who_receives_a_union_learns_the_size_hidden_or_not() {
+    let one = of_union("publisher", true);
+    assert!(one.contains("the size of shop's set."), "{one}");
+    assert!(one.contains("the size of publisher's set (hidden: always its max_rows)."), "{one}");
+    let both = of_union("both", true);
+    assert!(!both.contains("(hidden"), "{both}");
+}
+
+#[test]
+fn a_side_without_a_result_is_not_said_to_have_one() {
+    let (one, both) = (of_union("publisher", false), of_union("both", false));
+    assert!(one.contains("shop learns the size of publisher's set."), "{one}");
+    assert!(both.contains("the items that only publisher has"), "{both}");
+}
+
+#[test]
+fn bytes_tell_of_a_union_only_where_both_receive_it() {
+    let (one, both) = (of_union("publisher", false), of_union("both", false));
+    for told in ["How long it takes.", ": at most"] {
+        assert!(both.contains(told) && !one.contains(told), "{told}");
+    }
+}
+
 #[test]
 fn an_insecure_protocol_is_called_insecure() {
     assert!(explain(&sample("insecure.toml")).to_string().contains("INSECURE"));

@@ -21,7 +21,7 @@ impl Words<'_> {
             );
         }
         let telling: Vec<&str> =
-            self.rows.iter().filter(|row| row.bytes_depend_on_result).map(|row| row.id).collect();
+            self.rows.iter().filter(|row| self.bytes_tell(row)).map(|row| row.id).collect();
         if !telling.is_empty() {
             points.push(format!(
                 "How long it takes. The bytes and flights of {} depend on the keys in common, and \

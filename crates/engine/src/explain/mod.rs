@@ -146,7 +146,7 @@ impl<'a> Words<'a> {
 
     fn learned(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let sender_learns = self.union(|row| row.sender_learns);
+        let sender_learns = self.learned_by_sender(&self.union(|row| row.sender_learns));
         let receiver_learns = self.union(|row| row.receiver_learns);
         let mut points = vec![self.learns(receiver, &self.learned_by_receiver(&receiver_learns))];
         let protects = self.weakest() > Security::Insecure;
@@ -163,7 +163,7 @@ impl<'a> Words<'a> {
             (Question::Intersection, Receives::Both) => {
                 points.push(format!(
                     "{sender} learns {}; which of its own items {receiver} has.",
-                    self.named(&sender_learns)
+                    self.named(sender, &sender_learns)
                 ));
                 if protects {
                     points.push(
@@ -181,7 +181,8 @@ impl<'a> Words<'a> {
                         self.learns(sender, &sender_learns)
                     }
                     (Receives::Both, _) => {
-                        format!("{sender} learns {}; the same answer.", self.named(&sender_learns))
+                        let learned = self.named(sender, &sender_learns);
+                        format!("{sender} learns {learned}; the same answer.")
                     }
                 });
                 if protects {
@@ -209,12 +210,14 @@ impl<'a> Words<'a> {
     }
 
     fn learns(&self, who: &str, what: &str) -> String {
-        format!("{who} learns {}.", self.named(what))
+        format!("{who} learns {}.", self.named(who, what))
     }
 
-    /// The catalogue's words with the parties' names for the roles.
-    fn named(&self, what: &str) -> String {
+    /// The catalogue's words on what `who` learns, with the parties' names for the roles.
+    fn named(&self, who: &str, what: &str) -> String {
         let (sender, receiver) = self.names();
+        // Who receives a union can take the padding off.
+        let is_hidden = self.agreement.hide_sizes && !self.receives_union(who);
         let clauses = what.split("; ").map(|clause| {
             let clause = clause
                 .replace("the sender's", &format!("{sender}'s"))
@@ -222,7 +225,7 @@ impl<'a> Words<'a> {
                 .replace("the sender", sender)
                 .replace("the receiver", receiver);
             let is_size = clause.starts_with("the size of") || clause.ends_with("set size");
-            if self.agreement.hide_sizes && is_size {
+            if is_hidden && is_size {
                 format!("{clause} (hidden: always its max_rows)")
             } else {
                 clause
@@ -336,7 +339,7 @@ impl<'a> Words<'a> {
             let traffic = traffic_at_most(self.agreement, row);
             format!(
                 "{}{} from {sender} to {receiver} and {} back, in {} flights",
-                if row.bytes_depend_on_result { "at most " } else { "" },
+                if self.bytes_tell(row) { "at most " } else { "" },
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
                 (row.flights)(&self.agreement.largest_params())

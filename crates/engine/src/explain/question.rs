@@ -2,7 +2,7 @@
 
 use super::{Words, grouped};
 use crate::agreement::{Question, Receives, ValueTerms};
-use vesica_protocols::BoundsKept;
+use vesica_protocols::{BoundsKept, Protocol};
 use vesica_records::Duplicates;
 
 /// The columns of values in words.
@@ -152,6 +152,26 @@ impl Words<'_> {
                  any case, and go on to learn the answer."
             ),
         })
+    }
+
+    /// Whether the bytes of a run of `row` depend on what is in common.
+    pub(super) fn bytes_tell(&self, row: &Protocol) -> bool {
+        row.bytes_depend_on_result && self.agreement.receives == Receives::Both
+    }
+
+    /// Whether `who` receives a union.
+    pub(super) fn receives_union(&self, who: &str) -> bool {
+        let is_union = matches!(self.agreement.question, Question::Union { .. });
+        is_union && (who == self.receiver.name || self.agreement.receives == Receives::Both)
+    }
+
+    /// The catalogue's words on what the sender learns; a result of its own only where it has one.
+    pub(super) fn learned_by_sender(&self, clauses: &str) -> String {
+        const OWN: &str = "with a result of its own, ";
+        let both = self.agreement.receives == Receives::Both;
+        let clauses = clauses.split("; ").filter(|clause| both || !clause.starts_with(OWN));
+        let clauses = clauses.map(|clause| clause.strip_prefix(OWN).unwrap_or(clause));
+        clauses.collect::<Vec<_>>().join("; ")
     }
 
     /// The catalogue's words on what the receiver learns, with what is asked in place of the result.
