@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_link::LinkEvent;
@@ -28,6 +29,7 @@ enum Manner {
 pub(crate) struct Teller {
     manner: Manner,
     peer: String,
+    has_self_check: bool,
     steps: Mutex<HashMap<String, Step>>,
 }
 
@@ -49,8 +51,8 @@ struct Progress<'a> {
 }
 
 impl Teller {
-    /// A teller as `talk` asks for, of a run with `peer`.
-    pub(crate) fn new(talk: &TalkArgs, peer: &str) -> Self {
+    /// A teller as `talk` asks for, of a run with `peer` under `agreement`.
+    pub(crate) fn new(talk: &TalkArgs, peer: &str, agreement: &Agreement) -> Self {
         let log_on_stderr = talk.log.is_some() && talk.log_file.is_none();
         let manner = if talk.quiet || log_on_stderr {
             Manner::Silent
@@ -59,7 +61,8 @@ impl Teller {
         } else {
             Manner::Lines
         };
-        Self { manner, peer: peer.to_owned(), steps: Mutex::default() }
+        let has_self_check = agreement.self_check > 0;
+        Self { manner, peer: peer.to_owned(), has_self_check, steps: Mutex::default() }
     }
 
     /// Takes the bars off the terminal.
@@ -193,7 +196,7 @@ impl Teller {
 
 impl Observer for Teller {
     fn event(&self, event: &Event<'_>) {
-        log(event, &self.peer);
+        log(event, &self.peer, self.has_self_check);
         match event {
             Event::Reading { bytes_done, bytes_total, rows } => self.step(&Progress {
                 name: "reading",
@@ -226,7 +229,8 @@ impl Observer for Teller {
                 let (done, total) = (*done, *total);
                 self.step(&Progress { name: &name, done, total, count: done, unit: "items" });
             }
-            Event::Checked => self.say("the result passed its self-check"),
+            Event::Checked if self.has_self_check => self.say("the result passed its self-check"),
+            Event::Checked => self.say("this operation has no self-check"),
             Event::Writing { bytes_done, bytes_total, rows } => self.step(&Progress {
                 name: "writing",
                 done: *bytes_done,
@@ -252,7 +256,7 @@ impl Teller {
 }
 
 /// The event for the log. Progress is left out: it would say the same many times.
-fn log(event: &Event<'_>, peer: &str) {
+fn log(event: &Event<'_>, peer: &str, has_self_check: bool) {
     match event {
         Event::Phase(phase) => tracing::info!(%phase, "phase"),
         Event::KeysRead(counts) => tracing::info!(
@@ -283,7 +287,8 @@ fn log(event: &Event<'_>, peer: &str) {
             let (protocol, reason) = (choice.row.id, choice.to_string());
             tracing::info!(protocol, reason, "protocol chosen");
         }
-        Event::Checked => tracing::info!("self-check passed"),
+        Event::Checked if has_self_check => tracing::info!("self-check passed"),
+        Event::Checked => tracing::info!("no self-check"),
         _ => {}
     }
 }

@@ -85,6 +85,7 @@ fn a_union_has_every_key_once_and_says_which_are_new() {
             assert_eq!(result["union_keys"], own.union(other).count());
             assert_eq!(result["new_keys"], other.difference(own).count());
             assert!(result["matched_keys"].is_null() && result["rows_written"].is_null());
+            assert_eq!(result["self_check"], "passed");
         }
     }
 }
@@ -263,6 +264,10 @@ fn shares_of_both_sides_give_the_common_keys_and_their_values() {
         let common: Vec<u64> = one.intersection(&two).copied().collect();
         assert_eq!(result(&place, "two.json")["shared_entries"], common.len());
         assert!(first.stdout.starts_with("shares of "), "{first:#?}");
+        assert!(first.stdout.contains("; no self-check\n"), "{first:#?}");
+        let said = [&first.stdout, &first.stderr].map(|said| said.contains("passed"));
+        assert_eq!(said, [false; 2], "{first:#?}");
+        assert_eq!(result(&place, "two.json")["self_check"], "none");
         let printed = combine(&place, &["a.json", "b.json"]);
         printed.assert_code(0);
         assert!(printed.stdout.starts_with("item,amount,change\n"), "{printed:#?}");

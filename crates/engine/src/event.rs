@@ -41,7 +41,7 @@ pub enum Event<'a> {
         /// Items in all.
         total: u64,
     },
-    /// The self-check passed.
+    /// What the closing messages compare is equal, and the self-check passed, where there is one.
     Checked,
     /// The file is read again and the matching rows are written.
     Writing {

@@ -217,7 +217,7 @@ pub struct ResultReport {
     pub shared_entries: Option<u64>,
     /// Rows written, when this side receives them.
     pub rows_written: Option<u64>,
-    /// Whether the self-check passed here; a run that fails it has no report.
+    /// `passed`, a run that fails it has no report; or `none`, where the operation has no self-check items.
     pub self_check: &'static str,
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let cancel = cancel_on_interrupt();
     describe(args, &agreement, party.as_deref(), &source, out)?;
     let peer = party.as_ref().map_or("", |party| &agreement.peer_of(party).name);
-    let teller = Teller::new(&args.talk, peer);
+    let teller = Teller::new(&args.talk, peer, &agreement);
     let strict = args.data.strict;
     let limits = match &party {
         Some(party) => key_limits(agreement.terms_of(party), strict),

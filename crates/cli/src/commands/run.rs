@@ -34,6 +34,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
 
     let endpoint = link.endpoint.clone();
+    let teller = Arc::new(Teller::new(&args.talk, &peer, &agreement));
     let job = Job {
         agreement,
         identity,
@@ -50,7 +51,6 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         allow_insecure: args.insecure,
         strict: args.data.strict,
     };
-    let teller = Arc::new(Teller::new(&args.talk, &peer));
     let observer: Arc<dyn Observer> = Arc::clone(&teller) as Arc<dyn Observer>;
     let result = vesica_engine::run(job, observer, &cancel_on_interrupt());
     teller.finish();
@@ -163,11 +163,15 @@ fn summary(args: &RunArgs, report: &Report, out: &mut impl Write) -> Result<(), 
     }
     writeln!(
         out,
-        "{} with {}; {} sent, {} received; self-check passed",
+        "{} with {}; {} sent, {} received; {}",
         duration(Duration::from_secs_f64(report.resources.used.wall_s.max(0.0))),
         report.protocol.name,
         bytes(report.network.wire_sent),
         bytes(report.network.wire_received),
+        match report.result.self_check {
+            "passed" => "self-check passed",
+            _ => "no self-check",
+        },
     )?;
     Ok(writeln!(out, "agreement {}", report.agreement.hash)?)
 }
