@@ -258,7 +258,7 @@ fn sorted_rows(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn shares_of_both_sides_give_the_common_keys_and_their_values() {
     for (place, [one, two]) in sets() {
-        let more = format!("[shares]\n{WIDE}");
+        let more = format!("[shares]\n{WIDE}").replace("bits = 64", "bits = 9");
         let terms = Terms { operation: "shares", receives: "both", more: &more, ..EMPTY };
         let [first, _] = run_well(&place, &terms, [Some("a.json"), Some("b.json")]);
         let common: Vec<u64> = one.intersection(&two).copied().collect();
@@ -293,7 +293,7 @@ fn shares_of_both_sides_give_the_common_keys_and_their_values() {
 #[test]
 fn shared_values_are_those_of_common_keys_and_the_default_elsewhere() {
     for (place, [one, two]) in sets() {
-        let more = format!("[shares]\n{WIDE}default = -7\n");
+        let more = format!("[shares]\n{WIDE}default = -7\n").replace("bits = 64", "bits = 9");
         let terms = Terms { operation: "shared-values", receives: "both", more: &more, ..EMPTY };
         run_well(&place, &terms, [Some("a.json"), Some("b.json")]);
         let ended = combine(&place, &["a.json", "b.json", "--output", "c.csv"]);
@@ -325,6 +325,9 @@ fn shares_that_do_not_belong_together_are_refused_for_their_reason() {
     change("entries.json", "\"entries\": 5", "\"entries\": 4");
     change("base64.json", "\"keys\": \"", "\"keys\": \"*");
     change("combine.json", "\"combine\": \"xor\"", "\"combine\": \"sum mod 2^64\"");
+    let keys = text.find("\"keys\": \"").unwrap() + "\"keys\": \"".len();
+    let other = if &text[keys..=keys] == "A" { "B" } else { "A" };
+    place.write("flipped.json", format!("{}{other}{}", &text[..keys], &text[keys + 1..]));
     place.write("cut.json", &text[..text.len() / 2]);
     for (other, says) in [
         ("a.json", "both files are the same side's"),
@@ -332,6 +335,7 @@ fn shares_that_do_not_belong_together_are_refused_for_their_reason() {
         ("version.json", "is of version 9 of the format"),
         ("entries.json", "\"keys\" is damaged or cut off"),
         ("base64.json", "\"keys\" is damaged or cut off"),
+        ("flipped.json", "the checksum differs"),
         ("combine.json", "differ in \"combine\""),
         ("cut.json", "is no file of shares"),
         ("one.csv", "is no file of shares"),

@@ -28,6 +28,19 @@ pub(super) fn error(error: &SharesError) -> Message {
             format!("{}: {what:?} is damaged or cut off", path.display()),
             "copy the file again from the side that has it",
         ),
+        SharesError::Checksum { path } => Message::here(
+            format!(
+                "{}: the shares are not those that were written: the checksum differs",
+                path.display()
+            ),
+            "copy the file again from the side that has it",
+        ),
+        SharesError::OutOfRange { column, bits } => Message::here(
+            format!(
+                "the shares give a value in column {column:?} that its {bits} bits cannot hold"
+            ),
+            "one of the files was changed: copy both again from the sides that have them",
+        ),
         SharesError::SameShare { share } => Message::here(
             format!("both files are the same side's: share {share}"),
             "one file of each side belongs together",

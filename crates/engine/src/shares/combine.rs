@@ -51,7 +51,7 @@ impl Combined {
 /// What the files `one` and `other` hold together.
 ///
 /// # Errors
-/// [`SharesError`] when they do not belong together.
+/// [`SharesError`] when they do not belong together, or hold values that cannot be.
 pub fn combine(one: &SharesFile, other: &SharesFile) -> Result<Combined, SharesError> {
     if one.computation != other.computation {
         return Err(SharesError::OtherComputation);
@@ -82,13 +82,20 @@ pub fn combine(one: &SharesFile, other: &SharesFile) -> Result<Combined, SharesE
         Item::from_bytes(std::array::from_fn(|i| a[i] ^ b[i]))
     };
     let keys = one.keys.as_ref().zip(other.keys.as_ref());
-    let values = one.values.iter().zip(&other.values).map(|(one, other)| {
-        one.shares.iter().zip(&other.shares).map(|(a, b)| value(*a, *b)).collect()
-    });
+    let mut values = Vec::new();
+    for (one, other) in one.values.iter().zip(&other.values) {
+        let column: Vec<u64> =
+            one.shares.iter().zip(&other.shares).map(|(a, b)| value(*a, *b)).collect();
+        if !column.iter().all(|value| one.can_hold(*value)) {
+            let (column, bits) = (one.name.clone(), one.bits);
+            return Err(SharesError::OutOfRange { column, bits });
+        }
+        values.push(column);
+    }
     Ok(Combined {
         keys: keys.map(|(one, other)| one.iter().zip(other).map(item).collect()),
         columns: one.values.iter().map(|column| (column.name.clone(), column.signed)).collect(),
-        values: values.collect(),
+        values,
         entries: one.entries,
     })
 }
@@ -155,6 +162,31 @@ mod tests {
             (combined.names(&[]), combined.cells(0)),
             (vec!["amount".to_owned()], vec!["-3".to_owned()])
         );
+    }
+
+    #[test]
+    fn values_beyond_the_bits_of_their_column_are_refused() {
+        for (bits, signed, fits, does_not) in [
+            (8, false, &[0, 255][..], &[256, 1 << 63, u64::MAX][..]),
+            (8, true, &[0, 127, u64::MAX, u64::MAX - 127], &[128, 255, u64::MAX - 128, 1 << 63]),
+            (1, true, &[0, u64::MAX], &[1]),
+            (64, false, &[0, u64::MAX], &[]),
+            (64, true, &[0, u64::MAX, 1 << 63], &[]),
+        ] {
+            let with = |share, value| {
+                let mut file = file(share, 0, value);
+                (file.values[0].bits, file.values[0].signed) = (bits, signed);
+                file
+            };
+            for value in fits {
+                assert!(combine(&with(1, *value ^ 99), &with(2, 99)).is_ok(), "{bits} {value}");
+            }
+            for value in does_not {
+                let column = "amount".to_owned();
+                let error = SharesError::OutOfRange { column, bits };
+                assert_eq!(combine(&with(1, *value ^ 99), &with(2, 99)), Err(error), "{value}");
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::results::hex;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 use vesica_core::{Item, Role, SessionId, hash};
@@ -34,6 +35,7 @@ struct Document {
     combine: String,
     keys: Option<String>,
     values: Vec<DocumentColumn>,
+    checksum: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -85,6 +87,18 @@ pub struct SharedColumn {
     pub shares: Vec<u64>,
 }
 
+impl SharedColumn {
+    /// Whether `value`, as 64 bits, is one of a key's: of so many bits, with or without a sign.
+    pub(super) fn can_hold(&self, value: u64) -> bool {
+        let spare = u64::BITS - self.bits.min(u64::BITS);
+        match self.signed {
+            // The bits above are those of the sign.
+            true => ((value << spare) as i64) >> spare == value as i64,
+            false => value << spare >> spare == value,
+        }
+    }
+}
+
 impl SharesFile {
     /// How values of [`Question::Shares`] are combined.
     pub(super) const XOR: &str = "xor";
@@ -123,19 +137,26 @@ impl SharesFile {
         }
     }
 
+    /// The SHA-256 of all shares as bytes: those of the keys, then column by column those of the values.
+    fn checksum(&self) -> String {
+        let mut sha = Sha256::new();
+        sha.update(self.keys.as_deref().unwrap_or_default().as_flattened());
+        for column in &self.values {
+            sha.update(bytes(&column.shares));
+        }
+        hex(&sha.finalize())
+    }
+
     /// Writes the document.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        let values = self.values.iter().map(|column| {
-            let bytes: Vec<u8> = column.shares.iter().flat_map(|v| v.to_le_bytes()).collect();
-            DocumentColumn {
-                name: column.name.clone(),
-                bits: column.bits,
-                signed: column.signed,
-                shares: STANDARD.encode(bytes),
-            }
+        let values = self.values.iter().map(|column| DocumentColumn {
+            name: column.name.clone(),
+            bits: column.bits,
+            signed: column.signed,
+            shares: STANDARD.encode(bytes(&column.shares)),
         });
         let document = Document {
             format: FORMAT.to_owned(),
@@ -148,6 +169,7 @@ impl SharesFile {
             combine: self.combine.clone(),
             keys: self.keys.as_ref().map(|keys| STANDARD.encode(keys.as_flattened())),
             values: values.collect(),
+            checksum: self.checksum(),
         };
         serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
         out.write_all(b"\n")
@@ -207,7 +229,7 @@ impl SharesFile {
                 shares: shares.iter().map(|share| u64::from_le_bytes(*share)).collect(),
             });
         }
-        Ok(Self {
+        let file = Self {
             operation: document.operation,
             agreement: document.agreement,
             computation: document.computation,
@@ -216,8 +238,16 @@ impl SharesFile {
             combine: document.combine,
             keys,
             values,
-        })
+        };
+        match file.checksum() == document.checksum {
+            true => Ok(file),
+            false => Err(SharesError::Checksum { path: path.to_path_buf() }),
+        }
     }
+}
+
+fn bytes(shares: &[u64]) -> Vec<u8> {
+    shares.iter().flat_map(|share| share.to_le_bytes()).collect()
 }
 
 #[cfg(test)]
@@ -286,5 +316,13 @@ mod tests {
             assert_eq!(read(&changed), Err(SharesError::Damaged { path: path(), what }), "{from}");
         }
         assert!(read(&text[..text.len() / 2]).is_err(), "cut off");
+        let checksum = file().checksum();
+        // SHA-256 of 16 ones, 16 twos, and the two values.
+        assert_eq!(checksum, "513af9a1fedea9a593d75e12dbb6380835ca6d832c79df99ffff5b0cb66741f6");
+        for (from, to) in [("AQEBAQ", "AQEBAg"), ("////", "///+"), (&checksum[..], "00")] {
+            let changed = text.replacen(from, to, 1);
+            assert_ne!(changed, text);
+            assert_eq!(read(&changed), Err(SharesError::Checksum { path: path() }), "{from}");
+        }
     }
 }

@@ -49,6 +49,20 @@ pub enum SharesError {
         /// The part: a field, or a column.
         what: String,
     },
+    /// The shares are not those that were written.
+    #[error("{}: the shares do not have the checksum that is given", path.display())]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A value that the shares give is none that the column can hold.
+    #[error("a value in {column:?} is outside the column's {bits} bits")]
+    OutOfRange {
+        /// The column.
+        column: String,
+        /// Bits of a value.
+        bits: u32,
+    },
     /// Both files are the same party's.
     #[error("both files are share {share} of the computation")]
     SameShare {
