@@ -297,6 +297,7 @@ fn a_new_agreement_asks_what_it_is_told_to() {
         (&["--threshold", "7"][..], "goes with operation = \"threshold\""),
         (&["--sum-bits", "7"], "goes with operation = \"sum\""),
         (&["--min-matches", "9", "--max-matches", "8"], "is above max_matches"),
+        (&["--operation", "union", "--min-matches", "9"], "unions and private ids have no bounds"),
         (&["--max-rows", "10", "--min-matches", "11"], "one party brings at most 10 rows"),
         (&["--operation", "sum", "--sum-of", "other"], "cannot be \"other\""),
     ] {

@@ -89,6 +89,20 @@ fn a_sum_names_a_party_a_column_and_a_length() {
 }
 
 #[test]
+fn unions_and_private_ids_have_no_bounds() {
+    for operation in ["union", "private-id"] {
+        for field in ["min_matches", "max_matches"] {
+            let text = agreement(&format!("operation = \"{operation}\"\n{field} = 5"), "");
+            let error = Agreement::parse(&text.replace("\"shop\"", "\"both\"")).unwrap_err();
+            let expected = format!(
+                "agreement, line 6, column 15: {operation} has no bounds, and {field:?} is given"
+            );
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}
+
+#[test]
 fn bounds_and_thresholds_that_contradict_each_other_are_refused() {
     let intersection = |more: &str| format!("operation = \"intersection\"\n{more}");
     let threshold = |more: &str| format!("operation = \"threshold\"\nthreshold = 100\n{more}");

@@ -197,6 +197,10 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
             format!("{operation} gives each side a result of its own"),
             show("say receives = \"both\""),
         ),
+        AgreementFault::NoBounds { field, .. } => (
+            format!("{field:?} is given, and unions and private ids have no bounds"),
+            show("take min_matches and max_matches out"),
+        ),
         AgreementFault::NoSelfCheck { operation, .. } => (
             format!("{operation} has no self-check items: nobody could tell them from keys"),
             show("take self_check out"),
@@ -213,11 +217,13 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
             show("say protocol = \"auto\", or take one column of whole numbers from 0"),
         ),
         AgreementFault::NoProtocol { operation, bounds, security, strongest } => (
-            format!(
-                "no protocol offers {}{} with {security} security yet",
-                operation,
-                within(*bounds)
-            ),
+            match strongest {
+                Some(_) => format!(
+                    "no protocol offers {operation}{} with {security} security yet",
+                    within(*bounds)
+                ),
+                None => format!("no protocol offers {operation}{} yet", within(*bounds)),
+            },
             match strongest {
                 Some(strongest) => format!("the strongest there is: security = \"{strongest}\""),
                 None => show("`vesica protocols` lists what there is"),

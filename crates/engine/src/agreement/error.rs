@@ -278,6 +278,14 @@ pub enum AgreementFault {
         /// Whether values have a sign.
         signed: bool,
     },
+    /// The operation does not count common keys.
+    #[error("{operation} has no bounds, and {field:?} is given")]
+    NoBounds {
+        /// The field.
+        field: &'static str,
+        /// The operation.
+        operation: Operation,
+    },
     /// Each party gets a result of its own.
     #[error("{operation} gives each party a result: \"receives\" must be \"both\"")]
     IsForBoth {

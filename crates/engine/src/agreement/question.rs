@@ -124,6 +124,13 @@ pub(super) fn read(
     let count = |name| table.number(name, (1, MAX_ROWS));
     let [threshold, min, max] = [count("threshold")?, count("min_matches")?, count("max_matches")?];
     let [sum, union, shares] = [table.table("sum")?, table.table("union")?, table.table("shares")?];
+    let is_uncounted = matches!(operation, Operation::Union | Operation::PrivateId);
+    let given = [("min_matches", &min), ("max_matches", &max)];
+    if let (true, Some((field, Some(at)))) =
+        (is_uncounted, given.into_iter().find(|(_, at)| at.is_some()))
+    {
+        return Err(table.error(at.span.clone(), AgreementFault::NoBounds { field, operation }));
+    }
     let most = parties.iter().map(|party| party.max_rows).min().unwrap_or(MAX_ROWS);
     let is_out_of_reach = |count: &&At<u64>| count.value > most;
     if let Some(count) = [&threshold, &min].into_iter().flatten().find(is_out_of_reach) {
