@@ -242,6 +242,46 @@ fn bounds_that_the_receiver_keeps_end_the_run_on_both_sides() {
     }
 }
 
+#[test]
+fn empty_values_are_counted_under_a_heading_of_their_own_where_there_are_any() {
+    let place = place(0..3, 0..3);
+    let more = format!("[sum]\n{WIDE}");
+    place.agreement("agreement.toml", &Terms { operation: "sum", more: &more, ..TERMS });
+    let check = || {
+        let mut command = vesica();
+        command.args(["check", "agreement.toml", "--key", "two.key", "--input", "two.csv"]);
+        command.current_dir(place.path(""));
+        support::Running::start(command).wait()
+    };
+    let ended = check();
+    assert!(!ended.assert_code(0).stdout.contains("values\n"), "{ended:#?}");
+    place.write("two.csv", people(0..3) + "user9@example.com,,1\n");
+    let ended = check();
+    let says = "\nvalues\n            1  with an empty value in one of the columns";
+    assert!(ended.assert_code(0).stdout.contains(says), "{ended:#?}");
+}
+
+#[test]
+fn unions_ids_and_shares_are_their_owners_alone_to_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place(0..20, 15..40);
+    let mode =
+        |file: &str| std::fs::metadata(place.path(file)).unwrap().permissions().mode() & 0o777;
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(place.path("one.csv"), open).unwrap();
+    for (operation, file) in [("union", "u.csv"), ("private-id", "i.parquet"), ("shares", "s.json")]
+    {
+        let terms = Terms { operation, receives: "both", ..TERMS };
+        run_well(&place, &terms, [Some(file), Some(&format!("two-{file}"))]);
+        assert_eq!(mode(file), 0o600, "{operation}");
+    }
+    combine(&place, &["s.json", "two-s.json", "--output", "c.csv"]).assert_code(0);
+    assert_eq!(mode("c.csv"), 0o600);
+    // A count is as open as the file.
+    run_well(&place, &Terms { operation: "cardinality", ..TERMS }, [Some("n.csv"), None]);
+    assert_eq!(mode("n.csv"), 0o644);
+}
+
 fn combine(place: &Place, words: &[&str]) -> Ended {
     let mut command = vesica();
     command.arg("combine").args(words).current_dir(place.path(""));

@@ -57,10 +57,10 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         Err(error) => return Err(error.into()),
     };
     show_counts(&counts, out)?;
-    if let Some(values) = &values {
+    if let Some(values) = values.as_ref().filter(|_| counts.without_value > 0) {
         writeln!(
             out,
-            "{:>13}  with an empty value in {}, counted as 0",
+            "\nvalues\n{:>13}  with an empty value in {}, counted as 0",
             grouped(counts.without_value),
             match &values.columns[..] {
                 [column] => format!("column {column:?}"),
