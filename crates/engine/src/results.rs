@@ -8,9 +8,9 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use vesica_core::{Operation, Role, SessionId};
 use vesica_records::{
-    Fingerprint, KeyColumn, KeyItems, OutputError, OutputOptions, Progress, Source, TableWriter,
-    check_document_output, check_output, check_table_output, distinct_columns, key_values,
-    write_document, write_figures, write_matches,
+    Fingerprint, KeyColumn, KeyItems, Origin, OutputError, OutputOptions, Progress, Source,
+    TableWriter, check_document_output, check_output, check_table_output, distinct_columns,
+    key_values, write_document, write_figures, write_matches,
 };
 
 /// The column of a union that says which keys only the other party has.
@@ -65,7 +65,7 @@ impl Made<'_> {
             Answer::Ids(ids) => self.ids(ids, output)?,
             Answer::Shares(shares) => {
                 let file = SharesFile::new(self.agreement, self.role, self.session, shares);
-                write_document(self.source, output, |out| file.write(out))?;
+                write_document(self.owners_alone(), output, |out| file.write(out))?;
             }
             answer => {
                 let figures = figures(self.agreement, answer);
@@ -82,6 +82,11 @@ impl Made<'_> {
         Ok(None)
     }
 
+    /// Keys of the other party, identifiers and shares are more than the input tells who may read that.
+    fn owners_alone(&self) -> Origin<'_> {
+        Origin::OwnersAlone(self.source)
+    }
+
     /// The names of the key columns, and last `name`, which is none of theirs.
     fn with_column(&self, name: &str) -> Vec<String> {
         let keys = self.key.iter().map(|key| key.column.as_str());
@@ -94,7 +99,7 @@ impl Made<'_> {
     }
 
     fn union(&self, union: &Union, output: &OutputOptions) -> Result<(), Error> {
-        let mut table = TableWriter::create(self.source, &self.with_column(NEW), output)?;
+        let mut table = TableWriter::create(self.owners_alone(), &self.with_column(NEW), output)?;
         for (text, is_new) in &union.keys {
             let mut cells = self.values(text)?;
             cells.push(if *is_new { "yes" } else { "no" });
@@ -106,7 +111,7 @@ impl Made<'_> {
     fn ids(&self, ids: &NamedIds, output: &OutputOptions) -> Result<(), Error> {
         let mut names = self.with_column(ID);
         names.rotate_right(1);
-        let mut table = TableWriter::create(self.source, &names, output)?;
+        let mut table = TableWriter::create(self.owners_alone(), &names, output)?;
         for (id, own) in ids.all.iter().zip(&ids.own) {
             let id = hex(id);
             let mut cells = vec![id.as_str()];

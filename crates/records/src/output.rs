@@ -14,6 +14,9 @@ use tempfile::NamedTempFile;
 /// Bytes of the output's name kept in the name of the temporary file: names end at 255.
 const NAME_KEPT_BYTES: usize = 200;
 
+/// The rights of a file that its owner alone may read and write.
+const OWNERS_MODE: u32 = 0o600;
+
 /// Where the matching rows go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputOptions {
@@ -78,6 +81,8 @@ pub fn write_document<'a>(
 pub enum Origin<'a> {
     /// A file of rows.
     Rows(&'a Source),
+    /// The same, of a result that is its owner's alone to read, however open the file of rows is.
+    OwnersAlone(&'a Source),
     /// Other files; the first one's rights count.
     Files(&'a [PathBuf]),
 }
@@ -97,7 +102,7 @@ impl<'a> From<&'a [PathBuf]> for Origin<'a> {
 impl Origin<'_> {
     fn is_same_file(&self, metadata: &Metadata) -> bool {
         match self {
-            Origin::Rows(source) => source.is_same_file(metadata),
+            Origin::Rows(source) | Origin::OwnersAlone(source) => source.is_same_file(metadata),
             Origin::Files(files) => files.iter().any(|file| {
                 let other = std::fs::metadata(file);
                 other.is_ok_and(|other| {
@@ -110,6 +115,7 @@ impl Origin<'_> {
     fn mode(&self) -> io::Result<u32> {
         let path = match self {
             Origin::Rows(source) => source.path(),
+            Origin::OwnersAlone(_) => return Ok(OWNERS_MODE),
             Origin::Files(files) => files.first().ok_or(io::ErrorKind::NotFound)?,
         };
         Ok(std::fs::metadata(path)?.permissions().mode())
@@ -172,7 +178,7 @@ impl TempOutput {
             .prefix(&format!(".{}.", short_name(&path)))
             .suffix(".partial")
             // The owner must be able to write; the umask narrows the rest further.
-            .permissions(Permissions::from_mode(mode & 0o666 | 0o600))
+            .permissions(Permissions::from_mode(mode & 0o666 | OWNERS_MODE))
             .tempfile_in(&directory)
             .map_err(failed)?;
         Ok(Self { file, path, directory, force: options.force, format })
