@@ -20,7 +20,9 @@ const STYLES: Styles = Styles::styled()
 /// Match data with another organisation and learn only what both agreed on.
 ///
 /// Two organisations each hold a file. They learn which rows they have in common, and nothing
-/// else about each other's file. Start with `vesica demo`.
+/// else about each other's file. Where that is more than is needed, the answer can be a count, a
+/// yes or no, or a sum; where it is something else, the union of the keys, identifiers of them, or
+/// shares for a later computation. Start with `vesica demo`.
 #[derive(Debug, Parser)]
 #[command(name = "vesica", version, styles = STYLES, max_term_width = 100)]
 #[command(after_help = "\
@@ -194,8 +196,8 @@ pub(crate) struct CheckArgs {
 /// Both sides run this command with the same agreement; one listens and one connects, whichever
 /// suits, in any order. Only a side that receives the result gives --output. The result file
 /// appears whole or not at all. Where the answer is a count, a yes or no, or a sum, it is printed;
-/// --output is then optional and holds it as a table of one row. Shares go to a file that ends in
-/// .json.
+/// --output is then optional and holds it as a table of one row. A union or identifiers are a table
+/// of keys, which needs --output. Shares do too, and go to a file that ends in .json.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -244,6 +246,10 @@ pub(crate) struct RunArgs {
 #[command(after_help = "\
 Example:
   vesica combine shop.json publisher.json --output common.csv")]
+// They are about the file of keys.
+#[command(mut_arg("delimiter", |arg| arg.requires("keys").help_heading("The file of keys")))]
+#[command(mut_arg("no_header", |arg| arg.requires("keys").help_heading("The file of keys")))]
+#[command(mut_arg("format", |arg| arg.requires("keys").help_heading("The file of keys")))]
 pub(crate) struct CombineArgs {
     /// One side's file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -263,6 +269,8 @@ pub(crate) struct CombineArgs {
     /// The column of the file of keys that holds a key, where the names differ; repeatable
     #[arg(long = "column", value_name = "KEY=COLUMN", requires = "keys")]
     pub(crate) columns: Vec<ColumnChoice>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
     /// Replace an existing output file
     #[arg(long)]
     pub(crate) force: bool,
@@ -278,6 +286,16 @@ pub(crate) struct DataArgs {
     /// The column of your file that holds a key, or values, where the names differ; repeatable
     #[arg(long = "column", value_name = "KEY=COLUMN")]
     pub(crate) columns: Vec<ColumnChoice>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
+    /// Stop at the first value that its profile refuses, rather than skip and count the row
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// How a file of rows is written.
+#[derive(Args, Debug)]
+pub(crate) struct FormArgs {
     /// What separates the fields: one character, or "tab" [default: found in the file]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<Delimiter>,
@@ -287,9 +305,6 @@ pub(crate) struct DataArgs {
     /// The format [default: by the file's name]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatName>,
-    /// Stop at the first value that its profile refuses, rather than skip and count the row
-    #[arg(long)]
-    pub(crate) strict: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -1,6 +1,6 @@
 //! Values of the command line and the environment, parsed once.
 
-use crate::args::{DataArgs, PlaceArgs};
+use crate::args::{DataArgs, FormArgs, PlaceArgs};
 use crate::failure::Failure;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -150,7 +150,7 @@ pub(crate) fn column_choices(given: &[ColumnChoice]) -> Result<BTreeMap<String, 
     Ok(choices)
 }
 
-impl DataArgs {
+impl FormArgs {
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
             delimiter: self.delimiter.map(|delimiter| delimiter.0),
@@ -158,7 +158,9 @@ impl DataArgs {
             format: self.format.map(Into::into),
         }
     }
+}
 
+impl DataArgs {
     pub(crate) fn column_choices(&self) -> Result<BTreeMap<String, String>, Failure> {
         column_choices(&self.columns)
     }

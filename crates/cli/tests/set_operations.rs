@@ -288,6 +288,10 @@ fn combine(place: &Place, words: &[&str]) -> Ended {
     support::Running::start(command).wait()
 }
 
+fn row_of_bars(row: &str) -> String {
+    row.replace(',', "|") + "\n"
+}
+
 fn sorted_rows(text: &str) -> Vec<Vec<String>> {
     let rows = text.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect());
     let mut rows: Vec<Vec<String>> = rows.collect();
@@ -311,9 +315,12 @@ fn shares_of_both_sides_give_the_common_keys_and_their_values() {
         let printed = combine(&place, &["a.json", "b.json"]);
         printed.assert_code(0);
         assert!(printed.stdout.starts_with("item,amount,change\n"), "{printed:#?}");
-        for file in ["one.csv", "two.csv"] {
+        let bare: String = place.read("one.csv").lines().skip(1).map(row_of_bars).collect();
+        place.write("bare", bare + "nobody@example.com|0|0\n");
+        let form = ["--no-header", "--delimiter", "|", "--format", "csv", "--column", "email=1"];
+        for (file, form) in [("one.csv", &[][..]), ("two.csv", &[]), ("bare", &form)] {
             let named = ["b.json", "a.json", "--keys", file, "--agreement", "agreement.toml"];
-            let named = combine(&place, &named);
+            let named = combine(&place, &[&named, form].concat());
             named.assert_code(0);
             let rows: Vec<Vec<String>> =
                 sorted_rows(&named.stdout).into_iter().map(|row| row[1..].to_vec()).collect();
@@ -384,6 +391,7 @@ fn shares_that_do_not_belong_together_are_refused_for_their_reason() {
         combine(&place, &["a.json", other]).assert_failed(3, says);
     }
     combine(&place, &["a.json", "b.json", "--output", "a.json"]).assert_code(3);
+    combine(&place, &["a.json", "b.json", "--no-header"]).assert_code(2);
     let out = ["a.json", "b.json", "--output", "out.csv"];
     combine(&place, &out).assert_code(0);
     combine(&place, &out).assert_failed(3, "already exists");

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let agreement = Agreement::load(&args.agreement)?;
     let identity = args.key.as_ref().map(Identity::load).transpose()?;
     let party = seat::party(&agreement, identity.as_ref(), args.party.as_deref())?;
-    let source = Source::open(&args.data.input, &args.data.read_options())?;
+    let source = Source::open(&args.data.input, &args.data.form.read_options())?;
     let choices = args.data.column_choices()?;
     let key = key_columns(&agreement, party.as_deref(), &choices)?;
     let values = party.as_ref().and_then(|party| value_columns(&agreement, party, &choices));

@@ -12,7 +12,7 @@ use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{key_columns, key_items};
 use vesica_engine::shares::{Combined, SharesFile, combine};
 use vesica_records::{
-    Beside, KeyLimits, OutputOptions, ReadOptions, Source, TableWriter, key_values, read_keys_with,
+    Beside, KeyLimits, OutputOptions, Source, TableWriter, key_values, read_keys_with,
 };
 
 pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -69,7 +69,7 @@ impl Names {
         if agreement.hash().to_string() != shares.agreement {
             return Err(Failure::OtherAgreement);
         }
-        let source = Source::open(keys, &ReadOptions::default())?;
+        let source = Source::open(keys, &args.form.read_options())?;
         let columns = key_columns(&agreement, None, &column_choices(&args.columns)?)?;
         let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
         let beside = Beside { values: None, texts: Some(usize::MAX) };

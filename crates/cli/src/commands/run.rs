@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     let job = Job {
         agreement,
         identity,
-        source: Source::open(&args.data.input, &args.data.read_options())?,
+        source: Source::open(&args.data.input, &args.data.form.read_options())?,
         columns: args.data.column_choices()?,
         output: args
             .output
