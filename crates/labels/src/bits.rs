@@ -1,0 +1,76 @@
+/// A bit for each label of a list, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits {
+    bytes: Vec<u8>,
+    len: u64,
+}
+
+impl Bits {
+    /// `len` zeros.
+    pub fn new(len: u64) -> Self {
+        Self { bytes: vec![0; len.div_ceil(8) as usize], len }
+    }
+
+    /// `len` bits from bytes, bit k being bit k mod 8 of byte ⌊k / 8⌋; `None` when there are other than ⌈len / 8⌉
+    /// bytes, or the rest of the last one is not zero.
+    pub fn from_bytes(bytes: Vec<u8>, len: u64) -> Option<Self> {
+        let rest = (len % 8) as u32;
+        let fits = bytes.len() as u64 == len.div_ceil(8)
+            && (rest == 0 || bytes.last().is_none_or(|last| last >> rest == 0));
+        fits.then_some(Self { bytes, len })
+    }
+
+    /// Number of bits.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bit `index`; zero beyond the end.
+    #[inline]
+    pub fn get(&self, index: u64) -> bool {
+        self.bytes.get((index / 8) as usize).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
+    }
+
+    /// Sets bit `index`.
+    ///
+    /// # Panics
+    /// Beyond the end.
+    #[inline]
+    pub fn set(&mut self, index: u64) {
+        self.bytes[(index / 8) as usize] |= 1 << (index % 8);
+    }
+
+    /// Number of ones.
+    pub fn count_ones(&self) -> u64 {
+        self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_survive_their_bytes_and_other_lengths_are_refused() {
+        let mut bits = Bits::new(11);
+        [0, 7, 10].iter().for_each(|index| bits.set(*index));
+        assert_eq!(
+            (bits.count_ones(), bits.get(7), bits.get(8), bits.get(99)),
+            (3, true, false, false)
+        );
+        assert_eq!(Bits::from_bytes(bits.as_bytes().to_vec(), 11), Some(bits.clone()));
+        assert_eq!(Bits::from_bytes(bits.as_bytes().to_vec(), 17), None);
+        assert_eq!(Bits::from_bytes(vec![0, 8], 11), None);
+        assert!(Bits::from_bytes(Vec::new(), 0).is_some());
+    }
+}

@@ -1,0 +1,78 @@
+use crate::Label;
+use vesica_core::hash::derive;
+use vesica_core::{Block, Item};
+use vesica_simd::aes::Aes128;
+
+const KEY_LABEL: &str = "vesica labels 2026 label key v1";
+
+/// Blocks encrypted at once.
+const BATCH: usize = 512;
+
+/// A key of the pseudorandom permutation F that makes labels: AES-128, 128 bits to 128 bits.
+///
+/// Labels for different uses (which copy of an item, which kind of dummy) come from different keys, which is the
+/// paper's x ‖ α under one key without a longer block: F over pairs (use, x).
+pub struct LabelKey {
+    aes: Aes128,
+}
+
+impl LabelKey {
+    /// The key for the use named `use_` and `index`, of the parties' `secret`.
+    pub fn derive(secret: &[u8; 32], use_: &'static str, index: u32) -> Self {
+        let key = derive(KEY_LABEL, &[secret, use_.as_bytes(), &index.to_le_bytes()]);
+        let mut half = [0; 16];
+        half.copy_from_slice(&key[..16]);
+        Self { aes: Aes128::new(Block::from_le_bytes(half)) }
+    }
+
+    /// Calls `take` with the whole label of each of `items`, in their order.
+    pub fn of_items(&self, items: &[Item], mut take: impl FnMut(usize, Label)) {
+        self.of(items.len(), |at| items[at].integer(), &mut take);
+    }
+
+    /// Calls `take` with the whole label of each of `values`, in their order.
+    pub fn of_values(&self, values: &[u128], mut take: impl FnMut(usize, Label)) {
+        self.of(values.len(), |at| values[at], &mut take);
+    }
+
+    fn of(&self, len: usize, value: impl Fn(usize) -> u128, take: &mut impl FnMut(usize, Label)) {
+        let mut blocks = [Block::new(0); BATCH];
+        for first in (0..len).step_by(BATCH) {
+            let batch = &mut blocks[..(len - first).min(BATCH)];
+            batch
+                .iter_mut()
+                .enumerate()
+                .for_each(|(at, block)| *block = Block::new(value(first + at)));
+            self.aes.encrypt(batch);
+            batch.iter().enumerate().for_each(|(at, block)| take(first + at, block.get()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_a_permutation_that_depends_on_secret_use_and_index() {
+        let values: Vec<u128> = (0..1500).collect();
+        let labels = |key: &LabelKey| {
+            let mut out = Vec::new();
+            key.of_values(&values, |at, label| {
+                assert_eq!(at, out.len());
+                out.push(label);
+            });
+            out
+        };
+        let one = labels(&LabelKey::derive(&[1; 32], "a", 0));
+        assert_eq!(one, labels(&LabelKey::derive(&[1; 32], "a", 0)));
+        let others = [([2; 32], "a", 0), ([1; 32], "b", 0), ([1; 32], "a", 1)];
+        for (secret, use_, index) in others {
+            assert_ne!(one, labels(&LabelKey::derive(&secret, use_, index)));
+        }
+        let mut distinct = one.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), one.len());
+    }
+}

@@ -1,0 +1,287 @@
+//! Sorting a list that may be larger than memory.
+
+use crate::{Format, Label, Scratch, ScratchFile, code};
+use std::io;
+
+/// Bytes of a record in a file.
+const RECORD_LEN: usize = 16;
+
+/// Collects labels, each with a number of its caller's, and sorts them.
+///
+/// A record is 16 bytes: the bits of the label that its segment does not tell, then the number. Records gather in
+/// memory up to a limit, are put in the order of their segments there, and go to a scratch file as one *run*; a
+/// segment is then read from all runs and sorted alone.
+pub struct Spool<'a> {
+    format: Format,
+    number_bits: u32,
+    gathered: Vec<u128>,
+    segments: Vec<u16>,
+    run_len: usize,
+    scratch: &'a dyn Scratch,
+    file: Option<Box<dyn ScratchFile>>,
+    runs: Vec<Run>,
+    len: u64,
+}
+
+/// Records in the order of their segments, either in memory or from `offset` of the file on.
+struct Run {
+    offset: u64,
+    starts: Vec<u64>,
+}
+
+impl<'a> Spool<'a> {
+    /// An empty spool for labels of `format` with numbers of `number_bits` bits, which takes about `memory_bytes`
+    /// before it writes to `scratch`. `None` when a label and a number are too long for a record together.
+    pub fn new(
+        format: Format,
+        number_bits: u32,
+        memory_bytes: u64,
+        scratch: &'a dyn Scratch,
+    ) -> Option<Self> {
+        let kept_bits = format.label_bits() - format.segment_bits();
+        if kept_bits + number_bits > u128::BITS || format.segment_bits() > 16 {
+            return None;
+        }
+        // Twice: while a run is put in order it is there twice.
+        let run_len = (memory_bytes / (2 * RECORD_LEN as u64 + 2)).max(1 << 12) as usize;
+        let (gathered, segments, runs) = (Vec::new(), Vec::new(), Vec::new());
+        Some(Self {
+            format,
+            number_bits,
+            gathered,
+            segments,
+            run_len,
+            scratch,
+            file: None,
+            runs,
+            len: 0,
+        })
+    }
+
+    /// Adds a label, which is cut to the bits of the format, and its number.
+    ///
+    /// # Errors
+    /// Those of the scratch file.
+    #[inline]
+    pub fn push(&mut self, label: Label, number: u64) -> io::Result<()> {
+        debug_assert!(number >> self.number_bits == 0, "a number of the bits that were asked for");
+        let label = self.format.truncated(label);
+        self.segments.push(self.format.segment_of(label) as u16);
+        self.gathered.push(label << self.format.segment_bits() | u128::from(number));
+        if self.gathered.len() >= self.run_len { self.write_run() } else { Ok(()) }
+    }
+
+    /// Number of labels so far.
+    pub fn len(&self) -> u64 {
+        self.len + self.gathered.len() as u64
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[cold]
+    fn write_run(&mut self) -> io::Result<()> {
+        let (records, starts) = self.ordered();
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(self.scratch.create()?),
+        };
+        let offset = file.len();
+        let mut bytes = Vec::with_capacity(1 << 20);
+        for piece in records.chunks(bytes.capacity() / RECORD_LEN) {
+            bytes.clear();
+            piece.iter().for_each(|record| bytes.extend_from_slice(&record.to_le_bytes()));
+            file.append(&bytes)?;
+        }
+        self.len += records.len() as u64;
+        self.runs.push(Run { offset, starts });
+        Ok(())
+    }
+
+    /// Takes what is gathered, in the order of the segments, and where each begins.
+    fn ordered(&mut self) -> (Vec<u128>, Vec<u64>) {
+        let mut starts = vec![0_u64; self.format.segments() as usize + 1];
+        self.segments.iter().for_each(|segment| starts[usize::from(*segment) + 1] += 1);
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next: Vec<usize> = starts.iter().map(|start| *start as usize).collect();
+        let mut records = vec![0; self.gathered.len()];
+        for (record, segment) in self.gathered.drain(..).zip(self.segments.drain(..)) {
+            let place = &mut next[usize::from(segment)];
+            records[*place] = record;
+            *place += 1;
+        }
+        (records, starts)
+    }
+
+    /// All labels, to be read by segments.
+    ///
+    /// # Errors
+    /// Those of the scratch file.
+    pub fn finish(mut self) -> io::Result<Sorted> {
+        let (records, starts) = if self.file.is_some() && !self.gathered.is_empty() {
+            self.write_run()?;
+            (Vec::new(), Vec::new())
+        } else {
+            self.ordered()
+        };
+        let len = self.len + records.len() as u64;
+        let Self { format, number_bits, file, runs, .. } = self;
+        Ok(Sorted { format, number_bits, len, records, starts, file, runs })
+    }
+}
+
+/// The labels of a [`Spool`], segment by segment in ascending order.
+pub struct Sorted {
+    format: Format,
+    number_bits: u32,
+    len: u64,
+    records: Vec<u128>,
+    starts: Vec<u64>,
+    file: Option<Box<dyn ScratchFile>>,
+    runs: Vec<Run>,
+}
+
+/// One segment of a sorted list.
+#[derive(Debug, Default)]
+pub struct Segment {
+    /// The different labels, ascending.
+    pub labels: Vec<Label>,
+    /// The numbers of each label, those of one label ascending; the first of each label has [`Segment::FIRST`] set.
+    pub numbers: Vec<u64>,
+}
+
+impl Segment {
+    /// The mark of the first number of a label.
+    pub const FIRST: u64 = 1 << 63;
+}
+
+impl Sorted {
+    /// The format of the labels.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Number of labels, repeated ones included.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Segment `index`. Any thread may ask for any segment.
+    ///
+    /// # Errors
+    /// Those of the scratch file.
+    pub fn segment(&self, index: u32) -> io::Result<Segment> {
+        let of =
+            |starts: &[u64]| Some((*starts.get(index as usize)?, *starts.get(index as usize + 1)?));
+        let mut records = Vec::new();
+        if let Some((start, end)) = of(&self.starts) {
+            records.extend_from_slice(&self.records[start as usize..end as usize]);
+        }
+        let mut bytes = Vec::new();
+        for (run, file) in self.runs.iter().zip(std::iter::repeat(&self.file)) {
+            let (Some((start, end)), Some(file)) = (of(&run.starts), file) else { continue };
+            bytes.resize((end - start) as usize * RECORD_LEN, 0);
+            file.read_exact_at(run.offset + start * RECORD_LEN as u64, &mut bytes)?;
+            let (whole, _) = bytes.as_chunks();
+            records.extend(whole.iter().map(|bytes| u128::from_le_bytes(*bytes)));
+        }
+        records.sort_unstable();
+        Ok(self.split(index, &records))
+    }
+
+    fn split(&self, index: u32, records: &[u128]) -> Segment {
+        let segment_bits = self.format.segment_bits();
+        let leading = Label::from(index).checked_shl(u128::BITS - segment_bits).unwrap_or(0);
+        let number_mask = (1_u128 << self.number_bits) - 1;
+        let mut out = Segment {
+            labels: Vec::with_capacity(records.len()),
+            numbers: Vec::with_capacity(records.len()),
+        };
+        let mut last = None;
+        for record in records {
+            let kept = record & !number_mask;
+            let mut number = (record & number_mask) as u64;
+            if last != Some(kept) {
+                last = Some(kept);
+                out.labels.push(leading | kept >> segment_bits);
+                number |= Segment::FIRST;
+            }
+            out.numbers.push(number);
+        }
+        out
+    }
+
+    /// The labels of `segment` as they are written.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidData`] when more labels than the format is for fall together.
+    pub fn encode(&self, segment: &Segment) -> io::Result<Vec<u8>> {
+        code::encode(self.format, &segment.labels).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryScratch;
+    use std::collections::BTreeMap;
+
+    fn labels(len: u64) -> impl Iterator<Item = (Label, u64)> {
+        // Every third label twice, numbers in no order.
+        (0..len).map(move |i| {
+            let key = blake3::hash(&(i - i % 3 / 2).to_le_bytes());
+            let mut label = [0; 16];
+            label.copy_from_slice(&key.as_bytes()[..16]);
+            (u128::from_be_bytes(label), i * 7919 % len.max(1))
+        })
+    }
+
+    #[test]
+    fn a_spool_sorts_the_same_in_memory_and_through_files() {
+        for (len, scale) in [(0, 0), (1, 0), (5000, 13), (60_000, 20)] {
+            let format = Format::new(scale, 40 + 2 * scale);
+            let mut expected: BTreeMap<Label, Vec<u64>> = BTreeMap::new();
+            labels(len).for_each(|(label, number)| {
+                expected.entry(format.truncated(label)).or_default().push(number);
+            });
+            expected.values_mut().for_each(|numbers| numbers.sort_unstable());
+            for memory_bytes in [1 << 30, 200_000, 0] {
+                let mut spool = Spool::new(format, 20, memory_bytes, &MemoryScratch).unwrap();
+                for (label, number) in labels(len) {
+                    spool.push(label, number).unwrap();
+                }
+                assert_eq!(spool.len(), len);
+                let sorted = spool.finish().unwrap();
+                let mut found: Vec<(Label, Vec<u64>)> = Vec::new();
+                for index in 0..format.segments() {
+                    let segment = sorted.segment(index).unwrap();
+                    let mut labels = segment.labels.iter();
+                    for number in segment.numbers {
+                        if number & Segment::FIRST != 0 {
+                            found.push((*labels.next().unwrap(), Vec::new()));
+                        }
+                        found.last_mut().unwrap().1.push(number & !Segment::FIRST);
+                    }
+                    assert_eq!(labels.next(), None);
+                }
+                assert!(found.into_iter().eq(expected.clone()), "{len} {memory_bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_beside_the_label_is_refused_at_once() {
+        let format = Format::new(30, 100);
+        assert!(Spool::new(format, 31, 0, &MemoryScratch).is_some());
+        assert!(Spool::new(format, 60, 0, &MemoryScratch).is_none());
+    }
+}
