@@ -2,6 +2,7 @@
 //!
 //! * [`Identity`], [`PublicIdentity`] — an Ed25519 key file and its printable public half.
 //! * [`establish`] — listens or connects until the one expected peer is there.
+//! * [`Listener`] — an open port on which a service serves many sessions at once.
 //! * [`Session`] — one TLS 1.3 connection that carries any number of streams.
 //! * [`CancelToken`] — ends a wait from another thread.
 //! * [`LinkError`], [`LinkEvent`] — what went wrong, and what is going on.
@@ -22,7 +23,7 @@ mod tls;
 
 pub use cancel::CancelToken;
 pub use error::LinkError;
-pub use establish::{Endpoint, LinkEvent, LinkOptions, establish};
+pub use establish::{Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, establish};
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};
 pub use relay::ShapedRelay;

@@ -30,7 +30,7 @@ pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Session, L
         pause = (pause * 2).min(LONGEST_PAUSE);
         while !again_at.is_over() {
             waiting.tick()?;
-            attempt.cancel.wait(waiting.at_most(again_at.remaining()));
+            attempt.caller.cancel.wait(waiting.at_most(again_at.remaining()));
         }
     }
 }
@@ -59,7 +59,7 @@ impl<'a, 'b> Waiting<'a, 'b> {
 
     /// Ends the wait when it is cancelled or over; tells about it once a second.
     fn tick(&mut self) -> Result<(), LinkError> {
-        self.attempt.check_cancel()?;
+        self.attempt.caller.check_cancel()?;
         if self.deadline.is_over() {
             return Err(LinkError::NoPeer {
                 waited: self.attempt.options.wait,
@@ -70,7 +70,7 @@ impl<'a, 'b> Waiting<'a, 'b> {
             // The first try, when it succeeds at once, is no wait worth telling.
             if self.told_at.is_some() || self.last.is_some() {
                 let (remaining, last) = (self.deadline.remaining(), self.last.clone());
-                (self.attempt.on_event)(LinkEvent::Waiting { remaining, last });
+                (self.attempt.caller.on_event)(LinkEvent::Waiting { remaining, last });
             }
             self.told_at = Some(Instant::now());
         }

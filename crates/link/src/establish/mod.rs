@@ -3,11 +3,14 @@
 mod connect;
 mod handshake;
 mod listen;
+mod listener;
+mod lobby;
 mod poll;
 
 use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
 pub(crate) use handshake::Introduced;
+pub use listener::{ListenOptions, Listener};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -62,7 +65,8 @@ pub enum LinkEvent {
         last: Option<LinkError>,
     },
     /// A connection to the open port was turned away. After the first few only the 32nd, 64th,
-    /// 128th and so on are told, so that a flood of strangers does not become a flood of lines.
+    /// 128th and so on are told, so that a flood of strangers does not become a flood of lines; by a
+    /// [`Listener`] the first few of each minute are told.
     TurnedAway {
         /// Where it came from.
         from: SocketAddr,
@@ -99,7 +103,8 @@ pub fn establish(
     if peers.is_empty() {
         return Err(LinkError::NoPeerGiven);
     }
-    let attempt = Attempt { tls: Tls::new(identity, peers), options, on_event, cancel };
+    let caller = Caller { on_event, cancel };
+    let attempt = Attempt { tls: Tls::new(identity, peers), options, caller };
     match &options.endpoint {
         Endpoint::Listen(address) => listen::listen(&attempt, address),
         Endpoint::Connect(address) => connect::connect(&attempt, address),
@@ -110,18 +115,35 @@ pub fn establish(
 struct Attempt<'a> {
     tls: Tls,
     options: &'a LinkOptions,
+    caller: Caller<'a>,
+}
+
+impl Attempt<'_> {
+    fn start(&self, introduced: Introduced) -> Result<Session, LinkError> {
+        self.caller.start(introduced, self.options.idle, self.options.total)
+    }
+}
+
+/// Who waits for a session: hears what happens, and may have waited enough.
+#[derive(Clone, Copy)]
+struct Caller<'a> {
     on_event: &'a dyn Fn(LinkEvent),
     cancel: &'a CancelToken,
 }
 
-impl Attempt<'_> {
+impl Caller<'_> {
     fn check_cancel(&self) -> Result<(), LinkError> {
         if self.cancel.is_cancelled() { Err(LinkError::Cancelled) } else { Ok(()) }
     }
 
-    fn start(&self, introduced: handshake::Introduced) -> Result<Session, LinkError> {
+    fn start(
+        &self,
+        introduced: Introduced,
+        idle: Duration,
+        total: Option<Duration>,
+    ) -> Result<Session, LinkError> {
         let (address, peer) = (introduced.address, introduced.peer);
-        let session = Session::start(introduced, self.options.idle, self.options.total)?;
+        let session = Session::start(introduced, idle, total)?;
         (self.on_event)(LinkEvent::Connected { address, peer });
         Ok(session)
     }
