@@ -33,7 +33,7 @@ pub(super) fn listen(attempt: &Attempt<'_>, address: &str) -> Result<Session, Li
         }
         let timeout = deadline.remaining().min(CANCEL_TICK);
         match lobby.turn(&attempt.tls, timeout, attempt.caller) {
-            Some(Arrival::Peer(introduced)) => return attempt.start(introduced),
+            Some(Arrival::Peer(introduced)) => return attempt.start(*introduced),
             Some(Arrival::OwnKey(_)) => return Err(LinkError::OwnIdentity),
             None => {}
         }

@@ -93,7 +93,7 @@ impl Listener {
                 }
                 Some(Arrival::Peer(introduced)) => {
                     let from = introduced.address;
-                    match caller.start(introduced, self.options.idle, self.options.total) {
+                    match caller.start(*introduced, self.options.idle, self.options.total) {
                         Ok(session) => return Ok(session),
                         Err(error) => (from, error),
                     }

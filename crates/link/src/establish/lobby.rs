@@ -23,7 +23,7 @@ const TOLD_SINGLY: u64 = 16;
 /// Somebody whose handshake is done.
 pub(super) enum Arrival {
     /// One of the expected.
-    Peer(Introduced),
+    Peer(Box<Introduced>),
     /// A holder of our own secret key, at this address.
     OwnKey(SocketAddr),
 }
@@ -103,7 +103,7 @@ impl Lobby {
             let address = handshake.address();
             match result {
                 Ok(true) => match handshake.into_introduced() {
-                    Ok(introduced) => arrival = Some(Arrival::Peer(introduced)),
+                    Ok(introduced) => arrival = Some(Arrival::Peer(Box::new(introduced))),
                     Err(error) => self.turn_away(address, error, caller),
                 },
                 Ok(false) if handshake.is_overdue() => {
