@@ -1,5 +1,6 @@
 //! What can go wrong below the engine. The variant says who must act.
 
+use crate::Refusal;
 use std::io;
 use std::time::Duration;
 
@@ -19,6 +20,12 @@ pub enum Error {
     /// The connection failed or was ended.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// The helper refused, or cannot go on.
+    #[error("the helper refused: {0}")]
+    Refused(#[from] Refusal),
+    /// Intermediate data on this machine could not be written or read.
+    #[error("intermediate data could not be kept ({0})")]
+    Storage(io::ErrorKind),
     /// A defect of Vesica.
     #[error("internal error: {0}")]
     Bug(&'static str),
@@ -38,6 +45,7 @@ impl Error {
             Error::Transport(TransportError::Idle(_) | TransportError::Deadline(_)) => {
                 StopReason::Timeout
             }
+            Error::Storage(_) | Error::Refused(_) => StopReason::Internal,
             Error::Transport(_) | Error::Bug(_) => StopReason::Internal,
         }
     }
@@ -215,6 +223,15 @@ pub enum Misbehaviour {
     /// A value opened at the end is not the one committed to before.
     #[error("the peer opened another value than it had committed to")]
     CommitmentBroken,
+    /// The answer lacks an item that every party has sent.
+    #[error("the answer lacks an item that every party has sent")]
+    CommonMissing,
+    /// The answer has an item that one party alone has sent.
+    #[error("the answer has an item that one party alone has sent")]
+    OwnFound,
+    /// The answer has some copies of an item and lacks others.
+    #[error("the answer has some copies of an item and lacks others")]
+    CopiesDiffer,
     /// The two parties count different results.
     #[error("the two parties count different results")]
     CountsDiffer,

@@ -13,6 +13,7 @@
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
 //! * [`Security`] — against whom a primitive is secure: [`SemiHonest`] or [`Malicious`].
 //! * [`Secret`] — a value that is wiped and never printed.
+//! * [`Refusal`] — why a helper does not go on.
 //! * [`Error`] — what can go wrong below the engine; the variant says who must act.
 
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ pub mod hash_to_group;
 mod item;
 pub mod params;
 mod query;
+mod refusal;
 mod role;
 mod secret;
 pub mod security;
@@ -35,6 +37,7 @@ pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, Transpo
 pub use item::Item;
 pub use params::{Learns, PsiParams, SessionId};
 pub use query::{Bounds, Operation, Query, TextLen, Values};
+pub use refusal::Refusal;
 pub use role::Role;
 pub use secret::Secret;
 pub use security::{Malicious, Security, SemiHonest};

@@ -2,8 +2,11 @@
 
 use crate::Label;
 
-/// Largest scale: lists of at most 2^34 labels.
-pub const MAX_SCALE: u32 = 34;
+/// Largest scale: lists of at most 2^33 labels.
+pub const MAX_SCALE: u32 = 33;
+
+/// Most leading bits of a segment.
+pub(crate) const MAX_SEGMENT_BITS: u32 = 24;
 
 /// Labels in a bucket on average, at most, as a power of two. Its count of one byte overflows with a probability
 /// below 2^-500.
@@ -30,7 +33,8 @@ impl Format {
     /// The format of lists of at most 2^`scale` labels of at least `label_bits` bits each: up to 7 more.
     ///
     /// # Panics
-    /// If `scale` is above [`MAX_SCALE`], or `label_bits` above 120 or not above `scale`.
+    /// If `scale` is above [`MAX_SCALE`], or `label_bits` above 120 or not above `scale`, or both so large that a
+    /// label and the number of a row do not fit into 128 bits beside 2^24 segments: never up to 110 bits.
     pub fn new(scale: u32, label_bits: u32) -> Self {
         assert!(
             scale <= MAX_SCALE && scale < label_bits && label_bits <= 120,
@@ -38,7 +42,11 @@ impl Format {
         );
         let bucket_bits = scale.saturating_sub(BUCKET_LOAD_BITS);
         let rest_bytes = (label_bits - bucket_bits).div_ceil(8);
-        Self { bucket_bits, rest_bytes, segment_bits: scale.saturating_sub(SEGMENT_LOAD_BITS) }
+        // The rest of a label and the number of a row fit into a record of 128 bits together.
+        let beside_row = (bucket_bits + 8 * rest_bytes + scale + 2).saturating_sub(u128::BITS);
+        assert!(beside_row <= MAX_SEGMENT_BITS, "a list that can be sorted");
+        let segment_bits = scale.saturating_sub(SEGMENT_LOAD_BITS).max(beside_row).min(bucket_bits);
+        Self { bucket_bits, rest_bytes, segment_bits }
     }
 
     /// Bits of a label.
@@ -103,10 +111,13 @@ mod tests {
     #[test]
     fn labels_have_the_bits_asked_for_and_at_most_seven_more() {
         for scale in 0..=MAX_SCALE {
-            for bits in (scale + 1).max(40)..=112 {
+            for bits in (scale + 1).max(40)..=110 {
                 let format = Format::new(scale, bits);
                 assert!((bits..bits + 8).contains(&format.label_bits()), "{scale} {bits}");
-                assert!(format.bucket_bits >= format.segment_bits);
+                assert!(
+                    format.bucket_bits >= format.segment_bits
+                        && format.segment_bits <= MAX_SEGMENT_BITS
+                );
             }
         }
     }

@@ -15,7 +15,7 @@ pub struct Spool<'a> {
     format: Format,
     number_bits: u32,
     gathered: Vec<u128>,
-    segments: Vec<u16>,
+    segments: Vec<u32>,
     run_len: usize,
     scratch: &'a dyn Scratch,
     file: Option<Box<dyn ScratchFile>>,
@@ -39,11 +39,11 @@ impl<'a> Spool<'a> {
         scratch: &'a dyn Scratch,
     ) -> Option<Self> {
         let kept_bits = format.label_bits() - format.segment_bits();
-        if kept_bits + number_bits > u128::BITS || format.segment_bits() > 16 {
+        if kept_bits + number_bits > u128::BITS {
             return None;
         }
         // Twice: while a run is put in order it is there twice.
-        let run_len = (memory_bytes / (2 * RECORD_LEN as u64 + 2)).max(1 << 12) as usize;
+        let run_len = (memory_bytes / (2 * RECORD_LEN as u64 + 4)).max(1 << 12) as usize;
         let (gathered, segments, runs) = (Vec::new(), Vec::new(), Vec::new());
         Some(Self {
             format,
@@ -66,7 +66,7 @@ impl<'a> Spool<'a> {
     pub fn push(&mut self, label: Label, number: u64) -> io::Result<()> {
         debug_assert!(number >> self.number_bits == 0, "a number of the bits that were asked for");
         let label = self.format.truncated(label);
-        self.segments.push(self.format.segment_of(label) as u16);
+        self.segments.push(self.format.segment_of(label));
         self.gathered.push(label << self.format.segment_bits() | u128::from(number));
         if self.gathered.len() >= self.run_len { self.write_run() } else { Ok(()) }
     }
@@ -103,14 +103,14 @@ impl<'a> Spool<'a> {
     /// Takes what is gathered, in the order of the segments, and where each begins.
     fn ordered(&mut self) -> (Vec<u128>, Vec<u64>) {
         let mut starts = vec![0_u64; self.format.segments() as usize + 1];
-        self.segments.iter().for_each(|segment| starts[usize::from(*segment) + 1] += 1);
+        self.segments.iter().for_each(|segment| starts[*segment as usize + 1] += 1);
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
         let mut next: Vec<usize> = starts.iter().map(|start| *start as usize).collect();
         let mut records = vec![0; self.gathered.len()];
         for (record, segment) in self.gathered.drain(..).zip(self.segments.drain(..)) {
-            let place = &mut next[usize::from(segment)];
+            let place = &mut next[segment as usize];
             records[*place] = record;
             *place += 1;
         }

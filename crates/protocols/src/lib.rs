@@ -21,6 +21,7 @@
 //! | `psty19` | circuit PSI by a programmable OPRF (Pinkas, Schneider, Tkachenko, Yanai 2019) | semi-honest |
 //! | `circuit_phasing` | hashing to bins and a circuit (Pinkas, Schneider, Segev, Zohner 2015) | semi-honest |
 //! | `gmrss21` | cardinality, sums, unions, private ids, shares by oblivious switching (Garimella, Mohassel, Rosulek, Sadeghian, Singh 2021) | semi-honest |
+//! | [`kmrs14`] | server-aided intersection, for any number of parties (Kamara, Mohassel, Raykova, Sadeghian 2014) | of the helper: semi-honest, malicious |
 //! | [`naive_hash`] | salted hashing, the baseline of the literature | **insecure** |
 
 #![forbid(unsafe_code)]
@@ -36,6 +37,7 @@ pub mod gbf;
 pub mod gbf_malicious;
 mod gmrss21;
 pub mod kkrt16;
+pub mod kmrs14;
 pub mod naive_hash;
 pub mod ot_phasing;
 mod party;

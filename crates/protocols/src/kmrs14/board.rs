@@ -1,0 +1,46 @@
+//! How a party reaches the slots.
+
+use super::slot::{Kind, Slot};
+use vesica_core::Result;
+
+/// A party's way to the board of one run, over a network or in memory.
+///
+/// What a party puts stays there: it may come back on another connection, or after a restart, and go on.
+pub trait Board: Send {
+    /// Puts `body` into a slot of this party's. Putting the same again is without effect. May return before it is
+    /// there; [`sync`](Board::sync) waits.
+    ///
+    /// # Errors
+    /// [`vesica_core::Error::Refused`], also for an earlier put; [`vesica_core::Error::Transport`].
+    fn put(&mut self, slot: Slot, body: &[u8]) -> Result<()>;
+
+    /// Waits until all that was put is kept.
+    ///
+    /// # Errors
+    /// As [`put`](Board::put).
+    fn sync(&mut self) -> Result<()>;
+
+    /// Waits until `slot` is filled and returns its bytes, at most `max_len`.
+    ///
+    /// # Errors
+    /// As [`put`](Board::put); [`vesica_core::Misbehaviour::WrongMessageLen`] for more.
+    fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>>;
+
+    /// Which of the first `parts` parts of `kind` of this party are filled; does not wait.
+    ///
+    /// # Errors
+    /// As [`put`](Board::put).
+    fn filled(&mut self, kind: Kind, parts: u32) -> Result<Vec<bool>>;
+}
+
+/// Opens boards of one run, for work that goes on side by side.
+pub trait Boards: Sync {
+    /// How many are of use at once.
+    fn lanes(&self) -> usize;
+
+    /// Another way to the same board.
+    ///
+    /// # Errors
+    /// As [`Board::put`].
+    fn open(&self) -> Result<Box<dyn Board>>;
+}
