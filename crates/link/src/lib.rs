@@ -4,6 +4,7 @@
 //! * [`establish`] — listens or connects until the one expected peer is there.
 //! * [`Listener`] — an open port on which a service serves many sessions at once.
 //! * [`Session`] — one TLS 1.3 connection that carries any number of streams.
+//! * [`letters`] — what parties say to each other through somebody they do not trust.
 //! * [`CancelToken`] — ends a wait from another thread.
 //! * [`LinkError`], [`LinkEvent`] — what went wrong, and what is going on.
 //! * [`ShapedRelay`] — an emulated network between two processes on one machine.
@@ -16,6 +17,7 @@ mod establish;
 mod frame;
 mod identity;
 mod key_file;
+pub mod letters;
 mod relay;
 mod session;
 mod sync;

@@ -1,0 +1,205 @@
+//! All hellos are there: shares are sealed, opened and put together.
+
+use super::LetterError;
+use super::aead::{Aead, TAG_LEN};
+use super::hello::{Hello, Speaker};
+use crate::PublicIdentity;
+use aws_lc_rs::agreement::{self, PrivateKey, UnparsedPublicKey, X25519};
+use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, EncapsulationKey, ML_KEM_768};
+use std::fmt;
+use std::sync::Arc;
+use vesica_core::Secret;
+use vesica_core::hash::derive;
+use zeroize::Zeroizing;
+
+const LETTER_LABEL: &str = "vesica link 2026 key of a letter";
+const SECRET_LABEL: &str = "vesica link 2026 tossed secret";
+
+const CIPHERTEXT_LEN: usize = 1088;
+const SHARE_LEN: usize = 32;
+
+/// Bytes of a share sealed for one party: 1,136. An ML-KEM-768 ciphertext, the share, a tag.
+pub const LETTER_LEN: usize = CIPHERTEXT_LEN + SHARE_LEN + TAG_LEN;
+
+/// A party that has seen all hellos of its run.
+pub struct Met {
+    own: usize,
+    context: [u8; 32],
+    transcript: [u8; 32],
+    share: Arc<Secret<[u8; SHARE_LEN]>>,
+    decapsulation: Arc<DecapsulationKey>,
+    parties: Vec<Known>,
+    shares: Vec<u8>,
+}
+
+/// What is known of a party, oneself included.
+struct Known {
+    identity: PublicIdentity,
+    note: Vec<u8>,
+    commitment: Vec<u8>,
+    /// What X25519 gives with that party; nothing with oneself.
+    agreed: Option<Secret<[u8; 32]>>,
+}
+
+impl Met {
+    pub(super) fn new(
+        own: usize,
+        context: [u8; 32],
+        transcript: [u8; 32],
+        share: Arc<Secret<[u8; SHARE_LEN]>>,
+        decapsulation: Arc<DecapsulationKey>,
+    ) -> Self {
+        let (parties, shares) = (Vec::new(), Vec::new());
+        Self { own, context, transcript, share, decapsulation, parties, shares }
+    }
+
+    /// Takes the hello of the next party, and seals our share for it.
+    pub(super) fn greet(
+        &mut self,
+        party: usize,
+        identity: PublicIdentity,
+        hello: &Hello<'_>,
+        key: &PrivateKey,
+    ) -> Result<(), LetterError> {
+        let (note, commitment) = (hello.note.to_vec(), hello.commitment.to_vec());
+        let mut agreed = None;
+        if party != self.own {
+            let malformed = LetterError::Malformed { party };
+            // Refuses the points that would make the secret the same for everybody.
+            let theirs = UnparsedPublicKey::new(&X25519, hello.x25519);
+            let secret = agreement::agree(key, theirs, malformed, |secret| {
+                secret.try_into().map(Secret::new).map_err(|_| malformed)
+            })?;
+            let theirs = EncapsulationKey::new(&ML_KEM_768, hello.encapsulation);
+            let (ciphertext, encapsulated) =
+                theirs.map_err(|_| malformed)?.encapsulate().map_err(|_| malformed)?;
+            let ciphertext = ciphertext.as_ref();
+            let key = self.key(&secret, encapsulated.as_ref(), ciphertext, self.own, party);
+            self.shares.extend_from_slice(ciphertext);
+            self.shares.extend(key.seal(0, self.share.expose().to_vec()));
+            agreed = Some(secret);
+        }
+        self.parties.push(Known { identity, note, commitment, agreed });
+        Ok(())
+    }
+
+    /// The key of the one letter of `from` to `to`.
+    fn key(
+        &self,
+        agreed: &Secret<[u8; 32]>,
+        encapsulated: &[u8],
+        ciphertext: &[u8],
+        from: usize,
+        to: usize,
+    ) -> Aead {
+        let (from, to) = ((from as u64).to_le_bytes(), (to as u64).to_le_bytes());
+        Aead::new(&Secret::new(derive(
+            LETTER_LABEL,
+            &[agreed.expose(), encapsulated, ciphertext, &self.transcript, &from, &to],
+        )))
+    }
+
+    /// What a party wrote on its hello.
+    ///
+    /// # Panics
+    /// If there is no such party.
+    pub fn note(&self, party: usize) -> &[u8] {
+        &self.parties[party].note
+    }
+
+    /// Our share, sealed for each other party in their order: [`LETTER_LEN`] bytes for each.
+    ///
+    /// The same each time from this value, but another [`Meeting::meet`](super::Meeting::meet) seals
+    /// anew, with other bytes. Who may be killed keeps these bytes before it gives them away: then
+    /// what it says after its return is what it said before. All sealings open alike.
+    pub fn shares(&self) -> Vec<u8> {
+        self.shares.clone()
+    }
+
+    /// Opens what the others sealed for us and puts the run's secret together.
+    ///
+    /// `bodies[i]` is [`shares`](Met::shares) of party `i`. Our own is not looked at and may be
+    /// empty.
+    ///
+    /// # Errors
+    /// [`LetterError::WrongParties`], [`LetterError::Malformed`], [`LetterError::NotSealedForUs`],
+    /// [`LetterError::NotTheCommitment`].
+    pub fn toss(&self, bodies: &[Vec<u8>]) -> Result<Secret<[u8; 32]>, LetterError> {
+        if bodies.len() != self.parties.len() {
+            return Err(LetterError::WrongParties);
+        }
+        let mut shares = Zeroizing::new(Vec::with_capacity(bodies.len() * SHARE_LEN));
+        for (party, (body, known)) in bodies.iter().zip(&self.parties).enumerate() {
+            match &known.agreed {
+                None => shares.extend_from_slice(self.share.expose()),
+                Some(agreed) => shares.extend_from_slice(&self.open(party, body, known, agreed)?),
+            }
+        }
+        Ok(Secret::new(derive(SECRET_LABEL, &[&self.transcript, &shares])))
+    }
+
+    fn open(
+        &self,
+        party: usize,
+        body: &[u8],
+        known: &Known,
+        agreed: &Secret<[u8; 32]>,
+    ) -> Result<Zeroizing<Vec<u8>>, LetterError> {
+        if body.len() != (self.parties.len() - 1) * LETTER_LEN {
+            return Err(LetterError::Malformed { party });
+        }
+        // A party writes none to itself.
+        let at = if self.own < party { self.own } else { self.own - 1 };
+        let (ciphertext, sealed) = body[at * LETTER_LEN..][..LETTER_LEN].split_at(CIPHERTEXT_LEN);
+        let refused = LetterError::NotSealedForUs { party };
+        let encapsulated =
+            self.decapsulation.decapsulate(Ciphertext::from(ciphertext)).map_err(|_| refused)?;
+        let key = self.key(agreed, encapsulated.as_ref(), ciphertext, party, self.own);
+        let share = Zeroizing::new(key.open(0, sealed.to_vec()).ok_or(refused)?);
+        let committed = Secret::new(share.as_slice().try_into().map_err(|_| refused)?);
+        let speaker = Speaker { context: &self.context, identity: &known.identity };
+        if speaker.commitment(committed.expose()) != *known.commitment {
+            return Err(LetterError::NotTheCommitment { party });
+        }
+        Ok(share)
+    }
+}
+
+impl fmt::Debug for Met {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Met")
+            .field("own", &self.own)
+            .field("parties", &self.parties.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Identity;
+    use crate::letters::{HELLO_LEN, Meeting};
+
+    #[test]
+    fn who_sees_the_other_shares_first_cannot_open_another_one_of_its_own() {
+        let identities = [Identity::generate().unwrap(), Identity::generate().unwrap()];
+        let meetings = [Meeting::new().unwrap(), Meeting::new().unwrap()];
+        let parties = identities.each_ref().map(Identity::public);
+        let context = [5; 32];
+        let hellos = [0, 1].map(|i| meetings[i].hello(&identities[i], &context, b""));
+        let [honest, mut cheat] =
+            [0, 1].map(|i| meetings[i].meet(i, &parties, &context, &hellos, 0).unwrap());
+        assert_eq!(hellos[0].len(), HELLO_LEN);
+        let toss = |shares| honest.toss(&[Vec::new(), shares]).map(drop);
+        assert_eq!(toss(cheat.shares()), Ok(()));
+        // Sees the other's share, and now would like its own to be this one.
+        cheat.toss(&[honest.shares(), Vec::new()]).unwrap();
+        cheat.share = Arc::new(Secret::new([9; SHARE_LEN]));
+        cheat.shares.clear();
+        cheat.parties.clear();
+        let hello = Hello::parse(&hellos[0], 0).unwrap();
+        let key = PrivateKey::from_private_key(&X25519, &meetings[1].to_bytes()[..32]).unwrap();
+        cheat.greet(0, parties[0], &hello, &key).unwrap();
+        assert_eq!(toss(cheat.shares()), Err(LetterError::NotTheCommitment { party: 1 }));
+    }
+}
