@@ -14,6 +14,7 @@
 #![allow(clippy::print_stdout)]
 
 use nix::sys::resource::{UsageWho, getrusage};
+use std::convert::Infallible;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,10 +22,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_records::{
     KeyColumn, KeyItems, KeyLimits, OutputOptions, Progress, ReadOptions, Source, read_keys,
-    write_matches,
+    stream_items, write_matches, write_rows,
 };
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -33,7 +35,9 @@ fn main() -> Outcome {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["measure", "read", file, profile] => read(Path::new(file), profile),
+        ["measure", "stream", file, profile] => stream(Path::new(file), profile),
         ["measure", "write", file, every] => write(Path::new(file), every.parse()?),
+        ["measure", "rows", file, every] => rows(Path::new(file), every.parse()?),
         [directory] => run(Path::new(directory), 10_000_000),
         [directory, rows] => run(Path::new(directory), rows.parse()?),
         _ => Err("usage: read_speed DIRECTORY [ROWS]".into()),
@@ -61,10 +65,14 @@ fn run(directory: &Path, rows: u64) -> Outcome {
     measure(&["read", text(&zstd)?, "exact"])?;
     measure(&["read", text(&parquet)?, "exact"])?;
     measure(&["read", text(&parquet)?, "email"])?;
+    measure(&["stream", text(&csv)?, "exact"])?;
+    measure(&["stream", text(&parquet)?, "exact"])?;
     for file in [&csv, &parquet] {
-        // Every row, one in a thousand.
-        measure(&["write", text(file)?, "1"])?;
-        measure(&["write", text(file)?, "1000"])?;
+        // Every row, every second, one in a thousand.
+        for every in ["1", "2", "1000"] {
+            measure(&["write", text(file)?, every])?;
+            measure(&["rows", text(file)?, every])?;
+        }
     }
     Ok(())
 }
@@ -130,6 +138,44 @@ fn write(file: &Path, every: usize) -> Outcome {
         write_matches(&source, &key, &hash, &set.fingerprint, &matched, &output, &mut silent)?;
     assert_eq!(written.rows, matched.len() as u64);
     report("write", file, &format!("1/{every}"), set.counts.rows, start);
+    std::fs::remove_file(&output.path)?;
+    Ok(())
+}
+
+fn stream(file: &Path, profile: &str) -> Outcome {
+    let source = Source::open(file, &ReadOptions::default())?;
+    let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key(profile)?);
+    let start = Start::now();
+    let mut seen = 0;
+    let mut sink = |items: &[Item]| -> Result<(), Infallible> {
+        seen += items.len() as u64;
+        Ok(())
+    };
+    let limits = KeyLimits::default();
+    let streamed = stream_items(&source, &key, &hash, &limits, &mut sink, &mut silent)?;
+    report("stream", file, profile, streamed.rows, start);
+    assert_eq!(seen, streamed.rows);
+    Ok(())
+}
+
+fn rows(file: &Path, every: u64) -> Outcome {
+    let source = Source::open(file, &ReadOptions::default())?;
+    let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key("exact")?);
+    let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
+    let limits = KeyLimits::default();
+    let rows = stream_items(&source, &key, &hash, &limits, &mut sink, &mut silent)?.rows;
+    // No pattern, as keys have none that two lists have in common.
+    let mut wanted = vec![0_u64; rows.div_ceil(64) as usize];
+    for row in 0..rows {
+        let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+        let is_wanted = mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32 < (1 << 32) / every;
+        wanted[row as usize / 64] |= u64::from(is_wanted) << (row % 64);
+    }
+    let name = file.file_name().ok_or("the file has no name")?.to_string_lossy().into_owned();
+    let output = OutputOptions { path: file.with_file_name(format!("rows-{name}")), force: true };
+    let start = Start::now();
+    write_rows(&source, rows, &wanted, &output, &mut silent)?;
+    report("rows", file, &format!("1/{every}"), rows, start);
     std::fs::remove_file(&output.path)?;
     Ok(())
 }

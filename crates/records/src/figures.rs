@@ -2,8 +2,8 @@
 
 use crate::error::OutputError;
 use crate::format::Format;
-use crate::matches::usual_delimiter;
 use crate::output::{Origin, OutputOptions, TempOutput};
+use crate::second_pass::usual_delimiter;
 use crate::sink::parquet::TextTable;
 use crate::sink::text::{RecordWriter, TextSink};
 use std::fs::File;

@@ -44,8 +44,8 @@ pub(crate) struct KeyPass<'a> {
     encoder: KeyEncoder,
     hash: &'a KeyItems,
     rows: u64,
-    digest: [u8; 32],
-    block: Vec<u8>,
+    /// Unless nobody asks for the fingerprint.
+    seen: Option<Seen>,
     /// One key.
     key: Vec<u8>,
     /// Collected keys not hashed yet, each at the start of its [`ItemHash::BATCH_KEY_LEN`] bytes.
@@ -60,12 +60,19 @@ impl<'a> KeyPass<'a> {
             encoder: KeyEncoder::new(columns),
             hash,
             rows: 0,
-            digest: [0; 32],
-            block: Vec::with_capacity(FINGERPRINT_BLOCK_BYTES),
+            seen: Some(Seen {
+                digest: [0; 32],
+                block: Vec::with_capacity(FINGERPRINT_BLOCK_BYTES),
+            }),
             key: Vec::new(),
             waiting: Vec::new(),
             waiting_lens: [0; ItemHash::BATCH],
         }
+    }
+
+    /// The same, for a pass that nobody asks for its fingerprint.
+    pub(crate) fn without_fingerprint(columns: &[KeyColumn], hash: &'a KeyItems) -> Self {
+        Self { seen: None, ..Self::new(columns, hash) }
     }
 
     #[inline]
@@ -75,7 +82,7 @@ impl<'a> KeyPass<'a> {
         match self.encoder.encode(row, &mut self.key) {
             Encoded::Key => {
                 let item = self.hash.item(&self.key);
-                self.note(&item);
+                self.note(&[item]);
                 Outcome::Item(item)
             }
             Encoded::Empty => Outcome::Empty,
@@ -131,7 +138,7 @@ impl<'a> KeyPass<'a> {
         self.waiting.truncate(start);
         self.flush(items);
         items.push(item);
-        self.note(&item);
+        self.note(&[item]);
     }
 
     /// Hashes the keys that wait.
@@ -146,9 +153,33 @@ impl<'a> KeyPass<'a> {
             items.extend(keys.map(|(key, len)| self.hash.item(&key[..usize::from(*len)])));
         }
         self.waiting.clear();
-        items[known..].iter().for_each(|item| self.note(item));
+        self.note(&items[known..]);
     }
 
+    #[inline]
+    fn note(&mut self, items: &[Item]) {
+        if let Some(seen) = &mut self.seen {
+            items.iter().for_each(|item| seen.note(item));
+        }
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// What the pass saw; without a fingerprint, the number of rows only.
+    pub(crate) fn fingerprint(self) -> Fingerprint {
+        Fingerprint { rows: self.rows, items: self.seen.map_or([0; 32], Seen::digest) }
+    }
+}
+
+/// The items so far, digested.
+struct Seen {
+    digest: [u8; 32],
+    block: Vec<u8>,
+}
+
+impl Seen {
     #[inline]
     fn note(&mut self, item: &Item) {
         self.block.extend_from_slice(item.as_bytes());
@@ -163,13 +194,9 @@ impl<'a> KeyPass<'a> {
         self.block.clear();
     }
 
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    pub(crate) fn fingerprint(mut self) -> Fingerprint {
+    fn digest(mut self) -> [u8; 32] {
         self.absorb();
-        Fingerprint { rows: self.rows, items: self.digest }
+        self.digest
     }
 }
 

@@ -89,18 +89,98 @@ pub struct KeySet {
     pub fingerprint: Fingerprint,
 }
 
+/// Counts the rows of a pass that give no item, within its limits.
+pub(crate) struct Tally<'a> {
+    pub(crate) columns: &'a [KeyColumn],
+    limits: &'a KeyLimits,
+    pub(crate) path: &'a Path,
+    pub(crate) counts: KeyCounts,
+}
+
+impl<'a> Tally<'a> {
+    /// For a pass over `source`, unless the file itself says that it has too many rows.
+    pub(crate) fn new(
+        source: &'a Source,
+        columns: &'a [KeyColumn],
+        limits: &'a KeyLimits,
+    ) -> Result<Self, InputError> {
+        let tally = Self { columns, limits, path: source.path(), counts: KeyCounts::default() };
+        match source.rows() {
+            Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
+            _ => {}
+        }
+        Ok(tally)
+    }
+
+    /// Whether there may be a row after so many.
+    #[inline]
+    pub(crate) fn check_room(&self, rows: u64) -> Result<(), InputError> {
+        match self.limits.max_rows {
+            Some(limit) if rows >= limit => {
+                Err(InputError::TooManyRows { path: self.path.to_path_buf(), limit })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn refuse(
+        &mut self,
+        key: usize,
+        reason: Refusal,
+        place: Place,
+    ) -> Result<(), InputError> {
+        let column = &self.columns[key].column;
+        if self.limits.strict {
+            let (path, column) = (self.path.to_path_buf(), column.clone());
+            return Err(InputError::Refused { path, place, column, reason });
+        }
+        self.counts.refused += 1;
+        let known = |row: &&mut RefusedCount| row.reason == reason && row.column == *column;
+        match self.counts.refused_by.iter_mut().find(known) {
+            Some(row) => {
+                row.count += 1;
+                if row.first.len() < FIRST_PLACES {
+                    row.first.push(place);
+                }
+            }
+            None => self.counts.refused_by.push(RefusedCount {
+                column: column.clone(),
+                reason,
+                count: 1,
+                first: vec![place],
+            }),
+        }
+        Ok(())
+    }
+
+    /// What was counted in a pass over so many rows, `keyed` of which have a key.
+    pub(crate) fn finish(self, rows: u64, keyed: u64) -> Result<KeyCounts, InputError> {
+        let mut counts = self.counts;
+        counts.rows = rows;
+        if !self.limits.may_be_empty {
+            let path = || self.path.to_path_buf();
+            if rows == 0 {
+                return Err(InputError::NoRows { path: path() });
+            }
+            if keyed == 0 {
+                let KeyCounts { rows, empty, refused, .. } = counts;
+                return Err(InputError::NoKeys { path: path(), rows, empty, refused });
+            }
+        }
+        Ok(counts)
+    }
+}
+
 struct Collector<'a> {
     pass: KeyPass<'a>,
-    columns: &'a [KeyColumn],
-    limits: &'a KeyLimits,
-    path: &'a Path,
+    tally: Tally<'a>,
     items: Vec<Item>,
     values: Option<Values<'a>>,
     texts: Option<TextCollector>,
     /// Of the rows that gave an item, where there are values.
     places: Places,
     compact_at: usize,
-    counts: KeyCounts,
 }
 
 impl Collector<'_> {
@@ -130,43 +210,15 @@ impl Collector<'_> {
         }
         Ok(())
     }
-
-    #[cold]
-    fn refuse(&mut self, key: usize, reason: Refusal, place: Place) -> Result<(), InputError> {
-        let column = &self.columns[key].column;
-        if self.limits.strict {
-            let (path, column) = (self.path.to_path_buf(), column.clone());
-            return Err(InputError::Refused { path, place, column, reason });
-        }
-        self.counts.refused += 1;
-        let known = |row: &&mut RefusedCount| row.reason == reason && row.column == *column;
-        match self.counts.refused_by.iter_mut().find(known) {
-            Some(row) => {
-                row.count += 1;
-                if row.first.len() < FIRST_PLACES {
-                    row.first.push(place);
-                }
-            }
-            None => self.counts.refused_by.push(RefusedCount {
-                column: column.clone(),
-                reason,
-                count: 1,
-                first: vec![place],
-            }),
-        }
-        Ok(())
-    }
 }
 
 impl Visit for Collector<'_> {
     #[inline]
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
-        if self.limits.max_rows.is_some_and(|limit| self.pass.rows() >= limit) {
-            return Err(too_many(self.path, self.limits));
-        }
+        self.tally.check_room(self.pass.rows())?;
         let outcome = match &mut self.texts {
             Some(texts) => {
-                let (columns, path) = (self.columns, self.path);
+                let (columns, path) = (self.tally.columns, self.tally.path);
                 let look = |key: &[u8]| texts.take(key, columns, path, || row.place());
                 self.pass.collect_with(row, &mut self.items, look)?
             }
@@ -182,15 +234,11 @@ impl Visit for Collector<'_> {
                     self.compact()?;
                 }
             }
-            Outcome::Empty => self.counts.empty += 1,
-            Outcome::Refused { key, reason } => self.refuse(key, reason, row.place())?,
+            Outcome::Empty => self.tally.counts.empty += 1,
+            Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row.place())?,
         }
         Ok(ControlFlow::Continue(()))
     }
-}
-
-fn too_many(path: &Path, limits: &KeyLimits) -> InputError {
-    InputError::TooManyRows { path: path.to_path_buf(), limit: limits.max_rows.unwrap_or_default() }
 }
 
 /// Reads the keys of all rows into items, which `hash` makes of them.
@@ -231,39 +279,24 @@ pub fn read_keys_with(
     for column in beside.values.iter().flat_map(|values| &values.columns) {
         indices.push(source.value_index(column)?);
     }
-    if let (Some(limit), Some(rows)) = (limits.max_rows, source.rows())
-        && rows > limit
-    {
-        return Err(too_many(source.path(), limits));
-    }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
-        columns,
-        limits,
-        path: source.path(),
+        tally: Tally::new(source, columns, limits)?,
         items: Vec::new(),
         values: beside.values.map(|values| Values::new(values, columns.len(), source.path())),
         texts: beside.texts.map(TextCollector::new),
         places: Places::default(),
         compact_at: FIRST_COMPACTION,
-        counts: KeyCounts::default(),
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
     let rows = visit(source, &indices, &mut meter, &mut collector)?;
-    if rows == 0 && !limits.may_be_empty {
-        return Err(InputError::NoRows { path: source.path().to_path_buf() });
-    }
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
-    let Collector { pass, items, values, texts, mut counts, .. } = collector;
-    counts.rows = rows;
+    let Collector { pass, tally, items, values, texts, .. } = collector;
+    let mut counts = tally.finish(rows, items.len() as u64)?;
     counts.distinct = items.len() as u64;
     counts.duplicates = rows - counts.empty - counts.refused - counts.distinct;
     counts.without_value = values.as_ref().map_or(0, |values| values.empty);
-    if items.is_empty() && !limits.may_be_empty {
-        let KeyCounts { rows, empty, refused, .. } = counts;
-        return Err(InputError::NoKeys { path: source.path().to_path_buf(), rows, empty, refused });
-    }
     let values = values.map(Values::into_values);
     let texts = texts.map(|collector| collector.texts);
     Ok(KeySet { items, values, texts, counts, fingerprint: pass.fingerprint() })

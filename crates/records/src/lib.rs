@@ -6,15 +6,17 @@
 //! * [`encoding`] — the injective encoding of a composite key.
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — and the values of columns, and the texts of keys, beside them.
+//! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of the rows.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
 //! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
+//! * [`write_rows`] — the same for rows that a bitmap tells.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause.
 //! * [`fuzzing`] — entry points for fuzzers.
 //! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
 //!
-//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key, and what is
-//! read beside it, plus fixed buffers, whatever the size of the file.
+//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key, or none where
+//! items are streamed too, and what is read beside it, plus fixed buffers, whatever the size of the file.
 
 #![forbid(unsafe_code)]
 
@@ -33,10 +35,13 @@ mod output;
 mod profile;
 mod progress;
 mod rows;
+mod second_pass;
+mod selected;
 mod shapes;
 mod sink;
 mod sort;
 mod source;
+mod stream;
 mod text;
 mod texts;
 mod values;
@@ -51,13 +56,16 @@ pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use key_pass::Fingerprint;
 pub use keys::{Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys, read_keys_with};
-pub use matches::{Written, write_matches};
+pub use matches::write_matches;
 pub use output::{
     Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,
 };
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;
+pub use second_pass::Written;
+pub use selected::write_rows;
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
 pub use source::{ReadOptions, Source};
+pub use stream::{NO_ITEM, StreamError, Streamed, stream_items};
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, ValueColumns};

@@ -1,32 +1,22 @@
-//! Second pass: the rows whose key matched, all columns, in input order.
+//! The rows whose key matched.
 
-use crate::columnar::{KeyBatches, RowBatches, Table, cells::TextColumn, no_text};
+use crate::columnar::{KeyBatches, Table};
 use crate::error::{InputError, WriteError};
-use crate::format::Format;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{Fingerprint, KeyPass, Outcome};
-use crate::output::{OutputOptions, TempOutput};
+use crate::output::OutputOptions;
 use crate::progress::{Meter, Progress};
-use crate::rows::{ROWS_PER_TICK, Row, TextRow};
-use crate::sink::parquet::{ParquetSink, TextTable};
-use crate::sink::text::{RecordWriter, TextSink};
+use crate::rows::{Row, TextRow};
+use crate::second_pass::{Copying, Wanted, Written, write_wanted};
 use crate::sort::sort_distinct;
-use crate::source::{Layout, Source, TextLayout};
+use crate::source::Source;
 use crate::text::reader::Record;
-use arrow::array::{BooleanArray, RecordBatch};
-use parquet::arrow::arrow_reader::RowSelection;
+use arrow::array::BooleanBufferBuilder;
+use arrow::buffer::BooleanBuffer;
 use std::borrow::Cow;
-use std::fs::File;
 use std::ops::{ControlFlow, Range};
 use vesica_core::Item;
-
-/// What was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Rows, the header not counted.
-    pub rows: u64,
-}
 
 /// Writes the rows of `source` whose item is in `matched`, with all columns, in the order of the
 /// input, repeated keys included.
@@ -52,53 +42,24 @@ pub fn write_matches(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
     let indices = source.key_indices(columns)?;
-    let output = TempOutput::create(source, options)?;
-    let matched = Matched::new(matched);
-    let mut pass = Pass {
+    let wanted = ByKey {
         keys: KeyPass::new(columns, hash),
-        matched: &matched,
-        meter: Meter::new(source.len_bytes(), progress),
-        written: 0,
+        matched: Matched::new(matched),
+        columns: &indices,
+        expected,
+        window: Window::default(),
     };
-    let out = output.writer()?;
-    match (source.layout(), output.format().format) {
-        (Layout::Text(_), Format::Parquet) => {
-            let mut table = TextTable::new(out, source.columns(), output.path())?;
-            let mut scratch = Vec::new();
-            pass.text(source, &indices, |record| push_text(&mut table, record, &mut scratch))?;
-            table.finish()?;
-        }
-        (Layout::Text(layout), format) => {
-            pass.text_to_text(source, &indices, *layout, format, out, &output)?;
-        }
-        (Layout::Parquet(table), Format::Parquet) => {
-            let mut sink = ParquetSink::like(out, table, output.path())?;
-            pass.table(source, table, &indices, |batch, _| Ok(sink.write(batch)?))?;
-            sink.finish()?;
-        }
-        (Layout::Parquet(table), format) => {
-            pass.table_to_text(source, table, &indices, format, out, &output)?;
-        }
-    }
-    let Pass { keys, written, .. } = pass;
-    source.check_unchanged()?;
-    if keys.fingerprint() != *expected {
-        return Err(InputError::Changed { path: source.path().to_path_buf() }.into());
-    }
-    output.commit()?;
-    Ok(Written { rows: written })
+    write_wanted(source, &indices, wanted, options, progress)
 }
 
-/// The delimiter of a text format, where nothing else is known.
-pub(crate) fn usual_delimiter(format: Format) -> u8 {
-    if format == Format::Tsv { b'\t' } else { b',' }
-}
-
-struct Pass<'a, 'p> {
+/// The rows whose item is in a set.
+struct ByKey<'a> {
     keys: KeyPass<'a>,
-    matched: &'a Matched<'a>,
-    meter: Meter<'p>,
-    written: u64,
+    matched: Matched<'a>,
+    /// The key columns.
+    columns: &'a [usize],
+    expected: &'a Fingerprint,
+    window: Window,
 }
 
 /// Records whose items are looked up together, so that their cache misses overlap.
@@ -130,76 +91,17 @@ impl Window {
     }
 }
 
-impl Pass<'_, '_> {
-    #[inline]
-    fn matches(&mut self, row: &impl Row) -> bool {
-        let found = match self.keys.outcome(row) {
-            Outcome::Item(item) => self.matched.contains(&item),
-            Outcome::Empty | Outcome::Refused { .. } => false,
-        };
-        self.written += u64::from(found);
-        found
-    }
-
-    /// Gives every matching record to `write`.
-    fn text(
-        &mut self,
-        source: &Source,
-        columns: &[usize],
-        mut write: impl FnMut(Record<'_>) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        let (mut reader, _) = source.records()?;
-        while let Some(record) = reader.next()? {
-            if self.matches(&TextRow { record, columns }) {
-                write(record)?;
-            }
-            if self.keys.rows().is_multiple_of(ROWS_PER_TICK) {
-                self.meter.tick(reader.bytes_done(), self.keys.rows())?;
-            }
-        }
-        Ok(self.meter.finish(self.keys.rows())?)
-    }
-
-    /// Gives every matching record to `write`, as it stands in the file: without its line end, and
-    /// with it.
-    fn text_as_it_stands(
-        &mut self,
-        source: &Source,
-        columns: &[usize],
-        mut write: impl FnMut(&[u8], &[u8]) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        let (mut reader, _) = source.records()?;
-        let mut window = Window::default();
-        while let Some(record) = reader.next()? {
-            let row = TextRow { record, columns };
-            if let Outcome::Item(()) = self.keys.collect(&row, &mut window.items) {
-                window.push(record);
-            }
-            if window.is_full() {
-                self.write_window(&mut window, &mut write)?;
-            }
-            if self.keys.rows().is_multiple_of(ROWS_PER_TICK) {
-                self.meter.tick(reader.bytes_done(), self.keys.rows())?;
-            }
-        }
-        self.write_window(&mut window, &mut write)?;
-        Ok(self.meter.finish(self.keys.rows())?)
-    }
-
-    /// Writes what matches of the window, and empties it.
-    fn write_window(
-        &mut self,
-        window: &mut Window,
-        write: &mut impl FnMut(&[u8], &[u8]) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        self.keys.flush(&mut window.items);
+impl ByKey<'_> {
+    /// Copies what matches of the window, and empties it.
+    fn copy_window(&mut self, copy: &mut impl Copying) -> Result<(), WriteError> {
+        let Self { keys, matched, window, .. } = self;
+        keys.flush(&mut window.items);
         let mut found = [false; WINDOW];
-        self.matched.contains_each(&window.items, &mut found);
+        matched.contains_each(&window.items, &mut found);
         let mut start = 0;
         for ((body_end, end), found) in window.ends.drain(..).zip(found) {
             if found {
-                self.written += 1;
-                write(&window.bytes[start..body_end], &window.bytes[start..end])?;
+                copy(&window.bytes[start..body_end], &window.bytes[start..end])?;
             }
             start = end;
         }
@@ -207,127 +109,57 @@ impl Pass<'_, '_> {
         window.bytes.clear();
         Ok(())
     }
-
-    fn text_to_text(
-        &mut self,
-        source: &Source,
-        columns: &[usize],
-        layout: TextLayout,
-        format: Format,
-        out: File,
-        output: &TempOutput,
-    ) -> Result<(), WriteError> {
-        let mut sink = TextSink::new(out, output.format().codec, output.path())?;
-        let (_, header) = source.records()?;
-        if format == source.format() {
-            if header.had_bom {
-                sink.write(b"\xef\xbb\xbf")?;
-            }
-            let mut line_end = b"\n".to_vec();
-            let mut copy = |body: &[u8], whole: &[u8]| -> Result<(), WriteError> {
-                sink.write(whole)?;
-                if body.len() < whole.len() {
-                    line_end.clear();
-                    line_end.extend_from_slice(&whole[body.len()..]);
-                } else {
-                    // The last record of a file may lack its line end.
-                    sink.write(&line_end)?;
-                }
-                Ok(())
-            };
-            if !header.raw.is_empty() {
-                copy(&header.raw[..header.body_len], &header.raw)?;
-            }
-            self.text_as_it_stands(source, columns, copy)?;
-        } else {
-            let mut writer = RecordWriter::new(usual_delimiter(format));
-            if layout.header {
-                source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
-                writer.finish(&mut sink)?;
-            }
-            let mut scratch = Vec::new();
-            self.text(source, columns, |record| {
-                for index in 0..record.len() {
-                    writer.push(record.cell(index, &mut scratch));
-                }
-                Ok(writer.finish(&mut sink)?)
-            })?;
-        }
-        Ok(sink.finish()?)
-    }
-
-    /// Gives every batch of matching rows to `write`, with the number of the first row of its
-    /// row group, from 1.
-    fn table(
-        &mut self,
-        source: &Source,
-        table: &Table,
-        columns: &[usize],
-        mut write: impl FnMut(&RecordBatch, u64) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        for group in 0..table.file().num_row_groups() {
-            let first_row = self.keys.rows();
-            let mut filters = Vec::new();
-            let mut batches = KeyBatches::open(source, table, columns, Some((group, first_row)))?;
-            let before = self.written;
-            while let Some(batch) = batches.next()? {
-                let found: Vec<bool> = batch.rows().map(|row| self.matches(&row)).collect();
-                filters.push(BooleanArray::from(found));
-                let rows = self.keys.rows();
-                self.meter.tick(source.bytes_at_row(rows, table), rows)?;
-            }
-            if self.written == before {
-                continue;
-            }
-            let selection = RowSelection::from_filters(&filters);
-            let mut batches = RowBatches::open(source, table, group, selection)?;
-            while let Some(batch) = batches.next()? {
-                write(&batch, first_row + 1)?;
-            }
-        }
-        Ok(self.meter.finish(self.keys.rows())?)
-    }
-
-    fn table_to_text(
-        &mut self,
-        source: &Source,
-        table: &Table,
-        columns: &[usize],
-        format: Format,
-        out: File,
-        output: &TempOutput,
-    ) -> Result<(), WriteError> {
-        let mut sink = TextSink::new(out, output.format().codec, output.path())?;
-        let mut writer = RecordWriter::new(usual_delimiter(format));
-        source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
-        writer.finish(&mut sink)?;
-        self.table(source, table, columns, |batch, first_row| {
-            let mut texts = Vec::with_capacity(batch.num_columns());
-            for (array, name) in batch.columns().iter().zip(source.columns()) {
-                let text = TextColumn::new(array)
-                    .map_err(|reason| no_text(&reason, source.path(), first_row, name))?;
-                texts.push(text);
-            }
-            for row in 0..batch.num_rows() {
-                texts.iter().for_each(|text| writer.push(text.cell(row)));
-                writer.finish(&mut sink)?;
-            }
-            Ok(())
-        })?;
-        Ok(sink.finish()?)
-    }
 }
 
-/// Adds a record to a table of strings.
-fn push_text(
-    table: &mut TextTable<File>,
-    record: Record<'_>,
-    scratch: &mut Vec<u8>,
-) -> Result<(), WriteError> {
-    for index in 0..record.len() {
-        table.cell(index, record.cell(index, scratch));
+impl Wanted for ByKey<'_> {
+    fn rows(&self) -> u64 {
+        self.keys.rows()
     }
-    Ok(table.end_row()?)
+
+    #[inline]
+    fn wants(&mut self, row: &impl Row) -> bool {
+        match self.keys.outcome(row) {
+            Outcome::Item(item) => self.matched.contains(&item),
+            Outcome::Empty | Outcome::Refused { .. } => false,
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, row: &TextRow<'_>, copy: &mut impl Copying) -> Result<(), WriteError> {
+        if let Outcome::Item(()) = self.keys.collect(row, &mut self.window.items) {
+            self.window.push(row.record);
+        }
+        if self.window.is_full() {
+            self.copy_window(copy)?;
+        }
+        Ok(())
+    }
+
+    fn copy_rest(&mut self, copy: &mut impl Copying) -> Result<(), WriteError> {
+        self.copy_window(copy)
+    }
+
+    fn group(
+        &mut self,
+        source: &Source,
+        table: &Table,
+        group: usize,
+        meter: &mut Meter<'_>,
+    ) -> Result<BooleanBuffer, InputError> {
+        let group = Some((group, self.keys.rows()));
+        let mut batches = KeyBatches::open(source, table, self.columns, group)?;
+        let mut mask = BooleanBufferBuilder::new(0);
+        while let Some(batch) = batches.next()? {
+            batch.rows().for_each(|row| mask.append(self.wants(&row)));
+            let rows = self.keys.rows();
+            meter.tick(source.bytes_at_row(rows, table), rows)?;
+        }
+        Ok(mask.finish())
+    }
+
+    fn saw_all(self) -> bool {
+        self.keys.fingerprint() == *self.expected
+    }
 }
 
 /// A sorted set of items with an index by their first bits: digests are uniform, so a lookup

@@ -1,12 +1,15 @@
-//! Memory follows the distinct keys, not the rows and not their length.
+//! Memory follows the distinct keys, not the rows and not their length; streaming takes none.
 //!
 //! One test in a process of its own: it watches the high-water mark of the whole process.
 
 mod common;
 
-use common::{Scratch, open_keys};
+use common::{Scratch, hash, key, open, open_keys, silent};
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use vesica_core::Item;
+use vesica_records::{KeyLimits, OutputOptions, stream_items, write_rows};
 
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -31,6 +34,18 @@ fn memory_is_sixteen_bytes_a_distinct_key() {
     };
     let (few, many) = (file("few.csv", 1000), file("many.csv", ROWS));
     let before = peak_bytes();
+    let source = open(&many).unwrap();
+    let (columns, limits) = (key(&[("id", "exact")]), KeyLimits::default());
+    let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
+    let streamed =
+        stream_items(&source, &columns, &hash(), &limits, &mut sink, &mut silent).unwrap();
+    assert_eq!(streamed.keyed, ROWS);
+    let wanted = vec![u64::MAX; ROWS.div_ceil(64) as usize];
+    let options = OutputOptions { path: dir.path("out.csv"), force: false };
+    write_rows(&source, ROWS, &wanted, &options, &mut silent).unwrap();
+    let streaming = peak_bytes() - before;
+    assert!(streaming < ROWS / 8 + (4 << 20), "{streaming} bytes for streaming");
+    drop(wanted);
     let set = open_keys(few, &[("id", "exact")]).unwrap();
     assert_eq!((set.counts.rows, set.counts.distinct), (ROWS, 1000));
     let after_few = peak_bytes() - before;

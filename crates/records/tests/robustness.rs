@@ -4,10 +4,12 @@ mod common;
 
 use common::{Scratch, key, open, silent};
 use proptest::prelude::*;
+use std::convert::Infallible;
 use std::path::Path;
+use vesica_core::Item;
 use vesica_records::{
     Format, InputError, KeyLimits, OutputOptions, ReadOptions, Source, read_keys, shapes,
-    write_matches,
+    stream_items, write_matches, write_rows,
 };
 
 /// Does with a file all that can be done.
@@ -19,8 +21,21 @@ fn exercise(path: &Path, options: &ReadOptions) -> Result<(), InputError> {
     let _ = read_keys(&source, &columns, &common::hash(), &KeyLimits::default(), &mut silent);
     let columns = &columns[1..];
     let set = read_keys(&source, columns, &common::hash(), &KeyLimits::default(), &mut silent)?;
+    let mut streamed = 0;
+    let mut sink = |items: &[Item]| {
+        streamed += items.len() as u64;
+        Ok::<_, Infallible>(())
+    };
+    let limits = KeyLimits::default();
+    let again = stream_items(&source, columns, &common::hash(), &limits, &mut sink, &mut silent);
+    assert_eq!(again.unwrap().rows, set.counts.rows);
+    assert_eq!(streamed, set.counts.rows);
+    let wanted = vec![u64::MAX; streamed.div_ceil(64) as usize];
     for name in ["out.csv", "out.parquet"] {
         let options = OutputOptions { path: path.with_file_name(name), force: true };
+        if let Ok(written) = write_rows(&source, streamed, &wanted, &options, &mut silent) {
+            assert_eq!(written.rows, streamed);
+        }
         let written = write_matches(
             &source,
             columns,

@@ -1,0 +1,155 @@
+//! Streaming pass: the item of every row, in the order of the rows; nothing is kept.
+
+use crate::error::InputError;
+use crate::key::KeyColumn;
+use crate::key_items::KeyItems;
+use crate::key_pass::{KeyPass, Outcome};
+use crate::keys::{KeyCounts, KeyLimits, Tally};
+use crate::progress::{Meter, Progress};
+use crate::rows::{Row, Visit, visit};
+use crate::source::Source;
+use std::ops::ControlFlow;
+use vesica_core::Item;
+
+/// What stands for the item of a row without a usable key. A digest equals it with probability 2^-128.
+pub const NO_ITEM: Item = Item::from_bytes([0; Item::LEN]);
+
+/// Rows whose items are handed on together.
+const BLOCK_ROWS: usize = 1 << 13;
+
+/// What [`stream_items`] saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Streamed {
+    /// What became of the rows. Nothing is known here of repeated keys: `duplicates` and `distinct` are 0, and
+    /// so is `without_value`.
+    pub counts: KeyCounts,
+    /// Rows, each of which has an item or [`NO_ITEM`].
+    pub rows: u64,
+    /// Rows with a usable key.
+    pub keyed: u64,
+}
+
+/// A streaming pass ended early.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError<E> {
+    /// The input cannot be used, or the pass was interrupted.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// What took the items failed.
+    #[error("the items could not be taken")]
+    Sink(#[source] E),
+}
+
+/// Streams the item of every row, in the order of the rows: `sink` gets them some thousands at a time. A row
+/// without a usable key, empty or refused, is counted as [`crate::read_keys`] does and has [`NO_ITEM`].
+///
+/// The memory is fixed buffers, whatever the size of the file. `hash` should give digests: an integer of 0 without
+/// a mark is [`NO_ITEM`] too. `progress` is called at most some tens of times a second; `Break` ends the pass with
+/// [`InputError::Interrupted`]. After an error `sink` may have had the items of some rows.
+///
+/// # Errors
+/// Anything wrong with the file, a limit passed, no row at all, or no row with a key; and the error of `sink`.
+pub fn stream_items<E>(
+    source: &Source,
+    columns: &[KeyColumn],
+    hash: &KeyItems,
+    limits: &KeyLimits,
+    sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Streamed, StreamError<E>> {
+    let indices = source.key_indices(columns)?;
+    let mut stream = Stream {
+        pass: KeyPass::without_fingerprint(columns, hash),
+        tally: Tally::new(source, columns, limits)?,
+        block: Block::default(),
+        sink,
+        refused: None,
+        keyed: 0,
+    };
+    let mut meter = Meter::new(source.len_bytes(), progress);
+    let rows = visit(source, &indices, &mut meter, &mut stream)?;
+    if stream.refused.is_none() {
+        stream.hand_on();
+    }
+    let Stream { tally, refused, keyed, .. } = stream;
+    if let Some(error) = refused {
+        return Err(StreamError::Sink(error));
+    }
+    Ok(Streamed { counts: tally.finish(rows, keyed)?, rows, keyed })
+}
+
+/// The items of consecutive rows.
+#[derive(Default)]
+struct Block {
+    /// Those of the rows that have one; the last may still wait in [`KeyPass`].
+    items: Vec<Item>,
+    /// The rows that have none, from the first of the block, ascending.
+    gaps: Vec<usize>,
+    rows: usize,
+}
+
+impl Block {
+    /// Puts [`NO_ITEM`] where rows have no item.
+    fn align(&mut self) {
+        let mut items = self.items.len();
+        let mut end = self.rows;
+        self.items.resize(end, NO_ITEM);
+        // From the last on, so that no item is overwritten that is still to be moved.
+        for gap in self.gaps.drain(..).rev() {
+            let moved = end - gap - 1;
+            self.items.copy_within(items - moved..items, gap + 1);
+            self.items[gap] = NO_ITEM;
+            items -= moved;
+            end = gap;
+        }
+    }
+}
+
+struct Stream<'a, E> {
+    pass: KeyPass<'a>,
+    tally: Tally<'a>,
+    block: Block,
+    sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
+    /// Why the sink takes no more.
+    refused: Option<E>,
+    keyed: u64,
+}
+
+impl<E> Stream<'_, E> {
+    /// Gives the block to the sink, and empties it.
+    #[inline(never)]
+    fn hand_on(&mut self) {
+        self.pass.flush(&mut self.block.items);
+        self.keyed += self.block.items.len() as u64;
+        self.block.align();
+        if self.block.rows > 0 {
+            self.refused = (self.sink)(&self.block.items).err();
+        }
+        self.block.items.clear();
+        self.block.rows = 0;
+    }
+}
+
+impl<E> Visit for Stream<'_, E> {
+    #[inline]
+    fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
+        self.tally.check_room(self.pass.rows())?;
+        match self.pass.collect(row, &mut self.block.items) {
+            Outcome::Item(()) => {}
+            Outcome::Empty => {
+                self.tally.counts.empty += 1;
+                self.block.gaps.push(self.block.rows);
+            }
+            Outcome::Refused { key, reason } => {
+                self.tally.refuse(key, reason, row.place())?;
+                self.block.gaps.push(self.block.rows);
+            }
+        }
+        self.block.rows += 1;
+        if self.block.rows < BLOCK_ROWS {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.hand_on();
+        Ok(if self.refused.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}
