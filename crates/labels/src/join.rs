@@ -1,6 +1,7 @@
 //! What several sorted lists have in common.
 
-use crate::{Bits, Label, List, ListError};
+use crate::ranges::merge;
+use crate::{Bits, List, ListError, Ranges};
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,27 +22,24 @@ pub fn common(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Vec<Bits>>, (usize, ListError)> {
     let all = lists.iter().map(|list| Mutex::new(Bits::new(list.len()))).collect::<Vec<_>>();
-    let range_bits = lists.iter().map(|list| list.format().segment_bits()).max().unwrap_or(0);
-    let shortest = lists.iter().map(|list| list.format().label_bits()).min().unwrap_or(128);
-    let mask = Label::MAX << (128 - shortest);
+    let ranges_len = Ranges::new(lists, 0).len();
     let stopped = AtomicBool::new(false);
     // Neighbouring ranges stay on one thread, which keeps the segment of a coarser list.
-    let ranges_at_once = (1_u32 << range_bits).div_ceil(pool.len() as u32 * 8);
-    let chunks: Vec<u32> = (0..1 << range_bits).step_by(ranges_at_once as usize).collect();
+    let ranges_at_once = ranges_len.div_ceil(pool.len() as u32 * 8);
+    let chunks: Vec<u32> = (0..ranges_len).step_by(ranges_at_once as usize).collect();
     let one = |first: u32| -> Result<(), (usize, ListError)> {
-        let mut open: Vec<Open> = lists.iter().map(|_| Open::default()).collect();
-        for range in first..(first + ranges_at_once).min(1 << range_bits) {
+        let mut ranges = Ranges::new(lists, 0);
+        let mut found = vec![Vec::new(); lists.len()];
+        for range in first..(first + ranges_at_once).min(ranges_len) {
             if stopped.load(Ordering::Relaxed) || stop() {
                 stopped.store(true, Ordering::Relaxed);
                 return Ok(());
             }
-            for (at, (list, open)) in lists.iter().zip(&mut open).enumerate() {
-                open.turn_to(list, range, range_bits, mask).map_err(|error| (at, error))?;
-            }
-            mark(&mut open);
-            for (open, bits) in open.iter().zip(&all) {
+            ranges.turn_to(range)?;
+            mark(&ranges, &mut found);
+            for (found, bits) in found.iter().zip(&all) {
                 let mut bits = bits.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                open.found.iter().for_each(|place| bits.set(*place));
+                found.iter().for_each(|place| bits.set(*place));
             }
         }
         Ok(())
@@ -56,92 +54,31 @@ pub fn common(
     Ok(Some(bits.collect()))
 }
 
-/// The part of one list that is being looked at.
-#[derive(Default)]
-struct Open {
-    segment: Option<u32>,
-    labels: Vec<Label>,
-    /// The part of `labels` in the present range, and the place in the list of its first.
-    start: usize,
-    end: usize,
-    place: u64,
-    found: Vec<u64>,
-}
-
-impl Open {
-    fn turn_to(
-        &mut self,
-        list: &List<'_>,
-        range: u32,
-        range_bits: u32,
-        mask: Label,
-    ) -> Result<(), ListError> {
-        let finer = range_bits - list.format().segment_bits();
-        let segment = range >> finer;
-        if self.segment != Some(segment) {
-            list.segment(segment, &mut self.labels)?;
-            self.labels.iter_mut().for_each(|label| *label &= mask);
-            self.segment = Some(segment);
-            self.end = 0;
-        }
-        let in_range = |label: &Label| label.checked_shr(128 - range_bits).unwrap_or(0) as u32;
-        if finer == 0 {
-            (self.start, self.end) = (0, self.labels.len());
-        } else {
-            self.start = self.labels.partition_point(|label| in_range(label) < range);
-            self.end = self.labels.partition_point(|label| in_range(label) <= range);
-        }
-        self.place = list.start(segment) + self.start as u64;
-        self.found.clear();
-        Ok(())
-    }
-
-    fn labels(&self) -> &[Label] {
-        &self.labels[self.start..self.end]
-    }
-}
-
-/// Notes the places of the labels that all have.
-fn mark(open: &mut [Open]) {
-    let Some((first, others)) = open.split_first_mut() else { return };
-    if let [second] = others {
-        let (one, two) =
-            (&first.labels[first.start..first.end], &second.labels[second.start..second.end]);
-        merge(one, two, |i, j| {
-            first.found.push(first.place + i as u64);
-            second.found.push(second.place + j as u64);
-        });
+/// Notes the places in the present range of the labels that all have.
+fn mark(ranges: &Ranges<'_, '_>, found: &mut [Vec<u64>]) {
+    found.iter_mut().for_each(Vec::clear);
+    if ranges.lacks_any() {
         return;
     }
-    let mut common = first.labels().to_vec();
+    if let [first, second] = found {
+        let (place, other) = (ranges.place(0), ranges.place(1));
+        return merge(ranges.labels(0), ranges.labels(1), |i, j| {
+            first.push(place + i as u64);
+            second.push(other + j as u64);
+        });
+    }
+    let all = ranges.all();
+    let Some((first, others)) = all.split_first() else { return };
+    let mut common = first.to_vec();
     common.dedup();
-    for other in others.iter() {
+    for other in others {
         let mut kept = Vec::new();
-        merge(&common, other.labels(), |i, _| kept.push(common[i]));
+        merge(&common, other, |i, _| kept.push(common[i]));
         kept.dedup();
         common = kept;
     }
-    for open in open.iter_mut() {
-        let (place, found) = (open.place, &mut open.found);
-        merge(&common, &open.labels[open.start..open.end], |_, j| found.push(place + j as u64));
-    }
-}
-
-/// Calls `both` with the places of each pair of equal labels. Labels of one list are different but for what was cut
-/// off them; where equal ones follow each other, all of their pairs are called.
-fn merge(one: &[Label], two: &[Label], mut both: impl FnMut(usize, usize)) {
-    let (mut i, mut j) = (0, 0);
-    while let (Some(a), Some(b)) = (one.get(i), two.get(j)) {
-        if a == b {
-            let equal =
-                |list: &[Label], from: usize| list[from..].iter().take_while(|x| *x == a).count();
-            let (ends_i, ends_j) = (i + equal(one, i), j + equal(two, j));
-            (i..ends_i).for_each(|i| (j..ends_j).for_each(|j| both(i, j)));
-            (i, j) = (ends_i, ends_j);
-        } else {
-            // No branch: which is smaller is a coin toss to the processor.
-            i += usize::from(a < b);
-            j += usize::from(b < a);
-        }
+    for (list, (labels, found)) in all.iter().zip(found).enumerate() {
+        let place = ranges.place(list);
+        merge(&common, labels, |_, j| found.push(place + j as u64));
     }
 }

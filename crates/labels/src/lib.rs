@@ -4,7 +4,8 @@
 //! * [`Format`] — how many bits a label has, and how a sorted list of them is written in segments.
 //! * [`Spool`], [`Sorted`] — lists larger than memory, sorted; [`Order`] — what stood where before.
 //! * [`Scratch`] — where they go meanwhile: memory, or files that the caller makes.
-//! * [`List`] — a list in its written form; [`join`](join::common) — what several lists have in common.
+//! * [`List`] — a list in its written form; [`join`](join::common) — what several lists have in common;
+//!   [`Ranges`] — the lists side by side, for who finds it elsewhere.
 //! * [`Bits`] — a bit for each label of a list.
 //!
 //! A list of labels is always in ascending order, the one order that every list has and that says nothing about
@@ -20,6 +21,7 @@ pub mod join;
 mod key;
 mod list;
 mod order;
+mod ranges;
 mod scratch;
 mod spool;
 
@@ -28,6 +30,7 @@ pub use format::{Format, MAX_SCALE};
 pub use key::LabelKey;
 pub use list::{List, ListError, Segments, count_segment, decode_segment};
 pub use order::Order;
+pub use ranges::{MAX_RANGE_BITS, Ranges, compared_bits, set_common};
 pub use scratch::{MemoryScratch, Scratch, ScratchFile};
 pub use spool::{Segment, Sorted, Spool};
 

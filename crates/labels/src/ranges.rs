@@ -1,0 +1,150 @@
+//! Several lists side by side.
+
+use crate::{Bits, Label, List, ListError};
+
+/// Most leading bits of a range.
+pub const MAX_RANGE_BITS: u32 = 31;
+
+/// Several lists, range by range of the leading bits of their labels, cut to the bits in which they are compared: as
+/// many as the shortest labels have. Holds one segment of each list.
+pub struct Ranges<'l, 'a> {
+    lists: &'l [List<'a>],
+    open: Vec<Open>,
+    bits: u32,
+    mask: Label,
+}
+
+/// The part of one list that is being looked at.
+#[derive(Default)]
+struct Open {
+    segment: Option<u32>,
+    labels: Vec<Label>,
+    /// The part of `labels` in the present range, and the place in the list of its first.
+    start: usize,
+    end: usize,
+    place: u64,
+}
+
+impl<'l, 'a> Ranges<'l, 'a> {
+    /// Ranges of `bits` leading bits, or as many as name a segment of the finest of the lists; at most
+    /// [`MAX_RANGE_BITS`], and no more than all labels have.
+    pub fn new(lists: &'l [List<'a>], bits: u32) -> Self {
+        let compared = compared_bits(lists);
+        let segments = lists.iter().map(|list| list.format().segment_bits()).max().unwrap_or(0);
+        Self {
+            lists,
+            open: lists.iter().map(|_| Open::default()).collect(),
+            bits: bits.min(MAX_RANGE_BITS).min(compared).max(segments),
+            mask: Label::MAX << (128 - compared),
+        }
+    }
+
+    /// Number of ranges.
+    pub fn len(&self) -> u32 {
+        1 << self.bits
+    }
+
+    /// Always false: there is at least one range.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Goes to a range, most cheaply to the next one.
+    ///
+    /// # Errors
+    /// Any [`ListError`] of a list, with its place among them.
+    pub fn turn_to(&mut self, range: u32) -> Result<(), (usize, ListError)> {
+        for (at, (list, open)) in self.lists.iter().zip(&mut self.open).enumerate() {
+            open.turn_to(list, range, self.bits, self.mask).map_err(|error| (at, error))?;
+        }
+        Ok(())
+    }
+
+    /// The labels of list `list` in the present range, ascending; labels that what was cut off told apart are equal.
+    pub fn labels(&self, list: usize) -> &[Label] {
+        let open = &self.open[list];
+        &open.labels[open.start..open.end]
+    }
+
+    /// The place in list `list` of the first of its labels in the present range.
+    pub fn place(&self, list: usize) -> u64 {
+        self.open[list].place
+    }
+
+    /// The labels of all lists in the present range.
+    pub fn all(&self) -> Vec<&[Label]> {
+        (0..self.open.len()).map(|list| self.labels(list)).collect()
+    }
+
+    /// Whether some list has no label in the present range, so that nothing is common.
+    pub fn lacks_any(&self) -> bool {
+        self.open.iter().any(|open| open.start == open.end)
+    }
+}
+
+/// The bits in which the labels of the lists are compared: those of the shortest.
+pub fn compared_bits(lists: &[List<'_>]) -> u32 {
+    lists.iter().map(|list| list.format().label_bits()).min().unwrap_or(128)
+}
+
+/// Sets the bits, from `place` on, of those `labels` that are among `common`; both ascending. Gives the number of
+/// different labels found.
+pub fn set_common(bits: &mut Bits, place: u64, labels: &[Label], common: &[Label]) -> usize {
+    let (mut found, mut last) = (0, None);
+    merge(common, labels, |i, j| {
+        bits.set(place + j as u64);
+        found += usize::from(last != Some(common[i]));
+        last = Some(common[i]);
+    });
+    found
+}
+
+impl Open {
+    fn turn_to(
+        &mut self,
+        list: &List<'_>,
+        range: u32,
+        range_bits: u32,
+        mask: Label,
+    ) -> Result<(), ListError> {
+        let finer = range_bits - list.format().segment_bits();
+        let segment = range >> finer;
+        if self.segment != Some(segment) {
+            self.segment = None;
+            list.segment(segment, &mut self.labels)?;
+            if list.format().truncated(Label::MAX) != mask {
+                self.labels.iter_mut().for_each(|label| *label &= mask);
+            }
+            self.segment = Some(segment);
+            self.end = 0;
+        }
+        if finer == 0 {
+            (self.start, self.end) = (0, self.labels.len());
+        } else {
+            let in_range = |label: &Label| label.checked_shr(128 - range_bits).unwrap_or(0) as u32;
+            self.start = self.labels.partition_point(|label| in_range(label) < range);
+            self.end = self.labels.partition_point(|label| in_range(label) <= range);
+        }
+        self.place = list.start(segment) + self.start as u64;
+        Ok(())
+    }
+}
+
+/// Calls `both` with the places of each pair of equal labels. Labels of one list are different but for what was cut
+/// off them; where equal ones follow each other, all of their pairs are called.
+pub(crate) fn merge(one: &[Label], two: &[Label], mut both: impl FnMut(usize, usize)) {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(a), Some(b)) = (one.get(i), two.get(j)) {
+        if a == b {
+            let equal =
+                |list: &[Label], from: usize| list[from..].iter().take_while(|x| *x == a).count();
+            let (ends_i, ends_j) = (i + equal(one, i), j + equal(two, j));
+            (i..ends_i).for_each(|i| (j..ends_j).for_each(|j| both(i, j)));
+            (i, j) = (ends_i, ends_j);
+        } else {
+            // No branch: which is smaller is a coin toss to the processor.
+            i += usize::from(a < b);
+            j += usize::from(b < a);
+        }
+    }
+}
