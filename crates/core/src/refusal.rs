@@ -35,6 +35,9 @@ pub enum Refusal {
         /// Which.
         party: u8,
     },
+    /// The parties opened different secrets: one of them does not follow the protocol.
+    #[error("the parties opened different secrets")]
+    OpenedDifferently,
     /// A party ended the run for all.
     #[error("party {party} ended the run")]
     Ended {
@@ -76,6 +79,7 @@ impl Refusal {
             Refusal::Backend => [12, 0],
             Refusal::ShuttingDown => [13, 0],
             Refusal::Internal => [14, 0],
+            Refusal::OpenedDifferently => [15, 0],
         }
     }
 
@@ -95,6 +99,7 @@ impl Refusal {
             11 => Refusal::Storage,
             12 => Refusal::Backend,
             13 => Refusal::ShuttingDown,
+            15 => Refusal::OpenedDifferently,
             _ => Refusal::Internal,
         }
     }
@@ -118,6 +123,6 @@ mod tests {
             assert_eq!(Refusal::from_code([code, party]), refusal);
             known += u32::from(code == what);
         }
-        assert_eq!(known, 14);
+        assert_eq!(known, 15);
     }
 }

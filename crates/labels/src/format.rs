@@ -24,6 +24,7 @@ const SEGMENT_LOAD_BITS: u32 = 18;
 /// bits less than it has, and the length of a list depends on the number of its labels alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
+    scale: u32,
     bucket_bits: u32,
     rest_bytes: u32,
     segment_bits: u32,
@@ -46,7 +47,12 @@ impl Format {
         let beside_row = (bucket_bits + 8 * rest_bytes + scale + 2).saturating_sub(u128::BITS);
         assert!(beside_row <= MAX_SEGMENT_BITS, "a list that can be sorted");
         let segment_bits = scale.saturating_sub(SEGMENT_LOAD_BITS).max(beside_row).min(bucket_bits);
-        Self { bucket_bits, rest_bytes, segment_bits }
+        Self { scale, bucket_bits, rest_bytes, segment_bits }
+    }
+
+    /// Most labels of a list, 2^scale.
+    pub fn list_capacity(&self) -> u64 {
+        1 << self.scale
     }
 
     /// Bits of a label.

@@ -12,8 +12,9 @@ const BATCH: usize = 512;
 ///
 /// Labels for different uses (which copy of an item, which kind of dummy) come from different keys, which is the
 /// paper's x ‖ α under one key without a longer block: F over pairs (use, x).
+#[derive(Clone)]
 pub struct LabelKey {
-    aes: Aes128,
+    aes: Option<Aes128>,
 }
 
 impl LabelKey {
@@ -22,7 +23,12 @@ impl LabelKey {
         let key = derive(KEY_LABEL, &[secret, use_.as_bytes(), &index.to_le_bytes()]);
         let mut half = [0; 16];
         half.copy_from_slice(&key[..16]);
-        Self { aes: Aes128::new(Block::from_le_bytes(half)) }
+        Self { aes: Some(Aes128::new(Block::from_le_bytes(half))) }
+    }
+
+    /// No key: the label of a value is the value. It hides nothing; for comparing with what hiding costs.
+    pub fn identity() -> Self {
+        Self { aes: None }
     }
 
     /// Calls `take` with the whole label of each of `items`, in their order.
@@ -43,7 +49,7 @@ impl LabelKey {
                 .iter_mut()
                 .enumerate()
                 .for_each(|(at, block)| *block = Block::new(value(first + at)));
-            self.aes.encrypt(batch);
+            self.aes.iter().for_each(|aes| aes.encrypt(batch));
             batch.iter().enumerate().for_each(|(at, block)| take(first + at, block.get()));
         }
     }

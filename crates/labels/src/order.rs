@@ -48,11 +48,11 @@ impl Order {
         self.file.append(&bytes)
     }
 
-    /// Calls `take` with each number of the list and the bit of its label.
+    /// Calls `take` with each number of the list, whether it is the first of its label, and the bit of its label.
     ///
     /// # Errors
-    /// Those of the scratch file, and of `take`.
-    pub fn each(&self, bits: &Bits, mut take: impl FnMut(u64, bool)) -> io::Result<()> {
+    /// Those of the scratch file.
+    pub fn each(&self, bits: &Bits, mut take: impl FnMut(u64, bool, bool)) -> io::Result<()> {
         let mut bytes = vec![0; READ_LEN * ENTRY_LEN];
         let (mut rank, mut found) = (0, false);
         for (offset, len) in &self.segments {
@@ -64,11 +64,12 @@ impl Order {
                 for entry in bytes.as_chunks::<ENTRY_LEN>().0 {
                     let [a, b, c, d, e] = *entry;
                     let entry = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
-                    if entry & FIRST != 0 {
+                    let is_first = entry & FIRST != 0;
+                    if is_first {
                         found = bits.get(rank);
                         rank += 1;
                     }
-                    take(entry & !FIRST, found);
+                    take(entry & !FIRST, is_first, found);
                 }
                 done += now as u64;
             }

@@ -39,7 +39,9 @@ fn written(format: Format, integers: impl Iterator<Item = u64>) -> (Written, Vec
 
 fn numbers_found(order: &Order, bits: &Bits) -> BTreeMap<u64, bool> {
     let mut found = BTreeMap::new();
-    order.each(bits, |number, is_found| assert_eq!(found.insert(number, is_found), None)).unwrap();
+    order
+        .each(bits, |number, _, is_found| assert_eq!(found.insert(number, is_found), None))
+        .unwrap();
     found
 }
 

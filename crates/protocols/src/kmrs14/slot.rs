@@ -62,8 +62,10 @@ kinds! {
     /// By the second party, for the helper: that the answer passed its checks (1 byte). Size-hiding protocol.
     Release = 16,
     /// By the helper, for the first party: the place in its own list of each relabelled label, 5 bytes each; parts of
-    /// [`Slot::ORDER_PART_LEN`]. Size-hiding protocol.
+    /// [`Slot::PLACES_PART_LEN`] places. Size-hiding protocol.
     Places = 17,
+    /// By the helper, for itself: what it will tell a party once that is due. Fair and size-hiding protocols.
+    Kept = 18,
 }
 
 impl Kind {
@@ -78,9 +80,8 @@ impl Kind {
         match self {
             Hello | Share | Labels | Size | Opened | OuterSecret | TossShare | Relayed | Found
             | Release => true,
-            Answer | Commitment | Opening | TossCommitment | TossOpening | Relabelled | Places => {
-                false
-            }
+            Answer | Commitment | Opening | TossCommitment | TossOpening | Relabelled | Places
+            | Kept => false,
         }
     }
 }
@@ -128,7 +129,7 @@ impl Slot {
             Found => party == 1,
             Answer | Opening => is_own && receives,
             TossCommitment | TossOpening | Relabelled | Places => is_own,
-            Labels | Opened | OuterSecret | TossShare | Release => false,
+            Labels | Opened | OuterSecret | TossShare | Release | Kept => false,
         }
     }
 
@@ -147,6 +148,7 @@ impl Slot {
                     hiding && self.party == 1
                 }
                 Relabelled | Found | Places => hiding && self.party == 0,
+                Kept => false,
             }
     }
 }

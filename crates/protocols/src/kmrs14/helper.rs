@@ -1,0 +1,537 @@
+//! The helper's steps of Figures 1 to 4: what it computes once the slots before it are filled.
+//!
+//! Nothing here waits. [`advance`] does whatever can be done with what is there, and may be asked again at any
+//! time, also after a restart in the middle: what it writes depends on the slots and the run's secret alone.
+
+use super::outer;
+use super::rows::Variant;
+use super::slot::{Kind, Slot};
+use super::spec::Spec;
+use std::io;
+use vesica_core::Refusal;
+use vesica_core::hash::{Transcript, derive};
+use vesica_labels::{
+    Bits, Format, List, ListError, Scratch, Segments, Sorted, Spool, count_segment,
+};
+use vesica_net::Pool;
+
+const NONCE_LABEL: &str = "vesica kmrs14 2026 commitment nonce v1";
+const COMMITMENT_LABEL: &str = "vesica kmrs14 2026 commitment v1";
+const TOSS_LABEL: &str = "vesica kmrs14 2026 toss share of the helper v1";
+const TOSS_COMMITMENT_LABEL: &str = "vesica kmrs14 2026 toss commitment v1";
+const TOSSED_LABEL: &str = "vesica kmrs14 2026 tossed key v1";
+
+/// Bytes of a digest, a secret or a share.
+pub(super) const DIGEST_LEN: usize = 32;
+
+/// What the steps need of the place where a run's slots are.
+pub trait Desk: Sync {
+    /// The bytes of a filled slot.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn read(&self, slot: Slot) -> io::Result<Vec<u8>>;
+
+    /// The first `len` bytes of a filled slot, or all when it has fewer.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn head(&self, slot: Slot, len: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = self.read(slot)?;
+        bytes.truncate(len);
+        Ok(bytes)
+    }
+
+    /// Fills a slot, in place of what stood there.
+    ///
+    /// # Errors
+    /// Those of the file system, such as a full disk.
+    fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()>;
+
+    /// Whether a slot is filled.
+    fn is_filled(&self, slot: Slot) -> bool;
+
+    /// Random bytes of this run, made once, kept with it and never sent.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn secret(&self) -> io::Result<[u8; DIGEST_LEN]>;
+
+    /// Where intermediate data goes.
+    fn scratch(&self) -> &dyn Scratch;
+
+    /// About how much memory a step may take.
+    fn memory_bytes(&self) -> u64;
+
+    /// The threads of a step.
+    fn pool(&self) -> &Pool;
+
+    /// Whether the step is to end: asked now and then.
+    fn stop(&self) -> bool;
+
+    /// Of each of `lists` the bits of the labels that all of them have; `None` when [`Desk::stop`] said so.
+    ///
+    /// # Errors
+    /// Any [`CommonFailure`].
+    fn common(&self, lists: &[List<'_>]) -> Result<Option<Vec<Bits>>, CommonFailure>;
+}
+
+/// Why lists could not be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommonFailure {
+    /// This one of them is malformed.
+    Malformed {
+        /// Its place among them.
+        list: usize,
+    },
+    /// The helper's disk is full or fails.
+    Storage,
+    /// The database that compares them is not there, or fails.
+    Backend,
+}
+
+/// Whether `body` may stand in `slot`, as far as it can be told now. The writer and the kind are in order:
+/// [`Slot::may_be_put_by`].
+///
+/// # Errors
+/// [`Refusal::Malformed`] when not, [`Refusal::Storage`].
+pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
+    use Kind::*;
+    let party = usize::from(slot.party);
+    let formats = formats(spec, desk)?;
+    let format = formats.as_ref().map(|formats| formats[party]);
+    let is_segment = |format: Option<Format>| {
+        format.is_some_and(|format| {
+            slot.part < format.segments() && count_segment(format, body).is_ok()
+        })
+    };
+    let is_one = |len: usize| slot.part == 0 && body.len() == len;
+    let is_sound = match slot.kind {
+        Hello => {
+            let scale = body.first().map_or(u32::MAX, |scale| u32::from(*scale));
+            slot.part == 0
+                && body.len() <= Slot::HELLO_MAX_LEN
+                && scale <= spec.largest_scale(party)
+        }
+        Share => slot.part == 0 && body.len() <= Slot::SHARE_MAX_LEN && format.is_some(),
+        Labels => is_segment(format) && !desk.is_filled(Slot::new(Size, slot.party)),
+        Size => {
+            is_one(8)
+                && format.is_some_and(|format| is_complete(spec, desk, slot.party, format, body))
+        }
+        Opened => {
+            is_segment(formats.map(|formats| outer::inner_format(spec, &formats, party)))
+                && desk.is_filled(Slot::new(Commitment, slot.party))
+        }
+        OuterSecret => is_one(DIGEST_LEN) && desk.is_filled(Slot::new(Commitment, slot.party)),
+        TossShare => is_one(DIGEST_LEN),
+        Relayed => format.is_some_and(|format| slot.part < format.segments()),
+        Found => {
+            slot.part < answer_parts(1 << 33) && body.len() as u64 <= Slot::ANSWER_PART_LEN + 64
+        }
+        Release => is_one(1) && body == [1],
+        Answer | Commitment | Opening | TossCommitment | TossOpening | Relabelled | Places
+        | Kept => false,
+    };
+    if is_sound { Ok(()) } else { Err(Refusal::Malformed { party: slot.party }) }
+}
+
+/// Whether the list of `party` is there and has as many labels as `size` says.
+fn is_complete(spec: &Spec, desk: &dyn Desk, party: u8, format: Format, size: &[u8]) -> bool {
+    let Some(size) = size.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) else {
+        return false;
+    };
+    let most = spec.list_len(spec.parties[usize::from(party)].max_rows);
+    let kind =
+        if spec.variant.hides_size() && party == 1 { return size <= most } else { Kind::Labels };
+    let counts = counts(desk, kind, party, format);
+    size <= most
+        && counts
+            .is_ok_and(|counts| counts.iter().map(|count| u64::from(*count)).sum::<u64>() == size)
+}
+
+/// The scales that the parties announced, once all did.
+fn scales(spec: &Spec, desk: &dyn Desk) -> Result<Option<Vec<u32>>, Refusal> {
+    let mut scales = Vec::new();
+    for party in 0..spec.parties.len() as u8 {
+        let slot = Slot::new(Kind::Hello, party);
+        if !desk.is_filled(slot) {
+            return Ok(None);
+        }
+        scales.push(
+            desk.head(slot, 1).map_err(storage)?.first().map_or(0, |scale| u32::from(*scale)),
+        );
+    }
+    Ok(Some(scales))
+}
+
+fn formats(spec: &Spec, desk: &dyn Desk) -> Result<Option<Vec<Format>>, Refusal> {
+    Ok(scales(spec, desk)?.and_then(|scales| spec.formats(&scales)))
+}
+
+/// Computes what can be computed now, and writes it; whether anything was written.
+///
+/// # Errors
+/// [`Refusal::Malformed`], [`Refusal::OpenedOther`] and [`Refusal::OpenedDifferently`], which end the run;
+/// [`Refusal::Storage`] and [`Refusal::Backend`], after which it can be tried again.
+pub fn advance(spec: &Spec, desk: &dyn Desk) -> Result<bool, Refusal> {
+    let Some(formats) = formats(spec, desk)? else { return Ok(false) };
+    let run = Steps { spec, desk, formats };
+    match spec.variant {
+        Variant::SemiHonest | Variant::Malicious => run.answer(),
+        Variant::Fair => Ok(run.commit()? | run.open()?),
+        Variant::SizeHiding | Variant::Pet => Ok(run.toss()? | run.relabel()? | run.release()?),
+    }
+}
+
+struct Steps<'a> {
+    spec: &'a Spec,
+    desk: &'a dyn Desk,
+    formats: Vec<Format>,
+}
+
+impl Steps<'_> {
+    fn parties(&self) -> std::ops::Range<u8> {
+        0..self.spec.parties.len() as u8
+    }
+
+    fn filled_by_all(&self, kind: Kind) -> bool {
+        self.parties().all(|party| self.desk.is_filled(Slot::new(kind, party)))
+    }
+
+    /// Figure 1, step 3, and Figure 2, step 5: I = ∩ T_i, told to each as bits over its own list.
+    fn answer(&self) -> Result<bool, Refusal> {
+        let receivers =
+            || self.parties().filter(|party| self.spec.parties[usize::from(*party)].receives);
+        let is_told = |party| self.desk.is_filled(self.last_part(Kind::Answer, party));
+        if !self.filled_by_all(Kind::Size) || receivers().all(is_told) {
+            return Ok(false);
+        }
+        let Some(bits) = self.intersect()? else { return Ok(false) };
+        for party in receivers() {
+            self.write_parts(Kind::Answer, party, bits[usize::from(party)].as_bytes())?;
+        }
+        Ok(true)
+    }
+
+    /// Figure 3, steps 5 and 6: commits to the answer. Bits over a party's own list have the same length whatever
+    /// is common, so that they take the place of the paper's padding.
+    fn commit(&self) -> Result<bool, Refusal> {
+        if !self.filled_by_all(Kind::Size) || self.filled_by_all(Kind::Commitment) {
+            return Ok(false);
+        }
+        let Some(bits) = self.intersect()? else { return Ok(false) };
+        let mut commitments = Vec::new();
+        for party in self.parties() {
+            let bits = &bits[usize::from(party)];
+            self.write_parts(Kind::Kept, party, bits.as_bytes())?;
+            let mut commitment = Commitment::new(&self.nonce(party)?, party);
+            commitment.update(bits.as_bytes());
+            commitments.extend_from_slice(&commitment.finish());
+        }
+        self.parties()
+            .try_for_each(|party| self.write(Slot::new(Kind::Commitment, party), &commitments))?;
+        Ok(true)
+    }
+
+    /// Figure 3, steps 8 and 9: checks that both lists are what was opened, and only then tells both the answer.
+    fn open(&self) -> Result<bool, Refusal> {
+        if !self.filled_by_all(Kind::OuterSecret) || self.filled_by_all(Kind::Opening) {
+            return Ok(false);
+        }
+        let secrets = [0, 1].map(|party| self.read(Slot::new(Kind::OuterSecret, party)));
+        let [first, second] = secrets;
+        let secret = first?;
+        if secret != second? {
+            return Err(Refusal::OpenedDifferently);
+        }
+        let secret: [u8; DIGEST_LEN] = secret.try_into().map_err(|_| Refusal::Internal)?;
+        for party in self.parties() {
+            match self.is_what_was_sent(&secret, party)? {
+                Some(true) => {}
+                Some(false) => return Err(Refusal::OpenedOther { party }),
+                None => return Ok(false),
+            }
+        }
+        for party in self.parties() {
+            let mut part = 0;
+            loop {
+                let body = self.read(Slot::part(Kind::Kept, party, part))?;
+                self.write(Slot::part(Kind::Answer, party, part), &body)?;
+                part += 1;
+                if !self.desk.is_filled(Slot::part(Kind::Kept, party, part)) {
+                    break;
+                }
+            }
+        }
+        for party in self.parties() {
+            let nonce = self.nonce(party)?;
+            self.write(Slot::new(Kind::Opening, party), &nonce)?;
+        }
+        Ok(true)
+    }
+
+    /// Makes the list of `party` again from what it opened, and compares; `None` when asked to stop.
+    fn is_what_was_sent(
+        &self,
+        secret: &[u8; DIGEST_LEN],
+        party: u8,
+    ) -> Result<Option<bool>, Refusal> {
+        let format = self.formats[usize::from(party)];
+        let inner_format = outer::inner_format(self.spec, &self.formats, usize::from(party));
+        let Ok(inner_counts) = counts(self.desk, Kind::Opened, party, inner_format) else {
+            return Ok(Some(false));
+        };
+        let opened = Stored { desk: self.desk, kind: Kind::Opened, party };
+        let Ok(inner) = List::new(inner_format, &inner_counts, &opened) else {
+            return Ok(Some(false));
+        };
+        let mut spool = self.spool(format)?;
+        let keys = outer::Outer::new(secret, self.spec, party);
+        let mut values = Vec::new();
+        for index in 0..inner_format.segments() {
+            if self.desk.stop() {
+                return Ok(None);
+            }
+            match inner.segment(index, &mut values) {
+                Ok(()) => {}
+                Err(ListError::Malformed) => return Ok(Some(false)),
+                Err(_) => return Err(Refusal::Storage),
+            }
+            keys.of_values(&values, |label, _| spool.push(label, 0)).map_err(storage)?;
+        }
+        keys.of_dummies(|label, _| spool.push(label, 0)).map_err(storage)?;
+        let sorted = spool.finish().map_err(storage)?;
+        for index in 0..format.segments() {
+            let segment = sorted.segment(index).map_err(storage)?;
+            let sent = self.read(Slot::part(Kind::Labels, party, index))?;
+            if !sorted.encode(&segment).is_ok_and(|bytes| bytes == sent) {
+                return Ok(Some(false));
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// Figure 4, step 4: the key that the second party and the helper toss; the helper commits first.
+    fn toss(&self) -> Result<bool, Refusal> {
+        let [commitment, opening] =
+            [Kind::TossCommitment, Kind::TossOpening].map(|kind| Slot::new(kind, 1));
+        let own = derive(TOSS_LABEL, &[&self.desk.secret().map_err(storage)?]);
+        let mut wrote = false;
+        if !self.desk.is_filled(commitment) {
+            self.write(commitment, &toss_commitment(&own))?;
+            wrote = true;
+        }
+        if self.desk.is_filled(Slot::new(Kind::TossShare, 1)) && !self.desk.is_filled(opening) {
+            self.write(opening, &own)?;
+            wrote = true;
+        }
+        Ok(wrote)
+    }
+
+    /// Figure 4, step 6: T'_1 = π_3(F_K2(T_1)), π_3 being the order of the new labels.
+    fn relabel(&self) -> Result<bool, Refusal> {
+        let format = self.formats[0];
+        let last = Slot::part(Kind::Relabelled, 0, format.segments() - 1);
+        let there = [Slot::new(Kind::Size, 0), Slot::new(Kind::TossShare, 1)];
+        if self.desk.is_filled(last) || !there.iter().all(|slot| self.desk.is_filled(*slot)) {
+            return Ok(false);
+        }
+        let own = derive(TOSS_LABEL, &[&self.desk.secret().map_err(storage)?]);
+        let share = self.read(Slot::new(Kind::TossShare, 1))?;
+        let key = outer::relabelling_key(&tossed_key(&own, &share));
+        let counts = counts(self.desk, Kind::Labels, 0, format)
+            .map_err(|_| Refusal::Malformed { party: 0 })?;
+        let stored = Stored { desk: self.desk, kind: Kind::Labels, party: 0 };
+        let list =
+            List::new(format, &counts, &stored).map_err(|_| Refusal::Malformed { party: 0 })?;
+        let mut spool = self.spool(format)?;
+        let mut labels = Vec::new();
+        let mut kept = Ok(());
+        for index in 0..format.segments() {
+            if self.desk.stop() {
+                return Ok(false);
+            }
+            list.segment(index, &mut labels).map_err(|error| of_list(error, 0))?;
+            let first = list.start(index);
+            key.of_values(&labels, |at, label| {
+                kept = std::mem::replace(&mut kept, Ok(()))
+                    .and_then(|()| spool.push(label, first + at as u64));
+            });
+        }
+        kept.map_err(storage)?;
+        self.write_relabelled(&spool.finish().map_err(storage)?, list.len())?;
+        Ok(true)
+    }
+
+    fn write_relabelled(&self, sorted: &Sorted, len: u64) -> Result<(), Refusal> {
+        let format = sorted.format();
+        let part_bytes = (Slot::PLACES_PART_LEN * Slot::PLACE_LEN) as usize;
+        let (mut places, mut part, mut total) = (Vec::with_capacity(part_bytes), 0, 0);
+        for index in 0..format.segments() {
+            let segment = sorted.segment(index).map_err(storage)?;
+            total += segment.labels.len() as u64;
+            for number in &segment.numbers {
+                let place = number & !vesica_labels::Segment::FIRST;
+                places.extend_from_slice(&place.to_le_bytes()[..Slot::PLACE_LEN as usize]);
+                if places.len() == part_bytes {
+                    self.write(Slot::part(Kind::Kept, 0, part), &places)?;
+                    places.clear();
+                    part += 1;
+                }
+            }
+            let bytes = sorted.encode(&segment).map_err(storage)?;
+            // The last segment says that all of this is there.
+            if index + 1 == format.segments() {
+                self.write(Slot::part(Kind::Kept, 0, part), &places)?;
+            }
+            self.write(Slot::part(Kind::Relabelled, 0, index), &bytes)?;
+        }
+        // Two labels that became one: with probability below 2^-40.
+        if total == len { Ok(()) } else { Err(Refusal::Internal) }
+    }
+
+    /// Figure 4, step 11: the first party is told π_3 once the second has let it.
+    fn release(&self) -> Result<bool, Refusal> {
+        let released = self.desk.is_filled(Slot::new(Kind::Release, 1));
+        let last = Slot::part(Kind::Relabelled, 0, self.formats[0].segments() - 1);
+        if !released || !self.desk.is_filled(last) || self.desk.is_filled(self.last_places()?) {
+            return Ok(false);
+        }
+        let mut part = 0;
+        while self.desk.is_filled(Slot::part(Kind::Kept, 0, part)) {
+            let body = self.read(Slot::part(Kind::Kept, 0, part))?;
+            self.write(Slot::part(Kind::Places, 0, part), &body)?;
+            part += 1;
+        }
+        Ok(true)
+    }
+
+    fn last_places(&self) -> Result<Slot, Refusal> {
+        let size = self.size(0)?;
+        Ok(Slot::part(Kind::Places, 0, (size / Slot::PLACES_PART_LEN) as u32))
+    }
+
+    fn intersect(&self) -> Result<Option<Vec<Bits>>, Refusal> {
+        let stored: Vec<_> = self
+            .parties()
+            .map(|party| Stored { desk: self.desk, kind: Kind::Labels, party })
+            .collect();
+        let mut lists = Vec::new();
+        for (stored, format) in stored.iter().zip(&self.formats) {
+            let malformed = Refusal::Malformed { party: stored.party };
+            let counts =
+                counts(self.desk, Kind::Labels, stored.party, *format).map_err(|_| malformed)?;
+            lists.push(List::new(*format, &counts, stored).map_err(|_| malformed)?);
+        }
+        self.desk.common(&lists).map_err(|failure| match failure {
+            CommonFailure::Malformed { list } => Refusal::Malformed { party: list as u8 },
+            CommonFailure::Storage => Refusal::Storage,
+            CommonFailure::Backend => Refusal::Backend,
+        })
+    }
+
+    fn spool(&self, format: Format) -> Result<Spool<'_>, Refusal> {
+        let number_bits = 128 - (format.label_bits() - format.segment_bits());
+        Spool::new(format, number_bits.min(40), self.desk.memory_bytes(), self.desk.scratch())
+            .ok_or(Refusal::Internal)
+    }
+
+    fn size(&self, party: u8) -> Result<u64, Refusal> {
+        let bytes = self.read(Slot::new(Kind::Size, party))?;
+        bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).ok_or(Refusal::Internal)
+    }
+
+    fn nonce(&self, party: u8) -> Result<[u8; DIGEST_LEN], Refusal> {
+        Ok(derive(NONCE_LABEL, &[&self.desk.secret().map_err(storage)?, &[party]]))
+    }
+
+    fn last_part(&self, kind: Kind, party: u8) -> Slot {
+        let size = self.size(party).unwrap_or(0);
+        Slot::part(kind, party, answer_parts(size) - 1)
+    }
+
+    /// Writes an answer in parts, at least one.
+    fn write_parts(&self, kind: Kind, party: u8, bytes: &[u8]) -> Result<(), Refusal> {
+        let parts = bytes.chunks(Slot::ANSWER_PART_LEN as usize);
+        let parts = parts.chain(bytes.is_empty().then_some(&[][..]));
+        (0..)
+            .zip(parts)
+            .try_for_each(|(part, body)| self.write(Slot::part(kind, party, part), body))
+    }
+
+    fn read(&self, slot: Slot) -> Result<Vec<u8>, Refusal> {
+        self.desk.read(slot).map_err(storage)
+    }
+
+    fn write(&self, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
+        self.desk.write(slot, body).map_err(storage)
+    }
+}
+
+fn storage(_: io::Error) -> Refusal {
+    Refusal::Storage
+}
+
+fn of_list(error: ListError, party: u8) -> Refusal {
+    match error {
+        ListError::Malformed => Refusal::Malformed { party },
+        _ => Refusal::Storage,
+    }
+}
+
+/// Number of labels of each segment of a list; an error when one is missing or malformed.
+fn counts(desk: &dyn Desk, kind: Kind, party: u8, format: Format) -> io::Result<Vec<u32>> {
+    let one = |index| {
+        let head = desk.head(Slot::part(kind, party, index), 4)?;
+        head.first_chunk()
+            .map(|count| u32::from_le_bytes(*count))
+            .ok_or(io::ErrorKind::InvalidData.into())
+    };
+    (0..format.segments()).map(one).collect()
+}
+
+/// A list on the desk.
+struct Stored<'a> {
+    desk: &'a dyn Desk,
+    kind: Kind,
+    party: u8,
+}
+
+impl Segments for Stored<'_> {
+    fn read(&self, index: u32) -> io::Result<Vec<u8>> {
+        self.desk.read(Slot::part(self.kind, self.party, index))
+    }
+}
+
+/// Parts of the answer to a list of `len` labels.
+pub(super) fn answer_parts(len: u64) -> u32 {
+    len.div_ceil(8).div_ceil(Slot::ANSWER_PART_LEN).max(1) as u32
+}
+
+/// A commitment to an answer: BLAKE3 over a random nonce, the party and the bits.
+pub(super) struct Commitment(Transcript);
+
+impl Commitment {
+    pub(super) fn new(nonce: &[u8; DIGEST_LEN], party: u8) -> Self {
+        Self(Transcript::new(COMMITMENT_LABEL, &[nonce, &[party]]))
+    }
+
+    pub(super) fn update(&mut self, bits: &[u8]) {
+        self.0.update(bits);
+    }
+
+    pub(super) fn finish(self) -> [u8; DIGEST_LEN] {
+        self.0.finish()
+    }
+}
+
+/// The helper's commitment to its share of the coin toss with the second party.
+pub(super) fn toss_commitment(share: &[u8]) -> [u8; DIGEST_LEN] {
+    derive(TOSS_COMMITMENT_LABEL, &[share])
+}
+
+/// The secret of K_2, which the helper and the second party toss.
+pub(super) fn tossed_key(helper: &[u8], party: &[u8]) -> [u8; DIGEST_LEN] {
+    derive(TOSSED_LABEL, &[helper, party])
+}

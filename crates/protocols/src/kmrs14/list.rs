@@ -1,0 +1,217 @@
+//! A party's list: from items to labels on the board, and from the answer's bits back to rows.
+
+use super::board::{Board, Boards};
+use super::outer::Dummy;
+use super::slot::{Kind, Slot};
+use super::spec::Spec;
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use vesica_core::{Error, Item, Misbehaviour, Result};
+use vesica_labels::{Bits, Format, Label, Order, Scratch, Segment, Sorted, Spool};
+use vesica_net::{Pool, Progress};
+
+/// What a party brings: its items, row by row.
+pub trait Items: Sync {
+    /// Number of rows.
+    fn rows(&self) -> u64;
+
+    /// Calls `take` with the items of all rows, in the order of the rows, and the row of the first of them. A row
+    /// without a key has the item zero.
+    ///
+    /// # Errors
+    /// Those of the place where they are, and of `take`.
+    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()>;
+}
+
+impl Items for &[Item] {
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
+        take(0, self)
+    }
+}
+
+/// What a party works with.
+pub struct Means<'a> {
+    /// Where intermediate data goes.
+    pub scratch: &'a dyn Scratch,
+    /// About how much memory a step may take before it writes there.
+    pub memory_bytes: u64,
+    /// Its threads.
+    pub pool: &'a Pool,
+    /// Is told how far a step is.
+    pub progress: &'a dyn Progress,
+}
+
+/// The rows whose item all parties have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matched {
+    /// Bit r mod 64 of word ⌊r / 64⌋ is set when row r is one of them.
+    pub rows: Vec<u64>,
+    /// How many different items they have.
+    pub items: u64,
+}
+
+/// A step's label for progress.
+const LABELLING: &str = "labels";
+const SENDING: &str = "sending";
+
+/// A list in order, before it is sent.
+pub(super) struct OwnList {
+    sorted: Sorted,
+    order: Mutex<Order>,
+    rows: u64,
+}
+
+impl OwnList {
+    /// Sorts the labels that `make` gives for batches of items, and for the dummies.
+    pub(super) fn make(
+        items: &dyn Items,
+        format: Format,
+        means: &Means<'_>,
+        mut make: impl FnMut(&[Item], &mut dyn FnMut(Label, usize) -> io::Result<()>) -> io::Result<()>,
+        dummies: impl FnOnce(&mut dyn FnMut(Label, Dummy) -> io::Result<()>) -> io::Result<()>,
+    ) -> Result<Self> {
+        let rows = items.rows();
+        // The two numbers after the rows mark dummies.
+        let number_bits = (rows + 2).next_power_of_two().ilog2();
+        let mut spool = Spool::new(format, number_bits, means.memory_bytes, means.scratch)
+            .filter(|_| number_bits <= Order::NUMBER_BITS)
+            .ok_or(Error::Bug("a label and a row do not fit together"))?;
+        let (mut keyed, mut batch) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
+        let mut take = |first: u64, items: &[Item]| {
+            for (piece, first) in items.chunks(PIECE).zip((first..).step_by(PIECE)) {
+                keyed.clear();
+                batch.clear();
+                for (item, row) in piece.iter().zip(first..) {
+                    if item.integer() != 0 {
+                        batch.push(*item);
+                        keyed.push(row);
+                    }
+                }
+                make(&batch, &mut |label, at| spool.push(label, keyed[at]))?;
+            }
+            means.progress.step(LABELLING, first + items.len() as u64, rows);
+            Ok(())
+        };
+        items.each(&mut take).map_err(storage)?;
+        dummies(&mut |label, kind| spool.push(label, rows + u64::from(kind == Dummy::Own)))
+            .map_err(storage)?;
+        let sorted = spool.finish().map_err(storage)?;
+        let order = Order::new(format.segments(), means.scratch).map_err(storage)?;
+        Ok(Self { sorted, order: Mutex::new(order), rows })
+    }
+
+    /// Puts the segments that are not there yet, each after `wrap`, and then the number of labels.
+    pub(super) fn send(
+        &self,
+        party: u8,
+        kind: Kind,
+        boards: &dyn Boards,
+        means: &Means<'_>,
+        wrap: &(dyn Fn(u32, Vec<u8>) -> Result<Vec<u8>> + Sync),
+    ) -> Result<u64> {
+        let len =
+            send_segments(&self.sorted, party, kind, boards, means, wrap, &|index, segment| {
+                let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                order.keep(index, segment).map_err(storage)
+            })?;
+        Ok(len)
+    }
+
+    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6: (a) all of D_0 is there and
+    /// nothing of D_i, (b) of each item all copies are there or none.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::CommonMissing`], [`Misbehaviour::OwnFound`], [`Misbehaviour::CopiesDiffer`];
+    /// [`Error::Storage`].
+    pub(super) fn matched(self, spec: &Spec, bits: &Bits) -> Result<Matched> {
+        let mut rows = vec![0_u64; self.rows.div_ceil(64) as usize];
+        let mut copies = vec![0_u8; if spec.copies > 1 { self.rows as usize } else { 0 }];
+        let (mut found_labels, mut failed) = (0_u64, None);
+        let order = self.order.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        order
+            .each(bits, |number, is_first, found| {
+                if number >= self.rows {
+                    let wrong = match (number == self.rows, found) {
+                        (true, false) => Some(Misbehaviour::CommonMissing),
+                        (false, true) => Some(Misbehaviour::OwnFound),
+                        _ => None,
+                    };
+                    failed = failed.or(wrong);
+                } else if found {
+                    found_labels += u64::from(is_first);
+                    rows[(number / 64) as usize] |= 1 << (number % 64);
+                    if let Some(count) = copies.get_mut(number as usize) {
+                        *count += 1;
+                    }
+                }
+            })
+            .map_err(storage)?;
+        if let Some(failed) = failed {
+            return Err(failed.into());
+        }
+        if copies.iter().any(|count| *count != 0 && u32::from(*count) != spec.copies) {
+            return Err(Misbehaviour::CopiesDiffer.into());
+        }
+        Ok(Matched { rows, items: found_labels / u64::from(spec.copies) })
+    }
+}
+
+/// Items labelled at once.
+const PIECE: usize = 1 << 12;
+
+/// Puts the segments of `sorted` that are not there yet, and returns how many labels there are.
+pub(super) fn send_segments(
+    sorted: &Sorted,
+    party: u8,
+    kind: Kind,
+    boards: &dyn Boards,
+    means: &Means<'_>,
+    wrap: &(dyn Fn(u32, Vec<u8>) -> Result<Vec<u8>> + Sync),
+    keep: &(dyn Fn(u32, &Segment) -> Result<()> + Sync),
+) -> Result<u64> {
+    let segments = sorted.format().segments();
+    let (next, total) = (AtomicU32::new(0), Mutex::new(0));
+    let lane = |mut board: Box<dyn Board>, filled: &[bool]| -> Result<()> {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= segments {
+                return board.sync();
+            }
+            let segment = sorted.segment(index).map_err(storage)?;
+            *total.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) +=
+                segment.labels.len() as u64;
+            if !filled[index as usize] {
+                let body = wrap(index, sorted.encode(&segment).map_err(storage)?)?;
+                board.put(Slot::part(kind, party, index), &body)?;
+            }
+            keep(index, &segment)?;
+            means.progress.step(SENDING, u64::from(index) + 1, u64::from(segments));
+        }
+    };
+    let mut first = boards.open()?;
+    let filled = first.filled(kind, segments)?;
+    let lanes = boards.lanes().min(segments as usize).max(1);
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..lanes)
+            .map(|_| scope.spawn(|| boards.open().and_then(|board| lane(board, &filled))))
+            .collect();
+        let own = lane(first, &filled);
+        // A lane that failed leaves the rest to the others; all of them are heard before the first failure is told.
+        let all = others.into_iter().map(|other| match other.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(own).chain(all).collect::<Vec<_>>().into_iter().collect::<Result<()>>()
+    })?;
+    Ok(total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+}
+
+/// What went wrong with intermediate data on this machine.
+pub(super) fn storage(error: io::Error) -> Error {
+    Error::Storage(error.kind())
+}

@@ -1,0 +1,465 @@
+//! A party's steps of Figures 1 to 4, straight as they stand there.
+//!
+//! Every step looks first whether the board has its outcome already, so that a party that was interrupted runs the
+//! same program again, with the same secrets and the same rows, and goes on where it was.
+
+use super::board::{Board, Boards};
+use super::helper::{Commitment, DIGEST_LEN, answer_parts, toss_commitment, tossed_key};
+use super::list::{Items, Matched, Means, OwnList, send_segments, storage};
+use super::outer::{Inner, Outer, inner_bits, inner_format, relabelling_key};
+use super::rows::Variant;
+use super::slot::{Kind, Slot};
+use super::spec::Spec;
+use std::io;
+use std::sync::Mutex;
+use vesica_core::hash::derive;
+use vesica_core::{Error, Item, Misbehaviour, Result, Secret};
+use vesica_labels::{
+    Bits, Format, Label, LabelKey, List, ListError, ScratchFile, Segments, Spool, count_segment,
+    join,
+};
+
+const TOSS_LABEL: &str = "vesica kmrs14 2026 toss share of the party v1";
+
+/// Bytes that sealing adds.
+pub const SEAL_LEN: usize = 16;
+
+/// What a party knows of a run once the parties have met and tossed their coins.
+pub struct Run<'a> {
+    /// What the helper was told.
+    pub spec: &'a Spec,
+    /// Which of its parties this is.
+    pub party: u8,
+    /// The scales that the parties announced in their signed words to each other.
+    pub scales: &'a [u32],
+    /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would tell dummies from
+    /// items.
+    pub secret: &'a Secret<[u8; 32]>,
+    /// Random bytes of this party's own, the same when it comes back to the same run.
+    pub own_secret: &'a Secret<[u8; 32]>,
+    /// Seals what goes through the helper to the other party.
+    pub seal: &'a dyn Seal,
+}
+
+/// Seals bytes from one party to the other under a key that the helper does not have.
+pub trait Seal: Sync {
+    /// Seals `body` for the other party; [`SEAL_LEN`] bytes longer. The same body gives the same bytes.
+    ///
+    /// # Errors
+    /// [`Error::Bug`].
+    fn seal(&self, kind: Kind, part: u32, body: Vec<u8>) -> Result<Vec<u8>>;
+
+    /// Opens what the other party sealed.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::InvalidValue`] when it is not what the other party sealed.
+    fn open(&self, kind: Kind, part: u32, body: Vec<u8>) -> Result<Vec<u8>>;
+}
+
+/// What a party learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The rows that match; `None` for a party that is not told.
+    pub matched: Option<Matched>,
+    /// The number of labels of each party's list, c·n + 2t.
+    pub list_lens: Vec<u64>,
+}
+
+/// Runs the party of `run` with its `items` to the end. The caller says `done` to the helper when it has kept the
+/// outcome.
+///
+/// # Errors
+/// Any [`Error`]; after [`Error::Transport`], and a refusal that [passes](vesica_core::Refusal::passes), it can be
+/// called again.
+pub fn run(
+    run: &Run<'_>,
+    items: &dyn Items,
+    means: &Means<'_>,
+    boards: &dyn Boards,
+) -> Result<Outcome> {
+    let formats = formats(run)?;
+    let party = Party { run, formats, means, boards };
+    match run.spec.variant {
+        Variant::SemiHonest | Variant::Malicious => {
+            party.submit_and_ask(&Outer::new(run.secret.expose(), run.spec, run.party), items)
+        }
+        Variant::Fair => party.fair(items),
+        Variant::SizeHiding | Variant::Pet if run.party == 0 => party.size_hiding_first(items),
+        Variant::SizeHiding | Variant::Pet => party.size_hiding_second(items),
+    }
+}
+
+/// The same exchange with labels that are the items themselves: what an intersection by a helper costs that hides
+/// nothing. For comparing; the helper sees all.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in_clear(
+    run: &Run<'_>,
+    items: &dyn Items,
+    means: &Means<'_>,
+    boards: &dyn Boards,
+) -> Result<Outcome> {
+    let party = Party { run, formats: formats(run)?, means, boards };
+    party.submit_and_ask(&Outer::in_clear(run.spec, run.party), items)
+}
+
+fn formats(run: &Run<'_>) -> Result<Vec<Format>> {
+    run.spec.formats(run.scales).ok_or(Misbehaviour::InvalidValue.into())
+}
+
+struct Party<'a> {
+    run: &'a Run<'a>,
+    formats: Vec<Format>,
+    means: &'a Means<'a>,
+    boards: &'a dyn Boards,
+}
+
+impl Party<'_> {
+    /// Figures 1 and 2: sends T_i = π_i(F_K(S_i^c + D_0 + D_i)), asks for I, checks it.
+    fn submit_and_ask(&self, outer: &Outer, items: &dyn Items) -> Result<Outcome> {
+        let (list, len) = self.submit(outer, items)?;
+        let mut board = self.boards.open()?;
+        let matched = match self.run.spec.parties[self.own()].receives {
+            true => {
+                let bits = self.answer(&mut *board, len, |_| {})?;
+                Some(list.matched(self.run.spec, &bits)?)
+            }
+            false => None,
+        };
+        Ok(Outcome { matched, list_lens: self.list_lens(&mut *board)? })
+    }
+
+    /// Figure 3. What is sent is T_i = π_i(F_K2(F_K1(S_i)^c + D_0 + D_i)).
+    fn fair(&self, items: &dyn Items) -> Result<Outcome> {
+        let (spec, party) = (self.run.spec, self.run.party);
+        let inner = Inner::new(self.run.secret.expose());
+        let outer = Outer::new(inner.outer_secret.expose(), spec, party);
+        let bits = inner_bits(&self.formats);
+        let cut = |label| cut_to(label, bits);
+        // Steps 4 to 6.
+        let mut values = Vec::new();
+        let list = OwnList::make(
+            items,
+            self.format(),
+            self.means,
+            |items, take| {
+                values.clear();
+                inner.key.of_items(items, |_, label| values.push(cut(label)));
+                outer.of_values(&values, take)
+            },
+            |take| outer.of_dummies(take),
+        )?;
+        let len = self.send(&list)?;
+        let mut board = self.boards.open()?;
+        let parties = spec.parties.len();
+        let commitments = board.get(Slot::new(Kind::Commitment, party), parties * DIGEST_LEN)?;
+        let commitment = commitments
+            .as_chunks::<DIGEST_LEN>()
+            .0
+            .get(self.own())
+            .filter(|_| commitments.len() == parties * DIGEST_LEN)
+            .ok_or(Misbehaviour::InvalidValue)?;
+        // Step 7. K_1 stays secret: the helper sees F_K1(S_i), which says no more than T_i did.
+        self.open_list(&inner, items)?;
+        board.put(Slot::new(Kind::OuterSecret, party), inner.outer_secret.expose())?;
+        board.sync()?;
+        // Steps 9 to 11.
+        let nonce = exact(board.get(Slot::new(Kind::Opening, party), DIGEST_LEN)?)?;
+        let mut opened = Commitment::new(&nonce, party);
+        let bits = self.answer(&mut *board, len, |body| opened.update(body))?;
+        if opened.finish() != *commitment {
+            return Err(Misbehaviour::CommitmentBroken.into());
+        }
+        let matched = list.matched(spec, &bits)?;
+        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board)? })
+    }
+
+    /// Figure 3, step 7: F_K1(S_i), once for each item.
+    fn open_list(&self, inner: &Inner, items: &dyn Items) -> Result<()> {
+        let (run, means) = (self.run, self.means);
+        let format = inner_format(run.spec, &self.formats, self.own());
+        let bits = inner_bits(&self.formats);
+        let mut spool = Spool::new(format, 0, means.memory_bytes, means.scratch)
+            .ok_or(Error::Bug("an inner label is too long"))?;
+        let mut keyed = Vec::new();
+        items
+            .each(&mut |_, items: &[Item]| {
+                keyed.clear();
+                keyed.extend(items.iter().copied().filter(|item| item.integer() != 0));
+                let mut result = Ok(());
+                inner.key.of_items(&keyed, |_, label| {
+                    if result.is_ok() {
+                        result = spool.push(cut_to(label, bits), 0);
+                    }
+                });
+                result
+            })
+            .map_err(storage)?;
+        let sorted = spool.finish().map_err(storage)?;
+        send_segments(&sorted, run.party, Kind::Opened, self.boards, means, &as_it_is, &|_, _| {
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Figure 4, the party P_1.
+    fn size_hiding_first(&self, items: &dyn Items) -> Result<Outcome> {
+        let (spec, seal) = (self.run.spec, self.run.seal);
+        // Step 5.
+        let (list, len) = self.submit(&Outer::new(self.run.secret.expose(), spec, 0), items)?;
+        let mut board = self.boards.open()?;
+        let list_lens = self.list_lens(&mut *board)?;
+        // Steps 6 and 7: T'_1 from the helper, T'_2 from P_2.
+        let [own_format, their_format] = [self.formats[0], self.formats[1]];
+        let own = self.fetch(&mut *board, Kind::Relabelled, 0, own_format, |_, body| Ok(body))?;
+        let theirs = self.fetch(&mut *board, Kind::Relayed, 1, their_format, |part, body| {
+            seal.open(Kind::Relayed, part, body)
+        })?;
+        if [&own, &theirs].map(Fetched::len) != [len, list_lens[1]] {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
+        // Step 8: I = T'_1 ∩ T'_2, told to P_2 as bits over its list, whose length says nothing of I.
+        let lists = [own.list()?, theirs.list()?];
+        let bits = join::common(&lists, self.means.pool, &|| false)
+            .map_err(|(_, error)| of_list(error))?;
+        let [own_bits, their_bits] = bits
+            .and_then(|bits| <[Bits; 2]>::try_from(bits).ok())
+            .ok_or(Error::Bug("two lists have two answers"))?;
+        let parts = their_bits.as_bytes().chunks(Slot::ANSWER_PART_LEN as usize);
+        for (part, body) in (0..).zip(parts) {
+            board.put(
+                Slot::part(Kind::Found, 0, part),
+                &seal.seal(Kind::Found, part, body.to_vec())?,
+            )?;
+        }
+        board.sync()?;
+        // Step 11: π_3 says where in T_1 each label of T'_1 was.
+        let mut bits = Bits::new(len);
+        for part in 0..=(len / Slot::PLACES_PART_LEN) as u32 {
+            let first = u64::from(part) * Slot::PLACES_PART_LEN;
+            let count = (len - first).min(Slot::PLACES_PART_LEN);
+            let bytes = (count * Slot::PLACE_LEN) as usize;
+            let body = board.get(Slot::part(Kind::Places, 0, part), bytes)?;
+            if body.len() != bytes {
+                return Err(Misbehaviour::InvalidValue.into());
+            }
+            for (place, rank) in
+                body.as_chunks::<{ Slot::PLACE_LEN as usize }>().0.iter().zip(first..)
+            {
+                let [a, b, c, d, e] = *place;
+                let place = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
+                if place >= len {
+                    return Err(Misbehaviour::InvalidValue.into());
+                }
+                if own_bits.get(rank) {
+                    bits.set(place);
+                }
+            }
+        }
+        // Two places that are the same would lose a label.
+        if bits.count_ones() != own_bits.count_ones() {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
+        // Steps 12 and 13.
+        Ok(Outcome { matched: Some(list.matched(spec, &bits)?), list_lens })
+    }
+
+    /// Figure 4, the party P_2.
+    fn size_hiding_second(&self, items: &dyn Items) -> Result<Outcome> {
+        let (spec, seal) = (self.run.spec, self.run.seal);
+        let mut board = self.boards.open()?;
+        // Step 4: K_2, tossed with the helper.
+        let relabel = self.toss(&mut *board)?;
+        // Step 7.
+        let outer = Outer::new(self.run.secret.expose(), spec, 1);
+        let [first_format, own_format] = [self.formats[0], self.formats[1]];
+        let list = OwnList::make(
+            items,
+            own_format,
+            self.means,
+            |items, take| {
+                relabelled(&relabel, first_format, take, |take| outer.of_items(items, take))
+            },
+            |take| relabelled(&relabel, first_format, take, |take| outer.of_dummies(take)),
+        )?;
+        let len = list.send(1, Kind::Relayed, self.boards, self.means, &|part, body| {
+            seal.seal(Kind::Relayed, part, body)
+        })?;
+        board.put(Slot::new(Kind::Size, 1), &len.to_le_bytes())?;
+        board.sync()?;
+        // Steps 8 to 10.
+        let mut bytes = Vec::new();
+        for part in 0..answer_parts(len) {
+            let rest = len.div_ceil(8) as usize - bytes.len();
+            let expected = rest.min(Slot::ANSWER_PART_LEN as usize) + SEAL_LEN;
+            let body = board.get(Slot::part(Kind::Found, 0, part), expected)?;
+            bytes.extend(seal.open(Kind::Found, part, body)?);
+        }
+        let bits = Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue)?;
+        let matched = list.matched(spec, &bits)?;
+        // Step 11: P_1 may know.
+        board.put(Slot::new(Kind::Release, 1), &[1])?;
+        board.sync()?;
+        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board)? })
+    }
+
+    fn toss(&self, board: &mut dyn Board) -> Result<LabelKey> {
+        let commitment = board.get(Slot::new(Kind::TossCommitment, 1), DIGEST_LEN)?;
+        let share = derive(TOSS_LABEL, &[self.run.own_secret.expose()]);
+        board.put(Slot::new(Kind::TossShare, 1), &share)?;
+        board.sync()?;
+        let theirs = board.get(Slot::new(Kind::TossOpening, 1), DIGEST_LEN)?;
+        if commitment != toss_commitment(&theirs) {
+            return Err(Misbehaviour::CommitmentBroken.into());
+        }
+        Ok(relabelling_key(&tossed_key(&theirs, &share)))
+    }
+
+    /// Sorts and sends this party's list.
+    fn submit(&self, outer: &Outer, items: &dyn Items) -> Result<(OwnList, u64)> {
+        let list = OwnList::make(
+            items,
+            self.format(),
+            self.means,
+            |items, take| outer.of_items(items, take),
+            |take| outer.of_dummies(take),
+        )?;
+        let len = self.send(&list)?;
+        Ok((list, len))
+    }
+
+    fn send(&self, list: &OwnList) -> Result<u64> {
+        let party = self.run.party;
+        let len = list.send(party, Kind::Labels, self.boards, self.means, &as_it_is)?;
+        let mut board = self.boards.open()?;
+        board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())?;
+        board.sync()?;
+        Ok(len)
+    }
+
+    /// The helper's answer to this party's list of `len` labels.
+    fn answer(&self, board: &mut dyn Board, len: u64, mut look: impl FnMut(&[u8])) -> Result<Bits> {
+        let mut bytes = Vec::with_capacity(len.div_ceil(8) as usize);
+        for part in 0..answer_parts(len) {
+            let rest = len.div_ceil(8) as usize - bytes.len();
+            let expected = rest.min(Slot::ANSWER_PART_LEN as usize);
+            let body = board.get(Slot::part(Kind::Answer, self.run.party, part), expected)?;
+            look(&body);
+            bytes.extend_from_slice(&body);
+        }
+        Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
+    }
+
+    fn list_lens(&self, board: &mut dyn Board) -> Result<Vec<u64>> {
+        let one = |party: usize| {
+            let body = board.get(Slot::new(Kind::Size, party as u8), 8)?;
+            let len = u64::from_le_bytes(exact(body)?);
+            let spec = self.run.spec;
+            let most = spec.list_len(spec.parties[party].max_rows);
+            if len <= most { Ok(len) } else { Err(Misbehaviour::InvalidValue.into()) }
+        };
+        (0..self.run.spec.parties.len()).map(one).collect()
+    }
+
+    /// Gets a whole list into intermediate storage.
+    fn fetch(
+        &self,
+        board: &mut dyn Board,
+        kind: Kind,
+        party: u8,
+        format: Format,
+        mut open: impl FnMut(u32, Vec<u8>) -> Result<Vec<u8>>,
+    ) -> Result<Fetched> {
+        let mut file = self.means.scratch.create().map_err(storage)?;
+        let (mut places, mut counts) = (Vec::new(), Vec::new());
+        let most = format.segment_bytes(format.segment_capacity()) as usize + SEAL_LEN;
+        for index in 0..format.segments() {
+            let body = board.get(Slot::part(kind, party, index), most.min(Slot::MAX_LEN))?;
+            let body = open(index, body)?;
+            counts.push(count_segment(format, &body).map_err(of_list)?);
+            places.push((file.len(), body.len()));
+            file.append(&body).map_err(storage)?;
+        }
+        Ok(Fetched { format, file: Mutex::new(file), places, counts })
+    }
+
+    fn own(&self) -> usize {
+        usize::from(self.run.party)
+    }
+
+    fn format(&self) -> Format {
+        self.formats[self.own()]
+    }
+}
+
+/// A list of somebody else's.
+struct Fetched {
+    format: Format,
+    file: Mutex<Box<dyn ScratchFile>>,
+    places: Vec<(u64, usize)>,
+    counts: Vec<u32>,
+}
+
+impl Fetched {
+    fn len(&self) -> u64 {
+        self.counts.iter().map(|count| u64::from(*count)).sum()
+    }
+
+    fn list(&self) -> Result<List<'_>> {
+        List::new(self.format, &self.counts, self).map_err(of_list)
+    }
+}
+
+impl Segments for Fetched {
+    fn read(&self, index: u32) -> io::Result<Vec<u8>> {
+        let (offset, len) = self.places[index as usize];
+        let mut out = vec![0; len];
+        self.file
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .read_exact_at(offset, &mut out)?;
+        Ok(out)
+    }
+}
+
+fn as_it_is(_: u32, body: Vec<u8>) -> Result<Vec<u8>> {
+    Ok(body)
+}
+
+fn of_list(error: ListError) -> Error {
+    match error {
+        ListError::Io(kind) => Error::Storage(kind),
+        _ => Misbehaviour::InvalidValue.into(),
+    }
+}
+
+fn exact<const LEN: usize>(body: Vec<u8>) -> Result<[u8; LEN]> {
+    body.try_into().map_err(|_| Misbehaviour::InvalidValue.into())
+}
+
+fn cut_to(label: u128, bits: u32) -> u128 {
+    label & (u128::MAX << (128 - bits))
+}
+
+/// Calls `take` with the labels under `key` of the labels that `produce` gives, cut as in `format`.
+fn relabelled<T: Copy>(
+    key: &LabelKey,
+    format: Format,
+    take: &mut dyn FnMut(Label, T) -> io::Result<()>,
+    produce: impl FnOnce(&mut dyn FnMut(Label, T) -> io::Result<()>) -> io::Result<()>,
+) -> io::Result<()> {
+    let (mut labels, mut of) = (Vec::new(), Vec::new());
+    produce(&mut |label, what| {
+        labels.push(format.truncated(label));
+        of.push(what);
+        Ok(())
+    })?;
+    let mut result = Ok(());
+    key.of_values(&labels, |at, label| {
+        if result.is_ok() {
+            result = take(label, of[at]);
+        }
+    });
+    result
+}

@@ -1,0 +1,281 @@
+//! A helper in memory, honest but for what a test changes.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Condvar, Mutex};
+use vesica_core::hash::derive;
+use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
+use vesica_labels::{Bits, List, MemoryScratch, Scratch, join};
+use vesica_net::{Pool, Progress};
+use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put};
+use vesica_protocols::kmrs14::{
+    Board, Boards, Check, Items, Kind, Means, Outcome, PartySpec, Run, SEAL_LEN, Seal, Slot, Spec,
+    Variant, run,
+};
+
+/// What a cheating helper makes of a slot that a party gets.
+pub(crate) type Cheat = Arc<dyn Fn(Slot, Vec<u8>) -> Vec<u8> + Send + Sync>;
+
+pub(crate) struct Helper {
+    pub(crate) spec: Spec,
+    slots: Mutex<BTreeMap<Slot, Vec<u8>>>,
+    failed: Mutex<Option<Refusal>>,
+    changed: Condvar,
+    pool: Pool,
+    pub(crate) cheat: Option<Cheat>,
+    /// Bytes put and got by each party.
+    pub(crate) traffic: Mutex<BTreeMap<u8, (u64, u64)>>,
+    /// Puts that are still let through before the party is cut off.
+    pub(crate) puts_left: Mutex<Option<u32>>,
+}
+
+impl Helper {
+    pub(crate) fn new(spec: Spec) -> Self {
+        Self {
+            spec,
+            slots: Mutex::default(),
+            failed: Mutex::default(),
+            changed: Condvar::new(),
+            pool: Pool::new(NonZeroUsize::MIN).unwrap(),
+            cheat: None,
+            traffic: Mutex::default(),
+            puts_left: Mutex::new(None),
+        }
+    }
+
+    /// All that was put and computed.
+    pub(crate) fn slots(&self) -> BTreeMap<Slot, Vec<u8>> {
+        self.slots.lock().unwrap().clone()
+    }
+
+    pub(crate) fn fail(&self, refusal: Refusal) {
+        self.failed.lock().unwrap().get_or_insert(refusal);
+        self.changed.notify_all();
+    }
+
+    fn check(&self) -> Result<()> {
+        self.failed.lock().unwrap().map_or(Ok(()), |refusal| Err(refusal.into()))
+    }
+
+    pub(crate) fn put(&self, party: u8, slot: Slot, body: &[u8]) -> Result<()> {
+        self.check()?;
+        if !slot.may_be_put_by(party, &self.spec) {
+            return Err(Refusal::BadRun.into());
+        }
+        if let Some(there) = self.slots.lock().unwrap().get(&slot) {
+            return if there == body { Ok(()) } else { Err(Refusal::AlreadyThere.into()) };
+        }
+        if let Some(left) = &mut *self.puts_left.lock().unwrap() {
+            *left = left.checked_sub(1).ok_or(vesica_core::TransportError::Closed)?;
+        }
+        check_put(&self.spec, self, slot, body)?;
+        self.slots.lock().unwrap().insert(slot, body.to_vec());
+        self.traffic.lock().unwrap().entry(party).or_default().0 += body.len() as u64;
+        loop {
+            match advance(&self.spec, self) {
+                Ok(false) => break,
+                Ok(true) => {}
+                Err(refusal) => {
+                    self.fail(refusal);
+                    break;
+                }
+            }
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+}
+
+impl Desk for Helper {
+    fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
+        self.slots.lock().unwrap().get(&slot).cloned().ok_or(io::ErrorKind::NotFound.into())
+    }
+    fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()> {
+        self.slots.lock().unwrap().insert(slot, body.to_vec());
+        self.changed.notify_all();
+        Ok(())
+    }
+    fn is_filled(&self, slot: Slot) -> bool {
+        self.slots.lock().unwrap().contains_key(&slot)
+    }
+    fn secret(&self) -> io::Result<[u8; 32]> {
+        Ok([0x5e; 32])
+    }
+    fn scratch(&self) -> &dyn Scratch {
+        &MemoryScratch
+    }
+    fn memory_bytes(&self) -> u64 {
+        1 << 20
+    }
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+    fn stop(&self) -> bool {
+        false
+    }
+    fn common(&self, lists: &[List<'_>]) -> std::result::Result<Option<Vec<Bits>>, CommonFailure> {
+        join::common(lists, &self.pool, &|| false)
+            .map_err(|(list, _)| CommonFailure::Malformed { list })
+    }
+}
+
+/// One party's way to a helper in memory.
+#[derive(Clone)]
+pub(crate) struct Way {
+    pub(crate) helper: Arc<Helper>,
+    pub(crate) party: u8,
+    pub(crate) lanes: usize,
+}
+
+impl Boards for Way {
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+    fn open(&self) -> Result<Box<dyn Board>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Board for Way {
+    fn put(&mut self, slot: Slot, body: &[u8]) -> Result<()> {
+        self.helper.put(self.party, slot, body)
+    }
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+    fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>> {
+        let helper = &self.helper;
+        assert!(
+            slot.may_be_got_by(self.party, &helper.spec),
+            "{slot:?} is not for party {}",
+            self.party
+        );
+        let mut slots = helper.slots.lock().unwrap();
+        loop {
+            helper.check()?;
+            if let Some(body) = slots.get(&slot) {
+                let body = body.clone();
+                drop(slots);
+                helper.traffic.lock().unwrap().entry(self.party).or_default().1 +=
+                    body.len() as u64;
+                let body = helper.cheat.as_ref().map_or(body.clone(), |cheat| cheat(slot, body));
+                if body.len() > max_len {
+                    let (expected, actual) = (max_len as u64, body.len() as u64);
+                    return Err(Misbehaviour::WrongMessageLen { expected, actual }.into());
+                }
+                return Ok(body);
+            }
+            let limit = std::time::Duration::from_secs(60);
+            let (back, timeout) = helper.changed.wait_timeout(slots, limit).unwrap();
+            assert!(!timeout.timed_out(), "{slot:?} never came to party {}", self.party);
+            slots = back;
+        }
+    }
+    fn filled(&mut self, kind: Kind, parts: u32) -> Result<Vec<bool>> {
+        let is_filled = |part| self.helper.is_filled(Slot::part(kind, self.party, part));
+        Ok((0..parts).map(is_filled).collect())
+    }
+}
+
+/// A stand-in for sealing that notices every change.
+pub(crate) struct PlainSeal;
+
+impl Seal for PlainSeal {
+    fn seal(&self, kind: Kind, part: u32, mut body: Vec<u8>) -> Result<Vec<u8>> {
+        let tag = derive("test seal", &[&[kind as u8], &part.to_le_bytes(), &body]);
+        body.iter_mut().for_each(|byte| *byte ^= 0xa5);
+        body.extend_from_slice(&tag[..SEAL_LEN]);
+        Ok(body)
+    }
+    fn open(&self, kind: Kind, part: u32, mut body: Vec<u8>) -> Result<Vec<u8>> {
+        let at = body.len().checked_sub(SEAL_LEN).ok_or(Misbehaviour::InvalidValue)?;
+        let tag = body.split_off(at);
+        body.iter_mut().for_each(|byte| *byte ^= 0xa5);
+        let expected = derive("test seal", &[&[kind as u8], &part.to_le_bytes(), &body]);
+        if expected[..SEAL_LEN] == tag { Ok(body) } else { Err(Misbehaviour::InvalidValue.into()) }
+    }
+}
+
+pub(crate) struct Quiet;
+
+impl Progress for Quiet {
+    fn step(&self, _: &str, _: u64, _: u64) {}
+}
+
+pub(crate) fn spec(variant: Variant, rows: &[u64], check: Check) -> Spec {
+    let party = |(at, rows): (usize, &u64)| PartySpec {
+        identity: [at as u8 + 1; 32],
+        max_rows: (*rows).max(1),
+        receives: true,
+    };
+    let parties = rows.iter().enumerate().map(party).collect();
+    let spec =
+        Spec { variant, agreement: [9; 32], parties, copies: check.copies, dummies: check.dummies };
+    assert!(spec.is_sound());
+    spec
+}
+
+/// Puts every party's hello, as if they had met.
+pub(crate) fn meet(helper: &Helper, rows: &[u64]) -> Vec<u32> {
+    let scales: Vec<u32> = rows.iter().map(|rows| helper.spec.scale(*rows)).collect();
+    for (party, scale) in (0..).zip(&scales) {
+        match helper.put(party, Slot::new(Kind::Hello, party), &[*scale as u8]) {
+            Ok(()) | Err(Error::Refused(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    scales
+}
+
+/// One party of a run, with `secret` as what the parties tossed.
+pub(crate) fn run_party(
+    way: &Way,
+    scales: &[u32],
+    secret: u8,
+    items: &[Item],
+    memory_bytes: u64,
+) -> Result<Outcome> {
+    let pool = Pool::new(NonZeroUsize::MIN).unwrap();
+    let means = Means { scratch: &MemoryScratch, memory_bytes, pool: &pool, progress: &Quiet };
+    let (secret, own_secret) = (Secret::new([secret; 32]), Secret::new([way.party; 32]));
+    let spec = &way.helper.spec;
+    let facts = Run {
+        spec,
+        party: way.party,
+        scales,
+        secret: &secret,
+        own_secret: &own_secret,
+        seal: &PlainSeal,
+    };
+    run(&facts, &items as &dyn Items, &means, way)
+}
+
+/// All parties of a run side by side; a party that fails ends the run for the others.
+pub(crate) fn run_all(
+    helper: Helper,
+    sets: &[Vec<Item>],
+    lanes: usize,
+) -> (Vec<Result<Outcome>>, Arc<Helper>) {
+    let helper = Arc::new(helper);
+    let rows: Vec<u64> = sets.iter().map(|set| set.len() as u64).collect();
+    let scales = meet(&helper, &rows);
+    let outcomes = std::thread::scope(|scope| {
+        let parties: Vec<_> = (0..)
+            .zip(sets)
+            .map(|(party, set)| {
+                let way = Way { helper: Arc::clone(&helper), party, lanes };
+                let scales = &scales;
+                scope.spawn(move || {
+                    let outcome = run_party(&way, scales, 7, set, 1 << 16);
+                    if outcome.is_err() {
+                        way.helper.fail(Refusal::Ended { party });
+                    }
+                    outcome
+                })
+            })
+            .collect();
+        parties.into_iter().map(|party| party.join().unwrap()).collect()
+    });
+    (outcomes, helper)
+}
