@@ -23,6 +23,7 @@ mod list;
 mod order;
 mod ranges;
 mod scratch;
+mod sort;
 mod spool;
 
 pub use bits::Bits;

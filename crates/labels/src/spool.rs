@@ -1,5 +1,6 @@
 //! Sorting a list that may be larger than memory.
 
+use crate::sort::sort_uniform;
 use crate::{Format, Label, Scratch, ScratchFile, code};
 use std::io;
 
@@ -194,7 +195,7 @@ impl Sorted {
             let (whole, _) = bytes.as_chunks();
             records.extend(whole.iter().map(|bytes| u128::from_le_bytes(*bytes)));
         }
-        records.sort_unstable();
+        sort_uniform(&mut records, &mut Vec::new());
         Ok(self.split(index, &records))
     }
 
