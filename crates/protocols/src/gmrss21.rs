@@ -6,7 +6,7 @@
 //! | | |
 //! |---|---|
 //! | security | semi-honest; gap Diffie–Hellman, LPN, random oracle and ideal cipher |
-//! | receiver learns | the number of common items in every operation but the private ids, and the result |
+//! | receiver learns | the number of common items in every operation (with private ids by the size of the union), and the result |
 //! | sender learns | n_y, and its result where it has one; with bounds whether the number is inside |
 //! | payload bytes | those of the parts, see [`bytes`](crate::Protocol::bytes) |
 //!
@@ -39,19 +39,20 @@
 //!
 //! # Forms
 //!
-//! | | [`Form::Silent`] | [`Form::Paper`] |
-//! |---|---|---|
-//! | OPRF | VOLE (RR22) at the full bins | KKRT16, one instance a bin |
-//! | hint | key-value store | a polynomial for each mega-bin |
-//! | switching | silent correlated transfer, ℓ + 1 bits a switch | IKNP, two ciphertexts of 2·ℓ bits |
-//! | equality | VOLE OPRF | KKRT16 |
-//! | transfers | silent | IKNP |
+//! | | [`Form::Silent`] | [`Form::LowCommunication`] | [`Form::Paper`] |
+//! |---|---|---|---|
+//! | OPRF | VOLE (RR22) at the full bins | VOLE, short | KKRT16, one instance a bin |
+//! | hint | key-value store | key-value store | a polynomial for each mega-bin |
+//! | switching | silent correlated transfer, ℓ + 1 bits a switch | the same, of one-bit shares of the results | IKNP, two ciphertexts of 2·ℓ bits |
+//! | equality | VOLE OPRF, after switching | on shares, before switching | KKRT16, after switching |
+//! | transfers | silent | silent | IKNP |
 //!
 //! # Deviations
 //!
 //! * Sets may be of any two sizes. Tests are made for the full bins only, which number n_x.
 //! * A share of zero is drawn by the transfer itself, and the sender sends what the shares add up to (Figure 11 draws
 //!   them beforehand): the receiver's view is the same.
+//! * The values that are compared have ℓ = 41 + ⌈log n_x⌉ bits, 40 + ⌈log n_x⌉ where they are compared first.
 //! * Identifiers have 128 bits. [`Identifiers::Oprf`] takes whole OPRFs, which are shorter than the sloppy ones: no hint.
 
 mod additive;

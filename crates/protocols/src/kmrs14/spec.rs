@@ -121,6 +121,11 @@ impl Spec {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
     }
 
+    /// How many different items a list of `len` labels has: (len − 2t) / c.
+    pub fn items(&self, len: u64) -> u64 {
+        len.saturating_sub(2 * u64::from(self.dummies)) / u64::from(self.copies)
+    }
+
     /// The scale of a party with `rows` rows: ⌈log2(c·rows + 2t)⌉.
     pub fn scale(&self, rows: u64) -> u32 {
         self.list_len(rows).next_power_of_two().ilog2()
