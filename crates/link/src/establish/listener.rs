@@ -123,16 +123,50 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(20);
 
+    /// A side that calls, driven by hand.
+    fn call(own: &Identity, listener: &Identity, address: SocketAddr) -> (Tls, Handshake) {
+        let settings = Tls::new(own, &[listener.public()]);
+        let socket = TcpStream::connect(address).unwrap();
+        let tls = settings.connecting("localhost").unwrap();
+        let calling = Handshake::new(socket, address, tls, SOON).unwrap();
+        (settings, calling)
+    }
+
+    #[test]
+    fn those_who_are_done_at_the_same_moment_come_out_one_by_one() {
+        let own = Identity::generate().unwrap();
+        let peers = [(); 5].map(|()| Identity::generate().unwrap());
+        let publics = peers.each_ref().map(Identity::public);
+        let options = ListenOptions { idle: SOON, total: None };
+        let mut listener = Listener::bind(&own, &publics, "127.0.0.1:0", options).unwrap();
+        let address = listener.addresses()[0];
+        let cancel = CancelToken::new();
+        let caller = Caller { on_event: &|event| panic!("{event:?}"), cancel: &cancel };
+        let mut calling = peers.each_ref().map(|peer| call(peer, &own, address));
+        for (settings, handshake) in &mut calling {
+            assert!(!handshake.advance(settings).unwrap());
+        }
+        for _ in 0..2 {
+            assert!(listener.lobby.turn(&listener.tls, SOON, caller).is_none());
+        }
+        for (settings, handshake) in &mut calling {
+            assert!(!handshake.advance(settings).unwrap());
+        }
+        for public in publics {
+            match listener.lobby.turn(&listener.tls, SOON, caller) {
+                Some(Arrival::Peer(introduced)) => assert_eq!(introduced.peer, public),
+                _ => panic!("a peer was lost"),
+            }
+        }
+    }
+
     #[test]
     fn a_handshake_begun_under_the_old_list_is_judged_by_the_new_one() {
         let [own, old, new] = [(); 3].map(|()| Identity::generate().unwrap());
         let options = ListenOptions { idle: SOON, total: None };
         let mut listener = Listener::bind(&own, &[old.public()], "127.0.0.1:0", options).unwrap();
         let address = listener.addresses()[0];
-        let settings = Tls::new(&old, &[own.public()]);
-        let socket = TcpStream::connect(address).unwrap();
-        let tls = settings.connecting("localhost").unwrap();
-        let mut calling = Handshake::new(socket, address, tls, SOON).unwrap();
+        let (settings, mut calling) = call(&old, &own, address);
         let (events, cancel) = (Mutex::new(Vec::new()), CancelToken::new());
         // Its first flight, its place in the lobby, and our answer.
         assert!(!calling.advance(&settings).unwrap());

@@ -178,18 +178,30 @@ impl fmt::Debug for Met {
 mod tests {
     use super::*;
     use crate::Identity;
-    use crate::letters::{HELLO_LEN, Meeting};
+    use crate::letters::Meeting;
 
-    #[test]
-    fn who_sees_the_other_shares_first_cannot_open_another_one_of_its_own() {
+    const CONTEXT: [u8; 32] = [5; 32];
+
+    /// Two parties that have met, with their meetings and hellos.
+    struct Pair {
+        parties: [PublicIdentity; 2],
+        meetings: [Meeting; 2],
+        hellos: [Vec<u8>; 2],
+        met: [Met; 2],
+    }
+
+    fn pair() -> Pair {
         let identities = [Identity::generate().unwrap(), Identity::generate().unwrap()];
         let meetings = [Meeting::new().unwrap(), Meeting::new().unwrap()];
         let parties = identities.each_ref().map(Identity::public);
-        let context = [5; 32];
-        let hellos = [0, 1].map(|i| meetings[i].hello(&identities[i], &context, b""));
-        let [honest, mut cheat] =
-            [0, 1].map(|i| meetings[i].meet(i, &parties, &context, &hellos, 0).unwrap());
-        assert_eq!(hellos[0].len(), HELLO_LEN);
+        let hellos = [0, 1].map(|i| meetings[i].hello(&identities[i], &CONTEXT, b""));
+        let met = [0, 1].map(|i| meetings[i].meet(i, &parties, &CONTEXT, &hellos, 0).unwrap());
+        Pair { parties, meetings, hellos, met }
+    }
+
+    #[test]
+    fn who_sees_the_other_shares_first_cannot_open_another_one_of_its_own() {
+        let Pair { parties, meetings, hellos, met: [honest, mut cheat] } = pair();
         let toss = |shares| honest.toss(&[Vec::new(), shares]).map(drop);
         assert_eq!(toss(cheat.shares()), Ok(()));
         // Sees the other's share, and now would like its own to be this one.
@@ -201,5 +213,25 @@ mod tests {
         let key = PrivateKey::from_private_key(&X25519, &meetings[1].to_bytes()[..32]).unwrap();
         cheat.greet(0, parties[0], &hello, &key).unwrap();
         assert_eq!(toss(cheat.shares()), Err(LetterError::NotTheCommitment { party: 1 }));
+    }
+
+    #[test]
+    fn a_letter_needs_the_agreed_secret_the_encapsulated_one_and_its_direction() {
+        let Pair { hellos, met: [honest, other], .. } = pair();
+        let theirs = Hello::parse(&hellos[0], 0).unwrap().encapsulation;
+        let theirs = EncapsulationKey::new(&ML_KEM_768, theirs).unwrap();
+        let (ciphertext, encapsulated) = theirs.encapsulate().unwrap();
+        let agreed = other.parties[0].agreed.as_ref().unwrap();
+        let letter = |agreed: &Secret<[u8; 32]>, encapsulated: &[u8], from, to| {
+            let key = other.key(agreed, encapsulated, ciphertext.as_ref(), from, to);
+            let sealed = key.seal(0, other.share.expose().to_vec());
+            let body = [ciphertext.as_ref(), &sealed].concat();
+            honest.toss(&[Vec::new(), body]).map(drop)
+        };
+        let refused = Err(LetterError::NotSealedForUs { party: 1 });
+        assert_eq!(letter(agreed, encapsulated.as_ref(), 1, 0), Ok(()));
+        assert_eq!(letter(&Secret::new([0; 32]), encapsulated.as_ref(), 1, 0), refused);
+        assert_eq!(letter(agreed, &[0; 32], 1, 0), refused);
+        assert_eq!(letter(agreed, encapsulated.as_ref(), 0, 1), refused);
     }
 }
