@@ -21,10 +21,10 @@ build: ## Build the optimised `vesica` command.
 	$(CARGO) build --release --locked --package vesica-cli
 
 test: ## Run all tests but the slow ones.
-	VESICA_WORD_LISTS="$$(scripts/word-lists)" $(CARGO) test --workspace --locked
+	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --workspace --locked
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
-	VESICA_WORD_LISTS="$$(scripts/word-lists)" $(CARGO) test --release --workspace --locked -- --ignored
+	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored
 
 bench: build ## Measure, print the tables, draw the figures (BENCH=--quick is short); all goes to target/bench.
 	@scripts/need python3

@@ -22,13 +22,13 @@ pub fn common(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Vec<Bits>>, (usize, ListError)> {
     let all = lists.iter().map(|list| Mutex::new(Bits::new(list.len()))).collect::<Vec<_>>();
-    let ranges_len = Ranges::new(lists, 0).len();
+    let ranges_len = Ranges::new(lists).len();
     let stopped = AtomicBool::new(false);
     // Neighbouring ranges stay on one thread, which keeps the segment of a coarser list.
     let ranges_at_once = ranges_len.div_ceil(pool.len() as u32 * 8);
     let chunks: Vec<u32> = (0..ranges_len).step_by(ranges_at_once as usize).collect();
     let one = |first: u32| -> Result<(), (usize, ListError)> {
-        let mut ranges = Ranges::new(lists, 0);
+        let mut ranges = Ranges::new(lists);
         let mut found = vec![Vec::new(); lists.len()];
         for range in first..(first + ranges_at_once).min(ranges_len) {
             if stopped.load(Ordering::Relaxed) || stop() {

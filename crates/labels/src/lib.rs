@@ -31,7 +31,7 @@ pub use format::{Format, MAX_SCALE};
 pub use key::LabelKey;
 pub use list::{List, ListError, Segments, count_segment, decode_segment};
 pub use order::Order;
-pub use ranges::{MAX_RANGE_BITS, Ranges, compared_bits, set_common};
+pub use ranges::{Ranges, compared_bits, set_common};
 pub use scratch::{MemoryScratch, Scratch, ScratchFile};
 pub use spool::{Segment, Sorted, Spool};
 

@@ -2,11 +2,9 @@
 
 use crate::{Bits, Label, List, ListError};
 
-/// Most leading bits of a range.
-pub const MAX_RANGE_BITS: u32 = 31;
-
-/// Several lists, range by range of the leading bits of their labels, cut to the bits in which they are compared: as
-/// many as the shortest labels have. Holds one segment of each list.
+/// Several lists, range by range of the leading bits of their labels: as many bits as name a segment of the finest of
+/// them. The labels are cut to the bits in which they are compared, as many as the shortest have. Holds one segment of
+/// each list.
 pub struct Ranges<'l, 'a> {
     lists: &'l [List<'a>],
     open: Vec<Open>,
@@ -26,16 +24,13 @@ struct Open {
 }
 
 impl<'l, 'a> Ranges<'l, 'a> {
-    /// Ranges of `bits` leading bits, or as many as name a segment of the finest of the lists; at most
-    /// [`MAX_RANGE_BITS`], and no more than all labels have.
-    pub fn new(lists: &'l [List<'a>], bits: u32) -> Self {
-        let compared = compared_bits(lists);
-        let segments = lists.iter().map(|list| list.format().segment_bits()).max().unwrap_or(0);
+    /// The ranges of `lists`.
+    pub fn new(lists: &'l [List<'a>]) -> Self {
         Self {
             lists,
             open: lists.iter().map(|_| Open::default()).collect(),
-            bits: bits.min(MAX_RANGE_BITS).min(compared).max(segments),
-            mask: Label::MAX << (128 - compared),
+            bits: lists.iter().map(|list| list.format().segment_bits()).max().unwrap_or(0),
+            mask: Label::MAX << (128 - compared_bits(lists)),
         }
     }
 

@@ -1,0 +1,182 @@
+//! What every backend does, and which one an address means.
+
+use crate::local::Local;
+use crate::postgres::Postgres;
+use crate::redis::Redis;
+use crate::url::{Url, split_scheme};
+use crate::{BackendError, BadUrl};
+use std::fmt;
+use std::path::PathBuf;
+use vesica_labels::{Bits, List};
+use vesica_net::Pool;
+
+/// Finds what lists of labels have in common.
+pub trait Backend: Send + Sync + fmt::Debug {
+    /// One word for logs and metrics: `memory`, `disk`, `redis` or `postgres`.
+    fn name(&self) -> &'static str;
+
+    /// Of each list the bits of those of its labels that all lists have, compared in the bits of the shortest labels;
+    /// the same answer as [`join::common`](vesica_labels::join::common), whatever finds it. `None` when `stop` says
+    /// so, which is asked for every some thousand labels.
+    ///
+    /// What an interrupted call for the same `run` left on a server is removed first, and no two calls for one `run`
+    /// may be under way at once. After [`BackendError::can_pass`] the same call can be made again.
+    ///
+    /// # Errors
+    /// Any [`BackendError`].
+    fn common(
+        &self,
+        run: &RunName,
+        lists: &[List<'_>],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<Bits>>, BackendError>;
+
+    /// Whether it can be reached and used, found out by using it.
+    ///
+    /// # Errors
+    /// Any [`BackendError`] but those of lists.
+    fn check(&self) -> Result<(), BackendError>;
+
+    /// Removes what an interrupted [`Backend::common`] for `run` left.
+    ///
+    /// # Errors
+    /// Any [`BackendError`] but those of lists.
+    fn forget(&self, run: &RunName) -> Result<(), BackendError>;
+}
+
+/// The name under which a run's data stands on a server: 16 bytes, different for all runs, in hexadecimal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunName(pub [u8; 16]);
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunName({self})")
+    }
+}
+
+/// Where the lists themselves are to be kept while a run lasts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In memory.
+    Memory,
+    /// In files in this directory.
+    Directory(PathBuf),
+    /// Wherever the service keeps its data: the address names a server, which gets them for the intersection alone.
+    Default,
+}
+
+impl Place {
+    /// What the address says of it. Connects to nothing.
+    ///
+    /// # Errors
+    /// [`BackendError::BadUrl`], wherever [`open`] gives it.
+    pub fn of(url: &str) -> Result<Self, BackendError> {
+        Ok(match Address::parse(url)? {
+            Address::Memory => Place::Memory,
+            Address::Disk(directory) => Place::Directory(directory),
+            Address::Redis(_) | Address::Postgres(_) => Place::Default,
+        })
+    }
+}
+
+/// The backend at an address. Connects to nothing before it is used. It takes the threads of `pool`, fewer when lists
+/// are such that it would take more than about `memory_bytes` of memory with all of them.
+///
+/// # Errors
+/// [`BackendError::BadUrl`].
+pub fn open(url: &str, pool: Pool, memory_bytes: u64) -> Result<Box<dyn Backend>, BackendError> {
+    Ok(match Address::parse(url)? {
+        Address::Memory => Box::new(Local::new(None, pool, memory_bytes)),
+        Address::Disk(directory) => Box::new(Local::new(Some(directory), pool, memory_bytes)),
+        Address::Redis(redis) => Box::new(redis),
+        Address::Postgres(postgres) => Box::new(postgres.with_threads(pool.len(), memory_bytes)),
+    })
+}
+
+enum Address {
+    Memory,
+    Disk(PathBuf),
+    Redis(Redis),
+    Postgres(Postgres),
+}
+
+impl Address {
+    fn parse(url: &str) -> Result<Self, BadUrl> {
+        match split_scheme(url)? {
+            ("memory", "") => Ok(Address::Memory),
+            ("disk", "") | ("memory", _) => Err(BadUrl::Path),
+            ("disk", directory) => Ok(Address::Disk(directory.into())),
+            ("redis" | "redis+unix", _) => Redis::at(Url::parse(url)?).map(Address::Redis),
+            ("postgres" | "postgresql", _) => Postgres::at(Url::parse(url)?).map(Address::Postgres),
+            ("rediss", _) => Err(BadUrl::Encrypted),
+            _ => Err(BadUrl::Scheme),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroUsize;
+
+    fn refusal(url: &str) -> BackendError {
+        let pool = Pool::new(NonZeroUsize::MIN).unwrap();
+        let opened = open(url, pool, 1 << 30).err();
+        assert_eq!(Place::of(url).err(), opened);
+        opened.unwrap_or_else(|| panic!("{url} is taken"))
+    }
+
+    #[test]
+    fn an_address_says_where_the_lists_are_kept() {
+        assert_eq!(Place::of("memory:"), Ok(Place::Memory));
+        assert_eq!(Place::of("disk:/var/lib/x"), Ok(Place::Directory("/var/lib/x".into())));
+        for server in
+            ["redis://localhost", "redis+unix:///run/redis.sock?db=2", "postgres://a:b@c/d"]
+        {
+            assert_eq!(Place::of(server), Ok(Place::Default), "{server}");
+        }
+    }
+
+    #[test]
+    fn bad_addresses_are_refused_with_their_reason() {
+        for (url, reason) in [
+            ("", BadUrl::Scheme),
+            ("redis", BadUrl::Scheme),
+            ("mysql://localhost/a", BadUrl::Scheme),
+            ("memory:here", BadUrl::Path),
+            ("disk:", BadUrl::Path),
+            ("rediss://localhost", BadUrl::Encrypted),
+            ("redis://", BadUrl::Host),
+            ("redis://localhost:port", BadUrl::Port),
+            ("redis://localhost:0", BadUrl::Port),
+            ("redis://localhost/first", BadUrl::Database),
+            ("redis://localhost?db=1", BadUrl::Parameter),
+            ("redis+unix://", BadUrl::Path),
+            ("redis+unix:///run/redis.sock?timeout=1", BadUrl::Parameter),
+            ("postgres://localhost/a", BadUrl::User),
+            ("postgres://a@/b", BadUrl::Host),
+            ("postgres://a@localhost/b/c", BadUrl::Database),
+            ("postgres://a@localhost/b?sslmode=require", BadUrl::Encrypted),
+            ("postgres://a@localhost/b?options=x", BadUrl::Parameter),
+            ("postgres://%ff@localhost", BadUrl::Encoding),
+            ("postgres://a%0@localhost", BadUrl::Encoding),
+        ] {
+            assert_eq!(refusal(url), BackendError::BadUrl(reason), "{url}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_printed_holds_the_password() {
+        let pool = Pool::new(NonZeroUsize::MIN).unwrap();
+        for url in ["redis://a:hunter2@localhost", "postgres://a:hunter2@localhost/d"] {
+            let backend = open(url, pool.clone(), 1 << 30).unwrap();
+            assert!(!format!("{backend:?}").contains("hunter2"), "{backend:?}");
+        }
+    }
+}

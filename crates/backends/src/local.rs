@@ -1,0 +1,80 @@
+//! In this process, with the lists in memory or in files.
+//!
+//! A hash join that is partitioned by the labels' leading bits, so that every part fits a cache, is what one would
+//! take for sets in no order. The lists come sorted and cut by their leading bits: the partitions are there already,
+//! and to merge two sorted ones takes the place of the hash table. That is [`join::common`]; memory is some segments
+//! of each list for each thread, however long the lists.
+
+use crate::backend::{Backend, RunName};
+use crate::error::BackendError;
+use crate::slices::threads_within;
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use vesica_labels::{Bits, List, join};
+use vesica_net::Pool;
+
+/// The file that [`Backend::check`] writes and removes again.
+const PROBE: &str = ".vesica-check";
+
+#[derive(Debug)]
+pub(crate) struct Local {
+    directory: Option<PathBuf>,
+    pool: Threads,
+    memory_bytes: u64,
+}
+
+struct Threads(Pool);
+
+impl std::fmt::Debug for Threads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0.len())
+    }
+}
+
+impl Local {
+    pub(crate) fn new(directory: Option<PathBuf>, pool: Pool, memory_bytes: u64) -> Self {
+        Self { directory, pool: Threads(pool), memory_bytes }
+    }
+}
+
+impl Backend for Local {
+    fn name(&self) -> &'static str {
+        if self.directory.is_some() { "disk" } else { "memory" }
+    }
+
+    fn common(
+        &self,
+        _run: &RunName,
+        lists: &[List<'_>],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<Bits>>, BackendError> {
+        let pool = &self.pool.0;
+        let threads = threads_within(lists, pool.len(), self.memory_bytes);
+        let common = if threads < pool.len() {
+            let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+            let fewer = Pool::new(threads).map_err(|_| BackendError::Threads)?;
+            join::common(lists, &fewer, stop)
+        } else {
+            join::common(lists, pool, stop)
+        };
+        common.map_err(BackendError::of_list)
+    }
+
+    fn check(&self) -> Result<(), BackendError> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        let probe = directory.join(PROBE);
+        let unusable = |error: io::Error| match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BackendError::OutOfSpace,
+            kind => BackendError::Directory(kind),
+        };
+        fs::write(&probe, PROBE).map_err(unusable)?;
+        fs::remove_file(&probe).map_err(unusable)
+    }
+
+    fn forget(&self, _run: &RunName) -> Result<(), BackendError> {
+        // The lists are the service's, and nothing else is written.
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! A connection to a PostgreSQL server: what is needed of its protocol, version 3 (PostgreSQL manual, chapter
+//! "Frontend/Backend Protocol"). The proof of the password is that of the crate `postgres-protocol`.
+
+use super::failure;
+use crate::error::BackendError;
+use crate::socket::Socket;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use std::io::{BufReader, Read, Write};
+use vesica_labels::Label;
+
+/// Protocol version 3.0.
+const VERSION: u32 = 3 << 16;
+
+/// Longest message of the server that is read.
+const MESSAGE_LIMIT: u32 = 1 << 20;
+
+/// What is sent at once of a table's rows.
+const PIECE_BYTES: usize = 1 << 16;
+
+const LABEL_BYTES: usize = size_of::<Label>();
+
+/// A row of one `uuid`: number of columns, length, value.
+const ROW_BYTES: usize = 2 + 4 + LABEL_BYTES;
+
+/// The head of binary copies: a signature, no flags, no extension.
+const COPY_HEAD: [u8; 19] = *b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
+/// Instead of the number of columns: there are no more rows.
+const COPY_END: [u8; 2] = [0xff; 2];
+
+/// A connection that has been let in.
+pub(super) struct Session {
+    from: BufReader<Socket>,
+    to: Socket,
+    message: Vec<u8>,
+}
+
+impl Session {
+    /// Says who we are.
+    pub(super) fn start(
+        socket: Socket,
+        user: &str,
+        password: Option<&str>,
+        database: &str,
+        name: &str,
+    ) -> Result<Self, BackendError> {
+        let from = BufReader::with_capacity(1 << 17, socket.again()?);
+        let mut session = Self { from, to: socket, message: Vec::new() };
+        let mut body = VERSION.to_be_bytes().to_vec();
+        for text in ["user", user, "database", database, "application_name", name] {
+            body.extend_from_slice(text.as_bytes());
+            body.push(0);
+        }
+        body.push(0);
+        let len = body.len() as u32 + 4;
+        session.to.write_all(&[&len.to_be_bytes()[..], &body].concat())?;
+        session.log_in(password)?;
+        session.until_ready()?;
+        Ok(session)
+    }
+
+    fn log_in(&mut self, password: Option<&str>) -> Result<(), BackendError> {
+        let mut proof = None;
+        loop {
+            let kind = self.expect(b'R')?.split_first_chunk();
+            let (kind, body) = kind.ok_or(BackendError::Nonsense)?;
+            let answer = match (u32::from_be_bytes(*kind), &mut proof) {
+                (0, _) => return Ok(()),
+                (10, None) => {
+                    let mut offered = body.split(|byte| *byte == 0);
+                    if !offered.any(|offer| offer == SCRAM_SHA_256.as_bytes()) {
+                        return Err(BackendError::WeakAuthentication);
+                    }
+                    let password = password.ok_or(BackendError::Refused)?.as_bytes();
+                    let new = ScramSha256::new(password, ChannelBinding::unsupported());
+                    let said = proof.insert(new).message();
+                    let len = (said.len() as u32).to_be_bytes();
+                    [SCRAM_SHA_256.as_bytes(), &[0], &len, said].concat()
+                }
+                (11, Some(proof)) => {
+                    proof.update(body).map_err(|_| BackendError::Refused)?;
+                    proof.message().to_vec()
+                }
+                (12, Some(proof)) => {
+                    // The server proves that it knows the password too.
+                    proof.finish(body).map_err(|_| BackendError::Refused)?;
+                    continue;
+                }
+                // The password itself, a hash of it under MD5, and kinds that need more than a password.
+                (2..=9, _) => return Err(BackendError::WeakAuthentication),
+                _ => return Err(BackendError::Nonsense),
+            };
+            self.send(b'p', &answer)?;
+        }
+    }
+
+    /// Runs statements. Gives the first column of the last row that they give.
+    pub(super) fn query(&mut self, sql: &str) -> Result<Vec<u8>, BackendError> {
+        self.send_query(sql)?;
+        self.until_ready()
+    }
+
+    /// Runs `sql`, which copies each of `lists` into a table, each label once, and then gives the common ones.
+    pub(super) fn intersect(
+        &mut self,
+        sql: &str,
+        lists: &[&[Label]],
+    ) -> Result<Vec<Label>, BackendError> {
+        self.send_query(sql)?;
+        for labels in lists {
+            self.expect(b'G')?;
+            self.send_rows(labels)?;
+            self.expect(b'C')?;
+        }
+        self.expect(b'H')?;
+        let fewest = lists.iter().map(|labels| labels.len()).min().unwrap_or(0);
+        let most_bytes = COPY_HEAD.len() + fewest * ROW_BYTES + COPY_END.len();
+        let mut bytes = Vec::new();
+        // The server may cut the bytes into messages as it likes.
+        while self.next()? == b'd' {
+            bytes.extend_from_slice(&self.message);
+            if bytes.len() > most_bytes {
+                return Err(BackendError::Nonsense);
+            }
+        }
+        self.until_ready()?;
+        let rows = bytes.strip_prefix(&COPY_HEAD).and_then(|rows| rows.strip_suffix(&COPY_END));
+        let rows = rows.ok_or(BackendError::Nonsense)?.chunks(ROW_BYTES);
+        let labels = rows.map(|row| match row.split_first_chunk() {
+            Some(([0, 1, 0, 0, 0, 16], label)) => label.try_into().ok().map(Label::from_be_bytes),
+            _ => None,
+        });
+        labels.collect::<Option<_>>().ok_or(BackendError::Nonsense)
+    }
+
+    fn send_rows(&mut self, labels: &[Label]) -> Result<(), BackendError> {
+        let mut bytes = Vec::with_capacity(PIECE_BYTES + ROW_BYTES);
+        bytes.extend_from_slice(&COPY_HEAD);
+        let mut last = None;
+        for label in labels {
+            if last.replace(label) == Some(label) {
+                continue;
+            }
+            bytes.extend_from_slice(&[0, 1, 0, 0, 0, LABEL_BYTES as u8]);
+            bytes.extend_from_slice(&label.to_be_bytes());
+            if bytes.len() >= PIECE_BYTES {
+                self.send(b'd', &bytes)?;
+                bytes.clear();
+            }
+        }
+        bytes.extend_from_slice(&COPY_END);
+        self.send(b'd', &bytes)?;
+        self.send(b'c', &[])
+    }
+
+    fn send_query(&mut self, sql: &str) -> Result<(), BackendError> {
+        self.send(b'Q', &[sql.as_bytes(), &[0]].concat())
+    }
+
+    fn send(&mut self, tag: u8, body: &[u8]) -> Result<(), BackendError> {
+        let [a, b, c, d] = (body.len() as u32 + 4).to_be_bytes();
+        let sent = self.to.write_all(&[tag, a, b, c, d]).and_then(|()| self.to.write_all(body));
+        // A server that goes says why, which tells more than that it is gone.
+        sent.map_err(|error| self.last_words().unwrap_or(error.into()))
+    }
+
+    fn last_words(&mut self) -> Option<BackendError> {
+        loop {
+            match self.next() {
+                Err(BackendError::Unreachable(_)) => return None,
+                Err(error) => return Some(error),
+                Ok(_) => {}
+            }
+        }
+    }
+
+    /// Reads until the server is ready for a query. Gives the first column of the last row.
+    fn until_ready(&mut self) -> Result<Vec<u8>, BackendError> {
+        let mut column = Vec::new();
+        loop {
+            match self.next()? {
+                b'Z' => return Ok(column),
+                b'D' => {
+                    // Number of columns, length of the first, its bytes.
+                    let first = self.message.get(2..).and_then(<[u8]>::split_first_chunk);
+                    let (len, rest) = first.ok_or(BackendError::Nonsense)?;
+                    let value = rest.get(..u32::from_be_bytes(*len) as usize);
+                    column = value.ok_or(BackendError::Nonsense)?.to_vec();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The body of the next message, which is of kind `tag`.
+    fn expect(&mut self, tag: u8) -> Result<&[u8], BackendError> {
+        if self.next()? == tag { Ok(&self.message) } else { Err(BackendError::Nonsense) }
+    }
+
+    /// Reads the next message that is neither a notice nor a setting, and gives its kind.
+    ///
+    /// # Errors
+    /// What the server reports, among others.
+    fn next(&mut self) -> Result<u8, BackendError> {
+        loop {
+            let mut head = [0; 5];
+            self.from.read_exact(&mut head)?;
+            let [tag, len @ ..] = head;
+            let len = u32::from_be_bytes(len);
+            if !(4..MESSAGE_LIMIT).contains(&len) {
+                return Err(BackendError::Nonsense);
+            }
+            self.message.resize(len as usize - 4, 0);
+            self.from.read_exact(&mut self.message)?;
+            match tag {
+                b'E' => return Err(failure(code(&self.message))),
+                b'N' | b'S' | b'A' => {}
+                tag => return Ok(tag),
+            }
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // So that the server does not log a lost connection. Whether it arrives does not matter.
+        let _ = self.to.write_all(b"X\0\0\0\x04");
+    }
+}
+
+/// The code of an error: fields of a letter and a text that ends with zero; `C` is the code.
+fn code(mut fields: &[u8]) -> &[u8] {
+    while let Some((kind, rest)) = fields.split_first().filter(|(kind, _)| **kind != 0) {
+        let end = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
+        if *kind == b'C' {
+            return &rest[..end];
+        }
+        fields = rest.get(end + 1..).unwrap_or_default();
+    }
+    &[]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_its_code() {
+        assert_eq!(code(b"SFATAL\0VFATAL\0C28P01\0Mpassword\0\0"), b"28P01");
+        for bad in [&b""[..], b"\0", b"S", b"SFATAL", b"SFATAL\0\0C28P01"] {
+            assert_eq!(code(bad), b"");
+        }
+    }
+}
