@@ -2,7 +2,8 @@
 """Makes NAME.canonical.toml and NAME.hash for every NAME.toml beside it.
 
 Written from the description of the canonical form alone, without the Rust code: the fields in a
-fixed order, every default written out, keys and parties sorted by name. The hash is BLAKE3 in
+fixed order, every default written out, keys and parties sorted by name; with a helper, its
+copies and dummies in place of the self-check. The hash is BLAKE3 in
 key-derivation mode with the context "vesica v1 agreement" over the text's length (8 bytes, little
 endian) and the text. BLAKE3 is written out below after its specification (O'Connor, Aumasson,
 Neves, Wilcox-O'Hearn, 2020), so that this script needs nothing but Python 3.11.
@@ -64,22 +65,74 @@ def derive_key(context, material):
     return struct.pack("<8I", *subtree(key, material, 0, MATERIAL, True))
 
 
-def canonical(agreement):
-    def quoted(text):
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def cheapest(rows):
+    """The copies and dummies with the fewest labels copies * rows + 2 * dummies of which
+    dummies ** (copies - 1) is at least 2 ** 40; with the fewest copies where two are equal."""
+    checks = []
+    for copies in range(2, 65):
+        dummies = round(2 ** (40 / (copies - 1)))
+        while dummies ** (copies - 1) >= 2**40:
+            dummies -= 1
+        while dummies ** (copies - 1) < 2**40:
+            dummies += 1
+        if dummies <= 2**21:
+            checks.append((copies * rows + 2 * dummies, copies, dummies))
+    return min(checks)[1:]
 
-    protocol = agreement.get("protocol", "auto")
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def helper(agreement):
+    """What is said about the helper, and what else then differs."""
+    helper, parties = agreement["helper"], sorted(agreement["party"])
+    receives = agreement["receives"]
+    if isinstance(receives, str):
+        receives = parties if receives in ("all", "both") else [receives]
+    receives = [quoted(name) for name in sorted(receives)]
+    malicious = agreement["security"] == "malicious"
+    protocol = agreement.get("protocol", "server_aided" + malicious * "_malicious")
+    if protocol == "server_aided":
+        check = 1, agreement.get("self_check", 16)
+    else:
+        check = cheapest(max(party["max_rows"] for party in agreement["party"].values()))
+    if "copies" in helper:
+        check = helper["copies"], helper["dummies"]
+    if len(receives) == len(parties):
+        receives = quoted("all")
+    else:
+        receives = receives[0] if len(receives) == 1 else f"[{', '.join(receives)}]"
+    lines = [
+        "",
+        "[helper]",
+        f"name = {quoted(helper.get('name', 'helper'))}",
+        f"identity = {quoted(helper['identity'])}",
+        f"copies = {check[0]}",
+        f"dummies = {check[1]}",
+    ]
+    return receives, protocol, lines
+
+
+def canonical(agreement):
+    if "helper" in agreement:
+        receives, protocol, more = helper(agreement)
+    else:
+        receives, protocol = quoted(agreement["receives"]), agreement.get("protocol", "auto")
+        more = [
+            f"self_check = {agreement.get('self_check', 16)}",
+            f"hide_sizes = {str(agreement.get('hide_sizes', False)).lower()}",
+        ]
     expires = agreement.get("expires", "never")
     lines = [
         f"version = {agreement['version']}",
         f"title = {quoted(agreement['title'])}",
         f"operation = {quoted(agreement['operation'])}",
-        f"receives = {quoted(agreement['receives'])}",
+        f"receives = {receives}",
         f"security = {quoted(agreement['security'])}",
         f"protocol = {quoted(protocol)}",
         "expires = " + (quoted(expires) if expires == "never" else expires.isoformat()),
-        f"self_check = {agreement.get('self_check', 16)}",
-        f"hide_sizes = {str(agreement.get('hide_sizes', False)).lower()}",
+        *more,
     ]
     for key in sorted(agreement["key"], key=lambda key: key["name"].encode()):
         lines += [

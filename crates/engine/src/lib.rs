@@ -1,6 +1,7 @@
 //! A job from table to result.
 //!
 //! * [`agreement`] — what the two organisations agreed on; hashed and bound into the session.
+//! * [`aided`] — the same with a helper that all parties talk to, for two and more of them.
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`job`] — one run: read, meet, agree, match, check, write.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items.
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agreement;
+pub mod aided;
 mod answer;
 pub mod bench;
 mod choice;

@@ -6,6 +6,7 @@ use vesica_engine::agreement::{
     Agreement, AgreementError, AgreementFault, FileFault, MAX_FILE_BYTES, MAX_ROWS, Receives,
     TextFault,
 };
+use vesica_engine::aided::AnyAgreement;
 use vesica_link::{ParseIdentityError, PublicIdentity};
 use vesica_protocols::{Operation, Security, catalogue};
 use vesica_records::ProfileError;
@@ -601,14 +602,19 @@ fn canonical_form_and_hash_equal_the_vectors() {
         }
         let base = path.to_string_lossy().replace(".canonical.toml", "");
         let canonical = std::fs::read_to_string(&path).unwrap();
-        let agreement = Agreement::load(format!("{base}.toml")).unwrap();
-        assert_eq!(agreement.canonical(), canonical, "{base}");
+        let agreement = AnyAgreement::load(format!("{base}.toml")).unwrap();
+        let (form, named) = match &agreement {
+            AnyAgreement::TwoParty(agreement) => (agreement.canonical(), agreement.hash()),
+            AnyAgreement::Aided(agreement) => (agreement.canonical(), agreement.hash()),
+        };
+        assert_eq!(form, canonical, "{base}");
+        assert_eq!(AnyAgreement::parse(&canonical).unwrap(), agreement);
         let hash = std::fs::read_to_string(format!("{base}.hash")).unwrap();
-        assert_eq!(agreement.hash().to_string(), hash.trim(), "{base}");
-        assert_eq!(agreement.hash().short(), hash[..16]);
+        assert_eq!(named.to_string(), hash.trim(), "{base}");
+        assert_eq!(named.short(), hash[..16]);
         seen += 1;
     }
-    assert_eq!(seen, 2);
+    assert_eq!(seen, 4);
 }
 
 #[test]
@@ -617,8 +623,12 @@ fn every_sample_of_the_documentation_is_an_agreement() {
     for entry in std::fs::read_dir(repository().join("docs/samples")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
-            let agreement = Agreement::load(&path).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(parse(&agreement.canonical()), agreement);
+            let agreement = AnyAgreement::load(&path).unwrap_or_else(|error| panic!("{error}"));
+            let canonical = match &agreement {
+                AnyAgreement::TwoParty(agreement) => agreement.canonical(),
+                AnyAgreement::Aided(agreement) => agreement.canonical(),
+            };
+            assert_eq!(AnyAgreement::parse(&canonical).unwrap(), agreement);
             seen += 1;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use vesica_engine::agreement::Agreement;
+use vesica_engine::aided::{self, AnyAgreement};
 use vesica_engine::explain::{explain, traffic_at_most};
 
 fn repository() -> PathBuf {
@@ -17,7 +18,11 @@ fn explanations_of_the_samples_are_the_golden_ones() {
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
-        let text = explain(&Agreement::load(&path).unwrap()).to_string();
+        let text = match AnyAgreement::load(&path).unwrap() {
+            AnyAgreement::TwoParty(agreement) => explain(&agreement).to_string(),
+            AnyAgreement::Aided(agreement) => aided::explain(&agreement).to_string(),
+        };
+        assert!(text.lines().all(|line| line.chars().count() <= 88), "{text}");
         let golden = path.with_extension("explained.txt");
         if std::env::var_os("VESICA_BLESS").is_some() {
             std::fs::write(&golden, &text).unwrap();

@@ -1,7 +1,8 @@
 //! The one text form of an agreement, and its hash.
 
 use super::parse::NEVER;
-use super::{Agreement, FORMAT_VERSION, MAX_ROWS, Question, values};
+use super::{Agreement, FORMAT_VERSION, Key, MAX_ROWS, PartyTerms, Question, values};
+use jiff::civil::Date;
 use std::fmt::{self, Write};
 use vesica_core::hash;
 
@@ -14,6 +15,11 @@ pub struct AgreementHash([u8; AgreementHash::LEN]);
 impl AgreementHash {
     /// Length in bytes.
     pub const LEN: usize = 32;
+
+    /// That of an agreement with this canonical form.
+    pub(crate) fn of(canonical: &str) -> Self {
+        Self(hash::derive(HASH_LABEL, &[canonical.as_bytes()]))
+    }
 
     /// The bytes.
     pub const fn as_bytes(&self) -> &[u8; AgreementHash::LEN] {
@@ -45,19 +51,15 @@ impl Agreement {
     /// the version of each profile. Reads back as the same agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
-        let mut line = |name: &str, value: &dyn fmt::Display| {
-            writeln!(out, "{name} = {value}").expect("a string takes any text");
-        };
+        let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
         line("version", &FORMAT_VERSION);
         line("title", &Quoted(&self.title));
         line("operation", &Quoted(self.operation().name()));
         line("receives", &Quoted(&self.receives.to_string()));
         line("security", &Quoted(self.security.name()));
         line("protocol", &Quoted(self.protocol_word()));
-        match self.expires {
-            Some(date) => line("expires", &date),
-            None => line("expires", &Quoted(NEVER)),
-        }
+        write_expires(self.expires, &mut out);
+        let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
         line("self_check", &self.self_check);
         line("hide_sizes", &self.hide_sizes);
         if let Question::Threshold { min } = &self.question {
@@ -69,35 +71,52 @@ impl Agreement {
             bound.iter().for_each(|bound| line(name, bound));
         }
         values::write(&self.question, &mut out).expect("a string takes any text");
-        for key in &self.keys {
-            out.push_str("\n[[key]]\n");
-            let mut line = |name: &str, value: &dyn fmt::Display| {
-                writeln!(out, "{name} = {value}").expect("a string takes any text");
-            };
-            line("name", &Quoted(&key.name));
-            line("profile", &Quoted(&key.profile.name()));
-            line("profile_version", &key.profile.version());
-        }
-        for party in &self.parties {
-            writeln!(out, "\n[party.{}]", party.name).expect("a string takes any text");
-            let mut line = |name: &str, value: &dyn fmt::Display| {
-                writeln!(out, "{name} = {value}").expect("a string takes any text");
-            };
-            line("identity", &Quoted(&party.identity.to_string()));
-            line("max_rows", &party.max_rows);
-            line("min_rows", &party.min_rows);
-        }
+        write_keys(&self.keys, &mut out);
+        write_parties(&self.parties, &mut out);
         out
     }
 
     /// The hash of the canonical form.
     pub fn hash(&self) -> AgreementHash {
-        AgreementHash(hash::derive(HASH_LABEL, &[self.canonical().as_bytes()]))
+        AgreementHash::of(&self.canonical())
     }
 }
 
+/// Appends the tables of `keys`.
+pub(crate) fn write_keys(keys: &[Key], out: &mut String) {
+    for key in keys {
+        out.push_str("\n[[key]]\n");
+        write_line(out, "name", &Quoted(&key.name));
+        write_line(out, "profile", &Quoted(&key.profile.name()));
+        write_line(out, "profile_version", &key.profile.version());
+    }
+}
+
+/// Appends the tables of `parties`.
+pub(crate) fn write_parties(parties: &[PartyTerms], out: &mut String) {
+    for party in parties {
+        out.push_str(&format!("\n[party.{}]\n", party.name));
+        write_line(out, "identity", &Quoted(&party.identity.to_string()));
+        write_line(out, "max_rows", &party.max_rows);
+        write_line(out, "min_rows", &party.min_rows);
+    }
+}
+
+/// Appends the field `expires`.
+pub(crate) fn write_expires(expires: Option<Date>, out: &mut String) {
+    match expires {
+        Some(date) => write_line(out, "expires", &date),
+        None => write_line(out, "expires", &Quoted(NEVER)),
+    }
+}
+
+/// Appends a field.
+pub(crate) fn write_line(out: &mut String, name: &str, value: &dyn fmt::Display) {
+    writeln!(out, "{name} = {value}").expect("a string takes any text");
+}
+
 /// A TOML basic string. The parser lets no control character in, so only two need an escape.
-pub(super) struct Quoted<'a>(pub(super) &'a str);
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 use super::FORMAT_VERSION;
 use super::values::PACKED_MAX_BITS;
+use crate::aided::AidedFault;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -74,6 +75,12 @@ pub enum AgreementFault {
     /// The text is not TOML.
     #[error("not valid TOML: {}", .0.message())]
     Syntax(toml::de::Error),
+    /// An agreement with a helper where one between two parties is wanted.
+    #[error("this is an agreement with a helper")]
+    HasHelper,
+    /// Of an agreement with a helper.
+    #[error(transparent)]
+    Aided(#[from] AidedFault),
     /// A field that agreements do not have.
     #[error("unknown field {field:?}")]
     UnknownField {

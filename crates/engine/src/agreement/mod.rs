@@ -11,15 +11,15 @@
 //! the order of the keys, and whether a default is written out do not change what was agreed: the
 //! [canonical form](Agreement::canonical) and its hash are the same.
 
-mod canonical;
+pub(crate) mod canonical;
 mod checked;
-mod difference;
+pub(crate) mod difference;
 mod error;
 mod items;
-mod parse;
+pub(crate) mod parse;
 mod question;
 mod selection;
-mod table;
+pub(crate) mod table;
 mod values;
 
 pub use canonical::AgreementHash;
@@ -350,7 +350,12 @@ impl Agreement {
 
     /// Whether the last day is over, in UTC, at `now`.
     pub fn is_expired(&self, now: jiff::Timestamp) -> bool {
-        let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
-        self.expires.is_some_and(|last| today > last)
+        is_over(self.expires, now)
     }
+}
+
+/// Whether the day `last` is over, in UTC, at `now`.
+pub(crate) fn is_over(last: Option<Date>, now: jiff::Timestamp) -> bool {
+    let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    last.is_some_and(|last| today > last)
 }

@@ -9,7 +9,9 @@ use super::{
 use jiff::civil::Date;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Operation, Security};
@@ -24,9 +26,12 @@ pub const MAX_NAME_CHARS: usize = 200;
 /// Most columns in a key.
 pub const MAX_KEYS: usize = 16;
 
-pub(super) const BOTH: &str = "both";
+pub(crate) const BOTH: &str = "both";
 pub(super) const AUTO: &str = "auto";
-pub(super) const NEVER: &str = "never";
+pub(crate) const NEVER: &str = "never";
+
+/// The table that makes an agreement one with a helper.
+pub(crate) const HELPER: &str = "helper";
 
 const MAX_PARTY_NAME_LEN: usize = 32;
 
@@ -78,15 +83,7 @@ impl Agreement {
     /// # Errors
     /// Any [`AgreementError`], with the path.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, AgreementError> {
-        let path = path.as_ref();
-        let name = |mut error: AgreementError| {
-            error.path = Some(path.to_path_buf());
-            error
-        };
-        let text = read(path).map_err(|fault| {
-            name(AgreementError { path: None, at: None, fault: Box::new(fault.into()) })
-        })?;
-        Self::parse(&text).map_err(name)
+        load(path.as_ref(), Self::parse)
     }
 
     /// Reads the agreement in `text`.
@@ -94,22 +91,16 @@ impl Agreement {
     /// # Errors
     /// Any [`AgreementError`], with the place where one is known.
     pub fn parse(text: &str) -> Result<Self, AgreementError> {
-        let document = DeTable::parse(text).map_err(|mut cause| {
-            cause.set_input(None);
-            let span = cause.span().unwrap_or_default();
-            located(text, span, AgreementFault::Syntax(cause))
-        })?;
+        let document = document(text)?;
         let table = Table::new(text, String::new(), document.get_ref(), document.span(), FIELDS);
         // First, so that a later format is called one, whatever its fields.
-        let version = table.required("version", |t, name| t.number(name, (0, u64::MAX)))?;
-        if version.value != FORMAT_VERSION {
-            let fault = AgreementFault::UnknownVersion { found: version.value };
-            return Err(table.error(version.span, fault));
+        check_version(&table)?;
+        if let Some(at) = table.any(HELPER)? {
+            return Err(table.error(at.span, AgreementFault::HasHelper));
         }
         table.refuse_unknown(FIELD_NAMES)?;
 
-        let title = table.required("title", Table::text)?;
-        check_text(&table, &title, MAX_TITLE_CHARS)?;
+        let title = title(&table)?;
         let operation = question::operation(&table)?;
         let security = security(&table)?;
         let parties = parties(text, &table)?;
@@ -121,7 +112,7 @@ impl Agreement {
         let keys = keys(&table)?;
         let (question, bounds) = question::read(text, &table, operation, &parties)?;
         let terms = Terms {
-            title: title.value.to_owned(),
+            title,
             question,
             bounds,
             receives,
@@ -135,6 +126,45 @@ impl Agreement {
         let (selection, integers) = selection::read(&table, &terms)?;
         Ok(Self { terms, selection, integers })
     }
+}
+
+/// What `parse` makes of the text of the file `path`; errors have the path.
+pub(crate) fn load<A>(
+    path: &Path,
+    parse: impl FnOnce(&str) -> Result<A, AgreementError>,
+) -> Result<A, AgreementError> {
+    let name = |mut error: AgreementError| {
+        error.path = Some(path.to_path_buf());
+        error
+    };
+    let text = read(path).map_err(|fault| {
+        name(AgreementError { path: None, at: None, fault: Box::new(fault.into()) })
+    })?;
+    parse(&text).map_err(name)
+}
+
+/// The text as TOML.
+pub(crate) fn document(text: &str) -> Result<Spanned<DeTable<'_>>, AgreementError> {
+    DeTable::parse(text).map_err(|mut cause| {
+        cause.set_input(None);
+        let span = cause.span().unwrap_or_default();
+        located(text, span, AgreementFault::Syntax(cause))
+    })
+}
+
+pub(crate) fn check_version(table: &Table<'_>) -> Result<(), AgreementError> {
+    let version = table.required("version", |t, name| t.number(name, (0, u64::MAX)))?;
+    if version.value == FORMAT_VERSION {
+        return Ok(());
+    }
+    let fault = AgreementFault::UnknownVersion { found: version.value };
+    Err(table.error(version.span, fault))
+}
+
+pub(crate) fn title(table: &Table<'_>) -> Result<String, AgreementError> {
+    let title = table.required("title", Table::text)?;
+    check_text(table, &title, MAX_TITLE_CHARS)?;
+    Ok(title.value.to_owned())
 }
 
 fn read(path: &Path) -> Result<String, FileFault> {
@@ -165,7 +195,7 @@ pub(super) fn is_treacherous(c: char) -> bool {
         )
 }
 
-pub(super) fn check_text(
+pub(crate) fn check_text(
     table: &Table<'_>,
     text: &At<&str>,
     max_chars: usize,
@@ -183,7 +213,7 @@ pub(super) fn check_text(
     Err(table.error(text.span.clone(), AgreementFault::Text { field, fault }))
 }
 
-pub(super) fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementError {
+pub(crate) fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementError {
     let fault = AgreementFault::UnknownWord {
         nearest: nearest(word.value, known.iter().copied()).map(str::to_owned),
         found: word.value.to_owned(),
@@ -202,7 +232,34 @@ fn security(table: &Table<'_>) -> Result<Security, AgreementError> {
     }
 }
 
+/// A party, and where its fields stand.
+pub(crate) struct PlacedParty {
+    pub(crate) terms: PartyTerms,
+    pub(crate) identity: Range<usize>,
+    pub(crate) max_rows: Range<usize>,
+}
+
 fn parties(text: &str, table: &Table<'_>) -> Result<[PartyTerms; 2], AgreementError> {
+    // "both" says in `receives` that both parties receive the result.
+    let list = placed_parties(text, table, &[BOTH], MAX_ROWS)?;
+    let parties: Vec<PartyTerms> = list.value.into_iter().map(|party| party.terms).collect();
+    let parties: [PartyTerms; 2] = parties.try_into().map_err(|parties: Vec<_>| {
+        table.error(list.span.clone(), AgreementFault::PartyCount { found: parties.len() })
+    })?;
+    let [first, second] = &parties;
+    if first.identity == second.identity {
+        return Err(table.error(list.span, AgreementFault::SameIdentity));
+    }
+    Ok(parties)
+}
+
+/// Any number of parties, sorted by name; none is named by a `reserved` word.
+pub(crate) fn placed_parties(
+    text: &str,
+    table: &Table<'_>,
+    reserved: &[&str],
+    max_rows: u64,
+) -> Result<At<Vec<PlacedParty>>, AgreementError> {
     let list = table.required("party", Table::table)?;
     let mut parties = Vec::new();
     for (name, value) in list.value {
@@ -210,10 +267,9 @@ fn parties(text: &str, table: &Table<'_>) -> Result<[PartyTerms; 2], AgreementEr
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
         });
         let name_text = name.get_ref().as_ref();
-        // "both" says in `receives` that both parties receive the result.
         if !known_characters
             || !(1..=MAX_PARTY_NAME_LEN).contains(&name_text.len())
-            || name_text == BOTH
+            || reserved.contains(&name_text)
         {
             let fault = AgreementFault::PartyName { name: name_text.to_owned() };
             return Err(table.error(name.span(), fault));
@@ -230,28 +286,26 @@ fn parties(text: &str, table: &Table<'_>) -> Result<[PartyTerms; 2], AgreementEr
         let prefix = format!("party.{name_text}.");
         let fields = Table::new(text, prefix, fields, name.span(), PARTY_FIELDS);
         fields.refuse_unknown(PARTY_FIELD_NAMES)?;
-        parties.push(party(name_text, &fields)?);
+        parties.push(party(name_text, &fields, max_rows)?);
     }
-    let parties: [PartyTerms; 2] = parties.try_into().map_err(|parties: Vec<_>| {
-        table.error(list.span.clone(), AgreementFault::PartyCount { found: parties.len() })
-    })?;
-    let [first, second] = &parties;
-    if first.identity == second.identity {
-        return Err(table.error(list.span, AgreementFault::SameIdentity));
-    }
-    let mut parties = parties;
-    parties.sort_by(|one, two| one.name.cmp(&two.name));
-    Ok(parties)
+    parties.sort_by(|one, two| one.terms.name.cmp(&two.terms.name));
+    Ok(At { value: parties, span: list.span, field: list.field })
 }
 
-fn party(name: &str, table: &Table<'_>) -> Result<PartyTerms, AgreementError> {
-    let identity = table.required("identity", Table::text)?;
-    let identity: PublicIdentity = identity.value.parse().map_err(|cause| {
-        let fault = AgreementFault::BadIdentity { field: identity.field.clone(), cause };
-        table.error(identity.span.clone(), fault)
-    })?;
-    let max_rows = table.required("max_rows", |t, name| t.number(name, (1, MAX_ROWS)))?.value;
-    let min_rows = table.number("min_rows", (0, MAX_ROWS))?;
+/// The identity in the table's field of that name.
+pub(crate) fn identity(table: &Table<'_>) -> Result<At<PublicIdentity>, AgreementError> {
+    let At { value, span, field } = table.required("identity", Table::text)?;
+    match value.parse() {
+        Ok(value) => Ok(At { value, span, field }),
+        Err(cause) => Err(table.error(span, AgreementFault::BadIdentity { field, cause })),
+    }
+}
+
+fn party(name: &str, table: &Table<'_>, most: u64) -> Result<PlacedParty, AgreementError> {
+    let identity = identity(table)?;
+    let At { value: max_rows, span: max_rows_span, .. } =
+        table.required("max_rows", |t, name| t.number(name, (1, most)))?;
+    let min_rows = table.number("min_rows", (0, most))?;
     if let Some(At { value: min, span, .. }) = &min_rows
         && *min > max_rows
     {
@@ -260,7 +314,8 @@ fn party(name: &str, table: &Table<'_>) -> Result<PartyTerms, AgreementError> {
         return Err(table.error(span.clone(), fault));
     }
     let min_rows = min_rows.map_or(MIN_ROWS_DEFAULT, |number| number.value);
-    Ok(PartyTerms { name: name.to_owned(), identity, max_rows, min_rows })
+    let terms = PartyTerms { name: name.to_owned(), identity: identity.value, max_rows, min_rows };
+    Ok(PlacedParty { terms, identity: identity.span, max_rows: max_rows_span })
 }
 
 fn receives(table: &Table<'_>, parties: &[PartyTerms; 2]) -> Result<Receives, AgreementError> {
@@ -277,7 +332,7 @@ fn receives(table: &Table<'_>, parties: &[PartyTerms; 2]) -> Result<Receives, Ag
     }
 }
 
-fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementError> {
+pub(crate) fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementError> {
     if !question::is_of_shares(operation) {
         let range = (SELF_CHECK_MIN.into(), SELF_CHECK_MAX.into());
         let number = table.number("self_check", range)?;
@@ -291,7 +346,7 @@ fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementE
     }
 }
 
-fn keys(table: &Table<'_>) -> Result<Vec<Key>, AgreementError> {
+pub(crate) fn keys(table: &Table<'_>) -> Result<Vec<Key>, AgreementError> {
     let list = table.required("key", |t, name| t.tables(name, KEY_FIELDS))?;
     let found = list.value.len();
     if !(1..=MAX_KEYS).contains(&found) {
@@ -332,7 +387,7 @@ fn profile(table: &Table<'_>) -> Result<Profile, AgreementError> {
     Ok(profile)
 }
 
-fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
+pub(crate) fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
     let Some(At { value, span, .. }) = table.any("expires")? else { return Ok(None) };
     let date = match value {
         DeValue::String(word) if word == NEVER => return Ok(None),

@@ -6,20 +6,20 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A field of a table and what it says.
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    pub(super) meaning: &'static str,
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) meaning: &'static str,
 }
 
 /// A value and its place in the text.
-pub(super) struct At<T> {
-    pub(super) value: T,
-    pub(super) span: Range<usize>,
-    pub(super) field: String,
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) span: Range<usize>,
+    pub(crate) field: String,
 }
 
 /// One table of the text, whose fields are all known.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     text: &'a str,
     /// Path with a dot at its end, or nothing for the whole document.
     prefix: String,
@@ -30,7 +30,7 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// The table at `prefix`, without looking at its fields.
-    pub(super) fn new(
+    pub(crate) fn new(
         text: &'a str,
         prefix: String,
         table: &'a DeTable<'a>,
@@ -41,7 +41,7 @@ impl<'a> Table<'a> {
     }
 
     /// Refuses fields that are not among `known`, the names of the table's fields.
-    pub(super) fn refuse_unknown(
+    pub(crate) fn refuse_unknown(
         &self,
         known: &'static [&'static str],
     ) -> Result<(), AgreementError> {
@@ -59,25 +59,30 @@ impl<'a> Table<'a> {
         Err(self.error(name.span(), fault))
     }
 
-    pub(super) fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
     /// The error of `fault` at `span`.
-    pub(super) fn error(&self, span: Range<usize>, fault: AgreementFault) -> AgreementError {
+    pub(crate) fn error(&self, span: Range<usize>, fault: AgreementFault) -> AgreementError {
         located(self.text, span, fault)
     }
 
     /// The error of `fault` at the table itself; the whole document has no place.
-    pub(super) fn error_here(&self, fault: AgreementFault) -> AgreementError {
+    pub(crate) fn error_here(&self, fault: AgreementFault) -> AgreementError {
         if self.prefix.is_empty() {
             return AgreementError { path: None, at: None, fault: Box::new(fault) };
         }
         self.error(self.span.clone(), fault)
     }
 
+    /// Where the table stands.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
     /// Whether there is a field of this name.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.table.contains_key(name)
     }
 
@@ -86,7 +91,7 @@ impl<'a> Table<'a> {
     }
 
     /// A value that must be there.
-    pub(super) fn required<T>(
+    pub(crate) fn required<T>(
         &self,
         name: &'static str,
         read: impl FnOnce(&Self, &'static str) -> Result<Option<At<T>>, AgreementError>,
@@ -115,16 +120,16 @@ impl<'a> Table<'a> {
         }
     }
 
-    pub(super) fn text(&self, name: &'static str) -> Result<Option<At<&'a str>>, AgreementError> {
+    pub(crate) fn text(&self, name: &'static str) -> Result<Option<At<&'a str>>, AgreementError> {
         self.typed(name, "a text in quotes", DeValue::as_str)
     }
 
-    pub(super) fn flag(&self, name: &'static str) -> Result<Option<At<bool>>, AgreementError> {
+    pub(crate) fn flag(&self, name: &'static str) -> Result<Option<At<bool>>, AgreementError> {
         self.typed(name, "true or false", DeValue::as_bool)
     }
 
     /// A list of texts, each with its place.
-    pub(super) fn texts(
+    pub(crate) fn texts(
         &self,
         name: &'static str,
     ) -> Result<Option<At<Vec<At<&'a str>>>>, AgreementError> {
@@ -153,7 +158,7 @@ impl<'a> Table<'a> {
     }
 
     /// A whole number that may be below zero; those that no 64 bits hold become the nearest that they do.
-    pub(super) fn integer(&self, name: &'static str) -> Result<Option<At<i64>>, AgreementError> {
+    pub(crate) fn integer(&self, name: &'static str) -> Result<Option<At<i64>>, AgreementError> {
         Ok(self.wide_integer(name)?.map(|At { value, span, field }| At {
             value: value.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
             span,
@@ -162,7 +167,7 @@ impl<'a> Table<'a> {
     }
 
     /// A whole number from `range`.
-    pub(super) fn number(
+    pub(crate) fn number(
         &self,
         name: &'static str,
         (min, max): (u64, u64),
@@ -180,7 +185,7 @@ impl<'a> Table<'a> {
     }
 
     /// A value of any type.
-    pub(super) fn any(
+    pub(crate) fn any(
         &self,
         name: &'static str,
     ) -> Result<Option<At<&'a DeValue<'a>>>, AgreementError> {
@@ -188,7 +193,7 @@ impl<'a> Table<'a> {
     }
 
     /// A table.
-    pub(super) fn table(
+    pub(crate) fn table(
         &self,
         name: &'static str,
     ) -> Result<Option<At<&'a DeTable<'a>>>, AgreementError> {
@@ -196,7 +201,7 @@ impl<'a> Table<'a> {
     }
 
     /// A list of tables, each with its place.
-    pub(super) fn tables(
+    pub(crate) fn tables(
         &self,
         name: &'static str,
         fields: &'static [Field],
@@ -218,7 +223,7 @@ impl<'a> Table<'a> {
 }
 
 /// The error of `fault` at `span` of `text`.
-pub(super) fn located(text: &str, span: Range<usize>, fault: AgreementFault) -> AgreementError {
+pub(crate) fn located(text: &str, span: Range<usize>, fault: AgreementFault) -> AgreementError {
     let at = Some(Position::of(text, span.start));
     AgreementError { path: None, at, fault: Box::new(fault) }
 }
@@ -236,7 +241,7 @@ fn with_article(value: &DeValue<'_>) -> &'static str {
 }
 
 /// The one of `known` that `word` most resembles, if it resembles one.
-pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let word = word.to_lowercase();
     known
         .map(|candidate| (strsim::jaro_winkler(&word, candidate), candidate))

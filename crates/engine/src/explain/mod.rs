@@ -4,7 +4,7 @@ mod answers;
 mod limits;
 mod question;
 
-use crate::agreement::{Agreement, PartyTerms, Question, Receives};
+use crate::agreement::{Agreement, Key, PartyTerms, Question, Receives};
 pub use crate::figures::{bytes, grouped, grouped_digits};
 use serde::Serialize;
 use std::fmt;
@@ -107,22 +107,7 @@ impl<'a> Words<'a> {
     fn computed(&self) -> Vec<String> {
         let mut points = self.question();
         points.extend(self.bounds());
-        let keys = &self.agreement.keys;
-        if keys.len() > 1 {
-            points.push(format!(
-                "The key has {} columns. Two rows match when all of them do.",
-                keys.len()
-            ));
-        }
-        points.extend(keys.iter().map(|key| {
-            format!(
-                "Key column {:?} under the profile {}, version {}: {}.",
-                key.name,
-                key.profile,
-                key.profile.version(),
-                key.profile.description()
-            )
-        }));
+        points.extend(of_keys(&self.agreement.keys));
         points.push(
             "Rows without a key, or whose key the profile refuses, take no part; each side's \
              report counts its own."
@@ -356,6 +341,25 @@ impl<'a> Words<'a> {
         points.extend(self.each("Bytes in general", |row| row.bytes_formula.to_owned()));
         points
     }
+}
+
+/// How rows are compared.
+pub(crate) fn of_keys(keys: &[Key]) -> Vec<String> {
+    let mut points = Vec::new();
+    if keys.len() > 1 {
+        let columns = keys.len();
+        points.push(format!("The key has {columns} columns. Two rows match when all of them do."));
+    }
+    points.extend(keys.iter().map(|key| {
+        format!(
+            "Key column {:?} under the profile {}, version {}: {}.",
+            key.name,
+            key.profile,
+            key.profile.version(),
+            key.profile.description()
+        )
+    }));
+    points
 }
 
 /// Payload bytes of a run of `row` in which both sides bring their `max_rows`.

@@ -1,0 +1,319 @@
+//! An agreement with a helper in plain words.
+
+mod limits;
+
+use super::{AidedAgreement, AidedTerms};
+use crate::agreement::PartyTerms;
+use crate::explain::{Explanation, Section, bytes, grouped, of_keys};
+use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_protocols::Security;
+use vesica_protocols::kmrs14::{Check, Variant};
+
+/// Says in plain words what `agreement` means.
+pub fn explain(agreement: &AidedAgreement) -> Explanation {
+    let words = Words { agreement, helper: &agreement.helper.name };
+    let sections = [
+        ("What is computed", words.computed()),
+        ("Who learns what", words.learned()),
+        ("What is assumed", words.assumed()),
+        ("Which protocol, and why", words.protocol()),
+        ("What it costs", words.cost()),
+        ("What is NOT protected", words.unprotected()),
+        ("What stays afterwards", words.afterwards()),
+    ];
+    Explanation {
+        title: agreement.title.clone(),
+        hash: agreement.hash().to_string(),
+        sections: sections.map(|(title, points)| Section { title, points }).into(),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// The agreement and the name of its helper.
+struct Words<'a> {
+    agreement: &'a AidedAgreement,
+    helper: &'a str,
+}
+
+impl Words<'_> {
+    fn terms(&self) -> &AidedTerms {
+        self.agreement
+    }
+
+    fn parties(&self) -> &[PartyTerms] {
+        &self.terms().parties
+    }
+
+    fn check(&self) -> Check {
+        self.terms().helper.check
+    }
+
+    /// The parties of which `is` says whether they belong to the list.
+    fn names(&self, is: impl Fn(usize) -> bool) -> String {
+        let chosen = self.parties().iter().enumerate().filter(|(position, _)| is(*position));
+        listed(chosen.map(|(_, party)| &*party.name))
+    }
+
+    fn receivers(&self) -> String {
+        self.names(|position| self.terms().receives(position))
+    }
+
+    /// `each ` where there are several receivers.
+    fn each_receiver(&self, verb: (&str, &str)) -> String {
+        match self.terms().receivers.len() {
+            1 => format!("{} {}", self.receivers(), verb.0),
+            _ => format!("{} each {}", self.receivers(), verb.1),
+        }
+    }
+
+    /// `both parties`, `all 3 parties`.
+    fn all(&self) -> String {
+        match self.parties().len() {
+            2 => "both parties".to_owned(),
+            parties => format!("all {parties} parties"),
+        }
+    }
+
+    fn computed(&self) -> Vec<String> {
+        let (helper, all) = (self.helper, self.all());
+        let names = self.names(|_| true);
+        let mut points = vec![match self.terms().variant {
+            Variant::Pet => format!(
+                "Whether the values of {names} are equal. Each brings a file of one row, and gets \
+                 that row back if they are."
+            ),
+            _ => format!(
+                "The intersection: which keys {names} {} have. {} those rows of {}, with all \
+                 columns.",
+                if self.parties().len() == 2 { "both" } else { "all" },
+                self.each_receiver(("gets", "get")),
+                if self.terms().receivers.len() == 1 { "its own file" } else { "their own files" },
+            ),
+        }];
+        points.extend(of_keys(&self.terms().keys));
+        points.push(
+            "Rows without a key, or whose key the profile refuses, take no part; each party's \
+             report counts its own."
+                .to_owned(),
+        );
+        let helps = match self.terms().variant.hides_size() {
+            true => format!("{helper} helps to find what {all} have in common"),
+            false => format!("{helper} finds what {all} have in common"),
+        };
+        points.push(format!(
+            "{helps} without the keys: it gets labels, which a cipher makes of keys under a secret of \
+             the run that the parties alone know. No row, and no column outside the key, leaves a \
+             party."
+        ));
+        points
+    }
+
+    fn learned(&self) -> Vec<String> {
+        let (helper, row) = (self.helper, self.terms().protocol());
+        let mut points = vec![format!(
+            "{} {}.",
+            self.each_receiver(("learns", "learn")),
+            row.party_learns.replace("which of its items", "which of its own keys")
+        )];
+        let others = self.names(|position| !self.terms().receives(position));
+        match self.parties().len() - self.terms().receivers.len() {
+            0 => {}
+            1 => points.push(format!("{others} learns the size of each other set.")),
+            _ => points.push(format!("{others} each learn the size of each other set.")),
+        }
+        points.push(match self.parties().len() {
+            2 => "Neither party learns a key that only the other has.".to_owned(),
+            _ => "No party learns a key that it does not have, nor which of its keys some of the \
+                  others have and not all."
+                .to_owned(),
+        });
+        points.push(format!(
+            "{helper} learns {}. It sees the parties' identities and network addresses, when each \
+             comes and goes, the most rows that each may have, and the hash of this agreement, not \
+             its text. It learns no key.",
+            row.helper_learns.replace("items", "keys"),
+        ));
+        if self.terms().variant != Variant::Pet {
+            points.push("A size is the number of different keys, not of rows.".to_owned());
+        }
+        points.push(format!(
+            "The parties talk to {helper} only. What they tell each other goes through it, signed and \
+             sealed. Whoever watches the network sees who talks to {helper}, when, and how many \
+             bytes; the contents are encrypted (TLS 1.3)."
+        ));
+        points
+    }
+
+    fn assumed(&self) -> Vec<String> {
+        let (helper, row) = (self.helper, self.terms().protocol());
+        let mut points = vec![
+            format!("{helper} works together with NO party. Everything else rests on this."),
+            format!(
+                "If it does: every party has the secret of the run, and {helper} has the labels. The \
+                 two together can test every guess of a key against the list of every other party, \
+                 without anyone noticing and for as long as they like (a dictionary attack). \
+                 Telephone numbers, e-mail addresses and the like can all be guessed."
+            ),
+            self.of_helper(),
+        ];
+        points.push(format!(
+            "As long as {helper} follows the protocol, it protects each party against {}.",
+            match row.variant {
+                Variant::SemiHonest => "any number of others that run changed software together",
+                Variant::Fair =>
+                    "the other one, also if that runs changed software: it learns nothing that the \
+                     first does not learn too",
+                _ => "the other one, also if that runs changed software",
+            }
+        ));
+        points.push(format!(
+            "The agreement asks for at least {} security against {helper}; the protocol is {}.",
+            self.terms().security,
+            match row.helper_security {
+                Security::Malicious if !self.terms().finds_cheats() =>
+                    "covert, with so few copies and dummies".to_owned(),
+                security => security.to_string(),
+            }
+        ));
+        // What it says of collusion is said above.
+        let assumption = row.assumption.split("; ").next().unwrap_or_default();
+        points.push(format!("Cryptographic assumption: {assumption}."));
+        points.push(format!(
+            "Each party and {helper} keep their key files to themselves, and the parties checked each \
+             other's identity and that of {helper} over a channel they trust."
+        ));
+        points
+    }
+
+    /// What is assumed of the helper besides.
+    fn of_helper(&self) -> String {
+        let helper = self.helper;
+        match self.terms().protocol().helper_security {
+            Security::Malicious if self.terms().finds_cheats() => format!(
+                "Malicious security against {helper}: if it runs changed software it learns no more \
+                 than said above, and a wrong answer goes unnoticed with probability at most \
+                 2^-{STATISTICAL_SECURITY_BITS}."
+            ),
+            Security::Malicious => format!(
+                "Covert security against {helper}: if it runs changed software it learns no more than \
+                 said above. It can give a wrong answer, and is found out with probability at least \
+                 {}.",
+                self.deterrence()
+            ),
+            _ => format!(
+                "Semi-honest security against {helper}: it runs the software as agreed, and may study \
+                 all it saw for as long as it likes. If it runs changed software it can give a wrong \
+                 answer, with common keys left out or others added, and beyond the self-check below \
+                 nobody would notice."
+            ),
+        }
+    }
+
+    /// 1 - t^-(c-1), floored, in per cent.
+    fn deterrence(&self) -> String {
+        let Check { copies, dummies } = self.check();
+        let exponent = copies - 1;
+        // Below 2^-40 it is called malicious, so the power is small.
+        let power = (0..exponent).fold(1_u64, |power, _| power.saturating_mul(dummies.into()));
+        let millionths = (100_000_000 * u128::from(power - 1) / u128::from(power)) as u64;
+        let (whole, part) = (millionths / 1_000_000, format!("{:06}", millionths % 1_000_000));
+        let percent = format!("{whole}.{part}");
+        let percent = percent.trim_end_matches('0').trim_end_matches('.');
+        format!("{percent} % (1 - {}^-{exponent})", grouped(dummies.into()))
+    }
+
+    fn protocol(&self) -> Vec<String> {
+        let (helper, row) = (self.helper, self.terms().protocol());
+        let mut points = vec![format!("{} ({}).", row.name, row.id)];
+        points.push(format!("Published: {}.", row.source));
+        // How copies and dummies are chosen, where they are not given.
+        let is_chosen = self.is_cheapest();
+        let parameters = row.parameters.iter();
+        let parameters = parameters.filter(|known| is_chosen || !known.name.starts_with("copies"));
+        points.extend(
+            parameters.map(|known| format!("{}: {} [{}].", known.name, known.value, known.source)),
+        );
+        points.push(self.self_check());
+        match row.variant {
+            Variant::Fair => points.push(format!(
+                "Both parties get the result or none: {helper} commits to its answers before the \
+                 parties show it that their lists are well formed, and opens them to both."
+            )),
+            Variant::SizeHiding | Variant::Pet => points.push(format!(
+                "{helper} does not compute the answer: {} does, with labels that {helper} has made \
+                 anew and mixed.",
+                self.parties()[0].name
+            )),
+            _ => {}
+        }
+        points.push(format!(
+            "A wrong result by chance has probability at most 2^-{STATISTICAL_SECURITY_BITS}."
+        ));
+        points
+    }
+
+    fn self_check(&self) -> String {
+        let Check { copies, dummies } = self.check();
+        let (all, dummies) = (self.all(), grouped(dummies.into()));
+        let added = format!(
+            "each party adds {dummies} made-up keys that {all} have, which must be in the answer, and \
+             {dummies} that it alone has, which must not"
+        );
+        if copies == 1 {
+            return format!("Self-check: {added}; an answer that fails this is refused.");
+        }
+        let odds = match self.terms().variant {
+            Variant::SemiHonest => {
+                "How much of cheating this finds is not proven for this protocol.".to_owned()
+            }
+            _ => format!(
+                "Cheating goes unnoticed with probability at most {dummies}^-{}.",
+                copies - 1
+            ),
+        };
+        format!(
+            "Check of the answer: each key is sent as {copies} labels, of which all must be in the \
+             answer or none, and {added}; an answer that fails this is refused. {odds}"
+        )
+    }
+
+    /// Whether copies and dummies are those that are chosen where none are given.
+    fn is_cheapest(&self) -> bool {
+        let most = self.parties().iter().map(|party| party.max_rows).max().unwrap_or_default();
+        self.check() == Check::cheapest(most)
+    }
+
+    fn cost(&self) -> Vec<String> {
+        let each = |number: fn(&PartyTerms) -> u64| {
+            let parties = self.parties().iter();
+            let named: Vec<String> = parties
+                .map(|party| format!("{} for {}", grouped(number(party)), party.name))
+                .collect();
+            listed(named.iter().map(String::as_str))
+        };
+        let spec = self.agreement.spec();
+        let most: Vec<u64> = self.parties().iter().map(|party| party.max_rows).collect();
+        let scales: Vec<u32> = (0..most.len()).map(|party| spec.largest_scale(party)).collect();
+        let mut points = vec![
+            format!("Most rows: {}.", each(|party| party.max_rows)),
+            format!("Fewest different keys: {}.", each(|party| party.min_rows)),
+        ];
+        let traffic = self.parties().iter().zip(spec.bytes(&scales, &most));
+        let traffic: Vec<String> = traffic
+            .map(|(party, (up, down))| {
+                format!("{} sends {} and receives {}", party.name, bytes(up), bytes(down))
+            })
+            .collect();
+        points.push(format!("At these largest sizes: {}.", traffic.join("; ")));
+        points.push(format!("Bytes in general: {}.", self.terms().protocol().bytes_formula));
+        points
+    }
+}

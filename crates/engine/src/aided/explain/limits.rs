@@ -1,0 +1,103 @@
+//! What is not protected, and what stays afterwards.
+
+use super::Words;
+use crate::explain::grouped;
+use vesica_protocols::kmrs14::Variant;
+
+impl Words<'_> {
+    pub(super) fn unprotected(&self) -> Vec<String> {
+        let (helper, terms) = (self.helper, self.terms());
+        let several = terms.receivers.len() > 1;
+        let mut points = vec![format!(
+            "Anything, against {helper} and a party together: see above what is assumed."
+        )];
+        points.push(match terms.variant {
+            Variant::Pet => "That each party brings one value.".to_owned(),
+            Variant::SizeHiding => {
+                format!("The sizes of the sets: {helper} and both parties learn them.")
+            }
+            _ => format!(
+                "The sizes of the sets, and for {helper} how many keys are common{}.",
+                match self.parties().len() {
+                    2 => "",
+                    _ =>
+                        ", to all and to any of the parties: it sees which parties have each label",
+                }
+            ),
+        });
+        if several && terms.variant != Variant::Fair {
+            points.push(match terms.variant {
+                Variant::SizeHiding | Variant::Pet => {
+                    let [first, second] = [0, 1].map(|position| &terms.parties[position].name);
+                    format!(
+                        "Fairness. {second} learns the result first, and can keep it from {first}."
+                    )
+                }
+                _ => format!(
+                    "Fairness. {helper} can give the result to one party and keep it from another."
+                ),
+            });
+        }
+        points.push(match terms.variant {
+            Variant::Pet => "Lying about one's input. Either party can bring any value: a run is one \
+                             guess at the other's."
+                .to_owned(),
+            _ => {
+                let guesses = terms.receivers.iter().map(|party| terms.parties[*party].max_rows);
+                format!(
+                    "Lying about one's input. {} can bring keys that are none of its customers, and \
+                     learn which of them all others have: as many guesses a run as its max_rows, {}. \
+                     Every party can leave keys out.",
+                    if several { "Each party that receives the result".to_owned() } else { self.receivers() },
+                    grouped(guesses.max().unwrap_or_default()),
+                )
+            }
+        });
+        points.push(format!(
+            "That {helper} answers at all. It can refuse, and the run ends without a result."
+        ));
+        points.push(
+            "Repeated runs. Two runs on nearly the same data tell what changed between them. Labels of \
+             two runs cannot be compared: their secret is another. The agreement does not limit how \
+             often it runs."
+                .to_owned(),
+        );
+        points.push(format!(
+            "What {} with the result. The agreement cannot see it; your contract can.",
+            if several {
+                "the parties do".to_owned()
+            } else {
+                format!("{} does", self.receivers())
+            },
+        ));
+        points.push(format!(
+            "That a run took place, its time and duration, and to {helper} the network address of \
+             each party."
+        ));
+        points
+    }
+
+    pub(super) fn afterwards(&self) -> Vec<String> {
+        let helper = self.helper;
+        let keeps = self.each_receiver(("keeps its result file", "keep their result file"));
+        let until = match self.terms().expires {
+            Some(day) => format!("It can be run until the end of {day} (UTC), not later."),
+            None => "It does not expire.".to_owned(),
+        };
+        vec![
+            format!(
+                "On disk {keeps}, and each party the report and log it asked for. Reports hold counts, \
+                 logs neither keys nor results."
+            ),
+            format!(
+                "{helper} keeps the parties' labels and its answer until all parties have what is theirs, \
+                 and deletes them then. Nobody can see whether it does: whoever comes by them later and \
+                 by the secret of the run can still test guesses."
+            ),
+            "A party keeps the secret of the run until its part is done, so that it can go on after an \
+             interruption, and deletes it then. Nothing of another party's data is kept."
+                .to_owned(),
+            until,
+        ]
+    }
+}

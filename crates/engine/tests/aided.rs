@@ -1,0 +1,633 @@
+//! Agreements with a helper: what is read, what is refused and where, what people are told of them.
+
+use std::path::{Path, PathBuf};
+use vesica_engine::agreement::{Agreement, AgreementError, AgreementFault};
+use vesica_engine::aided::{AidedAgreement, AidedFault, AnyAgreement, explain};
+use vesica_link::PublicIdentity;
+use vesica_protocols::kmrs14::{Check, Variant, aided};
+use vesica_protocols::{Operation, Security};
+
+const HEAD: &str = "version = 1\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
+                    security = \"semi-honest\"\n";
+const KEY: &str = "\n[[key]]\nname = \"email\"\nprofile = \"email\"\n";
+
+fn identity(byte: u8) -> PublicIdentity {
+    PublicIdentity::from_bytes([byte; 32])
+}
+
+fn helper() -> String {
+    format!("\n[helper]\nidentity = \"{}\"\n", identity(99))
+}
+
+/// Parties `a`, `b`, … with so many rows.
+fn parties(rows: &[u64]) -> String {
+    let party = |(i, rows): (u8, &u64)| {
+        let (name, identity) = (char::from(b'a' + i), identity(i));
+        format!("\n[party.{name}]\nidentity = \"{identity}\"\nmax_rows = {rows}\n")
+    };
+    (0..).zip(rows).map(party).collect()
+}
+
+fn of(rows: &[u64]) -> String {
+    format!("{HEAD}{}{KEY}{}", helper(), parties(rows))
+}
+
+/// An agreement of two parties with `from` replaced, which must be in it.
+#[track_caller]
+fn with(from: &str, to: &str) -> String {
+    replaced(&of(&[1000, 2000]), from, to)
+}
+
+#[track_caller]
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{from:?} is not in the agreement");
+    text.replacen(from, to, 1)
+}
+
+/// The same with a line added to its head.
+fn and(text: &str, line: &str) -> String {
+    replaced(text, "version = 1\n", &format!("version = 1\n{line}\n"))
+}
+
+/// The same with lines added to its helper.
+fn and_helper(text: &str, lines: &str) -> String {
+    replaced(text, "[helper]\n", &format!("[helper]\n{lines}\n"))
+}
+
+fn protocol(text: &str, id: &str) -> String {
+    and(text, &format!("protocol = \"{id}\""))
+}
+
+fn malicious(text: &str) -> String {
+    replaced(text, "\"semi-honest\"", "\"malicious\"")
+}
+
+fn receives(text: &str, word: &str) -> String {
+    replaced(text, "receives = \"all\"", &format!("receives = {word}"))
+}
+
+#[track_caller]
+fn parse(text: &str) -> AidedAgreement {
+    AidedAgreement::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[track_caller]
+fn refused(text: &str) -> AgreementError {
+    AidedAgreement::parse(text).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
+}
+
+/// Checks that `text` is refused for `fault` at a place whose line begins with `line`.
+#[track_caller]
+fn assert_refused(text: &str, fault: AidedFault, line: &str) {
+    let error = refused(text);
+    assert_eq!(*error.fault, AgreementFault::Aided(fault), "{error}");
+    let at = error.at.expect("there is a place");
+    let found = text.lines().nth(at.line as usize - 1).unwrap();
+    assert!(found.starts_with(line), "{error} points at {found:?}");
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sample(name: &str) -> AidedAgreement {
+    AidedAgreement::load(repository().join("docs/samples").join(name)).unwrap()
+}
+
+/// The explanation as one line.
+fn explained(agreement: &AidedAgreement) -> String {
+    explain(agreement).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+// ---- what an agreement says
+
+#[test]
+fn fields_and_defaults_are_read() {
+    let agreement = parse(&of(&[1000, 5, 70]));
+    assert_eq!((&*agreement.title, agreement.expires), ("t", None));
+    assert_eq!(agreement.security, Security::SemiHonest);
+    assert_eq!(agreement.variant, Variant::SemiHonest);
+    assert_eq!((&*agreement.helper.name, agreement.helper.identity), ("helper", identity(99)));
+    assert_eq!(agreement.helper.check, Check { copies: 1, dummies: 16 });
+    assert_eq!(agreement.keys[0].profile.to_string(), "email");
+    let rows: Vec<_> =
+        agreement.parties.iter().map(|party| (party.max_rows, party.min_rows)).collect();
+    assert_eq!(rows, [(1000, 1), (5, 1), (70, 1)]);
+    assert_eq!(agreement.party_of(&identity(1)), Some(1));
+    assert_eq!(agreement.party_of(&identity(99)), None);
+    assert_eq!((agreement.party_named("c"), agreement.party_named("d")), (Some(2), None));
+    assert!(agreement.all_receive());
+    let named = parse(&and_helper(&of(&[3, 3]), "name = \"the cloud\""));
+    assert_eq!(named.helper.name, "the cloud");
+    let until = parse(&and(&of(&[3, 3]), "expires = 2027-01-31"));
+    assert!(!until.is_expired("2027-01-31T23:59:59Z".parse().unwrap()));
+    assert!(until.is_expired("2027-02-01T00:00:00Z".parse().unwrap()));
+}
+
+#[test]
+fn parties_are_in_the_order_of_their_names() {
+    let text = replaced(&of(&[1, 2, 3]), "[party.a]", "[party.z]");
+    let agreement = parse(&receives(&text, "[\"z\", \"b\"]"));
+    let names: Vec<&str> = agreement.parties.iter().map(|party| &*party.name).collect();
+    assert_eq!(names, ["b", "c", "z"]);
+    assert_eq!(agreement.party_of(&identity(0)), Some(2));
+    assert_eq!(agreement.receivers, [0, 2]);
+}
+
+#[test]
+fn who_receives_is_all_or_one_or_a_list() {
+    let three = of(&[1, 2, 3]);
+    for (word, receivers) in [
+        ("\"all\"", vec![0, 1, 2]),
+        ("\"b\"", vec![1]),
+        ("[\"b\"]", vec![1]),
+        ("[\"c\", \"a\"]", vec![0, 2]),
+        ("[\"c\", \"a\", \"b\"]", vec![0, 1, 2]),
+    ] {
+        let agreement = parse(&receives(&three, word));
+        assert_eq!(agreement.receivers, receivers, "{word}");
+        let each: Vec<bool> = (0..3).map(|party| agreement.receives(party)).collect();
+        assert!(receivers.iter().all(|party| each[*party]));
+        assert_eq!(each.iter().filter(|receives| **receives).count(), receivers.len());
+    }
+    assert!(parse(&receives(&of(&[1, 2]), "\"both\"")).all_receive());
+}
+
+#[test]
+fn security_chooses_the_protocol_and_the_rows_choose_the_check() {
+    let million = of(&[1000, 1 << 20]);
+    let agreement = parse(&malicious(&million));
+    assert_eq!(agreement.variant, Variant::Malicious);
+    assert_eq!(agreement.helper.check, Check { copies: 4, dummies: 10_322 });
+    assert!(agreement.finds_cheats());
+    assert!(!parse(&million).finds_cheats());
+    for row in aided() {
+        let text = protocol(&of(&[1, 1]), row.id);
+        let text = if row.helper_security == Security::Malicious { malicious(&text) } else { text };
+        assert_eq!(parse(&text).variant, row.variant);
+        // A stronger protocol than asked for will do.
+        assert_eq!(parse(&protocol(&of(&[1, 1]), row.id)).variant, row.variant);
+    }
+}
+
+#[test]
+fn a_given_check_replaces_the_chosen_one() {
+    let check = |text: &str, copies, dummies| {
+        and_helper(text, &format!("copies = {copies}\ndummies = {dummies}"))
+    };
+    let two = protocol(&of(&[1000, 1000]), "server_aided_malicious");
+    for (copies, dummies, finds) in [
+        (1, 2, false),
+        (2, 2, false),
+        (5, 1023, false),
+        (5, 1024, true),
+        (4, 10_321, false),
+        (4, 10_322, true),
+        (64, 2, true),
+        (64, 1 << 24, true),
+        (3, (1 << 20) - 1, false),
+        (3, 1 << 20, true),
+    ] {
+        let covert = parse(&check(&two, copies, dummies));
+        assert_eq!(covert.helper.check, Check { copies, dummies });
+        assert_eq!(covert.finds_cheats(), finds, "{copies} {dummies}");
+        let asked = check(&malicious(&two), copies, dummies);
+        match finds {
+            true => assert_eq!(parse(&asked).helper.check, Check { copies, dummies }),
+            false => {
+                let fault = AidedFault::CheckTooWeak { check: Check { copies, dummies } };
+                assert_refused(&asked, fault, "copies");
+            }
+        }
+    }
+    let three = check(&of(&[1, 2, 3]), 2, 50);
+    assert_eq!(parse(&three).helper.check, Check { copies: 2, dummies: 50 });
+    assert_eq!(parse(&and(&of(&[1, 2, 3]), "self_check = 9")).helper.check.dummies, 9);
+}
+
+#[test]
+fn every_agreement_is_one_that_a_helper_takes() {
+    let largest = [1 << 30; 16];
+    for (text, parties) in [
+        (of(&[1, 1]), 2),
+        (of(&largest), 16),
+        (malicious(&of(&largest[..2])), 2),
+        (malicious(&protocol(&of(&largest[..2]), "server_aided_fair")), 2),
+        (malicious(&protocol(&of(&largest[..2]), "server_aided_size_hiding")), 2),
+        (receives(&of(&largest[..5]), "\"c\""), 5),
+    ] {
+        let agreement = parse(&text);
+        let spec = agreement.spec();
+        assert!(spec.is_sound(), "{spec:?}");
+        assert_eq!(spec.parties.len(), parties);
+        assert_eq!(spec.agreement, *agreement.hash().as_bytes());
+        for (position, party) in spec.parties.iter().enumerate() {
+            assert_eq!(
+                agreement.party_of(&PublicIdentity::from_bytes(party.identity)),
+                Some(position)
+            );
+            assert_eq!(party.receives, agreement.receives(position));
+        }
+    }
+}
+
+// ---- what is refused
+
+#[test]
+fn fields_of_agreements_between_two_are_refused_as_such() {
+    let two = of(&[1000, 1000]);
+    for (field, line) in [
+        ("hide_sizes", "hide_sizes = true"),
+        ("hide_sizes", "hide_sizes = 1"),
+        ("threshold", "threshold = 5"),
+        ("min_matches", "min_matches = 5"),
+        ("max_matches", "max_matches = 5"),
+    ] {
+        assert_refused(&and(&two, line), AidedFault::NotWithHelper { field }, line);
+    }
+    for field in ["sum", "union", "shares"] {
+        let text = format!("{two}\n[{field}]\n");
+        assert_refused(&text, AidedFault::NotWithHelper { field }, &format!("[{field}]"));
+    }
+    parse(&and(&two, "hide_sizes = false"));
+    for operation in Operation::ALL {
+        let text = with("\"intersection\"", &format!("\"{operation}\""));
+        match operation {
+            Operation::Intersection => drop(parse(&text)),
+            operation => {
+                let fault = AidedFault::OtherOperation { operation: *operation };
+                assert_refused(&text, fault, "operation");
+            }
+        }
+    }
+    for (text, field) in
+        [(and(&two, "exspires = 3"), "exspires"), (and_helper(&two, "copys = 3"), "helper.copys")]
+    {
+        let AgreementFault::UnknownField { field: found, nearest, .. } = &*refused(&text).fault
+        else {
+            panic!("{}", refused(&text));
+        };
+        assert!(found == field && nearest.is_some());
+    }
+}
+
+#[test]
+fn neither_kind_of_agreement_is_taken_for_the_other() {
+    let aided = of(&[1, 2]);
+    let error = Agreement::parse(&aided).unwrap_err();
+    assert_eq!((*error.fault, error.at.unwrap().line), (AgreementFault::HasHelper, 7));
+    let alone = replaced(&aided, &helper(), "");
+    let alone = replaced(&alone, "\"all\"", "\"both\"");
+    assert!(Agreement::parse(&alone).is_ok());
+    let AgreementFault::MissingField { field, meaning } = *refused(&alone).fault else {
+        panic!("{}", refused(&alone));
+    };
+    assert!(field == "helper" && !meaning.is_empty());
+    assert!(matches!(AnyAgreement::parse(&aided), Ok(AnyAgreement::Aided(_))));
+    assert!(matches!(AnyAgreement::parse(&alone), Ok(AnyAgreement::TwoParty(_))));
+    for text in ["version = ", "", "version = 2", "helper = 3"] {
+        let error = AnyAgreement::parse(text).unwrap_err();
+        let of_one = match text.contains("helper") {
+            true => AidedAgreement::parse(text).unwrap_err(),
+            false => Agreement::parse(text).unwrap_err(),
+        };
+        assert_eq!(error, of_one);
+    }
+    let missing = AnyAgreement::load("/no/such/file").unwrap_err();
+    assert_eq!(missing.path.as_deref(), Some(Path::new("/no/such/file")));
+}
+
+#[test]
+fn there_are_two_to_sixteen_parties() {
+    for count in [0, 1, 17] {
+        let text = of(&vec![1; count]);
+        if count == 0 {
+            assert!(matches!(*refused(&text).fault, AgreementFault::MissingField { .. }));
+        } else {
+            assert_refused(&text, AidedFault::PartyCount { found: count }, "[party.");
+        }
+    }
+    let names: Vec<&str> = vec!["all", "both", "Acme", "a.b"];
+    for name in names {
+        let text = replaced(&of(&[1, 1]), "[party.a]", &format!("[party.\"{name}\"]"));
+        assert!(matches!(*refused(&text).fault, AgreementFault::PartyName { .. }), "{name}");
+    }
+    for row in aided().filter(|row| row.variant != Variant::SemiHonest) {
+        let text = protocol(&of(&[1, 1, 1]), row.id);
+        let fault = AidedFault::TooManyParties { protocol: row.id, most: 2, found: 3 };
+        assert_refused(&text, fault, "protocol");
+    }
+}
+
+#[test]
+fn all_identities_and_names_are_different() {
+    let three = of(&[1, 2, 3]);
+    let (b, c) = (identity(1).to_string(), identity(2).to_string());
+    let same = |first: &str, second: &str| AidedFault::SameIdentity {
+        first: first.to_owned(),
+        second: second.to_owned(),
+    };
+    assert_refused(&replaced(&three, &c, &b), same("b", "c"), "identity");
+    let text = replaced(&three, &identity(99).to_string(), &b);
+    assert_refused(&text, same("helper", "b"), "identity");
+    let text = and_helper(&three, "name = \"b\"");
+    assert_refused(&text, AidedFault::SameName { name: "b".to_owned() }, "name");
+    let helper_named = replaced(&three, "[party.a]", "[party.helper]");
+    parse(&and_helper(&helper_named, "name = \"cloud\""));
+    let bad = replaced(&three, &identity(99).to_string(), "vesica1...");
+    let AgreementFault::BadIdentity { field, .. } = &*refused(&bad).fault else { panic!() };
+    assert_eq!(field, "helper.identity");
+    for name in ["", "two\\nlines", &"x".repeat(33)] {
+        let text = and_helper(&three, &format!("name = \"{name}\""));
+        assert!(matches!(*refused(&text).fault, AgreementFault::Text { .. }), "{name}");
+    }
+}
+
+#[test]
+fn a_helper_without_a_name_is_not_taken_for_the_party_helper() {
+    let text = replaced(&of(&[1, 2]), "[party.a]", "[party.helper]");
+    let fault = AidedFault::SameName { name: "helper".to_owned() };
+    assert_refused(&text, fault, "[helper]");
+}
+
+#[test]
+fn security_that_the_protocol_does_not_offer_is_refused() {
+    let weak = |parties| AidedFault::TooWeak {
+        protocol: "server_aided",
+        offers: Security::SemiHonest,
+        asked: Security::Malicious,
+        parties,
+    };
+    assert_refused(&malicious(&of(&[1, 1, 1])), weak(3), "security");
+    assert_refused(&malicious(&protocol(&of(&[1, 1]), "server_aided")), weak(2), "protocol");
+    for (text, field) in [
+        (with("\"semi-honest\"", "\"insecure\""), "security"),
+        (protocol(&of(&[1, 1]), "auto"), "protocol"),
+        (protocol(&of(&[1, 1]), "rr22"), "protocol"),
+        (receives(&of(&[1, 1, 1]), "\"both\""), "receives"),
+        (receives(&of(&[1, 1]), "\"c\""), "receives"),
+        (receives(&of(&[1, 1]), "[\"a\", \"all\"]"), "receives[2]"),
+    ] {
+        let AgreementFault::UnknownWord { field: found, known, .. } = &*refused(&text).fault else {
+            panic!("{}", refused(&text));
+        };
+        assert!(found == field && !known.is_empty(), "{}", refused(&text));
+    }
+}
+
+#[test]
+fn who_receives_must_suit_the_protocol() {
+    for row in aided() {
+        let text = receives(&protocol(&of(&[1, 1]), row.id), "\"a\"");
+        match row.all_receive {
+            true => assert_refused(&text, AidedFault::IsForAll { protocol: row.id }, "receives"),
+            false => assert_eq!(parse(&text).receivers, [0]),
+        }
+        for word in ["\"both\"", "[\"b\", \"a\"]"] {
+            parse(&receives(&protocol(&of(&[1, 1]), row.id), word));
+        }
+    }
+    let two = of(&[1, 1]);
+    assert_refused(&receives(&two, "[]"), AidedFault::NoReceiver, "receives");
+    let twice = AidedFault::ReceiverTwice { name: "a".to_owned() };
+    assert_refused(&receives(&two, "[\"a\", \"b\", \"a\"]"), twice, "receives");
+    for word in ["3", "[3]", "true"] {
+        let error = refused(&receives(&two, word));
+        assert!(matches!(*error.fault, AgreementFault::WrongType { .. }), "{error}");
+    }
+}
+
+#[test]
+fn numbers_are_in_their_range() {
+    let two = of(&[1, 1]);
+    for (text, field) in [
+        (and_helper(&two, "copies = 0\ndummies = 2"), "helper.copies"),
+        (and_helper(&two, "copies = 65\ndummies = 2"), "helper.copies"),
+        (and_helper(&two, "copies = 1\ndummies = 1"), "helper.dummies"),
+        (and_helper(&two, "copies = 1\ndummies = 16_777_217"), "helper.dummies"),
+        (of(&[1, (1 << 30) + 1]), "party.b.max_rows"),
+        (of(&[1, 0]), "party.b.max_rows"),
+        (and(&two, "self_check = 7"), "self_check"),
+        (and(&two, "self_check = 1025"), "self_check"),
+    ] {
+        let AgreementFault::OutOfRange { field: found, .. } = &*refused(&text).fault else {
+            panic!("{}", refused(&text));
+        };
+        assert_eq!(found, field);
+    }
+    for (line, missing) in [("copies = 2", "helper.dummies"), ("dummies = 2", "helper.copies")] {
+        let error = refused(&and_helper(&two, line));
+        let AgreementFault::MissingField { field, meaning } = &*error.fault else {
+            panic!("{error}")
+        };
+        assert!(field == missing && !meaning.is_empty());
+    }
+}
+
+#[test]
+fn a_test_of_equality_has_one_row_each() {
+    let text = protocol(&of(&[1, 5]), "pet");
+    let fault =
+        AidedFault::OneRow { field: "party.b.max_rows".to_owned(), found: 5, protocol: "pet" };
+    assert_refused(&text, fault, "max_rows = 5");
+}
+
+#[test]
+fn the_dummies_are_the_self_check() {
+    let text = and(&malicious(&of(&[9, 9])), "self_check = 16");
+    let fault = AidedFault::DummiesAreSelfCheck { protocol: "server_aided_malicious" };
+    assert_refused(&text, fault, "self_check");
+    let text = and(&and_helper(&of(&[9, 9]), "copies = 1\ndummies = 20"), "self_check = 20");
+    let fault = AidedFault::DummiesAreSelfCheck { protocol: "server_aided" };
+    assert_refused(&text, fault, "self_check");
+}
+
+#[test]
+fn more_labels_than_a_list_holds_are_refused() {
+    let text = and_helper(&of(&[1 << 30, 1]), "copies = 64\ndummies = 2");
+    let check = Check { copies: 64, dummies: 2 };
+    assert_refused(&text, AidedFault::ListsTooLong { check, labels: (1 << 36) + 4 }, "copies");
+    parse(&and_helper(&of(&[1 << 27, 1]), "copies = 63\ndummies = 2"));
+}
+
+// ---- canonical form
+
+#[test]
+fn comments_and_order_and_written_defaults_change_nothing() {
+    let head: String = HEAD.lines().rev().map(|line| format!("  {line} # a comment\n")).collect();
+    let text = format!(
+        "{head}expires = \"never\"\nprotocol = \"server_aided\"\nself_check = 16\n{KEY}{}",
+        helper()
+    );
+    let written = format!("{text}name = \"helper\"\n{}min_rows = 1\n", parties(&[1000, 2000]));
+    let (one, two) = (parse(&of(&[1000, 2000])), parse(&receives(&written, "[\"b\", \"a\"]")));
+    assert_eq!(one.canonical(), two.canonical());
+    assert_eq!((one.hash(), &one), (two.hash(), &two));
+    let chosen = malicious(&of(&[1 << 20, 1]));
+    let given = and_helper(&chosen, "copies = 4\ndummies = 10_322");
+    assert_eq!(parse(&chosen), parse(&given));
+}
+
+#[test]
+fn every_term_changes_the_hash_and_is_named_as_the_difference() {
+    let base = of(&[1000, 2000, 3000]);
+    let other = identity(50).to_string();
+    for (text, field, here, there) in [
+        (replaced(&base, "\"t\"", "\"u\""), "title", Some("t"), Some("u")),
+        (receives(&base, "\"b\""), "receives", Some("all"), Some("b")),
+        (and(&base, "expires = 2027-01-31"), "expires", Some("never"), Some("2027-01-31")),
+        (and(&base, "self_check = 20"), "helper.dummies", Some("16"), Some("20")),
+        (and_helper(&base, "copies = 2\ndummies = 16"), "helper.copies", Some("1"), Some("2")),
+        (and_helper(&base, "name = \"cloud\""), "helper.name", Some("helper"), Some("cloud")),
+        (
+            replaced(&base, &identity(99).to_string(), &other),
+            "helper.identity",
+            Some(&*identity(99).to_string()),
+            Some(&*other),
+        ),
+        (replaced(&base, "= 3000", "= 4000"), "party.c.max_rows", Some("3000"), Some("4000")),
+    ] {
+        let (one, two) = (parse(&base), parse(&text));
+        assert_ne!(one.hash(), two.hash(), "{field}");
+        let differences = one.differences_from(&two.canonical()).unwrap();
+        let [difference] = &differences[..] else { panic!("{differences:?}") };
+        let values = (difference.here.as_deref(), difference.there.as_deref());
+        assert_eq!((&*difference.field, values), (field, (here, there)));
+    }
+    let list = parse(&receives(&base, "[\"a\", \"c\"]"));
+    let differences = parse(&base).differences_from(&list.canonical()).unwrap();
+    let fields: Vec<&str> = differences.iter().map(|difference| &*difference.field).collect();
+    assert_eq!(fields, ["receives", "receives.1", "receives.2"]);
+    // Also from one between two parties alone.
+    let alone = replaced(&of(&[1000, 2000]), &helper(), "");
+    let alone = Agreement::parse(&replaced(&alone, "\"all\"", "\"both\"")).unwrap();
+    let differences = parse(&base).differences_from(&alone.canonical()).unwrap();
+    assert!(differences.iter().any(|difference| difference.field == "helper.identity"));
+    assert!(alone.differences_from(&parse(&base).canonical()).is_ok());
+}
+
+// ---- what people are told
+
+#[test]
+fn every_name_and_every_number_is_told() {
+    let agreement = sample("helper.toml");
+    let text = explained(&agreement);
+    for word in
+        ["north", "south", "island", "cloud", "100,000,000", "50,000", "1,000", "2027-12-31"]
+    {
+        assert!(text.contains(word), "{word}");
+    }
+    assert!(text.contains(&agreement.hash().to_string()));
+}
+
+#[test]
+fn every_explanation_says_what_collusion_does() {
+    for row in aided() {
+        let text = protocol(&of(&[1, 1]), row.id);
+        let text = explained(&parse(&text));
+        assert!(text.contains("helper works together with NO party"), "{text}");
+        assert!(
+            text.contains("can test every guess of a key against the list of every other party")
+        );
+        // What the catalogue says of the helper.
+        assert!(text.contains(&row.helper_learns.replace("items", "keys")), "{text}");
+    }
+}
+
+#[test]
+fn the_overlap_of_groups_is_told_where_there_are_any() {
+    let overlap = "how many keys each group of parties has in common";
+    assert!(explained(&parse(&of(&[1, 2, 3]))).contains(overlap));
+    assert!(!explained(&sample("helper-size-hiding.toml")).contains("in common each"));
+    let hidden = explained(&sample("helper-size-hiding.toml"));
+    assert!(hidden.contains("not how many keys are common"), "{hidden}");
+    assert!(!hidden.contains(overlap));
+}
+
+#[test]
+fn the_chance_to_cheat_unnoticed_is_told() {
+    let malicious = explained(&sample("helper-malicious.toml"));
+    assert!(malicious.contains("goes unnoticed with probability at most 2^-40"), "{malicious}");
+    assert!(malicious.contains("at most 10,322^-3"), "{malicious}");
+    let covert = |copies: u32, dummies: u32| {
+        let text = protocol(&of(&[9, 9]), "server_aided_malicious");
+        explained(&parse(&and_helper(&text, &format!("copies = {copies}\ndummies = {dummies}"))))
+    };
+    for (copies, dummies, told) in [
+        (1, 2, "at least 0 % (1 - 2^-0)"),
+        (2, 2, "at least 50 % (1 - 2^-1)"),
+        (2, 100, "at least 99 % (1 - 100^-1)"),
+        (3, 3, "at least 88.888888 % (1 - 3^-2)"),
+        (3, 1_000_000, "at least 99.999999 % (1 - 1,000,000^-2)"),
+    ] {
+        assert!(covert(copies, dummies).contains(told), "{}", covert(copies, dummies));
+    }
+    assert!(explained(&parse(&of(&[9, 9]))).contains("nobody would notice"));
+}
+
+#[test]
+fn only_the_fair_protocol_is_called_fair() {
+    for row in aided() {
+        let text = explained(&parse(&protocol(&of(&[1, 1]), row.id)));
+        let is_fair = row.variant == Variant::Fair;
+        assert_eq!(text.contains("Both parties get the result or none"), is_fair, "{}", row.id);
+        assert_eq!(text.contains("Fairness."), !is_fair, "{}", row.id);
+    }
+    let one = explained(&parse(&receives(&of(&[1, 1]), "\"b\"")));
+    assert!(one.contains("b learns which of its own keys") && !one.contains("Fairness."), "{one}");
+    assert!(one.contains("a learns the size of each other set"), "{one}");
+}
+
+mod any {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn the_canonical_form_reads_back_as_the_same_agreement(
+            rows in prop::collection::vec(1u64..1 << 30, 2..17),
+            receivers in any::<u16>(),
+            check in prop::option::of((1u32..9, 2u32..1 << 24)),
+            id in 0usize..5,
+        ) {
+            let row = aided().nth(id).unwrap();
+            let rows: Vec<u64> = match row.variant {
+                Variant::SemiHonest => rows,
+                variant => rows[..2].iter().map(|rows| *rows.min(&variant.max_rows())).collect(),
+            };
+            let mut text = protocol(&of(&rows), row.id);
+            if let Some((copies, dummies)) = check {
+                text = and_helper(&text, &format!("copies = {copies}\ndummies = {dummies}"));
+            }
+            let names: Vec<String> = (0..rows.len())
+                .filter(|party| receivers >> party & 1 == 1)
+                .map(|party| format!("{:?}", char::from(b'a' + party as u8).to_string()))
+                .collect();
+            if !row.all_receive && !names.is_empty() {
+                text = receives(&text, &format!("[{}]", names.join(", ")));
+            }
+            match AidedAgreement::parse(&text) {
+                Ok(agreement) => {
+                    prop_assert_eq!(&parse(&agreement.canonical()), &agreement);
+                    prop_assert!(agreement.spec().is_sound());
+                    prop_assert!(explain(&agreement).to_string().lines().all(|line| line.chars().count() <= 88));
+                }
+                Err(error) => {
+                    let too_long = matches!(*error.fault, AgreementFault::Aided(AidedFault::ListsTooLong { .. }));
+                    prop_assert!(too_long, "{}", error);
+                }
+            }
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "\\PC{0,200}", at in 0usize..400) {
+            let _ = AnyAgreement::parse(&text);
+            let mut sample = of(&[1, 2, 3]);
+            let at = (0..=at.min(sample.len())).rev().find(|at| sample.is_char_boundary(*at)).unwrap();
+            sample.insert_str(at, &text);
+            let _ = AnyAgreement::parse(&sample);
+        }
+    }
+}
