@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -399,6 +400,70 @@ fn a_server_or_directory_that_is_not_there_is_told() {
     let checked = at("disk:/nowhere/at/all", 1).check();
     assert_eq!(checked, Err(BackendError::Directory(io::ErrorKind::NotFound)));
     assert_eq!(at("memory:", 1).check(), Ok(()));
+}
+
+/// Listens once, answers whatever is said with `answer`, and hangs up.
+fn babble(answer: &[u8], ask: impl FnOnce(u16) -> Result<(), BackendError>) -> BackendError {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut said = [0; 4096];
+            let heard = stream.read(&mut said).unwrap();
+            assert!(heard > 0);
+            stream.write_all(answer).unwrap();
+            stream.shutdown(Shutdown::Write).unwrap();
+            // So that nothing unread makes the connection end before the answer is there.
+            while stream.read(&mut said).is_ok_and(|len| len > 0) {}
+        });
+        ask(port).unwrap_err()
+    })
+}
+
+#[test]
+fn a_server_that_talks_nonsense_is_an_error_and_no_panic() {
+    let queued = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n";
+    let endless = "x".repeat(10_000);
+    for (answer, nonsense) in [
+        ("", false),
+        ("+OK", false),
+        (queued, false),
+        ("+QUEUED\r\n", true),
+        ("$-1\r\n", true),
+        (&*endless, true),
+        (&format!("{queued}*4\r\n"), true),
+        (&format!("{queued}*3\r\n:0\r\n"), true),
+        (&format!("{queued}*3\r\n:1\r\n*99999999999999\r\n"), true),
+        (&format!("{queued}*3\r\n:1\r\n*1\r\n$99999999999\r\n"), true),
+        (&format!("{queued}*3\r\n:1\r\n*1\r\n$1\r\nabc"), true),
+        (&format!("{queued}*3\r\n:1\r\n*1\r\n$1\r\na\r\n:1\r\n"), true),
+        (&format!("{queued}*3\r\n:1\r\n*0\r\n:1\r\n"), true),
+    ] {
+        let error =
+            babble(answer.as_bytes(), |port| at(&format!("redis://127.0.0.1:{port}"), 1).check());
+        let gone = BackendError::Unreachable(io::ErrorKind::UnexpectedEof);
+        assert_eq!(error, if nonsense { BackendError::Nonsense } else { gone }, "{answer:?}");
+    }
+    let sasl = |kind: &[u8]| [b"R\0\0\0\x17\0\0\0\x0a", kind, b"\0\0"].concat();
+    for (answer, expected) in [
+        (&b""[..], BackendError::Unreachable(io::ErrorKind::UnexpectedEof)),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", BackendError::Nonsense),
+        (b"R\0\0\0\0", BackendError::Nonsense),
+        (b"R\xff\xff\xff\xff", BackendError::Nonsense),
+        (b"R\0\0\0\x05\0", BackendError::Nonsense),
+        (b"R\0\0\0\x08\0\0\0\x63", BackendError::Nonsense),
+        (b"R\0\0\0\x08\0\0\0\x0c", BackendError::Nonsense),
+        (b"R\0\0\0\x08\0\0\0\x03", BackendError::WeakAuthentication),
+        (b"R\0\0\0\x0c\0\0\0\x05salt", BackendError::WeakAuthentication),
+        (&sasl(b"SCRAM-SHA-1\0\0"), BackendError::WeakAuthentication),
+        (b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05ID\0\0\0\x06\0\x01Z\0\0\0\x05I", BackendError::Nonsense),
+        (b"E\0\0\0\x0cC53300\0\0", BackendError::Unreachable(io::ErrorKind::ResourceBusy)),
+    ] {
+        let error =
+            babble(answer, |port| at(&format!("postgres://a:b@127.0.0.1:{port}/c"), 1).check());
+        assert_eq!(error, expected, "{:?}", String::from_utf8_lossy(answer));
+    }
 }
 
 #[test]
