@@ -1,5 +1,7 @@
 //! Agreements that cannot be used.
 
+mod aided;
+
 use super::{Message, files, list};
 use std::path::Path;
 use vesica_engine::agreement::{AgreementError, AgreementFault, FileFault, TextFault};
@@ -50,6 +52,11 @@ fn unreadable(file: &str, fault: &FileFault) -> Message {
 fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
     let show = |hint: &str| hint.to_owned();
     match fault {
+        AgreementFault::Aided(fault) => aided::words(fault),
+        AgreementFault::HasHelper => (
+            show("this is an agreement with a helper, and one between two parties alone is wanted"),
+            show("check the name; or take the [helper] out, and what goes with it"),
+        ),
         AgreementFault::Syntax(cause) => (
             format!("this is not valid TOML: {}", one_line(cause.message())),
             show(
@@ -106,11 +113,14 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
         ),
         AgreementFault::PartyName { name } => (
             format!("{name:?} cannot be the name of a party"),
-            show("a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"both\""),
+            show(
+                "a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"both\", nor \
+                 \"all\" where there is a helper",
+            ),
         ),
         AgreementFault::PartyCount { found } => (
             format!("there must be two parties, not {found}"),
-            show("each organisation has its own [party.NAME]"),
+            show("each organisation has its own [party.NAME]; more than two need a [helper]"),
         ),
         AgreementFault::BadIdentity { field, cause } => (
             format!("{field:?} is not an identity"),

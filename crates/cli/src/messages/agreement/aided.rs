@@ -1,0 +1,351 @@
+//! What is wrong with an agreement with a helper, besides what can be wrong with any.
+
+use vesica_engine::aided::AidedFault;
+use vesica_engine::explain::grouped;
+use vesica_protocols::kmrs14::MAX_PARTIES;
+
+/// What is wrong, and the next thing to do.
+pub(super) fn words(fault: &AidedFault) -> (String, String) {
+    let show = |hint: &str| hint.to_owned();
+    match fault {
+        AidedFault::NotWithHelper { field: "hide_sizes" } => (
+            show("\"hide_sizes\" does not go with a helper: it sees the size of every set"),
+            show(
+                "take it out; protocol = \"server_aided_size_hiding\" keeps from the helper how many keys \
+                 are common",
+            ),
+        ),
+        AidedFault::NotWithHelper { field } => (
+            format!(
+                "{field:?} does not go with a helper, which finds common keys and nothing else"
+            ),
+            show("take it out; two parties alone can have it, without a [helper]"),
+        ),
+        AidedFault::OtherOperation { operation } => (
+            format!("with a helper there is no {operation}: it finds common keys and nothing else"),
+            show(
+                "say operation = \"intersection\"; two parties alone can have the other, without a \
+                 [helper]",
+            ),
+        ),
+        AidedFault::PartyCount { found } => (
+            format!("there must be 2 to {MAX_PARTIES} parties, not {found}"),
+            show("each organisation has its own [party.NAME]; the helper is none"),
+        ),
+        AidedFault::SameIdentity { first, second } => (
+            format!("{first} and {second} have the same identity"),
+            show("each party and the helper make a key of their own with `vesica keygen`"),
+        ),
+        AidedFault::SameName { name } => (
+            format!("the helper and a party are both called {name:?}"),
+            show("give the helper another name, as name = \"cloud\" under [helper]"),
+        ),
+        AidedFault::TooManyParties { protocol, most, found } => (
+            format!("the protocol {protocol:?} takes {most} parties, not {found}"),
+            show("only \"server_aided\" takes more; its helper must follow the protocol"),
+        ),
+        AidedFault::TooWeak { protocol, offers, asked, parties: 2 } => (
+            format!("the protocol {protocol:?} is {offers}, the agreement asks for {asked}"),
+            show("take protocol out, or say protocol = \"server_aided_malicious\""),
+        ),
+        AidedFault::TooWeak { asked, parties, .. } => (
+            format!(
+                "no protocol protects {parties} parties with {asked} security from their helper"
+            ),
+            show(
+                "only \"server_aided\" takes more than two parties: agree on security = \"semi-honest\" if \
+                 all accept what that means, which `vesica explain` says",
+            ),
+        ),
+        AidedFault::CheckTooWeak { check } => (
+            format!(
+                "{} copies and {} dummies do not find cheating as surely as security = \"malicious\" \
+                 asks for: the chance to go unnoticed is above 2^-40",
+                check.copies,
+                grouped(check.dummies.into())
+            ),
+            show(
+                "take both out, for those that are chosen; or agree on security = \"semi-honest\" if that \
+                 chance will do, which `vesica explain` says",
+            ),
+        ),
+        AidedFault::ListsTooLong { check, labels } => (
+            format!(
+                "{} copies make a list of {} labels, which is too long",
+                check.copies,
+                grouped(*labels)
+            ),
+            show("agree on fewer copies, or on a smaller max_rows"),
+        ),
+        AidedFault::DummiesAreSelfCheck { .. } => (
+            show("\"self_check\" is given where dummies test the answer"),
+            show("take it out; copies and dummies under [helper] say how much is tested"),
+        ),
+        AidedFault::IsForAll { protocol } => (
+            format!("the protocol {protocol:?} gives both parties the result"),
+            show("say receives = \"all\", or take protocol = \"server_aided_malicious\""),
+        ),
+        AidedFault::NoReceiver => {
+            (show("\"receives\" names nobody"), show("name a party, or say receives = \"all\""))
+        }
+        AidedFault::ReceiverTwice { name } => {
+            (format!("\"receives\" names {name:?} twice"), show("take one out"))
+        }
+        AidedFault::OneRow { field, found, protocol } => (
+            format!(
+                "{field:?} is {}, and the protocol {protocol:?} compares one value",
+                grouped(*found)
+            ),
+            show("say max_rows = 1, or take protocol = \"server_aided_size_hiding\""),
+        ),
+        fault => {
+            (fault.to_string(), show("correct the file; `vesica explain` shows what it means"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::messages::agreement::error;
+    use vesica_engine::agreement::Agreement;
+    use vesica_engine::aided::AidedAgreement;
+    use vesica_link::PublicIdentity;
+
+    fn identity(byte: u8) -> PublicIdentity {
+        PublicIdentity::from_bytes([byte; 32])
+    }
+
+    fn agreement(parties: u8) -> String {
+        let party = |i: u8| {
+            let name = char::from(b'a' + i);
+            format!("\n[party.{name}]\nidentity = \"{}\"\nmax_rows = 1000\n", identity(i))
+        };
+        format!(
+            "version = 1\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
+             security = \"semi-honest\"\n\n[helper]\nidentity = \"{}\"\n\n[[key]]\nname = \"email\"\n\
+             profile = \"email\"\n{}",
+            identity(99),
+            (0..parties).map(party).collect::<String>()
+        )
+    }
+
+    /// Checks what is said of an agreement of so many parties with these changes: the error and the hint.
+    #[track_caller]
+    fn assert_told(parties: u8, changes: &[(&str, &str)], told: [&str; 2]) {
+        let mut text = agreement(parties);
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from:?}");
+            text = text.replacen(from, to, 1);
+        }
+        let message = error(&AidedAgreement::parse(&text).unwrap_err());
+        assert_eq!([&*message.error, &*message.hint], told);
+    }
+
+    const HEAD: &str = "version = 1\n";
+    const HELPER: &str = "[helper]\n";
+    const SECURITY: (&str, &str) = ("semi-honest", "malicious");
+
+    #[test]
+    fn every_fault_says_what_is_wrong_and_what_to_do() {
+        assert_told(
+            2,
+            &[(HEAD, "version = 1\nhide_sizes = true\n")],
+            [
+                "the agreement, line 2, column 14: \"hide_sizes\" does not go with a helper: it sees the size of \
+                 every set",
+                "take it out; protocol = \"server_aided_size_hiding\" keeps from the helper how many keys are \
+                 common",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HEAD, "version = 1\nmin_matches = 3\n")],
+            [
+                "the agreement, line 2, column 15: \"min_matches\" does not go with a helper, which finds common \
+                 keys and nothing else",
+                "take it out; two parties alone can have it, without a [helper]",
+            ],
+        );
+        assert_told(
+            2,
+            &[("\"intersection\"", "\"union\"")],
+            [
+                "the agreement, line 3, column 13: with a helper there is no union: it finds common keys and \
+                 nothing else",
+                "say operation = \"intersection\"; two parties alone can have the other, without a [helper]",
+            ],
+        );
+        assert_told(
+            1,
+            &[],
+            [
+                "the agreement, line 14, column 2: there must be 2 to 16 parties, not 1",
+                "each organisation has its own [party.NAME]; the helper is none",
+            ],
+        );
+        let (one, two) = (identity(0).to_string(), identity(1).to_string());
+        assert_told(
+            3,
+            &[(&two, &one)],
+            [
+                "the agreement, line 19, column 12: a and b have the same identity",
+                "each party and the helper make a key of their own with `vesica keygen`",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HELPER, "[helper]\nname = \"b\"\n")],
+            [
+                "the agreement, line 8, column 8: the helper and a party are both called \"b\"",
+                "give the helper another name, as name = \"cloud\" under [helper]",
+            ],
+        );
+        assert_told(
+            2,
+            &[("max_rows = 1000", "max_rows = 1000\nmin_rows = 2000")],
+            [
+                "the agreement, line 17, column 12: the party \"a\" has min_rows 2,000 above its max_rows 1,000",
+                "make min_rows the smaller one",
+            ],
+        );
+    }
+
+    #[test]
+    fn protocols_that_will_not_do_are_refused_with_one_that_will() {
+        let named = |id: &str| format!("version = 1\nprotocol = \"{id}\"\n");
+        assert_told(
+            3,
+            &[(HEAD, &named("pet"))],
+            [
+                "the agreement, line 2, column 12: the protocol \"pet\" takes 2 parties, not 3",
+                "only \"server_aided\" takes more; its helper must follow the protocol",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HEAD, &named("server_aided")), SECURITY],
+            [
+                "the agreement, line 2, column 12: the protocol \"server_aided\" is semi-honest, the agreement \
+                 asks for malicious",
+                "take protocol out, or say protocol = \"server_aided_malicious\"",
+            ],
+        );
+        assert_told(
+            3,
+            &[SECURITY],
+            [
+                "the agreement, line 5, column 12: no protocol protects 3 parties with malicious security from \
+                 their helper",
+                "only \"server_aided\" takes more than two parties: agree on security = \"semi-honest\" if all \
+                 accept what that means, which `vesica explain` says",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HEAD, &named("server_aided_fair")), ("\"all\"", "\"a\"")],
+            [
+                "the agreement, line 5, column 12: the protocol \"server_aided_fair\" gives both parties the result",
+                "say receives = \"all\", or take protocol = \"server_aided_malicious\"",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HEAD, &named("pet"))],
+            [
+                "the agreement, line 17, column 12: \"party.a.max_rows\" is 1,000, and the protocol \"pet\" \
+                 compares one value",
+                "say max_rows = 1, or take protocol = \"server_aided_size_hiding\"",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HEAD, &named("server-aided"))],
+            [
+                "the agreement, line 2, column 12: \"protocol\" cannot be \"server-aided\"",
+                "did you mean \"server_aided\"? It can be \"server_aided\", \"server_aided_malicious\", \
+                 \"server_aided_fair\", \"server_aided_size_hiding\" and \"pet\"",
+            ],
+        );
+    }
+
+    #[test]
+    fn copies_dummies_and_receivers_that_will_not_do_are_told() {
+        assert_told(
+            2,
+            &[(HELPER, "[helper]\ncopies = 3\ndummies = 1_000_000\n"), SECURITY],
+            [
+                "the agreement, line 8, column 10: 3 copies and 1,000,000 dummies do not find cheating as surely \
+                 as security = \"malicious\" asks for: the chance to go unnoticed is above 2^-40",
+                "take both out, for those that are chosen; or agree on security = \"semi-honest\" if that chance \
+                 will do, which `vesica explain` says",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HELPER, "[helper]\ncopies = 64\ndummies = 2\n"), ("= 1000", "= 1_000_000_000")],
+            [
+                "the agreement, line 8, column 10: 64 copies make a list of 64,000,000,004 labels, which is too \
+                 long",
+                "agree on fewer copies, or on a smaller max_rows",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HELPER, "[helper]\ncopies = 3\n")],
+            [
+                "the agreement, line 7, column 1: the field \"helper.dummies\" is missing",
+                "it says: how many made-up keys test the answer; goes with copies; `vesica agree new` prints an \
+                 example",
+            ],
+        );
+        assert_told(
+            2,
+            &[(HEAD, "version = 1\nself_check = 16\n"), SECURITY],
+            [
+                "the agreement, line 2, column 14: \"self_check\" is given where dummies test the answer",
+                "take it out; copies and dummies under [helper] say how much is tested",
+            ],
+        );
+        assert_told(
+            2,
+            &[("\"all\"", "[]")],
+            [
+                "the agreement, line 4, column 12: \"receives\" names nobody",
+                "name a party, or say receives = \"all\"",
+            ],
+        );
+        assert_told(
+            2,
+            &[("\"all\"", "[\"a\", \"a\"]")],
+            ["the agreement, line 4, column 18: \"receives\" names \"a\" twice", "take one out"],
+        );
+        assert_told(
+            2,
+            &[("\"all\"", "\"c\"")],
+            [
+                "the agreement, line 4, column 12: \"receives\" cannot be \"c\"",
+                "it can be \"a\", \"b\" and \"all\"",
+            ],
+        );
+        assert_told(
+            2,
+            &[("party.a", "party.all")],
+            [
+                "the agreement, line 14, column 8: \"all\" cannot be the name of a party",
+                "a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"both\", nor \"all\" where \
+                 there is a helper",
+            ],
+        );
+    }
+
+    #[test]
+    fn an_agreement_with_a_helper_is_not_taken_for_another() {
+        let message = error(&Agreement::parse(&agreement(2)).unwrap_err());
+        assert_eq!(
+            message.error,
+            "the agreement, line 7, column 1: this is an agreement with a helper, and one between two parties \
+             alone is wanted"
+        );
+        assert_eq!(message.hint, "check the name; or take the [helper] out, and what goes with it");
+    }
+}
