@@ -1,0 +1,20 @@
+//! The helper of server-aided protocols: its service, and a party's connection to it.
+//!
+//! * [`Service`] — serves the runs of many parties on one port; survives restarts.
+//! * [`ServiceOptions`], [`PartyLimits`] — what it is started with.
+//! * [`Settings`] — its settings file.
+//! * [`Remote`] — the board of a run as a party reaches it over the network; survives the helper's restarts.
+
+#![forbid(unsafe_code)]
+
+mod remote;
+mod service;
+mod settings;
+mod store;
+mod wire;
+
+pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
+pub use service::{MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
+pub use settings::{OptionsError, Position, Settings, SettingsError, SettingsFault};
+pub use store::{Keeping, StoreError};
+pub use wire::Instance;

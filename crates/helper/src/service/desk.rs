@@ -1,0 +1,127 @@
+//! A run as the helper's steps see it, and the workers that take the steps.
+
+use super::core::{Core, short};
+use super::metrics::{Counted, reason};
+use super::run::{Over, Run};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+use vesica_backends::{BackendError, RunName};
+use vesica_core::Refusal;
+use vesica_labels::{Bits, List, MemoryScratch, Scratch};
+use vesica_net::Pool;
+use vesica_protocols::kmrs14::Slot;
+use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance};
+
+/// A run on the desk of a service.
+pub(super) struct RunDesk<'a> {
+    pub(super) core: &'a Core,
+    pub(super) run: &'a Run,
+}
+
+impl Desk for RunDesk<'_> {
+    fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
+        self.run.store.read(slot)
+    }
+
+    fn head(&self, slot: Slot, len: usize) -> io::Result<Vec<u8>> {
+        self.run.store.head(slot, len)
+    }
+
+    fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()> {
+        self.run.store.replace(slot, body, &self.run.record)?;
+        self.run.wake();
+        Ok(())
+    }
+
+    fn is_filled(&self, slot: Slot) -> bool {
+        self.run.store.is_filled(slot)
+    }
+
+    fn secret(&self) -> io::Result<[u8; 32]> {
+        self.run.store.secret(&self.run.record)
+    }
+
+    fn scratch(&self) -> &dyn Scratch {
+        match self.core.keeping {
+            crate::Keeping::Files => self.core.store.scratch(),
+            // What is small stays small.
+            crate::Keeping::Memory { limit_bytes } if self.core.store.bytes() < limit_bytes / 2 => {
+                &MemoryScratch
+            }
+            crate::Keeping::Memory { .. } => self.core.store.scratch(),
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.core.step_memory_bytes
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.core.pool
+    }
+
+    fn stop(&self) -> bool {
+        self.core.is_stopping() || self.run.over().is_some()
+    }
+
+    fn common(&self, lists: &[List<'_>]) -> Result<Option<Vec<Bits>>, CommonFailure> {
+        let started = Instant::now();
+        let name = RunName(self.run.record.instance);
+        let bits = self.core.backend.common(&name, lists, &|| self.stop());
+        let seconds = started.elapsed().as_secs_f64();
+        match bits {
+            Ok(bits) => {
+                if bits.is_some() {
+                    self.core.metrics.compared(seconds);
+                    let labels: Vec<u64> = lists.iter().map(List::len).collect();
+                    tracing::info!(run = %short(self.run), seconds, ?labels, "lists compared");
+                }
+                Ok(bits)
+            }
+            Err(BackendError::Malformed { list }) => Err(CommonFailure::Malformed { list }),
+            Err(BackendError::Storage { .. } | BackendError::Directory(_)) => {
+                Err(CommonFailure::Storage)
+            }
+            Err(error) => {
+                tracing::error!(run = %short(self.run), %error, "lists could not be compared");
+                Err(CommonFailure::Backend)
+            }
+        }
+    }
+}
+
+/// Takes steps of one run after the other until the service stops.
+pub(super) fn work(core: &Core) {
+    while let Some(run) = core.queue.next() {
+        take_steps(core, &run);
+        core.queue.put_back(&run);
+    }
+}
+
+fn take_steps(core: &Core, run: &Arc<Run>) {
+    let steps = || {
+        core.check(run)?;
+        let desk = RunDesk { core, run };
+        while !desk.stop() && advance(&run.record.spec, &desk)? {}
+        Ok(())
+    };
+    let result = catch_unwind(AssertUnwindSafe(steps)).unwrap_or_else(|_| {
+        tracing::error!(run = %short(run), "a step of the helper panicked");
+        Err(Refusal::Internal)
+    });
+    // What fails because of the end is no failure.
+    if core.is_stopping() || run.over().is_some() {
+        return;
+    }
+    match result {
+        Ok(()) => {}
+        Err(hindrance) if hindrance.passes() => {
+            let reason = reason(hindrance);
+            tracing::warn!(run = %short(run), reason, "a run does not get on for now");
+            run.set_hindrance(Some(hindrance));
+        }
+        Err(refusal) => core.end(run, Over::Refused(refusal), Counted::Failed, 0),
+    }
+}

@@ -1,0 +1,188 @@
+//! What the service counts, for Prometheus. The only names in it are those of the parties in the settings.
+
+use super::visit::Traffic;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use std::sync::atomic::AtomicU64;
+use vesica_core::Refusal;
+
+/// Shortest time of a comparison that has a bucket of its own, in seconds; each next bucket is twice as wide, up
+/// to some twenty minutes.
+const FIRST_BUCKET: f64 = 0.005;
+const BUCKETS: u16 = 18;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Outcome {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Party {
+    party: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Reason {
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Direction {
+    direction: &'static str,
+}
+
+/// What a run came to, for counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    Opened,
+    Finished,
+    Ended,
+    Expired,
+    Failed,
+}
+
+impl Counted {
+    const ALL: [Counted; 5] =
+        [Counted::Opened, Counted::Finished, Counted::Ended, Counted::Expired, Counted::Failed];
+
+    fn word(self) -> &'static str {
+        match self {
+            Counted::Opened => "opened",
+            Counted::Finished => "finished",
+            Counted::Ended => "ended",
+            Counted::Expired => "expired",
+            Counted::Failed => "failed",
+        }
+    }
+}
+
+/// Figures that are looked up when somebody asks.
+pub(super) struct Now {
+    pub(super) open_runs: u64,
+    pub(super) stored_bytes: u64,
+    pub(super) stored_labels: u64,
+}
+
+/// All counters and gauges.
+pub(super) struct Metrics {
+    registry: Registry,
+    runs: Family<Outcome, Counter>,
+    connections: Family<Party, Gauge>,
+    bytes: Family<Direction, Counter>,
+    labels: Counter,
+    refusals: Family<Reason, Counter>,
+    backend_seconds: Histogram,
+    open_runs: Gauge<u64, AtomicU64>,
+    stored_bytes: Gauge<u64, AtomicU64>,
+    stored_labels: Gauge<u64, AtomicU64>,
+}
+
+impl Metrics {
+    pub(super) fn new(backend: &'static str, parties: impl Iterator<Item = String>) -> Self {
+        let mut registry = Registry::with_prefix("vesica_helper");
+        let metrics = Self {
+            runs: Family::default(),
+            connections: Family::default(),
+            bytes: Family::default(),
+            labels: Counter::default(),
+            refusals: Family::default(),
+            backend_seconds: Histogram::new(exponential_buckets(FIRST_BUCKET, 2.0, BUCKETS)),
+            open_runs: Gauge::default(),
+            stored_bytes: Gauge::default(),
+            stored_labels: Gauge::default(),
+            registry: Registry::default(),
+        };
+        let build = vec![("version", env!("CARGO_PKG_VERSION")), ("backend", backend)];
+        registry.register("build", "The running service", Info::new(build));
+        registry.register("runs", "Runs by what became of them", metrics.runs.clone());
+        registry.register("open_runs", "Runs that are open", metrics.open_runs.clone());
+        let connections = metrics.connections.clone();
+        registry.register("connections", "Connections that stand, by party", connections);
+        registry.register("labels_received", "Labels received", metrics.labels.clone());
+        registry.register("stored_labels", "Labels kept", metrics.stored_labels.clone());
+        let (bytes, unit) = (metrics.bytes.clone(), Unit::Bytes);
+        registry.register_with_unit("payload", "Bytes of slots in and out", unit, bytes);
+        let (bytes, unit) = (metrics.stored_bytes.clone(), Unit::Bytes);
+        registry.register_with_unit("stored", "Bytes kept", unit, bytes);
+        let (seconds, unit) = (metrics.backend_seconds.clone(), Unit::Seconds);
+        registry.register_with_unit("backend", "Time of each comparison of lists", unit, seconds);
+        registry.register("refusals", "Refusals by reason", metrics.refusals.clone());
+        // All rows are there from the beginning, so that their rates are known.
+        for counted in Counted::ALL {
+            drop(metrics.runs.get_or_create(&Outcome { outcome: counted.word() }));
+        }
+        for direction in ["in", "out"] {
+            drop(metrics.bytes.get_or_create(&Direction { direction }));
+        }
+        for party in parties {
+            drop(metrics.connections.get_or_create(&Party { party }));
+        }
+        Self { registry, ..metrics }
+    }
+
+    pub(super) fn run(&self, counted: Counted) {
+        self.runs.get_or_create(&Outcome { outcome: counted.word() }).inc();
+    }
+
+    pub(super) fn connected(&self, party: &str) {
+        self.connections.get_or_create(&Party { party: party.to_owned() }).inc();
+    }
+
+    pub(super) fn disconnected(&self, party: &str) {
+        self.connections.get_or_create(&Party { party: party.to_owned() }).dec();
+    }
+
+    pub(super) fn moved(&self, traffic: &Traffic) {
+        self.bytes.get_or_create(&Direction { direction: "in" }).inc_by(traffic.received);
+        self.bytes.get_or_create(&Direction { direction: "out" }).inc_by(traffic.sent);
+    }
+
+    pub(super) fn labels_received(&self, count: u64) {
+        self.labels.inc_by(count);
+    }
+
+    pub(super) fn refused(&self, refusal: Refusal) {
+        self.refusals.get_or_create(&Reason { reason: reason(refusal) }).inc();
+    }
+
+    pub(super) fn compared(&self, seconds: f64) {
+        self.backend_seconds.observe(seconds);
+    }
+
+    /// All of it as text.
+    pub(super) fn text(&self, now: &Now) -> String {
+        self.open_runs.set(now.open_runs);
+        self.stored_bytes.set(now.stored_bytes);
+        self.stored_labels.set(now.stored_labels);
+        let mut out = String::new();
+        // A string takes everything.
+        let _ = text::encode(&mut out, &self.registry);
+        out
+    }
+}
+
+/// A word for each refusal, without the party.
+pub(super) fn reason(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Version => "version",
+        Refusal::Stranger => "stranger",
+        Refusal::NotAParty => "not_a_party",
+        Refusal::BadRun => "bad_run",
+        Refusal::AlreadyThere => "already_there",
+        Refusal::OverLimit => "over_limit",
+        Refusal::Malformed { .. } => "malformed",
+        Refusal::OpenedOther { .. } => "opened_other",
+        Refusal::OpenedDifferently => "opened_differently",
+        Refusal::Ended { .. } => "ended",
+        Refusal::Expired => "expired",
+        Refusal::Storage => "storage",
+        Refusal::Backend => "backend",
+        Refusal::ShuttingDown => "shutting_down",
+        _ => "internal",
+    }
+}

@@ -1,0 +1,267 @@
+//! The helper as a service.
+//!
+//! ```text
+//!   Listener ──▶ visit (a thread for each connection) ──▶ Run ◀── worker (a few threads): the steps, the backend
+//!                  │ put, get                              │
+//!                  ▼                                       ▼
+//!                Channel                                 Store
+//! ```
+//!
+//! Locks are taken in the order runs, queue, run, store.
+
+mod core;
+mod desk;
+mod http;
+mod metrics;
+mod options;
+mod queue;
+mod run;
+mod runs;
+mod visit;
+
+pub use options::{MetricsOptions, PartyLimits, ServiceOptions};
+
+use crate::store::{Store, StoreError};
+use core::Core;
+use http::Pages;
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use vesica_backends::BackendError;
+use vesica_core::{Refusal, StopReason};
+use vesica_link::{CancelToken, LinkError, LinkEvent, ListenOptions, Listener, Session};
+use vesica_net::Streams;
+
+/// How often the service looks for runs that are too old, at the most.
+const EXPIRE_EVERY: Duration = Duration::from_secs(60);
+
+/// Why a service could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The port cannot be opened.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The backend is not there.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// The address for health and metrics cannot be used.
+    #[error("health and metrics cannot be served at their address ({0})")]
+    Metrics(std::io::ErrorKind),
+    /// The address for health and metrics is one that other machines reach.
+    #[error("the address for health and metrics is not one of the loopback interface")]
+    MetricsNotLoopback,
+    /// Two parties have one identity or one name.
+    #[error("the party {name:?} is there twice, by its name or its identity")]
+    SameParty {
+        /// The name.
+        name: String,
+    },
+    /// The machine gave no thread.
+    #[error("the machine has no thread for the service ({0})")]
+    NoThread(std::io::ErrorKind),
+}
+
+/// A helper that serves its parties on threads of its own until it is shut down.
+///
+/// Dropping it without [`shutdown`](Service::shutdown) ends all connections at once.
+pub struct Service {
+    core: Arc<Core>,
+    cancel: CancelToken,
+    addresses: Vec<SocketAddr>,
+    pages: Option<Pages>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Service {
+    /// Opens the directory, the backend and the ports, and begins to serve. Runs that an earlier service has left
+    /// in the directory go on.
+    ///
+    /// # Errors
+    /// Any [`StartError`].
+    pub fn start(options: ServiceOptions) -> Result<Self, StartError> {
+        let (mut names, mut identities) = (BTreeSet::new(), BTreeSet::new());
+        for party in &options.parties {
+            if !names.insert(&party.name) || !identities.insert(party.identity) {
+                return Err(StartError::SameParty { name: party.name.clone() });
+            }
+        }
+        let (store, found) = Store::open(&options.state_dir, options.keeping)?;
+        options.backend.check()?;
+        let peers: Vec<_> = options.parties.iter().map(|party| party.identity).collect();
+        let listening = ListenOptions { idle: options.idle, total: None };
+        let listener = Listener::bind(&options.identity, &peers, &options.listen, listening)?;
+        let addresses = listener.addresses();
+        let workers = options.workers.max(1);
+        let core = Arc::new(Core::new(
+            options.parties,
+            store,
+            options.keeping,
+            options.backend,
+            options.pool,
+            workers,
+            options.memory_bytes,
+            options.keep,
+        ));
+        let pages = match &options.metrics {
+            Some(metrics) => Some(Pages::open(metrics, Arc::clone(&core))?),
+            None => None,
+        };
+        core.adopt(found);
+        let cancel = CancelToken::new();
+        // From here on dropping it ends what was started.
+        let mut service = Self { core, cancel, addresses, pages, threads: Vec::new() };
+        for _ in 0..workers {
+            service.spawn("vesica-steps", |core, _| desk::work(&core))?;
+        }
+        let every = (options.keep / 10).clamp(Duration::from_millis(20), EXPIRE_EVERY);
+        service.spawn("vesica-expire", move |core, cancel| {
+            core.expire();
+            while !cancel.wait(every) {
+                core.expire();
+            }
+        })?;
+        service.spawn("vesica-accept", move |core, cancel| accept(listener, &core, &cancel))?;
+        let parties = service.core.members.len();
+        tracing::info!(addresses = ?service.addresses, parties, "helper started");
+        Ok(service)
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Where health and metrics are served.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.pages.as_ref().map(Pages::address)
+    }
+
+    /// Takes no more connections, tells the parties that wait, ends what is computed, and returns when all is
+    /// quiet, at the latest some seconds after `grace`. Says whether it is quiet; runs go on when a service is
+    /// started again.
+    pub fn shutdown(mut self, grace: Duration) -> bool {
+        self.end(grace)
+    }
+
+    fn end(&mut self, grace: Duration) -> bool {
+        if self.threads.is_empty() {
+            return true;
+        }
+        tracing::info!("helper shuts down");
+        self.core.stop();
+        self.cancel.cancel();
+        if let Some(pages) = &mut self.pages {
+            pages.close();
+        }
+        let are_gone = self.core.end_visits(grace);
+        // A backend that hangs must not keep the process; it keeps the lock, and the threads end with the process.
+        let deadline = std::time::Instant::now() + grace.max(Duration::from_secs(3));
+        while std::time::Instant::now() < deadline
+            && !self.threads.iter().all(JoinHandle::is_finished)
+        {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let are_finished = self.threads.iter().all(JoinHandle::is_finished);
+        if are_finished {
+            self.threads.drain(..).for_each(|thread| drop(thread.join()));
+            self.core.store.unlock();
+        } else {
+            self.threads.clear();
+        }
+        tracing::info!(quiet = are_gone && are_finished, "helper is shut down");
+        are_gone && are_finished
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        run: impl FnOnce(Arc<Core>, CancelToken) + Send + 'static,
+    ) -> Result<(), StartError> {
+        let (core, cancel) = (Arc::clone(&self.core), self.cancel.clone());
+        let thread = std::thread::Builder::new()
+            .name(name.into())
+            .spawn(move || run(core, cancel))
+            .map_err(|error| StartError::NoThread(error.kind()))?;
+        self.threads.push(thread);
+        Ok(())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.end(Duration::ZERO);
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
+}
+
+fn accept(mut listener: Listener, core: &Arc<Core>, cancel: &CancelToken) {
+    let next = AtomicU64::new(0);
+    let tell = |event: LinkEvent| {
+        if let LinkEvent::TurnedAway { from, reason, count } = event {
+            core.metrics.refused(Refusal::Stranger);
+            tracing::info!(%from, %reason, count, "a connection was turned away");
+        }
+    };
+    while !cancel.is_cancelled() {
+        let Ok(session) = listener.accept(&tell, cancel) else { continue };
+        begin_visit(core, session, next.fetch_add(1, Ordering::Relaxed));
+    }
+}
+
+/// Serves `session` on a thread of its own.
+fn begin_visit(core: &Arc<Core>, session: Session, number: u64) {
+    let Some(member) = core.by_identity.get(&session.peer()).copied() else { return };
+    let party = &core.members[member];
+    let standing = party.connections.fetch_add(1, Ordering::AcqRel);
+    let guard = VisitGuard { core: Arc::clone(core), number, member };
+    core.metrics.connected(&party.limits.name);
+    // Some too many are told so; whoever does not listen has no thread for it.
+    if standing >= party.limits.max_connections.saturating_mul(2).saturating_add(2) {
+        return;
+    }
+    let crowded = standing >= party.limits.max_connections;
+    core.visit_begins(number, session.clone());
+    let serve = move || {
+        let core = &guard.core;
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            visit::serve(core, &session, number, member, crowded);
+        }));
+        if served.is_err() {
+            tracing::error!("serving a connection panicked");
+            core.metrics.refused(Refusal::Internal);
+            session.abort(StopReason::Internal);
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("vesica-visit".into()).spawn(serve) {
+        tracing::error!(error = %error.kind(), "the machine has no thread for a connection");
+    }
+}
+
+/// Takes a connection out of the books, whatever ended it.
+struct VisitGuard {
+    core: Arc<Core>,
+    number: u64,
+    member: usize,
+}
+
+impl Drop for VisitGuard {
+    fn drop(&mut self) {
+        let party = &self.core.members[self.member];
+        party.connections.fetch_sub(1, Ordering::AcqRel);
+        self.core.metrics.disconnected(&party.limits.name);
+        self.core.visit_ends(self.number);
+    }
+}

@@ -1,0 +1,222 @@
+//! One run that is open.
+
+use crate::store::{Record, RunId, RunStore};
+use crate::wire::WaitingFor;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use vesica_core::Refusal;
+use vesica_protocols::kmrs14::{Kind, Slot};
+
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    /// All parties have what they need.
+    Finished,
+    /// With a refusal for all.
+    Refused(Refusal),
+}
+
+impl Over {
+    /// What a party is told that asks for more.
+    pub(super) fn refusal(self) -> Refusal {
+        match self {
+            Over::Finished => Refusal::Expired,
+            Over::Refused(refusal) => refusal,
+        }
+    }
+}
+
+/// Where a run stands between those who fill slots and those who compute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Nothing new.
+    #[default]
+    Idle,
+    /// Waits for a worker.
+    Queued,
+    /// A worker has it.
+    Running,
+    /// A worker has it, and something is new since.
+    RunningBehind,
+}
+
+#[derive(Default)]
+struct State {
+    over: Option<Over>,
+    /// Why the last computation did not get on; it is tried again when a party asks.
+    hindrance: Option<Refusal>,
+    /// Slots were filled that nobody has looked at.
+    is_dirty: bool,
+    is_checked: bool,
+    turn: Turn,
+    joined: u16,
+    visits: usize,
+}
+
+/// A run, and those who wait for something of it.
+pub(super) struct Run {
+    pub(super) id: RunId,
+    pub(super) record: Record,
+    pub(super) store: RunStore,
+    /// The number of each party in the service's list.
+    pub(super) members: Vec<usize>,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Held while the files of a process before this one are looked at.
+    pub(super) checking: Mutex<()>,
+}
+
+impl Run {
+    pub(super) fn new(
+        id: RunId,
+        record: Record,
+        store: RunStore,
+        members: Vec<usize>,
+        is_checked: bool,
+    ) -> Self {
+        let joined = store.joined() | 1 << record.opener;
+        let state = State { joined, is_checked, ..State::default() };
+        Self {
+            id,
+            record,
+            store,
+            members,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            checking: Mutex::new(()),
+        }
+    }
+
+    /// The number of the party that began it in the service's list.
+    pub(super) fn opener(&self) -> usize {
+        self.members[usize::from(self.record.opener)]
+    }
+
+    pub(super) fn parties(&self) -> u8 {
+        self.members.len() as u8
+    }
+
+    pub(super) fn over(&self) -> Option<Over> {
+        self.state().over
+    }
+
+    /// Ends it; false when it was over before.
+    pub(super) fn end(&self, over: Over) -> bool {
+        let mut state = self.state();
+        let first = state.over.is_none();
+        if first {
+            state.over = Some(over);
+        }
+        drop(state);
+        self.changed.notify_all();
+        first
+    }
+
+    pub(super) fn is_checked(&self) -> bool {
+        self.state().is_checked
+    }
+
+    pub(super) fn set_checked(&self) {
+        self.state().is_checked = true;
+    }
+
+    /// The parties that have come so far, a bit each.
+    pub(super) fn joined(&self) -> u16 {
+        self.state().joined
+    }
+
+    /// A party comes, on one more connection.
+    pub(super) fn enter(&self, party: u8) {
+        let mut state = self.state();
+        state.joined |= 1 << party;
+        state.visits += 1;
+    }
+
+    /// A connection is gone; says whether nobody is there and nothing was left.
+    pub(super) fn leave(&self) -> bool {
+        let mut state = self.state();
+        state.visits -= 1;
+        state.visits == 0 && state.over.is_none() && self.store.is_empty()
+    }
+
+    pub(super) fn has_visits(&self) -> bool {
+        self.state().visits > 0
+    }
+
+    /// Slots were filled, or the last computation is to be tried again.
+    pub(super) fn set_dirty(&self) {
+        self.state().is_dirty = true;
+    }
+
+    /// Whether there is something to look at; nothing until the next.
+    pub(super) fn take_dirty(&self) -> bool {
+        std::mem::take(&mut self.state().is_dirty)
+    }
+
+    /// What hinders it.
+    pub(super) fn hindrance(&self) -> Option<Refusal> {
+        self.state().hindrance
+    }
+
+    /// A computation was hindered, or is about to be tried (again).
+    pub(super) fn set_hindrance(&self, hindrance: Option<Refusal>) {
+        let mut state = self.state();
+        state.hindrance = hindrance;
+        state.is_dirty |= hindrance.is_some();
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Changes whose turn it is; gives what it was.
+    pub(super) fn turn(&self, change: impl FnOnce(Turn) -> Turn) -> Turn {
+        let mut state = self.state();
+        let was = state.turn;
+        state.turn = change(was);
+        was
+    }
+
+    /// Wakes all who wait: a slot was filled.
+    pub(super) fn wake(&self) {
+        // Under the lock, so that nobody who has just looked misses it.
+        drop(self.state());
+        self.changed.notify_all();
+    }
+
+    /// Waits until `slot` is filled, something ends or hinders the run, or `limit` is over; says whether it is
+    /// filled.
+    pub(super) fn wait(&self, slot: Slot, limit: Duration) -> bool {
+        let state = self.state();
+        let waits = |state: &mut State| {
+            state.over.is_none() && state.hindrance.is_none() && !self.store.is_filled(slot)
+        };
+        let waited = self.changed.wait_timeout_while(state, limit, waits);
+        drop(waited);
+        self.store.is_filled(slot)
+    }
+
+    /// Who has said hello, a bit each.
+    pub(super) fn present(&self) -> u16 {
+        self.filled(Kind::Hello)
+    }
+
+    /// Who has something to do before `slot` can be filled.
+    pub(super) fn missing_for(&self, slot: Slot, other_agreement: [u8; 32]) -> WaitingFor {
+        let all = u16::MAX >> (u16::BITS - u32::from(self.parties()));
+        let parties = match slot.kind {
+            Kind::Hello => all & !self.present(),
+            kind if kind.is_written_by_party() => 1 << slot.party,
+            _ => all & !self.filled(Kind::Size),
+        };
+        WaitingFor { parties, other_agreement }
+    }
+
+    fn filled(&self, kind: Kind) -> u16 {
+        (0..self.parties())
+            .filter(|party| self.store.is_filled(Slot::new(kind, *party)))
+            .fold(0, |bits, party| bits | 1 << party)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,227 @@
+//! All runs that are open, and those that ended before everybody heard of it.
+
+use super::core::{Member, short};
+use super::run::{Over, Run};
+use crate::store::{Record, RunId, Store};
+use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use vesica_core::Refusal;
+
+/// Most endings that are remembered.
+const MAX_ENDED: usize = 10_000;
+
+/// Why a run ended, for those who took part and have not heard of it.
+struct Ended {
+    instance: Instance,
+    refusal: Refusal,
+    untold: u16,
+    at: Instant,
+}
+
+#[derive(Default)]
+struct Table {
+    open: HashMap<RunId, Arc<Run>>,
+    ended: HashMap<RunId, Ended>,
+}
+
+/// All runs of a service.
+#[derive(Default)]
+pub(super) struct Runs {
+    table: Mutex<Table>,
+}
+
+/// A party at the door.
+pub(super) struct Entering<'a> {
+    pub(super) id: RunId,
+    /// What it says of the run, when it is to be begun.
+    pub(super) record: Record,
+    /// Which party of the run it is.
+    pub(super) party: u8,
+    pub(super) members: &'a [usize],
+    pub(super) purpose: Purpose,
+    /// Which instance it knows.
+    pub(super) known: Instance,
+    /// Most runs it may be in.
+    pub(super) max_runs: u32,
+}
+
+/// A run that a party has entered, and whether it is new.
+pub(super) type Entered = (Arc<Run>, bool);
+
+impl Runs {
+    /// Runs that a process before this one has left.
+    pub(super) fn adopt(&self, run: Run) -> Arc<Run> {
+        let run = Arc::new(run);
+        self.table().open.insert(run.id, Arc::clone(&run));
+        run
+    }
+
+    /// All that are open.
+    pub(super) fn open(&self) -> Vec<Arc<Run>> {
+        self.table().open.values().cloned().collect()
+    }
+
+    /// Lets a party in, into a new run where there is none, or tells it why not. A party that only looks enters
+    /// nothing. Says whether the run is new.
+    pub(super) fn enter(
+        &self,
+        entering: Entering<'_>,
+        store: &Arc<Store>,
+    ) -> Result<(Option<Entered>, Welcome), Refusal> {
+        let mut table = self.table();
+        let party = entering.party;
+        let other_agreement = table.other_agreement(&entering.record, party);
+        let is_known = |instance| entering.known == NO_INSTANCE || entering.known == instance;
+        if let Some(run) = table.open.get(&entering.id).cloned() {
+            if !is_known(run.record.instance) {
+                return Err(Refusal::Expired);
+            }
+            if let Some(over) = run.over() {
+                return Err(over.refusal());
+            }
+            let (present, instance) = (run.present(), run.record.instance);
+            let welcome = Welcome { present, instance, other_agreement };
+            if entering.purpose == Purpose::Look {
+                return Ok((None, welcome));
+            }
+            if run.joined() >> party & 1 == 0 {
+                table.has_room(&entering)?;
+            }
+            run.enter(party);
+            return Ok((Some((run, false)), welcome));
+        }
+        if let Some(ended) = table.ended.get_mut(&entering.id)
+            && is_known(ended.instance)
+            && (entering.known == ended.instance || ended.untold >> party & 1 == 1)
+        {
+            ended.untold &= !(1 << party);
+            return Err(ended.refusal);
+        }
+        if entering.known != NO_INSTANCE {
+            return Err(Refusal::Expired);
+        }
+        if entering.purpose == Purpose::Look {
+            let welcome = Welcome { present: 0, instance: NO_INSTANCE, other_agreement };
+            return Ok((None, welcome));
+        }
+        table.has_room(&entering)?;
+        let (id, record, members) = (entering.id, entering.record, entering.members.to_vec());
+        let welcome = Welcome { present: 0, instance: record.instance, other_agreement };
+        let run = Arc::new(Run::new(id, record, store.run(&id), members, true));
+        run.enter(party);
+        table.open.insert(id, Arc::clone(&run));
+        Ok((Some((run, true)), welcome))
+    }
+
+    /// A connection of a party ends. A run in which nobody has said anything goes with the last.
+    pub(super) fn leave(&self, run: &Arc<Run>) {
+        let mut table = self.table();
+        if run.leave() && table.is_open(run) {
+            table.open.remove(&run.id);
+            let _ = run.store.remove(0);
+            tracing::debug!(run = %short(run), "an empty run is forgotten");
+        }
+    }
+
+    /// Ends a run and takes it out; gives what is left to sweep. `None` when it was over. `told` are the parties
+    /// that know.
+    pub(super) fn close(
+        &self,
+        run: &Arc<Run>,
+        over: Over,
+        told: u16,
+        members: &[Member],
+    ) -> Option<Option<PathBuf>> {
+        let mut table = self.table();
+        if !run.end(over) {
+            return None;
+        }
+        if table.is_open(run) {
+            table.open.remove(&run.id);
+        }
+        let (charges, gone) = run.store.remove(run.members.len());
+        for (member, charge) in run.members.iter().zip(charges) {
+            members[*member].release(charge);
+        }
+        if let Over::Refused(refusal) = over {
+            let (instance, untold) = (run.record.instance, run.joined() & !told);
+            let ended = Ended { instance, refusal, untold, at: Instant::now() };
+            table.ended.insert(run.id, ended);
+            table.bound_ended();
+        }
+        Some(gone)
+    }
+
+    /// A party has been told how `run` ended.
+    pub(super) fn told(&self, run: &Run, party: u8) {
+        if let Some(ended) = self.table().ended.get_mut(&run.id)
+            && ended.instance == run.record.instance
+        {
+            ended.untold &= !(1 << party);
+        }
+    }
+
+    /// Forgets how runs ended that ended so long ago.
+    pub(super) fn forget_ended(&self, keep: Duration) {
+        self.table().ended.retain(|_, ended| ended.at.elapsed() < keep);
+    }
+
+    /// As [`Table::other_agreement`], of a run.
+    pub(super) fn other_agreement(&self, run: &Run, party: u8) -> [u8; 32] {
+        self.table().other_agreement(&run.record, party)
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn is_open(&self, run: &Arc<Run>) -> bool {
+        self.open.get(&run.id).is_some_and(|open| Arc::ptr_eq(open, run))
+    }
+
+    /// Whether the party may be in one more run.
+    fn has_room(&self, entering: &Entering<'_>) -> Result<(), Refusal> {
+        let Some(member) = entering.members.get(usize::from(entering.party)) else {
+            return Err(Refusal::NotAParty);
+        };
+        let is_in = |run: &&Arc<Run>| {
+            let place = run.members.iter().position(|other| other == member);
+            place.is_some_and(|place| run.joined() >> place & 1 == 1)
+        };
+        let count = self.open.values().filter(is_in).count();
+        if count < entering.max_runs as usize { Ok(()) } else { Err(Refusal::OverLimit) }
+    }
+
+    /// The agreement of another run of exactly the same parties in which another of them waits now, and this one
+    /// has no part; zeros without one.
+    fn other_agreement(&self, record: &Record, party: u8) -> [u8; 32] {
+        let own = record.spec.parties.get(usize::from(party)).map(|party| party.identity);
+        let identities = |record: &Record| -> BTreeSet<[u8; 32]> {
+            record.spec.parties.iter().map(|party| party.identity).collect()
+        };
+        let all = identities(record);
+        let is_other = |run: &&Arc<Run>| {
+            let spec = &run.record.spec;
+            let place = spec.parties.iter().position(|party| Some(party.identity) == own);
+            spec.agreement != record.spec.agreement
+                && place.is_some_and(|place| run.joined() >> place & 1 == 0)
+                && run.has_visits()
+                && identities(&run.record) == all
+        };
+        let other = self.open.values().filter(is_other).map(|run| run.record.spec.agreement);
+        other.min().unwrap_or_default()
+    }
+
+    fn bound_ended(&mut self) {
+        if self.ended.len() > MAX_ENDED {
+            let oldest = self.ended.iter().min_by_key(|(_, ended)| ended.at).map(|(id, _)| *id);
+            oldest.map(|id| self.ended.remove(&id));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The settings of a helper: a TOML file that names whom it serves.
+//!
+//! ```toml
+//! [helper]                          # all of it optional
+//! listen = "0.0.0.0:7500"           # where parties reach it
+//! backend = "disk:vesica-helper"    # where it intersects: memory:, disk:DIR, redis://…, postgres://…
+//! state = "vesica-helper"           # its directory, where the backend names none
+//! metrics = "127.0.0.1:7501"        # health and metrics, or "off"
+//! metrics_for_others = false        # whether other machines may reach them
+//! keep_hours = 168                  # how long a run is kept that is not finished
+//! memory_mb = 1024                  # for computing, and with memory: for the lists
+//! threads = 8                       # for computing; as many as the machine has
+//! runs_at_once = 2                  # runs computed at once
+//!
+//! [party.acme]
+//! identity = "vesica1…"
+//! max_rows = 100000000              # optional limits
+//! max_runs = 64
+//! max_connections = 64
+//! max_stored_mb = 262144
+//! ```
+
+mod error;
+mod table;
+
+pub use error::{Position, SettingsError, SettingsFault};
+
+use crate::{Keeping, MetricsOptions, PartyLimits, ServiceOptions};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use table::{Field, Table};
+use vesica_backends::{BackendError, Place};
+use vesica_core::Error;
+use vesica_link::{Identity, PublicIdentity};
+use vesica_net::Pool;
+use vesica_protocols::kmrs14::MAX_ROWS;
+
+const HELPER: &[Field] = &[
+    Field("listen", "where parties reach it"),
+    Field("backend", "where it intersects"),
+    Field("state", "its directory"),
+    Field("metrics", "where health and metrics are served"),
+    Field("metrics_for_others", "whether other machines may reach them"),
+    Field("keep_hours", "how long a run is kept that is not finished"),
+    Field("memory_mb", "how much memory computations may take"),
+    Field("threads", "how many threads computations may take"),
+    Field("runs_at_once", "how many runs are computed at once"),
+];
+
+const PARTY: &[Field] = &[
+    Field("identity", "its public identity, as `vesica keygen` prints it"),
+    Field("max_rows", "most rows in a run"),
+    Field("max_runs", "most runs at once"),
+    Field("max_connections", "most connections at once"),
+    Field("max_stored_mb", "most megabytes kept for it"),
+];
+
+/// What a helper's settings say, with what holds where they say nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where parties reach it.
+    pub listen: String,
+    /// The address of the backend; `None` for files in the helper's directory. May hold a password.
+    pub backend: Option<String>,
+    /// The helper's directory, unless the backend names one.
+    pub state: PathBuf,
+    /// Where health and metrics are served, if anywhere.
+    pub metrics: Option<MetricsOptions>,
+    /// How long a run is kept that is not finished.
+    pub keep: Duration,
+    /// About how much memory computations may take, and lists that are kept in memory.
+    pub memory_bytes: u64,
+    /// The threads of computations; `None` for as many as the machine has.
+    pub threads: Option<NonZeroUsize>,
+    /// Runs computed at once.
+    pub runs_at_once: usize,
+    /// Whom it serves, at least one.
+    pub parties: Vec<PartyLimits>,
+}
+
+/// Why settings could not be turned into a service's options.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// The backend's address.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// The threads.
+    #[error(transparent)]
+    Threads(#[from] Error),
+}
+
+impl Settings {
+    /// The port for parties, unless said otherwise.
+    pub const LISTEN: &'static str = "0.0.0.0:7500";
+    /// The port for health and metrics, unless said otherwise.
+    pub const METRICS: &'static str = "127.0.0.1:7501";
+    /// The directory, unless said otherwise.
+    pub const STATE: &'static str = "vesica-helper";
+    /// Megabytes of memory, unless said otherwise.
+    pub const MEMORY_MB: u64 = 1024;
+
+    /// Reads a settings file.
+    ///
+    /// # Errors
+    /// Any [`SettingsError`], with the file's path.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, SettingsError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|error| SettingsError {
+            path: Some(path.to_path_buf()),
+            at: None,
+            fault: Box::new(SettingsFault::Unreadable(error.kind())),
+        })?;
+        Self::parse(&text)
+            .map_err(|error| SettingsError { path: Some(path.to_path_buf()), ..error })
+    }
+
+    /// Reads settings.
+    ///
+    /// # Errors
+    /// Any [`SettingsError`].
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let document = table::document(text)?;
+        let root = Table::new(text, String::new(), &document, 0..0, &[]);
+        root.refuse_unknown(&["helper", "party"])?;
+        let mut settings = match root.table("helper")? {
+            Some((table, span)) => {
+                of_helper(&Table::new(text, "helper.".into(), table, span, HELPER))?
+            }
+            None => of_helper(&Table::new(text, String::new(), &Default::default(), 0..0, &[]))?,
+        };
+        if let Some((parties, span)) = root.table("party")? {
+            let parties = Table::new(text, "party.".into(), parties, span, &[]);
+            for (name, party, span) in parties.tables()? {
+                let prefix = format!("party.{name}.");
+                let party = Table::new(text, prefix, party, span.clone(), PARTY);
+                let party = of_party(&name, &party)?;
+                let same = settings.parties.iter().find(|other| other.identity == party.identity);
+                if let Some(other) = same {
+                    let (one, other) = (other.name.clone(), name);
+                    return Err(parties.error(span, SettingsFault::SameIdentity { one, other }));
+                }
+                settings.parties.push(party);
+            }
+        }
+        if settings.parties.is_empty() {
+            return Err(root.error_here(SettingsFault::NoParty));
+        }
+        Ok(settings)
+    }
+
+    /// The options of a service with these settings.
+    ///
+    /// # Errors
+    /// Any [`OptionsError`].
+    pub fn options(&self, identity: Identity) -> Result<ServiceOptions, OptionsError> {
+        let machine = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let pool = Pool::new(self.threads.unwrap_or(machine))?;
+        let disk = format!("disk:{}", self.state.display());
+        let url = self.backend.as_deref().unwrap_or(&disk);
+        let backend = vesica_backends::open(url, pool.clone(), self.memory_bytes)?;
+        let (keeping, state_dir) = match Place::of(url)? {
+            Place::Memory => {
+                (Keeping::Memory { limit_bytes: self.memory_bytes }, self.state.clone())
+            }
+            Place::Directory(directory) => (Keeping::Files, directory),
+            Place::Default => (Keeping::Files, self.state.clone()),
+        };
+        Ok(ServiceOptions {
+            identity,
+            listen: self.listen.clone(),
+            parties: self.parties.clone(),
+            backend,
+            keeping,
+            state_dir,
+            keep: self.keep,
+            idle: ServiceOptions::IDLE,
+            pool,
+            workers: self.runs_at_once,
+            memory_bytes: self.memory_bytes,
+            metrics: self.metrics.clone(),
+        })
+    }
+}
+
+fn of_helper(table: &Table<'_>) -> Result<Settings, SettingsError> {
+    table.refuse_unknown_fields()?;
+    let text = |name, otherwise: &str| -> Result<String, SettingsError> {
+        Ok(table.text(name)?.map_or_else(|| otherwise.to_owned(), |(text, _)| text.to_owned()))
+    };
+    let backend = match table.text("backend")? {
+        None => None,
+        Some((url, span)) => {
+            // What is wrong with it is said here, without the address, which may hold a password.
+            Place::of(url).map_err(|error| table.error(span, SettingsFault::Backend(error)))?;
+            Some(url.to_owned())
+        }
+    };
+    let listen = text("metrics", Settings::METRICS)?;
+    let allow_remote = table.flag("metrics_for_others")?.unwrap_or(false);
+    let threads = table.number("threads", (1, 1024))?;
+    Ok(Settings {
+        listen: text("listen", Settings::LISTEN)?,
+        backend,
+        state: text("state", Settings::STATE)?.into(),
+        metrics: (listen != "off").then_some(MetricsOptions { listen, allow_remote }),
+        keep: table
+            .number("keep_hours", (1, 24 * 366))?
+            .map_or(ServiceOptions::KEEP, |hours| Duration::from_secs(hours * 3600)),
+        memory_bytes: table.number("memory_mb", (64, 1 << 24))?.unwrap_or(Settings::MEMORY_MB)
+            << 20,
+        threads: threads.and_then(|threads| NonZeroUsize::new(threads as usize)),
+        runs_at_once: table
+            .number("runs_at_once", (1, 64))?
+            .map_or(ServiceOptions::WORKERS, |runs| runs as usize),
+        parties: Vec::new(),
+    })
+}
+
+fn of_party(name: &str, table: &Table<'_>) -> Result<PartyLimits, SettingsError> {
+    let is_name = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+    if name.is_empty() || name.len() > 32 || !name.bytes().all(is_name) {
+        return Err(table.error_here(SettingsFault::PartyName { name: name.to_owned() }));
+    }
+    table.refuse_unknown_fields()?;
+    let (identity, span) = table.required_text("identity")?;
+    let identity: PublicIdentity = identity.parse().map_err(|error| {
+        table.error(span, SettingsFault::Identity { name: name.to_owned(), error })
+    })?;
+    let usual = PartyLimits::new(name, identity);
+    let small = |field, usual: u32| -> Result<u32, SettingsError> {
+        let number = table.number(field, (1, 1 << 20))?;
+        Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(usual))
+    };
+    Ok(PartyLimits {
+        max_rows: table.number("max_rows", (1, MAX_ROWS))?.unwrap_or(usual.max_rows),
+        max_runs: small("max_runs", usual.max_runs)?,
+        max_connections: small("max_connections", usual.max_connections)?,
+        max_stored_bytes: table
+            .number("max_stored_mb", (1, 1 << 40))?
+            .map_or(usual.max_stored_bytes, |mb| mb << 20),
+        ..usual
+    })
+}

@@ -1,0 +1,79 @@
+//! Files that appear whole, and whose damage shows.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use vesica_core::hash::derive;
+
+const DIGEST_LABEL: &str = "vesica helper 2026 stored file v1";
+
+/// Bytes of the digest at the end of a file.
+pub(super) const DIGEST_LEN: usize = 32;
+
+/// The digest of a file's name and body.
+pub(super) type Digest = [u8; DIGEST_LEN];
+
+/// The digest that stands at the end of the file `name`.
+pub(super) fn digest(name: &str, body: &[u8]) -> Digest {
+    derive(DIGEST_LABEL, &[name.as_bytes(), body])
+}
+
+/// Makes `dir`, and what is above it, for its owner alone. One that is there stays as it is.
+pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Writes `body` and its digest into the new file `path`, which must not be there. Nothing is left of it after an
+/// error.
+pub(super) fn write_new(
+    path: &Path,
+    body: &[u8],
+    digest: &Digest,
+    durable: bool,
+) -> io::Result<()> {
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|file| fill(file, body, digest, durable));
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+fn fill(mut file: File, body: &[u8], digest: &Digest, durable: bool) -> io::Result<()> {
+    file.write_all(body)?;
+    file.write_all(digest)?;
+    if durable { file.sync_all() } else { Ok(()) }
+}
+
+/// Puts what stands in the directory itself onto the disk.
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+/// The body of the file `dir`/`name`.
+///
+/// # Errors
+/// Those of the file system; [`io::ErrorKind::InvalidData`] when it is not what was written.
+pub(super) fn read(dir: &Path, name: &str) -> io::Result<(Vec<u8>, Digest)> {
+    let mut body = fs::read(dir.join(name))?;
+    let found = body.split_last_chunk().map(|(_, found)| *found);
+    let found: Digest = found.ok_or(io::ErrorKind::InvalidData)?;
+    body.truncate(body.len() - DIGEST_LEN);
+    if digest(name, &body) == found {
+        Ok((body, found))
+    } else {
+        Err(io::ErrorKind::InvalidData.into())
+    }
+}
+
+/// The first `len` bytes of the body of `path`, which has `body_len`. The digest is not looked at.
+pub(super) fn read_head(path: &Path, len: usize, body_len: u64) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; usize::try_from(body_len).map_or(len, |body| body.min(len))];
+    File::open(path)?.read_exact(&mut head)?;
+    Ok(head)
+}

@@ -1,0 +1,240 @@
+//! What the helper keeps of its runs: in files, or in memory as long as it is small.
+//!
+//! ```text
+//! DIR/lock                         held while a service uses the directory
+//! DIR/runs/<id>/run                what the run is; without it the rest is worth nothing
+//! DIR/runs/<id>/secret             the helper's own random bytes of the run
+//! DIR/runs/<id>/done-<party>       this party has all it needs
+//! DIR/runs/<id>/<kind>-<party>-<part>   a slot
+//! DIR/gone/                        runs on their way out
+//! DIR/scratch/                     intermediate data, in files without a name
+//! ```
+//!
+//! Every file ends with a digest of its name and its bytes, is written under another name and then renamed. A
+//! process that is killed loses nothing that it confirmed. Slots are not forced onto the disk, which would cost
+//! more than all the rest: after a power failure those of the last seconds may be damaged, which the digest shows;
+//! they count as empty, and the party puts them again.
+
+mod file;
+mod record;
+mod run;
+mod scratch;
+
+pub(crate) use record::{Record, charge};
+pub(crate) use run::{Kept, RunStore};
+pub(crate) use scratch::FileScratch;
+
+use file::{make_dir, write_new};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names a run: the hash of what the helper is told of it.
+pub(crate) type RunId = [u8; 32];
+
+/// A run that a process before this one has left.
+pub(crate) type Found = (RunId, Record, RunStore);
+
+/// Where slots are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// In files. Runs survive a restart of the service.
+    Files,
+    /// In memory up to so many bytes of all runs together, and the rest in files. Runs do not survive a restart.
+    Memory {
+        /// How many.
+        limit_bytes: u64,
+    },
+}
+
+/// Why the helper's directory cannot be used. Holds its path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The operating system does not let us read or write it.
+    #[error("the helper's directory {} cannot be used ({kind})", path.display())]
+    Unusable {
+        /// The directory, or what in it.
+        path: PathBuf,
+        /// What the operating system said.
+        kind: io::ErrorKind,
+    },
+    /// Another helper uses it.
+    #[error("another helper uses the directory {}", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+/// A directory with what is kept of all runs.
+#[derive(Debug)]
+pub(crate) struct Store {
+    root: PathBuf,
+    keeping: Keeping,
+    scratch: FileScratch,
+    next: AtomicU64,
+    /// Bytes and labels kept, and of the bytes those in memory.
+    bytes: AtomicU64,
+    labels: AtomicU64,
+    memory_bytes: AtomicU64,
+    /// Unlocked by the system when the process ends.
+    lock: File,
+}
+
+impl Store {
+    /// Opens the directory, which is made when it is not there, and finds the runs in it.
+    pub(crate) fn open(
+        root: &Path,
+        keeping: Keeping,
+    ) -> Result<(Arc<Self>, Vec<Found>), StoreError> {
+        let unusable = |path: &Path| {
+            let path = path.to_path_buf();
+            move |error: io::Error| StoreError::Unusable { path, kind: error.kind() }
+        };
+        for dir in [root.to_path_buf(), root.join("runs"), root.join("gone")] {
+            make_dir(&dir).map_err(unusable(&dir))?;
+        }
+        let lock_path = root.join("lock");
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&lock_path)
+            .map_err(unusable(&lock_path))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => StoreError::InUse { path: root.to_path_buf() },
+            TryLockError::Error(error) => unusable(&lock_path)(error),
+        })?;
+        let store = Arc::new(Self {
+            root: root.to_path_buf(),
+            keeping,
+            scratch: FileScratch::new(root.join("scratch")),
+            next: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            labels: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+            lock,
+        });
+        store.empty(&root.join("gone"));
+        let found = store.find().map_err(unusable(&root.join("runs")))?;
+        Ok((store, found))
+    }
+
+    /// A place for a new run.
+    pub(crate) fn run(self: &Arc<Self>, id: &RunId) -> RunStore {
+        RunStore::new(Arc::clone(self), id)
+    }
+
+    /// Where intermediate data goes.
+    pub(crate) fn scratch(&self) -> &FileScratch {
+        &self.scratch
+    }
+
+    /// Bytes kept of all runs.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Labels kept of all runs.
+    pub(crate) fn labels(&self) -> u64 {
+        self.labels.load(Ordering::Relaxed)
+    }
+
+    /// Whether something can be written now.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        let path = self.root.join(self.fresh_name());
+        write_new(&path, &[0; 4096], &[0; file::DIGEST_LEN], false)?;
+        fs::remove_file(&path)
+    }
+
+    fn fresh_name(&self) -> String {
+        format!(".new-{}", self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn find(self: &Arc<Self>) -> io::Result<Vec<Found>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.root.join("runs"))? {
+            let path = entry?.path();
+            let id = path.file_name().and_then(OsStr::to_str).and_then(id_of);
+            match id.map(|id| RunStore::find(Arc::clone(self), &id).map(|found| (id, found))) {
+                Some(Ok((id, (record, run)))) if record.spec.id() == id => {
+                    found.push((id, record, run));
+                }
+                _ => {
+                    tracing::warn!("the rest of a run cannot be read and is removed");
+                    self.sweep(self.discard(&path));
+                }
+            }
+        }
+        // Temporary files of the process before.
+        for entry in fs::read_dir(&self.root)? {
+            let entry = entry?;
+            if entry.file_name().to_str().is_some_and(|name| name.starts_with(".new-")) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes the directory of a run out of sight; gives where it is now.
+    fn discard(&self, dir: &Path) -> Option<PathBuf> {
+        let gone = self.root.join("gone").join(self.fresh_name());
+        match fs::rename(dir, &gone) {
+            Ok(()) => Some(gone),
+            Err(error) => {
+                told_unless_missing(&error);
+                None
+            }
+        }
+    }
+
+    /// Removes what a removed run has left. May take a while for a large one.
+    pub(crate) fn sweep(&self, gone: Option<PathBuf>) {
+        if let Some(Err(error)) = gone.map(fs::remove_dir_all) {
+            told_unless_missing(&error);
+        }
+    }
+
+    /// Lets another service use the directory; this one must not any more.
+    pub(crate) fn unlock(&self) {
+        let _ = self.lock.unlock();
+    }
+
+    fn empty(&self, dir: &Path) {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn told_unless_missing(error: &io::Error) {
+    if error.kind() != io::ErrorKind::NotFound {
+        tracing::warn!(error = %error.kind(), "what was kept of a run could not be removed");
+    }
+}
+
+fn name_of(id: &RunId) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn id_of(name: &str) -> Option<RunId> {
+    let mut id = [0; 32];
+    let digits = name.as_bytes();
+    let is_hex = digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    if digits.len() != 64 || !is_hex {
+        return None;
+    }
+    for (at, byte) in id.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&name[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(id)
+}

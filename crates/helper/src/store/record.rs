@@ -1,0 +1,65 @@
+//! What a run is, and what its files are called.
+
+use crate::wire::Instance;
+use std::time::{Duration, SystemTime};
+use vesica_protocols::kmrs14::{Kind, Slot, Spec};
+
+/// What a run is, beside its slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) spec: Spec,
+    pub(crate) instance: Instance,
+    pub(crate) created: SystemTime,
+    /// Who began it, by its number in the spec.
+    pub(crate) opener: u8,
+}
+
+impl Record {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let age = self.created.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let mut out = age.as_secs().to_le_bytes().to_vec();
+        out.extend_from_slice(&self.instance);
+        out.push(self.opener);
+        out.extend_from_slice(&self.spec.to_bytes());
+        out
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (created, rest) = bytes.split_first_chunk()?;
+        let (instance, rest) = rest.split_first_chunk()?;
+        let (opener, spec) = rest.split_first()?;
+        let spec = Spec::from_bytes(spec)?;
+        let created = Duration::from_secs(u64::from_le_bytes(*created));
+        let created = SystemTime::UNIX_EPOCH.checked_add(created)?;
+        let is_party = usize::from(*opener) < spec.parties.len();
+        is_party.then_some(Self { spec, instance: *instance, created, opener: *opener })
+    }
+}
+
+/// What a slot of `len` bytes counts against its party's limit: a file takes a block at least.
+pub(crate) fn charge(len: u64) -> u64 {
+    len.max(4096)
+}
+
+pub(super) fn file_name(slot: Slot) -> String {
+    format!("{:02x}-{:02x}-{:08x}", slot.kind as u8, slot.party, slot.part)
+}
+
+pub(super) fn slot_of(name: &str) -> Option<Slot> {
+    let mut numbers = name.split('-').map(|word| u32::from_str_radix(word, 16).ok());
+    let [kind, party, part] = [numbers.next()??, numbers.next()??, numbers.next()??];
+    let kind = Kind::from_code(u8::try_from(kind).ok()?)?;
+    let slot = Slot::part(kind, u8::try_from(party).ok()?, part);
+    (file_name(slot) == name).then_some(slot)
+}
+
+pub(super) fn done_of(name: &str) -> Option<u32> {
+    let party = u32::from_str_radix(name.strip_prefix("done-")?, 16).ok()?;
+    (party < u16::BITS).then_some(party)
+}
+
+/// Labels in a segment: the number at its beginning.
+pub(super) fn labels_of(slot: Slot, body: &[u8]) -> u64 {
+    let count = body.first_chunk().map_or(0, |count| u64::from(u32::from_le_bytes(*count)));
+    if slot.kind == Kind::Labels { count } else { 0 }
+}

@@ -1,0 +1,421 @@
+//! What is kept of one run.
+
+use super::file::{self, DIGEST_LEN, Digest};
+use super::record::{Record, charge, done_of, file_name, labels_of, slot_of};
+use super::{Keeping, RunId, Store, name_of};
+use rand::TryRng;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use vesica_protocols::kmrs14::{Kind, Slot};
+use zeroize::Zeroizing;
+
+const RUN_FILE: &str = "run";
+const SECRET_FILE: &str = "secret";
+
+/// Bytes of the helper's secret of a run.
+const SECRET_LEN: usize = 32;
+
+/// What became of what a party put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It is kept.
+    New,
+    /// It was there already.
+    Same,
+    /// Something else is there.
+    Other,
+}
+
+struct Held {
+    len: u64,
+    labels: u64,
+    place: Place,
+}
+
+enum Place {
+    Memory(Arc<[u8]>),
+    /// Without a digest the file has not been looked at since the service started.
+    File(Option<Digest>),
+}
+
+#[derive(Default)]
+struct Slots {
+    held: BTreeMap<Slot, Held>,
+    done: u16,
+    /// The directory is there, and what the run is stands in it.
+    has_dir: bool,
+    /// All files have been looked at.
+    is_checked: bool,
+    secret: Option<Zeroizing<[u8; SECRET_LEN]>>,
+    is_removed: bool,
+}
+
+/// The slots of one run, the helper's secret and who is done.
+pub(crate) struct RunStore {
+    store: Arc<Store>,
+    dir: PathBuf,
+    slots: Mutex<Slots>,
+}
+
+impl RunStore {
+    pub(super) fn new(store: Arc<Store>, id: &RunId) -> Self {
+        let dir = store.root.join("runs").join(name_of(id));
+        let slots = Slots { is_checked: true, ..Slots::default() };
+        Self { store, dir, slots: Mutex::new(slots) }
+    }
+
+    /// What a process before this one has kept.
+    pub(super) fn find(store: Arc<Store>, id: &RunId) -> io::Result<(Record, Self)> {
+        let run = Self::new(store, id);
+        let (record, _) = file::read(&run.dir, RUN_FILE)?;
+        let record = Record::from_bytes(&record).ok_or(io::ErrorKind::InvalidData)?;
+        {
+            let mut slots = run.slots();
+            (slots.has_dir, slots.is_checked) = (true, false);
+            for entry in fs::read_dir(&run.dir)? {
+                let entry = entry?;
+                let name = entry.file_name();
+                if let Some(slot) = name.to_str().and_then(slot_of) {
+                    let len = entry.metadata()?.len().saturating_sub(DIGEST_LEN as u64);
+                    let held = Held { len, labels: 0, place: Place::File(None) };
+                    run.count_in(&held);
+                    slots.held.insert(slot, held);
+                } else if let Some(party) = name.to_str().and_then(done_of) {
+                    slots.done |= 1 << party;
+                } else if name != OsStr::new(RUN_FILE) && name != OsStr::new(SECRET_FILE) {
+                    let _ = fs::remove_file(entry.path());
+                }
+            }
+        }
+        Ok((record, run))
+    }
+
+    /// Looks at all files that a process before this one has left, and drops what is damaged, and with it all that
+    /// the helper made of it and what says that a list is complete. Says how many were damaged.
+    ///
+    /// # Errors
+    /// When files cannot be read, or the secret is damaged that others depend on.
+    pub(crate) fn check(&self) -> io::Result<usize> {
+        let mut slots = self.slots();
+        if slots.is_checked {
+            return Ok(0);
+        }
+        if self.dir.join(SECRET_FILE).try_exists()? {
+            file::read(&self.dir, SECRET_FILE).map(|(secret, _)| drop(Zeroizing::new(secret)))?;
+        }
+        let mut damaged = Vec::new();
+        let all: Vec<Slot> = slots.held.keys().copied().collect();
+        for slot in all {
+            match file::read(&self.dir, &file_name(slot)) {
+                Ok((body, digest)) => {
+                    let Some(held) = slots.held.get_mut(&slot) else { continue };
+                    held.place = Place::File(Some(digest));
+                    held.labels = labels_of(slot, &body);
+                    self.store.labels.fetch_add(held.labels, Ordering::Relaxed);
+                }
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => damaged.push(slot),
+                Err(error) => return Err(error),
+            }
+        }
+        if !damaged.is_empty() {
+            let is_worthless = |slot: &Slot| {
+                let completes = matches!(slot.kind, Kind::Size | Kind::OuterSecret);
+                damaged.contains(slot)
+                    || !slot.kind.is_written_by_party()
+                    || completes && damaged.iter().any(|other| other.party == slot.party)
+            };
+            let worthless: Vec<Slot> =
+                slots.held.keys().copied().filter(|slot| is_worthless(slot)).collect();
+            for slot in worthless {
+                fs::remove_file(self.dir.join(file_name(slot)))?;
+                if let Some(held) = slots.held.remove(&slot) {
+                    self.count_out(&held);
+                }
+            }
+        }
+        slots.is_checked = true;
+        Ok(damaged.len())
+    }
+
+    /// Whether `body` is what stands in `slot`; `None` for an empty slot.
+    pub(crate) fn compare(&self, slot: Slot, body: &[u8]) -> Option<bool> {
+        // The digest is taken without the lock.
+        let digest = match self.slots().held.get(&slot).map(|held| &held.place)? {
+            Place::Memory(there) => return Some(**there == *body),
+            Place::File(digest) => *digest,
+        };
+        Some(digest == Some(file::digest(&file_name(slot), body)))
+    }
+
+    /// Fills an empty slot; what stands there stays. `record` is written with the first.
+    ///
+    /// # Errors
+    /// Those of the file system; nothing is kept then.
+    pub(crate) fn put(&self, slot: Slot, body: &[u8], record: &Record) -> io::Result<Kept> {
+        if let Some(is_same) = self.compare(slot, body) {
+            return Ok(if is_same { Kept::Same } else { Kept::Other });
+        }
+        if self.write(slot, body, record, false)? {
+            return Ok(Kept::New);
+        }
+        let is_same = self.compare(slot, body) == Some(true);
+        Ok(if is_same { Kept::Same } else { Kept::Other })
+    }
+
+    /// Fills a slot of the helper's, in place of what stood there.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub(crate) fn replace(&self, slot: Slot, body: &[u8], record: &Record) -> io::Result<()> {
+        self.write(slot, body, record, true).map(drop)
+    }
+
+    fn write(&self, slot: Slot, body: &[u8], record: &Record, replace: bool) -> io::Result<bool> {
+        let len = body.len() as u64;
+        let labels = labels_of(slot, body);
+        let in_memory = match self.store.keeping {
+            Keeping::Files => false,
+            Keeping::Memory { limit_bytes } => {
+                let now = self.store.memory_bytes.fetch_add(len, Ordering::Relaxed) + len;
+                let fits = now <= limit_bytes;
+                if !fits {
+                    self.store.memory_bytes.fetch_sub(len, Ordering::Relaxed);
+                }
+                fits
+            }
+        };
+        if in_memory {
+            let held = Held { len, labels, place: Place::Memory(body.into()) };
+            let kept = self.insert(&mut self.slots(), slot, held, replace);
+            // What was counted above is counted again by the insertion, or was in vain.
+            self.store.memory_bytes.fetch_sub(len, Ordering::Relaxed);
+            return kept;
+        }
+        let name = file_name(slot);
+        let digest = file::digest(&name, body);
+        self.make_dir(&mut self.slots(), record)?;
+        let new = self.dir.join(self.store.fresh_name());
+        file::write_new(&new, body, &digest, false)?;
+        let mut slots = self.slots();
+        let kept = if slots.is_removed {
+            Err(io::ErrorKind::NotFound.into())
+        } else if slots.held.contains_key(&slot) && !replace {
+            Ok(false)
+        } else {
+            let held = Held { len, labels, place: Place::File(Some(digest)) };
+            fs::rename(&new, self.dir.join(name))
+                .and_then(|()| self.insert(&mut slots, slot, held, replace))
+        };
+        drop(slots);
+        if !matches!(kept, Ok(true)) {
+            let _ = fs::remove_file(&new);
+        }
+        kept
+    }
+
+    fn insert(&self, slots: &mut Slots, slot: Slot, held: Held, replace: bool) -> io::Result<bool> {
+        if slots.is_removed {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        if slots.held.contains_key(&slot) && !replace {
+            return Ok(false);
+        }
+        self.count_in(&held);
+        self.store.labels.fetch_add(held.labels, Ordering::Relaxed);
+        if let Some(old) = slots.held.insert(slot, held) {
+            self.count_out(&old);
+        }
+        Ok(true)
+    }
+
+    fn make_dir(&self, slots: &mut Slots, record: &Record) -> io::Result<()> {
+        // Another run may have the same directory by now.
+        if slots.is_removed {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        if slots.has_dir {
+            return Ok(());
+        }
+        file::make_dir(&self.dir)?;
+        if self.store.keeping == Keeping::Files {
+            let body = record.to_bytes();
+            let new = self.dir.join(self.store.fresh_name());
+            file::write_new(&new, &body, &file::digest(RUN_FILE, &body), true)?;
+            fs::rename(&new, self.dir.join(RUN_FILE))?;
+            file::sync_dir(&self.dir)?;
+        }
+        slots.has_dir = true;
+        Ok(())
+    }
+
+    /// The bytes of a slot.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] for an empty one, [`io::ErrorKind::InvalidData`] for a damaged one.
+    pub(crate) fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
+        {
+            let slots = self.slots();
+            let held = slots.held.get(&slot).ok_or(io::ErrorKind::NotFound)?;
+            if let Place::Memory(body) = &held.place {
+                return Ok(body.to_vec());
+            }
+        }
+        file::read(&self.dir, &file_name(slot)).map(|(body, _)| body)
+    }
+
+    /// The first `len` bytes of a slot.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] for an empty one.
+    pub(crate) fn head(&self, slot: Slot, len: usize) -> io::Result<Vec<u8>> {
+        let body_len = {
+            let slots = self.slots();
+            let held = slots.held.get(&slot).ok_or(io::ErrorKind::NotFound)?;
+            if let Place::Memory(body) = &held.place {
+                return Ok(body[..body.len().min(len)].to_vec());
+            }
+            held.len
+        };
+        file::read_head(&self.dir.join(file_name(slot)), len, body_len)
+    }
+
+    /// Whether a slot is filled.
+    pub(crate) fn is_filled(&self, slot: Slot) -> bool {
+        self.slots().held.contains_key(&slot)
+    }
+
+    /// Which of the first parts are filled, a bit each.
+    pub(crate) fn filled(&self, kind: Kind, party: u8, parts: u32) -> Vec<u8> {
+        let mut bits = vec![0; parts.div_ceil(8) as usize];
+        let (first, last) = (Slot::new(kind, party), Slot::part(kind, party, u32::MAX));
+        for slot in self.slots().held.range(first..=last).map(|(slot, _)| slot) {
+            if slot.part < parts {
+                bits[(slot.part / 8) as usize] |= 1 << (slot.part % 8);
+            }
+        }
+        bits
+    }
+
+    /// Whether no slot is filled.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots().held.is_empty()
+    }
+
+    /// What each of the first `parties` parties has filled, in bytes as [`charge`] counts them.
+    pub(crate) fn charges(&self, parties: usize) -> Vec<u64> {
+        charges(&self.slots(), parties)
+    }
+
+    /// The parties that have filled a slot or are done, a bit each.
+    pub(crate) fn joined(&self) -> u16 {
+        let slots = self.slots();
+        let written = slots.held.keys().filter(|slot| slot.kind.is_written_by_party());
+        written
+            .fold(slots.done, |bits, slot| bits | 1_u16.checked_shl(slot.party.into()).unwrap_or(0))
+    }
+
+    /// Random bytes of this run, made once.
+    ///
+    /// # Errors
+    /// Those of the file system, or when the system gives no random numbers.
+    pub(crate) fn secret(&self, record: &Record) -> io::Result<[u8; SECRET_LEN]> {
+        let mut slots = self.slots();
+        if let Some(secret) = &slots.secret {
+            return Ok(**secret);
+        }
+        if slots.is_removed {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let path = self.dir.join(SECRET_FILE);
+        let is_kept = self.store.keeping == Keeping::Files;
+        let secret = if is_kept && slots.has_dir && path.try_exists()? {
+            let body = Zeroizing::new(file::read(&self.dir, SECRET_FILE)?.0);
+            Zeroizing::new(*body.first_chunk().ok_or(io::ErrorKind::InvalidData)?)
+        } else {
+            let mut secret = Zeroizing::new([0; SECRET_LEN]);
+            rand::rngs::SysRng
+                .try_fill_bytes(&mut *secret)
+                .map_err(|_| io::Error::from(io::ErrorKind::Other))?;
+            // On the disk before anything is made of it: what was committed to must be opened.
+            if is_kept {
+                self.make_dir(&mut slots, record)?;
+                let new = self.dir.join(self.store.fresh_name());
+                file::write_new(&new, &*secret, &file::digest(SECRET_FILE, &*secret), true)?;
+                fs::rename(&new, &path)?;
+                file::sync_dir(&self.dir)?;
+            }
+            secret
+        };
+        Ok(**slots.secret.insert(secret))
+    }
+
+    /// Notes that `party` has all it needs; gives the bits of all that have.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub(crate) fn mark_done(&self, party: u8, record: &Record) -> io::Result<u16> {
+        let mut slots = self.slots();
+        let bit = 1_u16.checked_shl(party.into()).unwrap_or(0);
+        if slots.done & bit == 0 {
+            if self.store.keeping == Keeping::Files {
+                self.make_dir(&mut slots, record)?;
+                let name = format!("done-{party:02x}");
+                let new = self.dir.join(self.store.fresh_name());
+                file::write_new(&new, &[], &file::digest(&name, &[]), false)?;
+                fs::rename(&new, self.dir.join(name))?;
+            }
+            slots.done |= bit;
+        }
+        Ok(slots.done)
+    }
+
+    /// Forgets everything; gives what each of the first `parties` parties had filled, and what is left to
+    /// [sweep](Store::sweep).
+    pub(crate) fn remove(&self, parties: usize) -> (Vec<u64>, Option<PathBuf>) {
+        let mut slots = self.slots();
+        let charges = charges(&slots, parties);
+        slots.is_removed = true;
+        slots.secret = None;
+        for held in std::mem::take(&mut slots.held).values() {
+            self.count_out(held);
+        }
+        let gone = std::mem::take(&mut slots.has_dir).then(|| self.store.discard(&self.dir));
+        (charges, gone.flatten())
+    }
+
+    fn count_in(&self, held: &Held) {
+        self.store.bytes.fetch_add(held.len, Ordering::Relaxed);
+        if matches!(held.place, Place::Memory(_)) {
+            self.store.memory_bytes.fetch_add(held.len, Ordering::Relaxed);
+        }
+    }
+
+    fn count_out(&self, held: &Held) {
+        self.store.bytes.fetch_sub(held.len, Ordering::Relaxed);
+        self.store.labels.fetch_sub(held.labels, Ordering::Relaxed);
+        if matches!(held.place, Place::Memory(_)) {
+            self.store.memory_bytes.fetch_sub(held.len, Ordering::Relaxed);
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn charges(slots: &Slots, parties: usize) -> Vec<u64> {
+    let mut charges = vec![0; parties];
+    for (slot, held) in &slots.held {
+        if slot.kind.is_written_by_party()
+            && let Some(sum) = charges.get_mut(usize::from(slot.party))
+        {
+            *sum += charge(held.len);
+        }
+    }
+    charges
+}
