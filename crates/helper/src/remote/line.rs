@@ -212,6 +212,12 @@ impl Lines {
         let session =
             establish(&options.identity, &[options.helper], &link, &tell, &options.cancel)
                 .map_err(|error| self.unreachable(error))?;
+        let mut seed = [0; 32];
+        rand::rngs::SysRng
+            .try_fill_bytes(&mut seed)
+            .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+        let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Helper, Arc::new(session.clone()))];
+        let context = Context::new(peers, seed, options.pool.clone(), options.meter.clone())?;
         let number = {
             let mut state = self.state();
             state.next += 1;
@@ -223,12 +229,6 @@ impl Lines {
         if options.cancel.is_cancelled() {
             session.abort(StopReason::Cancelled);
         }
-        let mut seed = [0; 32];
-        rand::rngs::SysRng
-            .try_fill_bytes(&mut seed)
-            .map_err(|_| Error::Bug("the system gives no random numbers"))?;
-        let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Helper, Arc::new(session.clone()))];
-        let context = Context::new(peers, seed, options.pool.clone(), options.meter.clone())?;
         Ok(Line { context, session, number, behind: 0 })
     }
 

@@ -8,7 +8,9 @@ use super::runs::Runs;
 use crate::store::{Found, Keeping, Store};
 use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use vesica_backends::{Backend, RunName};
@@ -37,6 +39,13 @@ impl Member {
     }
 }
 
+/// What an ended run has left.
+pub(super) struct Rest {
+    run: String,
+    name: RunName,
+    gone: Option<PathBuf>,
+}
+
 /// A connection that stands.
 struct Visiting {
     session: Session,
@@ -57,6 +66,7 @@ pub(super) struct Core {
     pub(super) step_memory_bytes: u64,
     pub(super) keep: Duration,
     is_stopping: AtomicBool,
+    sweeper: Mutex<Option<Sender<Rest>>>,
     visits: Mutex<HashMap<u64, Visiting>>,
     visits_changed: Condvar,
 }
@@ -72,6 +82,7 @@ impl Core {
         workers: usize,
         memory_bytes: u64,
         keep: Duration,
+        sweeper: Sender<Rest>,
     ) -> Self {
         let by_identity =
             parties.iter().enumerate().map(|(number, party)| (party.identity, number)).collect();
@@ -96,6 +107,7 @@ impl Core {
             step_memory_bytes: memory_bytes / workers as u64,
             keep,
             is_stopping: AtomicBool::new(false),
+            sweeper: Mutex::new(Some(sweeper)),
             visits: Mutex::default(),
             visits_changed: Condvar::new(),
         }
@@ -132,6 +144,7 @@ impl Core {
     pub(super) fn stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
         self.queue.close();
+        *self.sweeper() = None;
         self.runs.open().iter().for_each(|run| run.wake());
     }
 
@@ -209,14 +222,42 @@ impl Core {
                 tracing::info!(run = %short(run), age, reason, "run ended and forgotten");
             }
         }
-        self.store.sweep(gone);
-        if self.backend.forget(&RunName(run.record.instance)).is_err() {
-            tracing::warn!(run = %short(run), "the backend may have kept something of a run");
+        let rest = Rest { run: short(run), name: RunName(run.record.instance), gone };
+        if let Some(sweeper) = &*self.sweeper() {
+            // Without somebody to sweep it is swept at the next start.
+            let _ = sweeper.send(rest);
         }
     }
 
+    /// Removes what ended runs have left, which may take a while, until the service stops; and, `every` so often,
+    /// ends the runs that are too old.
+    pub(super) fn sweep(&self, rests: &Receiver<Rest>, every: Duration) {
+        let mut next = Instant::now();
+        loop {
+            if Instant::now() >= next {
+                self.expire();
+                next = Instant::now() + every;
+            }
+            match rests.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(_) | Err(RecvTimeoutError::Disconnected) if self.is_stopping() => return,
+                Ok(rest) => {
+                    self.store.sweep(rest.gone);
+                    if self.backend.forget(&rest.name).is_err() {
+                        tracing::warn!(run = rest.run, "the backend may have kept something");
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn sweeper(&self) -> MutexGuard<'_, Option<Sender<Rest>>> {
+        self.sweeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Ends all runs that are too old.
-    pub(super) fn expire(&self) {
+    fn expire(&self) {
         let now = SystemTime::now();
         for run in self.runs.open() {
             // A clock that was set back makes no run old.

@@ -27,8 +27,8 @@ use http::Pages;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use vesica_backends::BackendError;
@@ -100,6 +100,7 @@ impl Service {
         let listener = Listener::bind(&options.identity, &peers, &options.listen, listening)?;
         let addresses = listener.addresses();
         let workers = options.workers.max(1);
+        let (sweeper, rests) = mpsc::channel();
         let core = Arc::new(Core::new(
             options.parties,
             store,
@@ -109,6 +110,7 @@ impl Service {
             workers,
             options.memory_bytes,
             options.keep,
+            sweeper,
         ));
         let pages = match &options.metrics {
             Some(metrics) => Some(Pages::open(metrics, Arc::clone(&core))?),
@@ -122,12 +124,7 @@ impl Service {
             service.spawn("vesica-steps", |core, _| desk::work(&core))?;
         }
         let every = (options.keep / 10).clamp(Duration::from_millis(20), EXPIRE_EVERY);
-        service.spawn("vesica-expire", move |core, cancel| {
-            core.expire();
-            while !cancel.wait(every) {
-                core.expire();
-            }
-        })?;
+        service.spawn("vesica-sweep", move |core, _| core.sweep(&rests, every))?;
         service.spawn("vesica-accept", move |core, cancel| accept(listener, &core, &cancel))?;
         let parties = service.core.members.len();
         tracing::info!(addresses = ?service.addresses, parties, "helper started");

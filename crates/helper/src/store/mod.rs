@@ -165,10 +165,13 @@ impl Store {
         for entry in fs::read_dir(self.root.join("runs"))? {
             let path = entry?.path();
             let id = path.file_name().and_then(OsStr::to_str).and_then(id_of);
-            match id.map(|id| RunStore::find(Arc::clone(self), &id).map(|found| (id, found))) {
+            let read = id.map(|id| RunStore::find(Arc::clone(self), &id).map(|run| (id, run)));
+            match read {
                 Some(Ok((id, (record, run)))) if record.spec.id() == id => {
                     found.push((id, record, run));
                 }
+                // What may be read another time must not be lost.
+                Some(Err(error)) if !is_damage(&error) => return Err(error),
                 _ => {
                     tracing::warn!("the rest of a run cannot be read and is removed");
                     self.sweep(self.discard(&path));
@@ -214,6 +217,14 @@ impl Store {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Whether a file is not there, or not what was written.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory
+    )
 }
 
 fn told_unless_missing(error: &io::Error) {
