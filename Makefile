@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-slow bench bench-phasing bench-bloom bench-circuits bench-switching check fmt clippy layering docs deny clean
+.PHONY: help demo build test test-slow bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -49,6 +49,10 @@ bench-switching: build ## Measure the tables of the oblivious switching paper ag
 	@scripts/need python3
 	$(CARGO) build --release --locked --package vesica-bench
 	@bench/papers switching $(BENCH)
+
+bench-helper: build ## Measure the tables of the server-aided paper again (BENCH=--big goes to 10^8; --only table_1 is shorter).
+	@scripts/need python3
+	@bench/helper $(BENCH)
 
 check: fmt clippy layering docs deny ## Formatting, lints, layering, documents, dependencies.
 	@echo "all checks passed"

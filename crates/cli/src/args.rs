@@ -1,8 +1,10 @@
 //! The command line. What stands here is what `--help`, the completions and the manual say.
 
+use crate::aided::AidedArgs;
 use crate::asked::AskedArgs;
-use crate::bench::{BenchArgs, PartyArgs};
+use crate::bench::{AidedPartyArgs, BenchArgs, PartyArgs};
 use crate::demo::DemoArgs;
+use crate::helper::HelperArgs;
 use crate::settings::{ColumnChoice, Delimiter, TimeLimit, day, idle_limit};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -22,12 +24,13 @@ const STYLES: Styles = Styles::styled()
 /// Two organisations each hold a file. They learn which rows they have in common, and nothing
 /// else about each other's file. Where that is more than is needed, the answer can be a count, a
 /// yes or no, or a sum; where it is something else, the union of the keys, identifiers of them, or
-/// shares for a later computation. Start with `vesica demo`.
+/// shares for a later computation. With a helper, up to sixteen organisations find the rows that all
+/// of them have. Start with `vesica demo`.
 #[derive(Debug, Parser)]
 #[command(name = "vesica", version, styles = STYLES, max_term_width = 100)]
 #[command(after_help = "\
 Exit codes: 0 done, 1 done without an answer (outside the agreed bounds), 2 usage,
-3 your data or settings, 4 the peer, 5 the network, 70 a defect of Vesica,
+3 your data or settings, 4 the peer or helper, 5 the network, 70 a defect of Vesica,
 130 interrupted here.
 
 Example:
@@ -43,12 +46,15 @@ pub(crate) enum Command {
     Agree(AgreeArgs),
     Explain(ExplainArgs),
     Check(CheckArgs),
-    Run(RunArgs),
+    Run(Box<RunArgs>),
+    Helper(Box<HelperArgs>),
     Combine(CombineArgs),
     Protocols(ProtocolsArgs),
     Bench(BenchArgs),
     #[command(hide = true)]
     BenchParty(PartyArgs),
+    #[command(hide = true)]
+    BenchAidedParty(AidedPartyArgs),
     Demo(DemoArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -85,13 +91,16 @@ pub(crate) enum AgreeCommand {
 
 /// Write a new agreement with comments, for both sides to complete.
 ///
-/// Asks for nothing. What is not given here is filled in with an example to be replaced.
+/// Asks for nothing. What is not given here is filled in with an example to be replaced. With
+/// --helper it is an agreement of two to sixteen parties with a helper, which finds the keys that all
+/// of them have, and which they trust to collude with none of them, but not with their keys.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
   vesica agree new agreement.toml --party shop=vesica1... --party publisher=vesica1... \\
       --key email=email --receives shop
-  vesica agree new count.toml --operation cardinality --min-matches 100")]
+  vesica agree new count.toml --operation cardinality --min-matches 100
+  vesica agree new three.toml --helper cloud=vesica1... --party north --party south --party east")]
 pub(crate) struct AgreeNewArgs {
     /// The file to write; without it the agreement is printed
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -99,18 +108,29 @@ pub(crate) struct AgreeNewArgs {
     /// A name for the people who read it
     #[arg(long, default_value = "Customers in common")]
     pub(crate) title: String,
-    /// A party, and its identity if you have it; give two
+    /// A party, and its identity if you have it; give two, or up to sixteen with --helper
     #[arg(long = "party", value_name = "NAME[=IDENTITY]")]
     pub(crate) parties: Vec<String>,
     /// A key column, and its profile; repeat for a key of several columns [default: email=email]
     #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
     pub(crate) keys: Vec<String>,
-    /// Who receives the result: a party's name, or "both" [default: the first party]
+    /// Who receives the result: a party's name, or "both"; with --helper several names with commas,
+    /// or "all" [default: the first party; with --helper all]
     #[arg(long, value_name = "PARTY")]
     pub(crate) receives: Option<String>,
-    /// Most rows either party may bring
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub(crate) max_rows: u64,
+    /// With a helper: its identity if you have it, and a name for people
+    #[arg(long, value_name = "[NAME=]IDENTITY")]
+    pub(crate) helper: Option<String>,
+    /// The least security that all accept [default: the strongest; with --helper, against the helper,
+    /// semi-honest]
+    #[arg(long, value_name = "SECURITY")]
+    pub(crate) security: Option<String>,
+    /// The protocol, an id out of `vesica protocols` [default: by what else is agreed]
+    #[arg(long, value_name = "ID")]
+    pub(crate) protocol: Option<String>,
+    /// Most rows that a party may bring [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_rows: Option<u64>,
     #[command(flatten)]
     pub(crate) question: AskedArgs,
     /// The last day on which it may run, as 2027-06-30
@@ -163,6 +183,7 @@ pub(crate) struct ExplainArgs {
 ///
 /// Prints how many rows have a key and what the values look like. With --listen or --connect it
 /// also meets the other side, which must do the same, and compares the agreements; no data moves.
+/// With a helper, --connect asks it whether it would take this party's run, and who is there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -191,10 +212,11 @@ pub(crate) struct CheckArgs {
     pub(crate) talk: TalkArgs,
 }
 
-/// Match your file with the other side's.
+/// Match your file with the other side's, or with the others'.
 ///
 /// Both sides run this command with the same agreement; one listens and one connects, whichever
-/// suits, in any order. Only a side that receives the result gives --output. The result file
+/// suits, in any order. With a helper all parties connect to it, each when it suits; a run that was
+/// interrupted goes on where it was when the same command is given again. Only a side that receives the result gives --output. The result file
 /// appears whole or not at all. Where the answer is a count, a yes or no, or a sum, it is printed;
 /// --output is then optional and holds it as a table of one row. A union or identifiers are a table
 /// of keys, which needs --output. Shares do too, and go to a file that ends in .json.
@@ -202,7 +224,9 @@ pub(crate) struct CheckArgs {
 #[command(after_help = "\
 Example:
   vesica run agreement.toml --key shop.key --input customers.csv --output matched.csv \\
-      --connect publisher.example:7400")]
+      --connect publisher.example:7400
+  vesica run three.toml --key north.key --input accounts.parquet --output common.parquet \\
+      --connect helper.example:7500")]
 pub(crate) struct RunArgs {
     /// The agreement
     #[arg(value_hint = ValueHint::FilePath)]
@@ -232,6 +256,8 @@ pub(crate) struct RunArgs {
     pub(crate) data: DataArgs,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) aided: AidedArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }
@@ -324,19 +350,20 @@ impl From<FormatName> for Format {
     }
 }
 
-/// Where the other side is.
+/// Where the other side or the helper is.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct PlaceArgs {
     /// Wait for the other side on this address
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "connect")]
     pub(crate) listen: Option<String>,
-    /// Connect to the other side at this address
+    /// Connect to the other side, or to the helper, at this address
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) connect: Option<String>,
-    /// How long to wait for the other side to appear; 0 for no limit
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub(crate) wait: TimeLimit,
+    /// How long to wait for the other side to appear, with a helper for it and for each of the other
+    /// parties; 0 for no limit [default: 60s; with a helper 24h]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<TimeLimit>,
     /// How long the other side may be silent, at least 1s
     #[arg(long, visible_alias = "idle-timeout", value_name = "TIME", default_value = "60s",
         value_parser = idle_limit)]

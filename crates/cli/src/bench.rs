@@ -1,9 +1,11 @@
 //! `vesica bench`: both parties as two processes on generated items.
 
+mod aided;
 mod figures;
 mod party;
 mod question;
 
+pub(crate) use aided::{AidedPartyArgs, run_party as run_aided_party};
 pub(crate) use party::{PartyArgs, run_party};
 
 use crate::failure::Failure;
@@ -18,7 +20,6 @@ use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 use vesica_core::Item;
 use vesica_core::params::MAX_SET_LEN;
-use vesica_engine::bench::BenchFigures;
 use vesica_link::{Identity, ShapedRelay};
 use vesica_net::Shape;
 use vesica_protocols::{Operation, Protocol};
@@ -44,15 +45,15 @@ impl FromStr for Sizes {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("a size is a number, as 5000, or a power of two, as 2^20; below 2^32")]
+#[error("a size is a number, as 5000, or a power of two or ten, as 2^20 or 10^6; below 2^32")]
 pub(crate) struct SizeError;
 
 fn size(text: &str) -> Result<u64, SizeError> {
     let text = text.trim().replace('_', "");
     let n = match text.split_once('^') {
-        Some(("2", power)) => {
-            let power = power.parse().map_err(|_| SizeError)?;
-            1u64.checked_shl(power).filter(|n| *n > 0).ok_or(SizeError)?
+        Some((base @ ("2" | "10"), power)) => {
+            let base: u64 = base.parse().map_err(|_| SizeError)?;
+            base.checked_pow(power.parse().map_err(|_| SizeError)?).ok_or(SizeError)?
         }
         _ => text.parse().map_err(|_| SizeError)?,
     };
@@ -102,11 +103,13 @@ impl Network {
   vesica bench ot_phasing --paper --item-bits 32 --size 2^20
   vesica bench gbf --ot iknp --size 2^16
   vesica bench rr22 --size 2^16 --common 100
-  vesica bench gmrss21_union --size 2^16")]
+  vesica bench gmrss21_union --size 2^16
+  vesica bench server_aided --size 10^7 --threads 2
+  vesica bench server_aided --size 10^6 --backend redis://127.0.0.1")]
 pub(crate) struct BenchArgs {
     /// The protocol's id in the catalogue (see `vesica protocols`)
     protocol: String,
-    /// Set size, or the sender's and the receiver's: 2^20 or 2^20,2^12
+    /// Set size, or the sender's and the receiver's (with a helper, the first and the second party's): 2^20 or 2^20,2^12
     #[arg(long, default_value = "2^16", value_name = "N[,N]")]
     size: Sizes,
     /// Length of an item in bits: 128 for digests, less for integers of a small domain
@@ -115,6 +118,8 @@ pub(crate) struct BenchArgs {
     item_bits: u32,
     #[command(flatten)]
     question: QuestionArgs,
+    #[command(flatten)]
+    aided: aided::AidedBenchArgs,
     /// The transfers below the protocol, where there is a choice: the row `<PROTOCOL>_iknp`
     #[arg(long, value_enum, conflicts_with_all = ["paper", "engine"])]
     ot: Option<Transfers>,
@@ -207,7 +212,18 @@ pub(crate) enum BenchError {
         /// Their length.
         bits: u32,
     },
-    /// The two processes could not be started or talked to.
+    /// The protocol is not for so many parties.
+    #[error("{0} is for another number of parties")]
+    Parties(&'static str),
+    /// The protocol takes fewer rows.
+    #[error("{id} takes at most {max} rows of a party")]
+    TooManyRows {
+        /// The protocol.
+        id: &'static str,
+        /// The most that it takes.
+        max: u64,
+    },
+    /// The processes could not be started or talked to.
     #[error("the two parties could not be run")]
     Process,
     /// A party ended with an error, which it has printed.
@@ -226,6 +242,9 @@ impl From<std::io::Error> for BenchError {
 
 /// Runs the benchmark and prints its figures on `out`.
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
+    if let Ok(row) = vesica_protocols::kmrs14::find_aided(&args.protocol) {
+        return aided::run(args, row, out);
+    }
     let protocol = protocol(args)?;
     let args = &BenchArgs { question: args.question.clone().about(protocol), ..args.clone() };
     args.question.check(protocol, args.size)?;
@@ -352,7 +371,11 @@ impl Process {
         self.lines.next().ok_or(BenchError::Party(self.role))?.map_err(BenchError::from)
     }
 
-    fn figures(mut self) -> Result<BenchFigures, BenchError> {
+    fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn figures<F: serde::de::DeserializeOwned>(mut self) -> Result<F, BenchError> {
         let line = self.line()?;
         let figures = serde_json::from_str(&line).map_err(|_| BenchError::Party(self.role))?;
         let status = self.child.wait()?;
@@ -377,6 +400,7 @@ mod tests {
         assert_eq!("5000".parse().ok(), both(5000));
         assert_eq!("2^20".parse().ok(), both(1 << 20));
         assert_eq!("1_000".parse().ok(), both(1000));
+        assert_eq!("10^6".parse().ok(), both(1_000_000));
         assert_eq!("2^20,2^12".parse().ok(), Some(Sizes { sender: 1 << 20, receiver: 1 << 12 }));
         for bad in ["", "2^", "3^4", "2^64", "2^32", "x", "1,2,3", "-1"] {
             assert!(bad.parse::<Sizes>().is_err(), "{bad}");

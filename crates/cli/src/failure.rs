@@ -9,9 +9,11 @@ use clap::error::ErrorKind;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 use vesica_engine::agreement::AgreementError;
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
+use vesica_helper::{OptionsError, SettingsError, StartError};
 use vesica_link::{Endpoint, IdentityError};
 use vesica_records::{InputError, OutputError};
 
@@ -36,6 +38,16 @@ pub(crate) enum Failure {
         /// Where the peer was to be.
         endpoint: Option<Endpoint>,
     },
+    /// A run with a helper.
+    Aided(Box<Aided>),
+    /// The helper's service.
+    Helper(Box<HelperFailure>),
+    /// An option that only goes with a helper.
+    OnlyWithHelper { option: &'static str },
+    /// An option that does not go with a helper.
+    NotWithHelper { option: &'static str },
+    /// The party of a run with a helper does not say where that is.
+    NoHelperAddress { helper: String },
     /// `--as` names another party than the key file.
     OtherParty { asked: String, is: String },
     /// `--as` names no party of the agreement.
@@ -58,8 +70,8 @@ pub(crate) enum Failure {
     SameFile { what: &'static str, other: &'static str, path: PathBuf },
     /// The catalogue has no such protocol.
     UnknownProtocol { id: String },
-    /// More or fewer than two parties for a new agreement.
-    PartyCount { found: usize },
+    /// More or fewer parties than a new agreement takes.
+    PartyCount { found: usize, with_helper: bool },
     /// Files of shares that cannot be combined.
     Shares(SharesError),
     /// The agreement for the keys is not that of the shares.
@@ -72,6 +84,48 @@ pub(crate) enum Failure {
     Bench(BenchError),
     /// The demo.
     Demo(DemoError),
+}
+
+/// Why a run with a helper failed, and where it was to take place.
+#[derive(Debug)]
+pub(crate) struct Aided {
+    pub(crate) what: AidedFailure,
+    /// The helper's name.
+    pub(crate) helper: String,
+    /// Where it was to be.
+    pub(crate) address: String,
+    /// The folder of the run, where one was to begin.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// Why a run with a helper failed.
+#[derive(Debug)]
+pub(crate) enum AidedFailure {
+    /// As the engine says.
+    Run(Error),
+    /// Other parties did not come in time.
+    Absent { parties: Vec<String>, wait: Duration },
+}
+
+/// Why a helper could not serve.
+#[derive(Debug)]
+pub(crate) enum HelperFailure {
+    /// Its settings.
+    Settings(SettingsError),
+    /// What they ask for.
+    Options { error: OptionsError, at: HelperPlaces },
+    /// It could not begin.
+    Start { error: StartError, at: HelperPlaces },
+    /// An option that goes with another only.
+    Conflict { option: &'static str, other: &'static str },
+}
+
+/// Where a helper was to be; the backend without its password.
+#[derive(Clone, Debug)]
+pub(crate) struct HelperPlaces {
+    pub(crate) listen: String,
+    pub(crate) metrics: String,
+    pub(crate) backend: String,
 }
 
 impl Failure {
@@ -119,6 +173,12 @@ impl From<InputError> for Failure {
 impl From<InputFault> for Failure {
     fn from(fault: InputFault) -> Self {
         Error::Input(fault).into()
+    }
+}
+
+impl From<HelperFailure> for Failure {
+    fn from(failure: HelperFailure) -> Self {
+        Failure::Helper(Box::new(failure))
     }
 }
 

@@ -4,11 +4,16 @@ use crate::args::{LogFormat, TalkArgs};
 use crate::failure::Failure;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
+
+/// Who speaks in a log.
+const OURS: [&str; 5] =
+    ["vesica", "vesica_backends", "vesica_engine", "vesica_helper", "vesica_link"];
 
 static FORMAT_ON_STDERR: OnceLock<LogFormat> = OnceLock::new();
 
@@ -37,6 +42,14 @@ impl Write for Target {
     }
 }
 
+/// Starts a log on standard error for a service, where none was asked for and it is not to be quiet.
+pub(crate) fn start_service(talk: &TalkArgs) -> Result<(), Failure> {
+    if talk.log.is_none() && talk.log_file.is_none() && !talk.quiet {
+        return open(LogFormat::Text, None);
+    }
+    start(talk)
+}
+
 /// Starts the log that was asked for. Only our own crates speak in it: they log counts, names,
 /// addresses and phases, never a key, an item or a result.
 pub(crate) fn start(talk: &TalkArgs) -> Result<(), Failure> {
@@ -45,11 +58,16 @@ pub(crate) fn start(talk: &TalkArgs) -> Result<(), Failure> {
         (None, Some(_)) => LogFormat::Text,
         (None, None) => return Ok(()),
     };
-    let target = match &talk.log_file {
+    open(format, talk.log_file.as_deref())
+}
+
+fn open(format: LogFormat, file: Option<&Path>) -> Result<(), Failure> {
+    let target = match file {
         Some(path) => {
             let file =
                 OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
-                    Failure::Unwritable { what: "log", path: path.clone(), kind: error.kind() }
+                    let (path, kind) = (path.to_path_buf(), error.kind());
+                    Failure::Unwritable { what: "log", path, kind }
                 })?;
             Target::File(Arc::new(file))
         }
@@ -62,8 +80,7 @@ pub(crate) fn start(talk: &TalkArgs) -> Result<(), Failure> {
         && io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none();
     let make = move || target.clone();
-    let ours = Targets::new()
-        .with_targets(["vesica", "vesica_engine", "vesica_link"].map(|t| (t, LevelFilter::INFO)));
+    let ours = Targets::new().with_targets(OURS.map(|target| (target, LevelFilter::INFO)));
     let registry = tracing_subscriber::registry().with(ours);
     // A second start, in one process, keeps the first.
     let _ = match format {

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aided;
 mod args;
 mod asked;
 mod bench;
@@ -9,6 +10,7 @@ mod commands;
 mod demo;
 mod failure;
 mod heap;
+mod helper;
 mod logging;
 mod messages;
 mod progress;
@@ -26,7 +28,9 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
-    if let Command::Run(_) | Command::BenchParty(_) = arguments.command {
+    if let Command::Run(_) | Command::BenchParty(_) | Command::BenchAidedParty(_) =
+        arguments.command
+    {
         heap::keep_pages();
     }
     let mut out = io::stdout().lock();
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
 fn run(command: &Command, out: &mut impl Write) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(args) => return commands::run::run(args, out),
+        Command::Helper(args) => helper::run(args, out),
         Command::Keygen(args) => commands::keygen::run(args, out),
         Command::Agree(args) => commands::agree::run(args, out),
         Command::Explain(args) => commands::agree::explain(args, out),
@@ -51,6 +56,9 @@ fn run(command: &Command, out: &mut impl Write) -> Result<ExitCode, Failure> {
         Command::Bench(args) => bench::run(args, out),
         Command::BenchParty(args) => {
             bench::run_party(args, out).map_err(|error| Failure::of_engine(error, None))
+        }
+        Command::BenchAidedParty(args) => {
+            bench::run_aided_party(args, out).map_err(|error| Failure::of_engine(error, None))
         }
         Command::Demo(args) => Ok(demo::run(args, out)?),
         Command::Completions(args) => commands::shell::completions(args, out),

@@ -1,175 +1,44 @@
-//! What a run tells while it goes on: bars on a terminal, lines elsewhere, nothing when quiet.
+//! What a run tells while it goes on.
+
+mod screen;
+
+pub(crate) use screen::{Progress, Screen};
 
 use crate::args::TalkArgs;
 use crate::messages::link::reason;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::collections::HashMap;
-use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_link::LinkEvent;
 
-/// How often a step that goes on says so, without a terminal.
-const LINE_EVERY: Duration = Duration::from_secs(5);
-
-const BAR: &str = "{prefix:<20} [{bar:28}] {percent:>3}%  {msg}  {eta} left";
-const SPINNER: &str = "{spinner} {msg}";
-
-/// How it is told.
-enum Manner {
-    Silent,
-    Lines,
-    Bars(MultiProgress),
-}
-
 /// Tells a person what a run does.
 pub(crate) struct Teller {
-    manner: Manner,
+    screen: Screen,
     peer: String,
     has_self_check: bool,
-    steps: Mutex<HashMap<String, Step>>,
-}
-
-/// A step that takes its time.
-struct Step {
-    start: Instant,
-    last_line: Instant,
-    bar: Option<ProgressBar>,
-}
-
-/// How far a step is.
-struct Progress<'a> {
-    name: &'a str,
-    done: u64,
-    total: u64,
-    /// How many of what are done, for the rate.
-    count: u64,
-    unit: &'static str,
 }
 
 impl Teller {
     /// A teller as `talk` asks for, of a run with `peer` under `agreement`.
     pub(crate) fn new(talk: &TalkArgs, peer: &str, agreement: &Agreement) -> Self {
-        let log_on_stderr = talk.log.is_some() && talk.log_file.is_none();
-        let manner = if talk.quiet || log_on_stderr {
-            Manner::Silent
-        } else if io::stderr().is_terminal() {
-            Manner::Bars(MultiProgress::with_draw_target(ProgressDrawTarget::stderr()))
-        } else {
-            Manner::Lines
-        };
         let has_self_check = agreement.self_check > 0;
-        Self { manner, peer: peer.to_owned(), has_self_check, steps: Mutex::default() }
+        Self { screen: Screen::new(talk), peer: peer.to_owned(), has_self_check }
     }
 
     /// Takes the bars off the terminal.
     pub(crate) fn finish(&self) {
-        if let Manner::Bars(bars) = &self.manner {
-            let _ = bars.clear();
-        }
+        self.screen.finish();
     }
 
-    fn steps(&self) -> MutexGuard<'_, HashMap<String, Step>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A line that stays.
     fn say(&self, line: &str) {
-        match &self.manner {
-            Manner::Silent => {}
-            // Standard error that cannot be written is no reason to end a run.
-            Manner::Lines => drop(writeln!(io::stderr(), "{line}")),
-            Manner::Bars(bars) => drop(bars.println(line)),
-        }
-    }
-
-    /// A line that says how far something is; now and then without a terminal.
-    fn step(&self, progress: &Progress<'_>) {
-        let mut steps = self.steps();
-        let step = steps.entry(progress.name.to_owned()).or_insert_with(|| {
-            let now = Instant::now();
-            Step { start: now, last_line: now, bar: self.bar(progress.name, progress.total) }
-        });
-        let elapsed = step.start.elapsed();
-        let rate = progress.count as f64 / elapsed.as_secs_f64().max(1e-3);
-        let message = format!(
-            "{} {}, {} a second",
-            grouped(progress.count),
-            progress.unit,
-            grouped(rate as u64)
-        );
-        if let Some(bar) = &step.bar {
-            bar.set_length(progress.total);
-            bar.set_position(progress.done);
-            bar.set_message(message);
-            if progress.done >= progress.total {
-                bar.finish_and_clear();
-            }
-            return;
-        }
-        if step.last_line.elapsed() >= LINE_EVERY && progress.done < progress.total {
-            step.last_line = Instant::now();
-            let share = progress.done as f64 / progress.total as f64;
-            let left = elapsed.mul_f64((1.0 - share) / share.max(1e-9));
-            let line = format!(
-                "{}: {:.0}%, {message}, {} left",
-                progress.name,
-                100.0 * share,
-                duration(left)
-            );
-            drop(steps);
-            self.say(&line);
-        }
-    }
-
-    fn bar(&self, name: &str, total: u64) -> Option<ProgressBar> {
-        let Manner::Bars(bars) = &self.manner else { return None };
-        let style = ProgressStyle::with_template(BAR).expect("the template is valid");
-        let bar = bars.add(ProgressBar::new(total));
-        bar.set_style(style.progress_chars("=> "));
-        bar.set_prefix(name.to_owned());
-        Some(bar)
+        self.screen.say(line);
     }
 
     fn waiting(&self, remaining: Duration, why: Option<String>) {
         let why = why.map_or(String::new(), |why| format!(" ({why})"));
         let line = format!("waiting for {}, {} left{why}", self.peer, duration(remaining));
-        let mut steps = self.steps();
-        let step = steps.entry("waiting".to_owned()).or_insert_with(|| {
-            let bar = match &self.manner {
-                Manner::Bars(bars) => {
-                    let style =
-                        ProgressStyle::with_template(SPINNER).expect("the template is valid");
-                    let bar = bars.add(ProgressBar::new_spinner());
-                    bar.set_style(style);
-                    Some(bar)
-                }
-                _ => None,
-            };
-            let now = Instant::now();
-            Step { start: now, last_line: now, bar }
-        });
-        match &step.bar {
-            Some(bar) => {
-                bar.set_message(line);
-                bar.tick();
-            }
-            None if step.last_line.elapsed() >= LINE_EVERY => {
-                step.last_line = Instant::now();
-                drop(steps);
-                self.say(&line);
-            }
-            None => {}
-        }
-    }
-
-    fn end_waiting(&self) {
-        if let Some(Step { bar: Some(bar), .. }) = self.steps().remove("waiting") {
-            bar.finish_and_clear();
-        }
+        self.screen.waiting(line, false);
     }
 
     fn link(&self, event: &LinkEvent) {
@@ -185,7 +54,7 @@ impl Teller {
                 self.say(&format!("turned away a connection from {from}: {}{so_far}", reason(why)));
             }
             LinkEvent::Connected { address, peer } => {
-                self.end_waiting();
+                self.screen.end_waiting();
                 let fingerprint = peer.fingerprint();
                 self.say(&format!("connected to {} ({fingerprint}) at {address}", self.peer));
             }
@@ -198,7 +67,7 @@ impl Observer for Teller {
     fn event(&self, event: &Event<'_>) {
         log(event, &self.peer, self.has_self_check);
         match event {
-            Event::Reading { bytes_done, bytes_total, rows } => self.step(&Progress {
+            Event::Reading { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
                 name: "reading",
                 done: *bytes_done,
                 total: *bytes_total,
@@ -227,30 +96,27 @@ impl Observer for Teller {
             Event::Step { label, done, total } => {
                 let name = label.replace('/', ": ");
                 let (done, total) = (*done, *total);
-                self.step(&Progress { name: &name, done, total, count: done, unit: "items" });
+                self.screen.step(&Progress {
+                    name: &name,
+                    done,
+                    total,
+                    count: done,
+                    unit: "items",
+                });
             }
             Event::Checked if self.has_self_check => self.say("the result passed its self-check"),
             Event::Checked => self.say("this operation has no self-check"),
-            Event::Writing { bytes_done, bytes_total, rows } => self.step(&Progress {
+            Event::Writing { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
                 name: "writing",
                 done: *bytes_done,
                 total: *bytes_total,
                 count: *rows,
                 unit: "rows",
             }),
-            Event::Phase(Phase::Checking) => self.finish_bars(),
-            _ => {}
-        }
-    }
-}
-
-impl Teller {
-    /// Steps of the protocol that ended without a last word.
-    fn finish_bars(&self) {
-        for (name, step) in self.steps().iter() {
-            if let Some(bar) = step.bar.as_ref().filter(|_| name.starts_with("matching")) {
-                bar.finish_and_clear();
+            Event::Phase(Phase::Checking) => {
+                self.screen.finish_steps(|name| name.starts_with("matching"));
             }
+            _ => {}
         }
     }
 }
@@ -321,13 +187,6 @@ mod tests {
         ];
         for (ms, expected) in cases {
             assert_eq!(duration(Duration::from_millis(ms)), expected);
-        }
-    }
-
-    #[test]
-    fn the_templates_of_the_bars_are_valid() {
-        for template in [BAR, SPINNER] {
-            assert!(ProgressStyle::with_template(template).is_ok());
         }
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::str::FromStr;
 use std::time::Duration;
+use vesica_engine::explain::bytes;
 use vesica_link::{Endpoint, LinkOptions};
 use vesica_records::ReadOptions;
 use vesica_simd::Backend;
@@ -20,6 +21,12 @@ pub(crate) struct TimeLimit(Duration);
 
 /// Longest limit on silence.
 const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
+
+/// How long the other side of a run between two parties is waited for, where nothing is said.
+const WAIT_DEFAULT: Duration = Duration::from_secs(60);
+
+/// How long a helper and the parties of its run are waited for, where nothing is said: they come when it suits them.
+const WAIT_DEFAULT_AIDED: Duration = Duration::from_secs(24 * 3600);
 
 /// Shortest silence that is taken for the end of the other side: shorter ones happen by themselves.
 const MIN_IDLE: Duration = Duration::from_secs(1);
@@ -85,6 +92,71 @@ impl TimeLimit {
 pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
     let limit: TimeLimit = text.parse()?;
     if (MIN_IDLE..=MAX_IDLE).contains(&limit.0) { Ok(limit) } else { Err(TimeLimitError::Silence) }
+}
+
+/// An amount of memory, as `512MB`, `2GiB` or `800000kB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByteSize(u64);
+
+/// Least memory for intermediate data: with less, more time goes to files than to work.
+const MIN_MEMORY_BYTES: u64 = 16_000_000;
+
+/// Most memory: no machine has more.
+const MAX_MEMORY_BYTES: u64 = 1 << 50;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ByteSizeError {
+    #[error("an amount of memory is a number and a unit, as 512MB or 2GiB")]
+    Form,
+    #[error(
+        "an amount of memory is from {} to {}",
+        bytes(MIN_MEMORY_BYTES),
+        bytes(MAX_MEMORY_BYTES)
+    )]
+    Range,
+}
+
+impl FromStr for ByteSize {
+    type Err = ByteSizeError;
+
+    fn from_str(text: &str) -> Result<Self, ByteSizeError> {
+        let digits = text.find(|c: char| !c.is_ascii_digit()).ok_or(ByteSizeError::Form)?;
+        let number: u64 = text[..digits].parse().map_err(|_| ByteSizeError::Form)?;
+        let unit: u64 = match text[digits..].trim_start().to_ascii_lowercase().as_str() {
+            "kb" => 1000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "tb" => 1_000_000_000_000,
+            "kib" => 1 << 10,
+            "mib" => 1 << 20,
+            "gib" => 1 << 30,
+            "tib" => 1 << 40,
+            _ => return Err(ByteSizeError::Form),
+        };
+        let size = number.checked_mul(unit).ok_or(ByteSizeError::Range)?;
+        let fits = (MIN_MEMORY_BYTES..=MAX_MEMORY_BYTES).contains(&size);
+        fits.then_some(Self(size)).ok_or(ByteSizeError::Range)
+    }
+}
+
+impl ByteSize {
+    pub(crate) fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+/// Most hours that a helper keeps a run: a leap year.
+const MAX_KEEP_HOURS: u64 = 24 * 366;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("hours are a number from 1 to {MAX_KEEP_HOURS}")]
+pub(crate) struct KeepError;
+
+/// How long a helper keeps a run, in hours.
+pub(crate) fn keep_hours(text: &str) -> Result<Duration, KeepError> {
+    let hours: u64 = text.parse().map_err(|_| KeepError)?;
+    let fits = (1..=MAX_KEEP_HOURS).contains(&hours);
+    fits.then(|| Duration::from_secs(hours * 3600)).ok_or(KeepError)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -174,12 +246,22 @@ impl PlaceArgs {
             (None, Some(address)) => Endpoint::Connect(address.clone()),
             (None, None) => return None,
         };
-        Some(LinkOptions {
+        Some(self.options(endpoint, WAIT_DEFAULT))
+    }
+
+    /// The same for a run with a helper, to which a party connects.
+    pub(crate) fn aided_link_options(&self) -> Option<LinkOptions> {
+        let address = self.connect.clone()?;
+        Some(self.options(Endpoint::Connect(address), WAIT_DEFAULT_AIDED))
+    }
+
+    fn options(&self, endpoint: Endpoint, wait: Duration) -> LinkOptions {
+        LinkOptions {
             endpoint,
-            wait: self.wait.limit().unwrap_or(MAX_TIME),
+            wait: self.wait.map_or(wait, |wait| wait.limit().unwrap_or(MAX_TIME)),
             idle: self.idle.limit().unwrap_or(MAX_IDLE),
             total: self.total.limit(),
-        })
+        }
     }
 }
 
@@ -233,6 +315,30 @@ mod tests {
         assert_eq!(idle_limit("999ms"), Err(TimeLimitError::Silence));
         assert_eq!(idle_limit("2d"), Err(TimeLimitError::Silence));
         assert!(idle_limit("1s").is_ok() && idle_limit("24h").is_ok());
+    }
+
+    #[test]
+    fn amounts_of_memory_are_numbers_with_units() {
+        let size = |text: &str| text.parse::<ByteSize>().map(ByteSize::bytes);
+        assert_eq!(size("512MB"), Ok(512_000_000));
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(size("16000 kB"), Ok(16_000_000));
+        assert_eq!(size("1gb"), Ok(1_000_000_000));
+        for bad in ["", "512", "MB", "-1MB", "1.5GB", "1 XB", "1MBx"] {
+            assert_eq!(size(bad), Err(ByteSizeError::Form), "{bad}");
+        }
+        for bad in ["15MB", "0GB", "2000000GB", "18446744073709551615TiB"] {
+            assert_eq!(size(bad), Err(ByteSizeError::Range), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_kept_for_an_hour_or_more() {
+        assert_eq!(keep_hours("1"), Ok(Duration::from_secs(3600)));
+        assert_eq!(keep_hours("8784"), Ok(Duration::from_secs(8784 * 3600)));
+        for bad in ["0", "8785", "-1", "", "1h", "99999999999999999999"] {
+            assert_eq!(keep_hours(bad), Err(KeepError), "{bad}");
+        }
     }
 
     #[test]

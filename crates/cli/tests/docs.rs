@@ -4,11 +4,16 @@
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use vesica_engine::agreement::Agreement;
+use vesica_engine::aided::{AidedAgreement, AnyAgreement};
+use vesica_helper::{Settings, SettingsFault};
 use vesica_link::Identity;
-use vesica_protocols::catalogue;
+use vesica_protocols::{catalogue, kmrs14};
 use vesica_records::{Normalised, Profile};
 
 const VESICA: &str = env!("CARGO_BIN_EXE_vesica");
@@ -200,20 +205,75 @@ fn every_protocol_has_its_page() {
 }
 
 #[test]
-fn every_agreement_in_the_documents_is_one() {
-    let mut seen = 0;
+fn every_protocol_with_a_helper_has_its_page() {
+    let others = ["SECURITY.md", "docs/wire.md", "docs/server-aided.md"];
+    for row in kmrs14::aided() {
+        let text = page(&format!("docs/protocols/{}.md", row.id));
+        assert!(text.starts_with(&format!("# `{}`", row.id)), "{}: its heading", row.id);
+        let bytes = row.bytes_formula.split("; ").next().unwrap();
+        let security = row.helper_security.name();
+        for words in [bytes, security, row.helper_learns, row.party_learns, row.assumption] {
+            assert!(text.contains(words), "the page of {} does not say: {words}", row.id);
+        }
+        let elsewhere = ["(server_aided.md#parameters)", "(server_aided_malicious.md#parameters)"];
+        for parameter in row.parameters {
+            let known = text.contains(&format!("| {} |", parameter.name))
+                || elsewhere.iter().any(|link| text.contains(link));
+            assert!(known, "the page of {} lacks the parameter {}", row.id, parameter.name);
+        }
+        for name in others {
+            let link = format!("[`{}`]", row.id);
+            assert!(page(name).contains(&link), "{name} lacks {}", row.id);
+        }
+    }
+}
+
+/// Agreements, and settings of a helper, which have no version.
+#[test]
+fn every_agreement_and_all_settings_in_the_documents_are_such() {
+    let (mut agreements, mut settings) = (0, 0);
     for (path, text) in documents() {
         for block in blocks(&text, "toml") {
             let mut block = block.to_owned();
             while block.contains("vesica1…") {
                 block = block.replacen("vesica1…", &new_identity(), 1);
             }
-            let parsed = Agreement::parse(&block);
-            assert!(parsed.is_ok(), "{}: {:?}", path.display(), parsed.err());
-            seen += 1;
+            if block.lines().any(|line| line.starts_with("version = ")) {
+                let parsed = AnyAgreement::parse(&block);
+                assert!(parsed.is_ok(), "{}: {:?}", path.display(), parsed.err());
+                agreements += 1;
+            } else {
+                let parsed = Settings::parse(&block);
+                assert!(parsed.is_ok(), "{}: {:?}", path.display(), parsed.err());
+                settings += 1;
+            }
         }
     }
-    assert!(seen >= 1);
+    assert!(agreements >= 2 && settings >= 2, "{agreements} {settings}");
+}
+
+/// A list is no value of any of them: it is refused for its type where the field is known.
+#[test]
+fn every_setting_of_the_helper_that_is_documented_is_one() {
+    let text = page("docs/helper.md");
+    let section = text.split("\n## Settings\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let (helper, party) = section.split_once("One `[party.NAME]`").unwrap();
+    let fields = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        rows.map(str::to_owned).collect()
+    };
+    let (helper, party) = (fields(helper), fields(party));
+    assert!(helper.len() >= 9 && party.len() >= 5, "{helper:?} {party:?}");
+    let identity = new_identity();
+    let of_helper = helper.iter().map(|field| format!("[helper]\n{field} = []\n"));
+    let of_party = party.iter().map(|field| match field.as_str() {
+        "identity" => "[party.a]\nidentity = []\n".to_owned(),
+        _ => format!("[party.a]\nidentity = \"{identity}\"\n{field} = []\n"),
+    });
+    for text in of_helper.chain(of_party) {
+        let error = Settings::parse(&text).unwrap_err();
+        assert!(matches!(*error.fault, SettingsFault::WrongType { .. }), "{text}{error}");
+    }
 }
 
 #[test]
@@ -224,7 +284,12 @@ fn every_field_of_the_agreement_is_documented() {
     let fields: BTreeSet<&str> =
         canonical.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
     assert!(fields.len() >= 14, "{fields:?}");
-    for field in fields {
+    let aided = AidedAgreement::parse(&aided_agreement(&[(); 4].map(|()| new_identity()))).unwrap();
+    let aided = aided.canonical();
+    let aided = aided.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let both: BTreeSet<&str> = fields.into_iter().chain(aided).collect();
+    assert!(both.contains("copies") && both.contains("dummies"), "{both:?}");
+    for field in both {
         assert!(text.contains(&format!("\n| `{field}` |")), "the guide lacks the field {field}");
     }
 }
@@ -256,15 +321,78 @@ max_rows = 10
     )
 }
 
+/// Of a helper and three parties, the last of which does not receive.
+fn aided_agreement([helper, north, south, island]: &[String; 4]) -> String {
+    format!(
+        r#"version = 1
+title = "Test of the documents"
+operation = "intersection"
+receives = ["north", "south"]
+security = "semi-honest"
+
+[helper]
+identity = "{helper}"
+
+[[key]]
+name = "email"
+profile = "email"
+
+[party.north]
+identity = "{north}"
+max_rows = 10
+
+[party.south]
+identity = "{south}"
+max_rows = 10
+
+[party.island]
+identity = "{island}"
+max_rows = 10
+"#
+    )
+}
+
+/// The page has a chapter for each of the two layouts.
+fn report_chapters() -> [String; 2] {
+    let text = page("docs/report.md");
+    let (one, two) = text.split_once("\n# Runs with a helper\n").unwrap();
+    [one, two].map(str::to_owned)
+}
+
 #[test]
 fn every_field_of_the_report_is_documented_and_no_other() {
+    assert_documented(&reports(), &report_chapters()[0]);
+}
+
+#[test]
+fn what_is_said_of_reports_with_a_helper_and_of_its_metrics_is_so() {
+    let (reports, metrics) = aided_reports();
+    assert_documented(&reports, &report_chapters()[1]);
+
+    let text = page("docs/helper.md");
+    let cells = text.lines().filter_map(|line| line.strip_prefix("| `vesica_helper_"));
+    let documented: BTreeSet<&str> = cells.filter_map(|cell| cell.split('`').next()).collect();
+    let families = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE vesica_helper_"));
+    let real: Vec<String> = families
+        .map(|line| match line.split_once(' ').unwrap() {
+            (name, "counter") => format!("{name}_total"),
+            (name, "info") => format!("{name}_info"),
+            (name, _) => name.to_owned(),
+        })
+        .collect();
+    assert!(real.len() >= 9, "{metrics}");
+    // There is no line of refusals before the first.
+    let real: BTreeSet<&str> = real.iter().map(String::as_str).chain(["refusals_total"]).collect();
+    assert_eq!(real, documented);
+}
+
+fn assert_documented(reports: &[Value], text: &str) {
     let mut real = BTreeSet::new();
-    for report in reports() {
-        collect("", &report, &mut real);
+    for report in reports {
+        collect("", report, &mut real);
     }
     assert!(real.len() > 30, "{real:?}");
 
-    let text = page("docs/report.md");
     let cells = text.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
     let documented: BTreeSet<String> = cells
         .flat_map(|cell| cell.split(", "))
@@ -306,9 +434,7 @@ fn reports() -> [Value; 2] {
     fs::write(directory.path().join("c.csv"), "email\na@b.example\nnot an address\n").unwrap();
     fs::write(directory.path().join("m.csv"), "email\nA@B.example\n\nb@b.example\n").unwrap();
 
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    drop(listener);
+    let address = free_address();
     let run = |name: &str, arguments: &[&str]| {
         Command::new(VESICA)
             .args(["run", "agreement.toml", "--wait", "30s", "--quiet"])
@@ -332,4 +458,84 @@ fn reports() -> [Value; 2] {
         let bytes = fs::read(directory.path().join(format!("{name}.json"))).unwrap();
         serde_json::from_slice(&bytes).unwrap()
     })
+}
+
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+/// A helper that ends with the test.
+struct Helper(Child);
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The reports of three parties of a run with a helper, and the helper's metrics after it.
+fn aided_reports() -> ([Value; 3], String) {
+    const NAMES: [&str; 4] = ["helper", "north", "south", "island"];
+    let directory = tempfile::tempdir().unwrap();
+    let identities = NAMES.map(|name| {
+        let identity = Identity::generate().unwrap();
+        identity.save(directory.path().join(format!("{name}.key"))).unwrap();
+        identity.public().to_string()
+    });
+    let parties = NAMES.iter().zip(&identities).skip(1);
+    let settings: String = parties
+        .map(|(name, identity)| format!("[party.{name}]\nidentity = \"{identity}\"\n"))
+        .collect();
+    let file = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+    file("helper.toml", &settings);
+    file("agreement.toml", &aided_agreement(&identities));
+    file("north.csv", "email\na@b.example\nnot an address\n");
+    file("south.csv", "email\nA@B.example\n\nb@b.example\n");
+    file("island.csv", "email\nc@b.example\na@b.example\n");
+
+    let (address, metrics) = (free_address(), free_address());
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(VESICA);
+        command.args(arguments).current_dir(directory.path()).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    };
+    let arguments = ["helper", "--key", "helper.key", "--config", "helper.toml", "--quiet"];
+    let places = ["--listen", &address, "--metrics", &metrics, "--state", "helper"];
+    let _helper = Helper(command(&arguments).args(places).stderr(Stdio::null()).spawn().unwrap());
+    let started = Instant::now();
+    while !get(&metrics, "/readyz").is_some_and(|page| page.starts_with("HTTP/1.1 200")) {
+        assert!(started.elapsed() < Duration::from_secs(30), "the helper is not there");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let runs = ["north", "south", "island"].map(|name| {
+        let [key, input, report] = ["key", "csv", "json"].map(|end| format!("{name}.{end}"));
+        let mut run = command(&["run", "agreement.toml", "--connect", &address, "--wait", "60s"]);
+        run.args(["--key", &key, "--input", &input, "--report", &report]);
+        if name != "island" {
+            run.args(["--output", &format!("{name}-out.csv")]);
+        }
+        run.spawn().unwrap()
+    });
+    for run in runs {
+        let output = run.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let result = fs::read_to_string(directory.path().join("south-out.csv")).unwrap();
+    assert_eq!(result, "email\nA@B.example\n");
+    let reports = ["north", "south", "island"].map(|name| {
+        let bytes = fs::read(directory.path().join(format!("{name}.json"))).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    });
+    (reports, get(&metrics, "/metrics").unwrap())
+}
+
+/// A page over HTTP, head and all; nothing while nobody answers.
+fn get(address: &str, path: &str) -> Option<String> {
+    let mut socket = TcpStream::connect(address).ok()?;
+    write!(socket, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").ok()?;
+    let mut page = String::new();
+    socket.read_to_string(&mut page).ok()?;
+    Some(page)
 }

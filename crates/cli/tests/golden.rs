@@ -134,6 +134,12 @@ max_rows = 2000
     )
 }
 
+/// The agreement with a helper; the second party does not receive the result.
+fn aided() -> String {
+    let helper = format!("[helper]\nname = \"cloud\"\nidentity = \"{}\"\n\n", public_of([3; 32]));
+    agreement().replacen("[[key]]", &format!("{helper}[[key]]"), 1)
+}
+
 #[test]
 fn help_texts() {
     let mut session = Session::new();
@@ -149,6 +155,7 @@ fn help_texts() {
         "explain ",
         "check ",
         "run ",
+        "helper ",
         "combine ",
         "protocols ",
         "bench ",
@@ -160,7 +167,7 @@ fn help_texts() {
     }
     assert!(!session.transcript.contains("bench-party"), "a command of our own is shown");
     let examples = session.transcript.matches("\nExample:\n").count();
-    assert_eq!(examples, 15, "a command without an example");
+    assert_eq!(examples, 16, "a command without an example");
     session.assert_golden("help.txt");
 }
 
@@ -184,7 +191,18 @@ fn wrong_command_lines() {
     session.vesica("check agreement.toml --input people.csv --reach");
     session.vesica("check agreement.toml --input people.csv --connect localhost:1");
     session.vesica("agree new new.toml --party one");
+    session.vesica("agree new new.toml --helper cloud --party one");
     session.vesica("agree new new.toml --expires tomorrow");
+    session.write("aided.toml", aided());
+    session.vesica("run aided.toml --key one.key --input people.csv");
+    session.vesica("run aided.toml --key one.key --input people.csv --listen a:1");
+    session.vesica("run aided.toml --key one.key --input people.csv --connect a:1 --memory 5");
+    session.vesica("run agreement.toml --key one.key --input people.csv --listen a:1 --restart");
+    session.vesica("check aided.toml --input people.csv --reach");
+    session.vesica("helper --key one.key");
+    session.vesica("helper --key one.key --config helper.toml --keep 0");
+    session.write("helper.toml", format!("[party.one]\nidentity = \"{}\"\n", public(ONE)));
+    session.vesica("helper --key one.key --config helper.toml --quiet --backend disk:a --state b");
     session.vesica("completions ash");
     session.assert_all_fail(2);
     session.assert_golden("usage.txt");
@@ -212,6 +230,78 @@ fn output_of_the_commands() {
     session.vesica("protocols dh");
     session.vesica("protocols naive_hash --json");
     session.assert_golden("commands.txt");
+}
+
+#[test]
+fn output_of_the_commands_with_a_helper() {
+    let mut session = Session::new();
+    session.vesica(
+        "agree new --helper cloud --party one --party two --party three --receives one,two",
+    );
+    session.vesica(&format!(
+        "agree new new.toml --helper {} --party one={} --party two={} --key email --protocol pet",
+        public_of([3; 32]),
+        public(ONE),
+        public(TWO)
+    ));
+    session.vesica("agree check new.toml");
+    session.write("aided.toml", aided());
+    session.vesica("agree check aided.toml");
+    session.vesica("agree show aided.toml");
+    session.vesica("agree show aided.toml --json");
+    session.vesica("explain aided.toml");
+    session.vesica("check aided.toml --input people.csv");
+    session.vesica("check aided.toml --key two.key --input people.csv --quiet --rows 2");
+    session.vesica("protocols server_aided");
+    session.vesica("protocols server_aided_malicious");
+    session.vesica("protocols pet --json");
+    session.assert_golden("helper.txt");
+}
+
+#[test]
+fn bad_settings_of_helpers_and_of_runs_with_them() {
+    let mut session = Session::new();
+    session.write("aided.toml", aided());
+    let party = format!("[party.one]\nidentity = \"{}\"\n", public(ONE));
+    session.vesica("helper --key one.key --config none.toml --quiet");
+    let cases = [
+        ("empty", String::new()),
+        ("syntax", "[helper\n".to_owned()),
+        ("unknown", format!("[helper]\nbackened = \"memory:\"\n{party}")),
+        ("type", format!("[helper]\nthreads = \"2\"\n{party}")),
+        ("range", format!("[helper]\nmemory_mb = 1\n{party}")),
+        ("backend", format!("[helper]\nbackend = \"mongodb://u:hunter2@localhost/a\"\n{party}")),
+        ("name", party.replace("one", "One")),
+        ("identity", party.replace("vesica1", "vesica2")),
+        ("missing", "[party.one]\nmax_rows = 5\n".to_owned()),
+        ("same", format!("{party}{}", party.replace("one", "two"))),
+    ];
+    for (name, text) in cases {
+        session.write(&format!("{name}.toml"), text);
+        session.vesica(&format!("helper --key two.key --config {name}.toml --quiet"));
+    }
+    session.write("helper.toml", &party);
+    let helper = "helper --config helper.toml --quiet --listen 127.0.0.1:0";
+    session.vesica(&format!("{helper} --key none.key"));
+    session.vesica(&format!("{helper} --key two.key --metrics 0.0.0.0:0"));
+    session.vesica(&format!("{helper} --key two.key --metrics off --state people.csv"));
+    session.vesica(&format!("{helper} --key two.key --backend postgres://u:hunter2@/a"));
+    session.vesica("helper --config helper.toml --quiet --key two.key --metrics off --listen 7500");
+
+    let run = "run aided.toml --input people.csv --quiet --connect 127.0.0.1:1 --wait 1s --key";
+    session.vesica(&format!("{run} two.key --as one --output o.csv"));
+    session.vesica(&format!("{run} two.key --as three"));
+    session.vesica(&format!("{run} two.key --output o.csv"));
+    session.vesica(&format!("{run} one.key"));
+    session.vesica(&format!("{run} one.key --output o.csv --column mail=email"));
+    session.vesica(&format!("{run} one.key --output o.csv --state people.csv"));
+    let entries = fs::read_dir(session.directory.path()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.starts_with("vesica-run-") && name != "o.csv"));
+    let mut said = session.transcript.lines().filter(|line| !line.starts_with("$ "));
+    assert!(said.all(|line| !line.contains("hunter2")), "a password is shown");
+    session.assert_all_fail(3);
+    session.assert_golden("bad_helpers.txt");
 }
 
 #[test]
@@ -448,14 +538,24 @@ fn completions_and_manual_pages_cover_every_command() {
         assert!(output.status.success(), "{arguments:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let commands =
-        ["keygen", "agree", "explain", "check", "run", "combine", "protocols", "bench", "demo"];
+    let commands = [
+        "keygen",
+        "agree",
+        "explain",
+        "check",
+        "run",
+        "helper",
+        "combine",
+        "protocols",
+        "bench",
+        "demo",
+    ];
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = said(&["completions", shell]);
         assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
     }
     assert!(said(&["man"]).contains(".TH vesica 1"));
-    assert_eq!(said(&["man", "--out", "."]), "15 pages in .\n");
+    assert_eq!(said(&["man", "--out", "."]), "16 pages in .\n");
     for command in commands {
         let page = fs::read_to_string(session.path(&format!("vesica-{command}.1"))).unwrap();
         assert!(page.contains(&format!("vesica\\-{command}")), "{command}");

@@ -1,6 +1,8 @@
 use crate::agreement::{AgreementError, Difference};
 use std::fmt;
-use vesica_core::{Misbehaviour, ParameterError, StopReason, TransportError};
+use std::path::{Path, PathBuf};
+use vesica_core::{Misbehaviour, ParameterError, Refusal, StopReason, TransportError};
+use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, PublicIdentity};
 use vesica_records::{InputError, OutputError, WriteError};
 
@@ -16,6 +18,8 @@ pub enum Phase {
     Connecting,
     /// Comparing the agreements.
     Agreeing,
+    /// Waiting for the other parties of a run with a helper, and tossing coins with them.
+    Meeting,
     /// Waiting for the peer to read its data.
     Sizes,
     /// Measuring the network and choosing the protocol.
@@ -36,6 +40,7 @@ impl Phase {
             Phase::Reading => "reading",
             Phase::Connecting => "connecting",
             Phase::Agreeing => "agreeing",
+            Phase::Meeting => "meeting",
             Phase::Sizes => "sizes",
             Phase::Choosing => "choosing",
             Phase::Matching => "matching",
@@ -84,6 +89,30 @@ pub enum Error {
         /// What failed.
         kind: TransportFault,
     },
+    /// The helper refused, or cannot go on.
+    #[error("{helper} refused while {phase}: {refusal}")]
+    Refused {
+        /// The helper's name in the agreement.
+        helper: String,
+        /// When.
+        phase: Phase,
+        /// Why.
+        refusal: Refusal,
+        /// The party whose doing it is, where it is one's.
+        party: Option<String>,
+    },
+    /// What the parties said to each other through the helper is not in order: of a party, or of a helper that
+    /// changed it.
+    #[error("while meeting: {kind}")]
+    Letter {
+        /// The party whose words they should be, where it is one's.
+        party: Option<String>,
+        /// What is wrong.
+        kind: LetterError,
+    },
+    /// The run with a helper that was to go on had been finished: a result is in place.
+    #[error("the run was finished before")]
+    AlreadyFinished,
     /// Somebody here asked to stop.
     #[error("interrupted while {phase}")]
     Interrupted {
@@ -112,6 +141,12 @@ pub enum InputFault {
         distinct: u64,
         /// `min_rows` of this party.
         min: u64,
+    },
+    /// The run that was interrupted had begun with other rows.
+    #[error("the run in {} had begun with other rows", state.display())]
+    OtherRows {
+        /// The folder of the run.
+        state: PathBuf,
     },
 }
 
@@ -164,6 +199,20 @@ pub enum ConfigFault {
     /// it. Which they are is not told.
     #[error("the keys found no place in the protocol's hash table")]
     HashingFailed,
+    /// Intermediate data cannot be kept.
+    #[error("intermediate data cannot be kept in {} ({kind})", folder.display())]
+    Scratch {
+        /// The folder for it.
+        folder: PathBuf,
+        /// What the operating system said.
+        kind: std::io::ErrorKind,
+    },
+    /// Another process runs with the same folder.
+    #[error("another process uses {}", folder.display())]
+    StateInUse {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// This party learns the result and gave no place for it.
     #[error("{party} receives the result and names no file for it")]
     OutputMissing {
@@ -240,7 +289,38 @@ impl Error {
                 vesica_core::Error::from(*kind).stop_reason()
             }
             Error::Interrupted { .. } => StopReason::Cancelled,
-            Error::Transport { .. } | Error::Bug(_) => StopReason::Internal,
+            Error::Letter { .. } => StopReason::Misbehaviour,
+            Error::Refused { .. }
+            | Error::AlreadyFinished
+            | Error::Transport { .. }
+            | Error::Bug(_) => StopReason::Internal,
+        }
+    }
+
+    /// The error of `phase` of a run with a helper; `parties` are the names of all parties, `folder` is where
+    /// intermediate data goes.
+    pub(crate) fn from_helper(
+        error: vesica_core::Error,
+        phase: Phase,
+        helper: &str,
+        parties: &[&str],
+        folder: &Path,
+    ) -> Self {
+        match error {
+            vesica_core::Error::Refused(refusal) => {
+                let party = match refusal {
+                    Refusal::Malformed { party }
+                    | Refusal::OpenedOther { party }
+                    | Refusal::Ended { party } => parties.get(usize::from(party)),
+                    _ => None,
+                };
+                let party = party.map(|party| (*party).to_owned());
+                Error::Refused { helper: helper.to_owned(), phase, refusal, party }
+            }
+            vesica_core::Error::Storage(kind) => {
+                ConfigFault::Scratch { folder: folder.to_path_buf(), kind }.into()
+            }
+            error => Self::from_run(error, phase, helper),
         }
     }
 

@@ -1,4 +1,5 @@
 use crate::{Choice, Phase};
+use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
 use vesica_records::KeyCounts;
 
@@ -21,7 +22,9 @@ pub enum Event<'a> {
     KeysRead(&'a KeyCounts),
     /// The link waits, turns strangers away, or stands.
     Link(&'a LinkEvent),
-    /// Both sides hold the same agreement.
+    /// What happens on the way to a helper, or there.
+    Helper(&'a RemoteEvent),
+    /// Both sides hold the same agreement; with a helper, all parties do and have a secret in common.
     Agreed,
     /// Both sides' set sizes are known. Padding and self-check items are not counted.
     Sizes {

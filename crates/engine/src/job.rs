@@ -20,7 +20,7 @@ use vesica_net::Meter;
 use vesica_protocols::Security;
 use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, ValueColumns};
 
-const ITEM_LABEL: &str = "vesica v1 item";
+pub(crate) const ITEM_LABEL: &str = "vesica v1 item";
 
 /// Everything one side brings to a run.
 pub struct Job {
@@ -96,7 +96,7 @@ pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Be
     Beside { values, texts: text_limit(agreement) }
 }
 
-fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
+pub(crate) fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
     columns.get(name).map_or(name, String::as_str).to_owned()
 }
 

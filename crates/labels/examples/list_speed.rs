@@ -1,5 +1,7 @@
 //! How long a list takes: `cargo run --release -p vesica-labels --example list_speed [labels] [memory bytes]`.
 
+#![allow(clippy::print_stdout)]
+
 use std::hint::black_box;
 use std::time::Instant;
 use vesica_core::Item;

@@ -2,6 +2,7 @@
 
 use super::run::cancel_on_interrupt;
 use super::{protocols, seat};
+use crate::aided;
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::logging;
@@ -11,6 +12,7 @@ use crate::progress::Teller;
 use std::io::Write;
 use std::ops::ControlFlow;
 use vesica_engine::agreement::Agreement;
+use vesica_engine::aided::AnyAgreement;
 use vesica_engine::explain::{bytes, grouped};
 use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
@@ -21,33 +23,39 @@ use vesica_records::{
 };
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
+    if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
+        return Err(Failure::NoKey);
+    }
+    logging::start(&args.talk)?;
+    match AnyAgreement::load(&args.agreement)? {
+        AnyAgreement::TwoParty(agreement) => two_party(args, &agreement, out),
+        AnyAgreement::Aided(agreement) => aided::check::run(args, &agreement, out),
+    }
+}
+
+fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> Result<(), Failure> {
     let link = args.place.link_options();
     if args.reach && link.is_none() {
         return Err(Failure::NoAddress);
     }
-    if link.is_some() && args.key.is_none() {
-        return Err(Failure::NoKey);
-    }
-    logging::start(&args.talk)?;
-    let agreement = Agreement::load(&args.agreement)?;
     let identity = args.key.as_ref().map(Identity::load).transpose()?;
-    let party = seat::party(&agreement, identity.as_ref(), args.party.as_deref())?;
+    let party = seat::party(agreement, identity.as_ref(), args.party.as_deref())?;
     let source = Source::open(&args.data.input, &args.data.form.read_options())?;
     let choices = args.data.column_choices()?;
-    let key = key_columns(&agreement, party.as_deref(), &choices)?;
-    let values = party.as_ref().and_then(|party| value_columns(&agreement, party, &choices));
+    let key = key_columns(agreement, party.as_deref(), &choices)?;
+    let values = party.as_ref().and_then(|party| value_columns(agreement, party, &choices));
 
     let cancel = cancel_on_interrupt();
-    describe(args, &agreement, party.as_deref(), &source, out)?;
+    describe(args, agreement, party.as_deref(), &source, out)?;
     let peer = party.as_ref().map_or("", |party| &agreement.peer_of(party).name);
-    let teller = Teller::new(&args.talk, peer, &agreement);
+    let teller = Teller::new(&args.talk, peer, agreement);
     let strict = args.data.strict;
     let limits = match &party {
         Some(party) => key_limits(agreement.terms_of(party), strict),
         None => KeyLimits { strict, ..KeyLimits::default() },
     };
-    let read = (&*key, beside(&agreement, values.as_ref()));
-    let counts = match count(&agreement, &source, read, &limits, &teller, &cancel) {
+    let read = (&*key, beside(agreement, values.as_ref()));
+    let counts = match count(agreement, &source, read, &limits, &teller, &cancel) {
         Ok(counts) => counts,
         // Then the shapes tell what is wrong.
         Err(error @ InputError::NoKeys { rows, .. }) => {
@@ -81,7 +89,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     }
     if let (Some(link), Some(identity)) = (link, identity) {
         out.flush()?;
-        let reached = vesica_engine::reach(&agreement, &identity, &link, &teller, &cancel);
+        let reached = vesica_engine::reach(agreement, &identity, &link, &teller, &cancel);
         teller.finish();
         reached.map_err(|error| Failure::of_engine(error, Some(&link.endpoint)))?;
         writeln!(out, "\n{peer} is there and holds the same agreement")?;
@@ -109,6 +117,14 @@ fn describe(
             grouped(terms.min_rows),
         )?;
     }
+    describe_input(args, source, out)
+}
+
+pub(crate) fn describe_input(
+    args: &CheckArgs,
+    source: &Source,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let delimiter = source.delimiter().map_or(String::new(), |delimiter| match delimiter {
         b'\t' => ", fields separated by tabs".to_owned(),
         byte => format!(", fields separated by {:?}", char::from(byte)),
@@ -154,6 +170,10 @@ fn show_counts(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> 
     writeln!(out, "{:>13}  refused by their profile", grouped(counts.refused))?;
     writeln!(out, "{:>13}  with a key seen before", grouped(counts.duplicates))?;
     writeln!(out, "{:>13}  different keys", grouped(counts.distinct))?;
+    show_refused(counts, out)
+}
+
+pub(crate) fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {
     if !counts.refused_by.is_empty() {
         writeln!(out, "\nrefused")?;
     }
@@ -172,7 +192,7 @@ fn show_counts(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> 
     Ok(())
 }
 
-fn show_all_shapes(
+pub(crate) fn show_all_shapes(
     source: &Source,
     key: &[KeyColumn],
     rows: u64,

@@ -1,5 +1,8 @@
 //! One module for each command, or for a few that belong together.
 
+use crate::failure::Failure;
+use std::path::Path;
+
 pub(crate) mod agree;
 pub(crate) mod check;
 pub(crate) mod combine;
@@ -7,8 +10,15 @@ pub(crate) mod keygen;
 mod output;
 pub(crate) mod protocols;
 pub(crate) mod run;
-mod seat;
+pub(crate) mod seat;
 pub(crate) mod shell;
 
 /// What an agreement, a report or a log is called in messages about its file.
 pub(crate) const AGREEMENT: &str = "agreement";
+
+const REPORT: &str = "report";
+
+/// Makes sure that a report can be written.
+pub(crate) fn open_report(path: Option<&Path>) -> Result<Option<output::Pending>, Failure> {
+    path.map(|path| output::Pending::new(REPORT, path)).transpose()
+}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A file in the making: it appears under its name when it is complete.
-pub(super) struct Pending {
+pub(crate) struct Pending {
     what: &'static str,
     path: PathBuf,
     file: NamedTempFile,
@@ -34,7 +34,7 @@ impl Pending {
     }
 
     /// Writes `text` and gives the file its name, in place of a file that has it.
-    pub(super) fn write(mut self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn write(mut self, text: &str) -> Result<(), Failure> {
         let written =
             self.file.write_all(text.as_bytes()).and_then(|()| self.file.as_file().sync_all());
         written

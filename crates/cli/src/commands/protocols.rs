@@ -1,11 +1,17 @@
 //! `vesica protocols`.
 
+mod aided;
+
+pub(crate) use aided::in_words as aided_in_words;
+
 use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
+use aided::AidedRow;
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
 use vesica_engine::agreement::Agreement;
+use vesica_protocols::kmrs14::{aided, find_aided};
 use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};
 
 /// A row of the catalogue for machines.
@@ -28,6 +34,7 @@ struct Row {
     bounds_kept: &'static str,
     wide_values: bool,
     bytes_depend_on_result: bool,
+    with_helper: bool,
     parameters: Vec<Parameter>,
 }
 
@@ -36,6 +43,14 @@ struct Parameter {
     name: &'static str,
     value: &'static str,
     source: &'static str,
+}
+
+/// A row of either kind; `with_helper` tells them apart.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AnyRow {
+    TwoParty(Row),
+    Aided(AidedRow),
 }
 
 impl From<&Protocol> for Row {
@@ -67,6 +82,7 @@ impl From<&Protocol> for Row {
             },
             wide_values: row.wide_values,
             bytes_depend_on_result: row.bytes_depend_on_result,
+            with_helper: false,
             parameters: parameters.collect(),
         }
     }
@@ -76,10 +92,20 @@ pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Fail
     let rows = catalogue();
     let Some(id) = &args.id else {
         if args.json {
-            return json(&rows.iter().map(Row::from).collect::<Vec<_>>(), out);
+            let (rows, aided) = (rows.iter().map(Row::from), aided().map(AidedRow::from));
+            let rows = rows.map(AnyRow::TwoParty).chain(aided.map(AnyRow::Aided));
+            return json(&rows.collect::<Vec<_>>(), out);
         }
-        return Ok(list(rows, out)?);
+        list(rows, out)?;
+        return Ok(aided::list(out)?);
     };
+    if let Ok(row) = find_aided(id) {
+        return if args.json {
+            json(&AidedRow::from(row), out)
+        } else {
+            Ok(aided::show(row, out)?)
+        };
+    }
     let row = rows
         .iter()
         .find(|row| row.id == id)
@@ -195,7 +221,7 @@ fn list(rows: &[Protocol], out: &mut impl Write) -> io::Result<()> {
             row.name
         )?;
     }
-    writeln!(out, "\n`vesica protocols ID` shows one in full")
+    Ok(())
 }
 
 fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! `vesica run`.
 
-use super::{AGREEMENT, output, seat};
+use super::{AGREEMENT, REPORT, open_report, output, seat};
+use crate::aided;
 use crate::args::RunArgs;
 use crate::failure::{Failure, code};
 use crate::logging;
@@ -13,23 +14,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 use vesica_engine::agreement::Agreement;
+use vesica_engine::aided::AnyAgreement;
 use vesica_engine::explain::{bytes, grouped, grouped_digits};
 use vesica_engine::{Job, Observer, Report};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{OutputOptions, Source};
 
-const REPORT: &str = "report";
-
 pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
-    let link = args.place.link_options().ok_or(Failure::NoAddress)?;
     refuse_shared_files(args)?;
     logging::start(&args.talk)?;
-    let agreement = Agreement::load(&args.agreement)?;
+    match AnyAgreement::load(&args.agreement)? {
+        AnyAgreement::TwoParty(agreement) => two_party(args, *agreement, out),
+        AnyAgreement::Aided(agreement) => aided::run(args, *agreement, out),
+    }
+}
+
+fn two_party(
+    args: &RunArgs,
+    agreement: Agreement,
+    out: &mut impl Write,
+) -> Result<ExitCode, Failure> {
+    let link = args.place.link_options().ok_or(Failure::NoAddress)?;
+    if let Some(option) = args.aided.given() {
+        return Err(Failure::OnlyWithHelper { option });
+    }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
     let peer = party.map_or(String::new(), |party| agreement.peer_of(&party).name.clone());
-    let report_file =
-        args.report.as_deref().map(|path| output::Pending::new(REPORT, path)).transpose()?;
+    let report_file = open_report(args.report.as_deref())?;
     let hash = agreement.hash();
     tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
 
@@ -195,12 +207,12 @@ fn signed(number: &str) -> String {
     }
 }
 
-fn counted(n: u64, what: &str) -> String {
+pub(crate) fn counted(n: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// A switch that the first Ctrl-C or SIGTERM throws; the second ends the process at once.
-pub(super) fn cancel_on_interrupt() -> CancelToken {
+pub(crate) fn cancel_on_interrupt() -> CancelToken {
     let token = CancelToken::new();
     let thrown = AtomicBool::new(false);
     let switch = token.clone();

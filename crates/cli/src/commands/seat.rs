@@ -1,7 +1,8 @@
 //! Which party this side is.
 
 use crate::failure::Failure;
-use vesica_engine::agreement::Agreement;
+use vesica_engine::agreement::{Agreement, PartyTerms};
+use vesica_engine::aided::AidedAgreement;
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
 
@@ -11,21 +12,42 @@ pub(super) fn party(
     identity: Option<&Identity>,
     asked: Option<&str>,
 ) -> Result<Option<String>, Failure> {
-    let known = || agreement.parties.iter().map(|party| party.name.clone()).collect::<Vec<_>>();
+    let place = place(&agreement.parties, identity, asked)?;
+    Ok(place.map(|place| agreement.parties[place].name.clone()))
+}
+
+/// The same under an agreement with a helper; the party's number.
+pub(crate) fn aided_party(
+    agreement: &AidedAgreement,
+    identity: Option<&Identity>,
+    asked: Option<&str>,
+) -> Result<Option<usize>, Failure> {
+    place(&agreement.parties, identity, asked)
+}
+
+fn place(
+    parties: &[PartyTerms],
+    identity: Option<&Identity>,
+    asked: Option<&str>,
+) -> Result<Option<usize>, Failure> {
+    let named = |name: &str| parties.iter().position(|party| party.name == name);
     if let Some(asked) = asked
-        && !known().iter().any(|name| name == asked)
+        && named(asked).is_none()
     {
-        return Err(Failure::NoSuchParty { asked: asked.to_owned(), known: known() });
+        let known = parties.iter().map(|party| party.name.clone()).collect();
+        return Err(Failure::NoSuchParty { asked: asked.to_owned(), known });
     }
     let Some(identity) = identity.map(Identity::public) else {
-        return Ok(asked.map(str::to_owned));
+        return Ok(asked.and_then(named));
     };
-    let is = agreement
-        .party_of(&identity)
-        .ok_or(Error::Config(ConfigFault::NotAParty { identity }))?
-        .to_owned();
+    let is = parties
+        .iter()
+        .position(|party| party.identity == identity)
+        .ok_or(Error::Config(ConfigFault::NotAParty { identity }))?;
     match asked {
-        Some(asked) if asked != is => Err(Failure::OtherParty { asked: asked.to_owned(), is }),
+        Some(asked) if asked != parties[is].name => {
+            Err(Failure::OtherParty { asked: asked.to_owned(), is: parties[is].name.clone() })
+        }
         _ => Ok(Some(is)),
     }
 }

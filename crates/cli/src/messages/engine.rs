@@ -1,6 +1,6 @@
 //! Runs that ended without a result.
 
-use super::{Message, REPORT_DEFECT, agreement, defect, input, link, list};
+use super::{Message, REPORT_DEFECT, agreement, defect, files, input, link, list};
 use crate::failure::code;
 use crate::progress::duration;
 use std::fmt::Write;
@@ -35,12 +35,13 @@ pub(super) fn error(error: &Error, endpoint: Option<&Endpoint>) -> Message {
 }
 
 /// The phase after "while".
-fn doing(phase: Phase) -> &'static str {
+pub(super) fn doing(phase: Phase) -> &'static str {
     match phase {
         Phase::Preparing => "preparing",
         Phase::Reading => "reading the input",
         Phase::Connecting => "connecting",
         Phase::Agreeing => "comparing the agreements",
+        Phase::Meeting => "meeting the other parties",
         Phase::Sizes => "waiting for the other side's data",
         Phase::Choosing => "choosing the protocol",
         Phase::Matching => "matching",
@@ -84,6 +85,24 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             format!("a set of {} items does not fit in this machine's memory", grouped(*items)),
             "a run takes some 40 bytes an item; with hide_sizes every set has max_rows items, so agree \
              on a smaller max_rows",
+        ),
+        ConfigFault::Scratch { folder, kind } => Message::here(
+            format!(
+                "intermediate data cannot be kept in {}: {}",
+                folder.display(),
+                files::cause(*kind)
+            ),
+            match kind {
+                std::io::ErrorKind::InvalidData => {
+                    "what is in it is damaged: give --restart, which ends the run for all and begins a \
+                     new one"
+                }
+                kind => files::write_hint(*kind),
+            },
+        ),
+        ConfigFault::StateInUse { folder } => Message::here(
+            format!("another process uses {}: this party runs already", folder.display()),
+            "wait for it or end it; another run needs a folder of its own with --state",
         ),
         ConfigFault::OutputMissing { party } => Message::here(
             format!("{party} receives the result, and no --output is given"),
@@ -177,6 +196,18 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
             "counts another result than this side".to_owned(),
             "no result was written; if it happens again with unchanged software on both sides, \
              please report it",
+        ),
+        Misbehaviour::CommonMissing => (
+            "gave an answer without keys that every party has sent".to_owned(),
+            "no result was written; it deceives or is broken: do not simply try again",
+        ),
+        Misbehaviour::OwnFound => (
+            "gave an answer with keys that one party alone has sent".to_owned(),
+            "no result was written; it deceives or is broken: do not simply try again",
+        ),
+        Misbehaviour::CopiesDiffer => (
+            "gave an answer with some copies of a key and without others".to_owned(),
+            "no result was written; it deceives or is broken: do not simply try again",
         ),
         Misbehaviour::InvalidPoint { .. } => (
             "sent an invalid group element".to_owned(),

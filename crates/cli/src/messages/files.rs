@@ -13,6 +13,8 @@ pub(super) fn cause(kind: ErrorKind) -> String {
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
         ErrorKind::NotADirectory => "a part of its path is not a directory".to_owned(),
         ErrorKind::InvalidFilename => "the name is too long or not allowed".to_owned(),
+        ErrorKind::AlreadyExists => "something else has that name".to_owned(),
+        ErrorKind::FileTooLarge => "files may not be that large here".to_owned(),
         kind => kind.to_string(),
     }
 }

@@ -20,6 +20,11 @@ pub(super) fn fault(fault: &InputFault) -> Message {
             ),
             "bring more rows, or agree on a smaller min_rows with the other side",
         ),
+        InputFault::OtherRows { state } => Message::here(
+            format!("the file changed since the run in {} began", state.display()),
+            "put back the file as it was, and run the same command again; or give --restart, which ends \
+             the run for all and begins a new one",
+        ),
         fault => Message::here(fault.to_string(), "run `vesica check` on the file"),
     }
 }

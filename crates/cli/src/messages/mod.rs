@@ -5,8 +5,10 @@
 //! columns, peers and phases; never a key, an item or the value of a cell.
 
 pub(crate) mod agreement;
+mod aided;
 mod engine;
 mod files;
+pub(crate) mod helper;
 pub(crate) mod input;
 pub(crate) mod link;
 mod shares;
@@ -75,6 +77,23 @@ pub(crate) fn defect(what: &str) -> String {
 pub(crate) fn of(failure: &Failure) -> Message {
     match failure {
         Failure::Engine { error, endpoint } => engine::error(error, endpoint.as_ref()),
+        Failure::Aided(failure) => aided::error(failure),
+        Failure::Helper(failure) => helper::failure(failure),
+        Failure::OnlyWithHelper { option } => Message::here(
+            format!("{option} goes with a helper, and the agreement has none"),
+            format!("leave out {option}: a run between two parties keeps nothing, and begins anew"),
+        )
+        .with_code(code::USAGE),
+        Failure::NotWithHelper { option } => Message::here(
+            format!("{option} is given, and the agreement has a helper, to which all parties connect"),
+            "say where the helper is, as --connect helper.example:7500",
+        )
+        .with_code(code::USAGE),
+        Failure::NoHelperAddress { helper } => Message::here(
+            format!("--connect is not given: where is {helper}?"),
+            "say where the helper is, as --connect helper.example:7500",
+        )
+        .with_code(code::USAGE),
         Failure::OtherParty { asked, is } => Message::here(
             format!("the key file is that of {is}, not of {asked}"),
             format!("give the key file of {asked}, or leave out --as"),
@@ -124,9 +143,14 @@ pub(crate) fn of(failure: &Failure) -> Message {
             format!("choose another name for the {what}"),
         ),
         Failure::UnknownProtocol { id } => unknown_protocol(id),
-        Failure::PartyCount { found } => Message::here(
+        Failure::PartyCount { found, with_helper: false } => Message::here(
             format!("an agreement has two parties, not {found}"),
-            "give --party twice, as --party shop --party publisher",
+            "give --party twice, as --party shop --party publisher; with --helper there can be more",
+        )
+        .with_code(code::USAGE),
+        Failure::PartyCount { found, with_helper: true } => Message::here(
+            format!("an agreement with a helper has 2 to 16 parties, not {found}"),
+            "give --party for each, as --party north --party south --party east",
         )
         .with_code(code::USAGE),
         Failure::Shares(error) => shares::error(error),
@@ -188,6 +212,14 @@ fn bench(error: &BenchError) -> Message {
             "make --common smaller, or the sets larger",
         )
         .with_code(code::USAGE),
+        BenchError::Parties(id) => Message::here(
+            format!("{id} is for another number of parties"),
+            "`vesica protocols` says for how many; give it with --parties",
+        ),
+        BenchError::TooManyRows { id, max } => Message::here(
+            format!("{id} takes at most {max} rows of a party"),
+            "give a smaller --size",
+        ),
         BenchError::TooFewItems { bits } => Message::here(
             format!("there are not enough items of {bits} bits for these sets"),
             "take smaller sets or more bits",
@@ -234,12 +266,17 @@ fn demo(error: &DemoError) -> Message {
     }
 }
 
-/// `a, b and c`.
+/// `"a", "b" and "c"`.
 pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
-    let words: Vec<String> = words.iter().map(|word| format!("{:?}", word.as_ref())).collect();
+    and(&words.iter().map(|word| format!("{:?}", word.as_ref())).collect::<Vec<_>>())
+}
+
+/// `a, b and c`.
+pub(crate) fn and<T: AsRef<str>>(words: &[T]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.split_last() {
         None => String::new(),
-        Some((only, [])) => only.clone(),
+        Some((only, [])) => (*only).to_owned(),
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
     }
 }
@@ -253,6 +290,7 @@ mod tests {
         assert_eq!(list(&["a"]), "\"a\"");
         assert_eq!(list(&["a", "b", "c"]), "\"a\", \"b\" and \"c\"");
         assert_eq!(list::<&str>(&[]), "");
+        assert_eq!(and(&["a", "b"]), "a and b");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -56,23 +57,58 @@ impl Ended {
 /// A process under way; killed when dropped.
 pub struct Running {
     child: Child,
-    output: Option<[JoinHandle<String>; 2]>,
+    output: [Output; 2],
     start: Instant,
+}
+
+/// What a process says, as it says it.
+struct Output {
+    said: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Output {
+    fn of(mut from: impl Read + Send + 'static) -> Self {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&said);
+        let reader = std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(len @ 1..) = from.read(&mut piece) {
+                into.lock().unwrap().extend_from_slice(&piece[..len]);
+            }
+        });
+        Self { said, reader: Some(reader) }
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.said.lock().unwrap()).into_owned()
+    }
+
+    fn all(&mut self) -> String {
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
+        self.so_far()
+    }
 }
 
 impl Running {
     pub fn start(mut command: Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
-            std::thread::spawn(move || {
-                let mut bytes = Vec::new();
-                let _ = from.read_to_end(&mut bytes);
-                String::from_utf8_lossy(&bytes).into_owned()
-            })
-        }
-        let output = [collect(child.stdout.take().unwrap()), collect(child.stderr.take().unwrap())];
-        Self { child, output: Some(output), start: Instant::now() }
+        let output =
+            [Output::of(child.stdout.take().unwrap()), Output::of(child.stderr.take().unwrap())];
+        Self { child, output, start: Instant::now() }
+    }
+
+    /// Standard output so far.
+    pub fn printed(&self) -> String {
+        self.output[0].so_far()
+    }
+
+    /// Standard error so far.
+    pub fn told(&self) -> String {
+        self.output[1].so_far()
     }
 
     pub fn pid(&self) -> nix::unistd::Pid {
@@ -102,7 +138,7 @@ impl Running {
             std::thread::sleep(Duration::from_millis(5));
         };
         let took = self.start.elapsed();
-        let [stdout, stderr] = self.output.take().unwrap().map(|thread| thread.join().unwrap());
+        let [stdout, stderr] = self.output.each_mut().map(Output::all);
         Ended { code: status.code(), stdout, stderr, took }
     }
 }

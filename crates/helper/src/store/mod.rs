@@ -13,7 +13,8 @@
 //! Every file ends with a digest of its name and its bytes, is written under another name and then renamed. A
 //! process that is killed loses nothing that it confirmed. Slots are not forced onto the disk, which would cost
 //! more than all the rest: after a power failure those of the last seconds may be damaged, which the digest shows;
-//! they count as empty, and the party puts them again.
+//! they count as empty, and the party puts them again. The helper's own secret alone is forced: what it has
+//! committed to it must be able to open.
 
 mod file;
 mod record;

@@ -22,7 +22,7 @@ impl Spec {
         let lens: Vec<u64> = items.iter().map(|items| self.list_len(*items)).collect();
         let list = |party: usize| formats[party].list_bytes(lens[party]);
         let answer = |party: usize| lens[party].div_ceil(8);
-        let sizes = SIZE_LEN * items.len() as u64;
+        let sizes = SIZE_LEN * (items.len() as u64 - 1);
         if self.variant.hides_size() {
             let seal = SEAL_LEN as u64;
             let relayed = list(1) + seal * u64::from(formats[1].segments());

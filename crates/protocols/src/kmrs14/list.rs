@@ -2,11 +2,11 @@
 
 use super::board::{Board, Boards};
 use super::outer::Dummy;
-use super::slot::{Kind, Slot};
+use super::slot::Slot;
 use super::spec::Spec;
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_labels::{Bits, Format, Label, Order, Scratch, Segment, Sorted, Spool};
 use vesica_net::{Pool, Progress};
@@ -105,21 +105,19 @@ impl OwnList {
         Ok(Self { sorted, order: Mutex::new(order), rows })
     }
 
-    /// Puts the segments that are not there yet, each after `wrap`, and then the number of labels.
+    /// Puts the segments that are not there yet, each after `wrap`, and returns how many labels there are.
     pub(super) fn send(
         &self,
-        party: u8,
-        kind: Kind,
+        place: Slot,
+        board: &mut dyn Board,
         boards: &dyn Boards,
         means: &Means<'_>,
         wrap: &(dyn Fn(u32, Vec<u8>) -> Result<Vec<u8>> + Sync),
     ) -> Result<u64> {
-        let len =
-            send_segments(&self.sorted, party, kind, boards, means, wrap, &|index, segment| {
-                let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                order.keep(index, segment).map_err(storage)
-            })?;
-        Ok(len)
+        send_segments(&self.sorted, place, board, boards, means, wrap, &|index, segment| {
+            let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            order.keep(index, segment).map_err(storage)
+        })
     }
 
     /// The rows whose labels' bits are set, after the checks of Figure 2, step 6: (a) all of D_0 is there and
@@ -164,51 +162,55 @@ impl OwnList {
 /// Items labelled at once.
 const PIECE: usize = 1 << 12;
 
-/// Puts the segments of `sorted` that are not there yet, and returns how many labels there are.
+/// Puts the segments of `sorted` that are not there yet into the parts of `place`, and returns how many labels there
+/// are. What `board` puts
+/// next comes after all of them.
 pub(super) fn send_segments(
     sorted: &Sorted,
-    party: u8,
-    kind: Kind,
+    place: Slot,
+    board: &mut dyn Board,
     boards: &dyn Boards,
     means: &Means<'_>,
     wrap: &(dyn Fn(u32, Vec<u8>) -> Result<Vec<u8>> + Sync),
     keep: &(dyn Fn(u32, &Segment) -> Result<()> + Sync),
 ) -> Result<u64> {
     let segments = sorted.format().segments();
-    let (next, total) = (AtomicU32::new(0), Mutex::new(0));
-    let lane = |mut board: Box<dyn Board>, filled: &[bool]| -> Result<()> {
+    let filled = board.filled(place.kind, segments)?;
+    let (next, total) = (AtomicU32::new(0), AtomicU64::new(0));
+    let lane = |board: &mut dyn Board| -> Result<()> {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= segments {
-                return board.sync();
+                return Ok(());
             }
             let segment = sorted.segment(index).map_err(storage)?;
-            *total.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) +=
-                segment.labels.len() as u64;
+            total.fetch_add(segment.labels.len() as u64, Ordering::Relaxed);
             if !filled[index as usize] {
                 let body = wrap(index, sorted.encode(&segment).map_err(storage)?)?;
-                board.put(Slot::part(kind, party, index), &body)?;
+                board.put(Slot { part: index, ..place }, &body)?;
             }
             keep(index, &segment)?;
             means.progress.step(SENDING, u64::from(index) + 1, u64::from(segments));
         }
     };
-    let mut first = boards.open()?;
-    let filled = first.filled(kind, segments)?;
-    let lanes = boards.lanes().min(segments as usize).max(1);
+    let others = boards.lanes().min(segments as usize).saturating_sub(1);
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..lanes)
-            .map(|_| scope.spawn(|| boards.open().and_then(|board| lane(board, &filled))))
-            .collect();
-        let own = lane(first, &filled);
-        // A lane that failed leaves the rest to the others; all of them are heard before the first failure is told.
+        // What they put is there when they end: nothing else orders it before what `board` puts.
+        let one = || {
+            let mut board = boards.open()?;
+            lane(&mut *board)?;
+            board.sync()
+        };
+        let others: Vec<_> = (0..others).map(|_| scope.spawn(one)).collect();
+        let own = lane(board);
+        // All are heard before the first failure is told.
         let all = others.into_iter().map(|other| match other.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         });
         std::iter::once(own).chain(all).collect::<Vec<_>>().into_iter().collect::<Result<()>>()
     })?;
-    Ok(total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    Ok(total.into_inner())
 }
 
 /// What went wrong with intermediate data on this machine.

@@ -118,16 +118,19 @@ struct Party<'a> {
 impl Party<'_> {
     /// Figures 1 and 2: sends T_i = π_i(F_K(S_i^c + D_0 + D_i)), asks for I, checks it.
     fn submit_and_ask(&self, outer: &Outer, items: &dyn Items) -> Result<Outcome> {
-        let (list, len) = self.submit(outer, items)?;
         let mut board = self.boards.open()?;
+        let (list, len) = self.submit(&mut *board, outer, items)?;
         let matched = match self.run.spec.parties[self.own()].receives {
             true => {
                 let bits = self.answer(&mut *board, len, |_| {})?;
                 Some(list.matched(self.run.spec, &bits)?)
             }
-            false => None,
+            false => {
+                board.sync()?;
+                None
+            }
         };
-        Ok(Outcome { matched, list_lens: self.list_lens(&mut *board)? })
+        Ok(Outcome { matched, list_lens: self.list_lens(&mut *board, len)? })
     }
 
     /// Figure 3. What is sent is T_i = π_i(F_K2(F_K1(S_i)^c + D_0 + D_i)).
@@ -150,8 +153,8 @@ impl Party<'_> {
             },
             |take| outer.of_dummies(take),
         )?;
-        let len = self.send(&list)?;
         let mut board = self.boards.open()?;
+        let len = self.send(&mut *board, &list)?;
         let parties = spec.parties.len();
         let commitments = board.get(Slot::new(Kind::Commitment, party), parties * DIGEST_LEN)?;
         let commitment = commitments
@@ -161,9 +164,8 @@ impl Party<'_> {
             .filter(|_| commitments.len() == parties * DIGEST_LEN)
             .ok_or(Misbehaviour::InvalidValue)?;
         // Step 7. K_1 stays secret: the helper sees F_K1(S_i), which says no more than T_i did.
-        self.open_list(&inner, items)?;
+        self.open_list(&mut *board, &inner, items)?;
         board.put(Slot::new(Kind::OuterSecret, party), inner.outer_secret.expose())?;
-        board.sync()?;
         // Steps 9 to 11.
         let nonce = exact(board.get(Slot::new(Kind::Opening, party), DIGEST_LEN)?)?;
         let mut opened = Commitment::new(&nonce, party);
@@ -172,11 +174,11 @@ impl Party<'_> {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
         let matched = list.matched(spec, &bits)?;
-        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board)? })
+        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board, len)? })
     }
 
     /// Figure 3, step 7: F_K1(S_i), once for each item.
-    fn open_list(&self, inner: &Inner, items: &dyn Items) -> Result<()> {
+    fn open_list(&self, board: &mut dyn Board, inner: &Inner, items: &dyn Items) -> Result<()> {
         let (run, means) = (self.run, self.means);
         let format = inner_format(run.spec, &self.formats, self.own());
         let bits = inner_bits(&self.formats);
@@ -197,9 +199,8 @@ impl Party<'_> {
             })
             .map_err(storage)?;
         let sorted = spool.finish().map_err(storage)?;
-        send_segments(&sorted, run.party, Kind::Opened, self.boards, means, &as_it_is, &|_, _| {
-            Ok(())
-        })?;
+        let place = Slot::new(Kind::Opened, run.party);
+        send_segments(&sorted, place, board, self.boards, means, &as_it_is, &|_, _| Ok(()))?;
         Ok(())
     }
 
@@ -207,9 +208,10 @@ impl Party<'_> {
     fn size_hiding_first(&self, items: &dyn Items) -> Result<Outcome> {
         let (spec, seal) = (self.run.spec, self.run.seal);
         // Step 5.
-        let (list, len) = self.submit(&Outer::new(self.run.secret.expose(), spec, 0), items)?;
         let mut board = self.boards.open()?;
-        let list_lens = self.list_lens(&mut *board)?;
+        let outer = Outer::new(self.run.secret.expose(), spec, 0);
+        let (list, len) = self.submit(&mut *board, &outer, items)?;
+        let list_lens = self.list_lens(&mut *board, len)?;
         // Steps 6 and 7: T'_1 from the helper, T'_2 from P_2.
         let [own_format, their_format] = [self.formats[0], self.formats[1]];
         let own = self.fetch(&mut *board, Kind::Relabelled, 0, own_format, |_, body| Ok(body))?;
@@ -283,11 +285,11 @@ impl Party<'_> {
             },
             |take| relabelled(&relabel, first_format, take, |take| outer.of_dummies(take)),
         )?;
-        let len = list.send(1, Kind::Relayed, self.boards, self.means, &|part, body| {
+        let place = Slot::new(Kind::Relayed, 1);
+        let len = list.send(place, &mut *board, self.boards, self.means, &|part, body| {
             seal.seal(Kind::Relayed, part, body)
         })?;
         board.put(Slot::new(Kind::Size, 1), &len.to_le_bytes())?;
-        board.sync()?;
         // Steps 8 to 10.
         let mut bytes = Vec::new();
         for part in 0..answer_parts(len) {
@@ -301,14 +303,13 @@ impl Party<'_> {
         // Step 11: P_1 may know.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
         board.sync()?;
-        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board)? })
+        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board, len)? })
     }
 
     fn toss(&self, board: &mut dyn Board) -> Result<LabelKey> {
         let commitment = board.get(Slot::new(Kind::TossCommitment, 1), DIGEST_LEN)?;
         let share = derive(TOSS_LABEL, &[self.run.own_secret.expose()]);
         board.put(Slot::new(Kind::TossShare, 1), &share)?;
-        board.sync()?;
         let theirs = board.get(Slot::new(Kind::TossOpening, 1), DIGEST_LEN)?;
         if commitment != toss_commitment(&theirs) {
             return Err(Misbehaviour::CommitmentBroken.into());
@@ -317,7 +318,12 @@ impl Party<'_> {
     }
 
     /// Sorts and sends this party's list.
-    fn submit(&self, outer: &Outer, items: &dyn Items) -> Result<(OwnList, u64)> {
+    fn submit(
+        &self,
+        board: &mut dyn Board,
+        outer: &Outer,
+        items: &dyn Items,
+    ) -> Result<(OwnList, u64)> {
         let list = OwnList::make(
             items,
             self.format(),
@@ -325,16 +331,15 @@ impl Party<'_> {
             |items, take| outer.of_items(items, take),
             |take| outer.of_dummies(take),
         )?;
-        let len = self.send(&list)?;
+        let len = self.send(board, &list)?;
         Ok((list, len))
     }
 
-    fn send(&self, list: &OwnList) -> Result<u64> {
+    fn send(&self, board: &mut dyn Board, list: &OwnList) -> Result<u64> {
         let party = self.run.party;
-        let len = list.send(party, Kind::Labels, self.boards, self.means, &as_it_is)?;
-        let mut board = self.boards.open()?;
+        let place = Slot::new(Kind::Labels, party);
+        let len = list.send(place, board, self.boards, self.means, &as_it_is)?;
         board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())?;
-        board.sync()?;
         Ok(len)
     }
 
@@ -351,8 +356,12 @@ impl Party<'_> {
         Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
     }
 
-    fn list_lens(&self, board: &mut dyn Board) -> Result<Vec<u64>> {
+    /// The number of labels of each list, this party's own being `own_len`.
+    fn list_lens(&self, board: &mut dyn Board, own_len: u64) -> Result<Vec<u64>> {
         let one = |party: usize| {
+            if party == self.own() {
+                return Ok(own_len);
+            }
             let body = board.get(Slot::new(Kind::Size, party as u8), 8)?;
             let len = u64::from_le_bytes(exact(body)?);
             let spec = self.run.spec;

@@ -1,0 +1,318 @@
+//! `vesica agree new`.
+
+use super::{AGREEMENT, output};
+use crate::args::AgreeNewArgs;
+use crate::failure::Failure;
+use std::io::Write;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::aided::AidedAgreement;
+use vesica_link::PublicIdentity;
+use vesica_protocols::kmrs14::{MAX_PARTIES, Variant, find_aided};
+use vesica_protocols::{Operation, Security, catalogue, strongest};
+
+/// What stands for an identity that is still to come.
+const TO_COME: &str = "vesica1...";
+
+/// Where the comments of a new agreement begin.
+const COMMENT_COLUMN: usize = 34;
+
+/// Most rows of a party, where nothing is said.
+const MAX_ROWS_DEFAULT: u64 = 1_000_000;
+
+/// What the helper is called, where nothing is said.
+const HELPER_DEFAULT: &str = "helper";
+
+pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let parties = parties(args)?;
+    let text = match &args.helper {
+        Some(helper) => with_helper(args, helper, &parties),
+        None => between_two(args, &parties),
+    };
+    // Everything but identities that are still to come must be right; for them others stand in.
+    let mut complete = text.clone();
+    for byte in 0..=MAX_PARTIES as u8 {
+        let stand_in = PublicIdentity::from_bytes([byte; PublicIdentity::LEN]).to_string();
+        complete = complete.replacen(TO_COME, &stand_in, 1);
+    }
+    match args.helper {
+        Some(_) => drop(AidedAgreement::parse(&complete)?),
+        None => drop(Agreement::parse(&complete)?),
+    }
+    let Some(path) = &args.file else { return Ok(write!(out, "{text}")?) };
+    output::write(AGREEMENT, path, &text, args.force)?;
+    let (all, each) = match args.helper {
+        Some(_) => ("all parties keep", "each party's and the helper's"),
+        None => ("both sides keep", "each side's"),
+    };
+    writeln!(out, "{} is written; complete it, then {all} the same file", path.display())?;
+    if text.contains(TO_COME) {
+        writeln!(out, "still to come: the identity that {each} `vesica keygen` prints")?;
+    }
+    Ok(writeln!(out, "next: vesica explain {}", path.display())?)
+}
+
+/// A name, and what was given for it.
+type Named = (String, Option<String>);
+
+fn split(text: &str) -> Named {
+    match text.split_once('=') {
+        Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+        None => (text.to_owned(), None),
+    }
+}
+
+fn parties(args: &AgreeNewArgs) -> Result<Vec<Named>, Failure> {
+    let with_helper = args.helper.is_some();
+    let most = if with_helper { MAX_PARTIES } else { 2 };
+    match args.parties.len() {
+        0 => Ok(vec![("shop".to_owned(), None), ("publisher".to_owned(), None)]),
+        found if (2..=most).contains(&found) => {
+            Ok(args.parties.iter().map(|party| split(party)).collect())
+        }
+        found => Err(Failure::PartyCount { found, with_helper }),
+    }
+}
+
+/// The text of an agreement in the making.
+struct Draft {
+    text: String,
+}
+
+impl Draft {
+    fn line(&mut self, line: &str, comment: &str) {
+        self.text += line;
+        if !comment.is_empty() {
+            // Comments stand below each other, unless the line is too long.
+            let blanks = COMMENT_COLUMN.saturating_sub(line.chars().count()).max(2);
+            self.text += &format!("{:blanks$}# {comment}", "");
+        }
+        self.text.push('\n');
+    }
+
+    fn expires(&mut self, args: &AgreeNewArgs) {
+        let comment = "the last day on which it may run (UTC)";
+        match &args.expires {
+            Some(day) => self.line(&format!("expires = {day}"), comment),
+            None => self.line("# expires = 2027-12-31", comment),
+        }
+    }
+
+    /// The tables of values. `receives` is the agreement's field, and `names` are parties.
+    fn values(&mut self, args: &AgreeNewArgs, receives: &str, names: [&str; 2]) {
+        for values in args.question.values(receives, names) {
+            self.line("", "");
+            let comment = if values.table == "sum" { "added up" } else { "shared" };
+            self.line(&format!("[{}]", values.table), &format!("the values that are {comment}"));
+            self.line(&format!("of = {}", quoted(&values.of)), "the party that has them");
+            match &values.columns[..] {
+                [column] => {
+                    self.line(&format!("column = {}", quoted(column)), "their column in its file")
+                }
+                columns => {
+                    let columns: Vec<String> =
+                        columns.iter().map(|column| quoted(column)).collect();
+                    self.line(
+                        &format!("columns = [{}]", columns.join(", ")),
+                        "their columns in its file",
+                    );
+                }
+            }
+            match values.signed {
+                false => self
+                    .line(&format!("bits = {}", values.bits), "the value of a key is below 2^bits"),
+                true => {
+                    self.line(
+                        &format!("bits = {}", values.bits),
+                        "of the value of a key, with its sign",
+                    );
+                    self.line("signed = true", "values may be below zero");
+                }
+            }
+            self.line(
+                "duplicates = \"sum\"",
+                "rows with one key: \"sum\", \"first\" counts, or \"refuse\"",
+            );
+            if args.question.operation() == Operation::SharedValues {
+                self.line("default = 0", "what stands for a value of a key that is not common");
+            }
+        }
+    }
+
+    fn keys(&mut self, args: &AgreeNewArgs) {
+        let keys = match args.keys.as_slice() {
+            [] => vec![("email".to_owned(), None)],
+            keys => keys.iter().map(|key| split(key)).collect(),
+        };
+        for (name, profile) in &keys {
+            // A column that is called like a profile most often holds such values.
+            let profile = profile.as_deref().unwrap_or(match name.as_str() {
+                name @ ("email" | "date" | "digits" | "hex") => name,
+                _ => "trim",
+            });
+            self.line("", "");
+            self.line("[[key]]", "a column that is compared; several make one key");
+            self.line(&format!("name = {}", quoted(name)), "");
+            self.line(
+                &format!("profile = {}", quoted(profile)),
+                "how its values are made comparable",
+            );
+        }
+    }
+
+    fn identity(&mut self, identity: Option<&str>) {
+        match identity {
+            Some(identity) => self.line(&format!("identity = {}", quoted(identity)), ""),
+            None => self.line(
+                &format!("identity = {}", quoted(TO_COME)),
+                "the line that its `vesica keygen` printed",
+            ),
+        }
+    }
+
+    fn parties(&mut self, parties: &[Named], max_rows: u64) {
+        for (name, identity) in parties {
+            self.line("", "");
+            let name = if is_bare(name) { name.clone() } else { quoted(name) };
+            self.line(&format!("[party.{name}]"), "");
+            self.identity(identity.as_deref());
+            self.line(&format!("max_rows = {max_rows}"), "most rows it may bring");
+            self.line("min_rows = 1", "fewest different keys it must bring");
+        }
+    }
+}
+
+fn between_two(args: &AgreeNewArgs, parties: &[Named]) -> String {
+    let operation = args.question.operation();
+    let both = "both".to_owned();
+    let receives = args.receives.as_ref().unwrap_or(match operation {
+        operation if operation.is_for_both() => &both,
+        _ => &parties[0].0,
+    });
+    let text = "# An agreement between two organisations. Both sides keep the same file;\n\
+                # `vesica explain` says in plain words what it means.\n\n"
+        .to_owned();
+    let mut draft = Draft { text };
+    draft.line("version = 1", "");
+    draft.line(&format!("title = {}", quoted(&args.title)), "");
+    draft.line(&format!("operation = \"{operation}\""), words_of(operation));
+    let comment = "who receives the result: a party's name, or \"both\"";
+    draft.line(&format!("receives = {}", quoted(receives)), comment);
+    let strongest = match args.question.min_matches.or(args.question.max_matches) {
+        Some(_) => strongest_within_bounds(operation),
+        None => strongest(operation),
+    };
+    let security = args.security.as_deref().unwrap_or(strongest.name());
+    draft.line(&format!("security = {}", quoted(security)), "the least that both accept");
+    let protocol = args.protocol.as_deref().unwrap_or("auto");
+    let comment = "what suits sizes and network; or an id out of `vesica protocols`";
+    let comment = if protocol == "auto" { comment } else { "" };
+    draft.line(&format!("protocol = {}", quoted(protocol)), comment);
+    draft.expires(args);
+    draft.line("hide_sizes = false", "true: pads each side to its max_rows");
+    for (name, count, comment) in args.question.counts() {
+        draft.line(&format!("{name} = {count}"), comment);
+    }
+    if let Some(bytes) = args.question.key_bytes() {
+        draft.line("", "");
+        draft.line("[union]", "the keys as they cross the network");
+        draft.line(&format!("key_bytes = {bytes}"), "most bytes of a key");
+    }
+    let names = [&parties[0].0, &parties[1].0].map(String::as_str);
+    draft.values(args, receives, names);
+    draft.keys(args);
+    draft.parties(parties, args.max_rows.unwrap_or(MAX_ROWS_DEFAULT));
+    draft.text
+}
+
+fn with_helper(args: &AgreeNewArgs, helper: &str, parties: &[Named]) -> String {
+    let row = args.protocol.as_deref().and_then(|id| find_aided(id).ok());
+    let receives = args.receives.as_deref().unwrap_or("all");
+    let text = "# An agreement of organisations with a helper, which finds what they have in common. All of\n\
+                # them keep the same file; `vesica explain` says in plain words what it means.\n\n"
+        .to_owned();
+    let mut draft = Draft { text };
+    draft.line("version = 1", "");
+    draft.line(&format!("title = {}", quoted(&args.title)), "");
+    let operation = args.question.operation();
+    let comment = match operation {
+        Operation::Intersection => "which rows all of them have",
+        operation => words_of(operation),
+    };
+    draft.line(&format!("operation = \"{operation}\""), comment);
+    let comment = "who receives the result: a name, names in brackets, or \"all\"";
+    let names: Vec<String> = receives.split(',').map(|name| quoted(name.trim())).collect();
+    match &names[..] {
+        [name] => draft.line(&format!("receives = {name}"), comment),
+        names => draft.line(&format!("receives = [{}]", names.join(", ")), comment),
+    }
+    let security = row.map_or(Security::SemiHonest, |row| row.helper_security);
+    let security = args.security.as_deref().unwrap_or(security.name());
+    draft.line(&format!("security = {}", quoted(security)), "against the helper");
+    match &args.protocol {
+        Some(protocol) => draft.line(&format!("protocol = {}", quoted(protocol)), ""),
+        None => draft.line(
+            "# protocol = \"server_aided\"",
+            "by the security, unless one of `vesica protocols` is named",
+        ),
+    }
+    draft.expires(args);
+    // Questions that a helper does not answer: the agreement's own check says so.
+    for (name, count, comment) in args.question.counts() {
+        draft.line(&format!("{name} = {count}"), comment);
+    }
+    draft.values(args, receives, [&parties[0].0, &parties[1].0].map(String::as_str));
+
+    let (name, identity) = match helper.split_once('=') {
+        Some((name, identity)) => (name, Some(identity).filter(|identity| !identity.is_empty())),
+        None if helper.starts_with("vesica") => (HELPER_DEFAULT, Some(helper)),
+        None => (helper, None),
+    };
+    draft.line("", "");
+    draft.line("[helper]", "finds the keys that all have; must collude with none of them");
+    draft.line(&format!("name = {}", quoted(name)), "for people");
+    draft.identity(identity);
+    draft.keys(args);
+    let most =
+        if row.is_some_and(|row| row.variant == Variant::Pet) { 1 } else { MAX_ROWS_DEFAULT };
+    draft.parties(parties, args.max_rows.unwrap_or(most));
+    draft.text
+}
+
+fn words_of(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Intersection => "which rows they have in common",
+        Operation::Cardinality => "how many keys they have in common, not which",
+        Operation::Threshold => "whether they have as many keys in common as asked for",
+        Operation::Sum => "what columns add up to over the keys they have in common",
+        Operation::Union => "which keys they have between them",
+        Operation::PrivateId => "a random identifier of each key they have between them",
+        Operation::Shares => "one half for each of the keys they have in common",
+        Operation::SharedValues => "one half for each of values of common keys, or of a default",
+        _ => "",
+    }
+}
+
+/// The strongest security that any protocol offers for `operation` within bounds.
+fn strongest_within_bounds(operation: Operation) -> Security {
+    let rows = catalogue().iter();
+    let offering = rows.filter(|row| row.bounds.are_kept() && row.operations.contains(&operation));
+    offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
+}
+
+fn is_bare(name: &str) -> bool {
+    !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+/// A TOML string. Control characters are escaped, for the agreement's own check to refuse.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted += &format!("\\u{:04x}", c as u32),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}

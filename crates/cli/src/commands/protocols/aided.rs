@@ -1,0 +1,168 @@
+//! The protocols with a helper.
+
+use super::Parameter;
+use serde::Serialize;
+use std::io::{self, Write};
+use vesica_engine::aided::AidedAgreement;
+use vesica_engine::explain::grouped;
+use vesica_protocols::Security;
+use vesica_protocols::kmrs14::{AidedProtocol, Check, Variant, aided};
+
+/// Sizes of sets for which copies and dummies are shown: 10^3 to 10^8.
+const SHOWN_EXPONENTS: std::ops::RangeInclusive<u32> = 3..=8;
+
+/// A row for machines.
+#[derive(Serialize)]
+pub(super) struct AidedRow {
+    id: &'static str,
+    name: &'static str,
+    source: &'static str,
+    security: &'static str,
+    party_security: &'static str,
+    assumption: &'static str,
+    operations: [&'static str; 1],
+    parties: [usize; 2],
+    all_receive: bool,
+    helper_learns: &'static str,
+    party_learns: &'static str,
+    bytes_formula: &'static str,
+    with_helper: bool,
+    checks: Vec<CheckRow>,
+    parameters: Vec<Parameter>,
+}
+
+/// The copies and dummies for sets of one size.
+#[derive(Serialize)]
+struct CheckRow {
+    keys: u64,
+    copies: u32,
+    dummies: u32,
+    labels: u64,
+    bits: f64,
+}
+
+impl From<&AidedProtocol> for AidedRow {
+    fn from(row: &AidedProtocol) -> Self {
+        let parameters = row.parameters.iter().map(|parameter| Parameter {
+            name: parameter.name,
+            value: parameter.value,
+            source: parameter.source,
+        });
+        AidedRow {
+            id: row.id,
+            name: row.name,
+            source: row.source,
+            security: row.helper_security.name(),
+            party_security: row.party_security,
+            assumption: row.assumption,
+            operations: ["intersection"],
+            parties: [*row.parties.start(), *row.parties.end()],
+            all_receive: row.all_receive,
+            helper_learns: row.helper_learns,
+            party_learns: row.party_learns,
+            bytes_formula: row.bytes_formula,
+            with_helper: true,
+            checks: checks(row),
+            parameters: parameters.collect(),
+        }
+    }
+}
+
+/// None where each item is sent once.
+fn checks(row: &AidedProtocol) -> Vec<CheckRow> {
+    let sizes: Vec<u64> = match row.variant {
+        Variant::SemiHonest => Vec::new(),
+        Variant::Pet => vec![1],
+        _ => SHOWN_EXPONENTS.map(|exponent| 10_u64.pow(exponent)).collect(),
+    };
+    let of = |keys| {
+        let check = Check::cheapest(keys);
+        let Check { copies, dummies } = check;
+        CheckRow { keys, copies, dummies, labels: check.labels(keys), bits: check.bits() }
+    };
+    sizes.into_iter().map(of).collect()
+}
+
+fn parties(row: &AidedProtocol) -> String {
+    match (row.parties.start(), row.parties.end()) {
+        (least, most) if least == most => most.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    }
+}
+
+pub(super) fn list(out: &mut impl Write) -> io::Result<()> {
+    let width = aided().map(|row| row.id.len()).max().unwrap_or_default();
+    writeln!(out, "\nwith a helper")?;
+    writeln!(out, "{:width$}  {:11}  {:7}  name", "protocol", "security", "parties")?;
+    for row in aided() {
+        writeln!(
+            out,
+            "{:width$}  {:11}  {:7}  {}",
+            row.id,
+            row.helper_security.name(),
+            parties(row),
+            row.name
+        )?;
+    }
+    writeln!(out, "\n`vesica protocols ID` shows one in full")
+}
+
+pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{} ({})", row.name, row.id)?;
+    let facts = [
+        ("source", row.source),
+        ("helper", &format!("{}, and colluding with no party", row.helper_security)),
+        ("among parties", row.party_security),
+        ("assumption", row.assumption),
+        ("parties", &parties(row)),
+        ("operations", "intersection"),
+        ("result", if row.all_receive { "for all parties" } else { "for any of the parties" }),
+        ("party learns", row.party_learns),
+        ("helper learns", row.helper_learns),
+        ("bytes", row.bytes_formula),
+    ];
+    writeln!(out)?;
+    for (name, value) in facts {
+        writeln!(out, "{name:16} {value}")?;
+    }
+    writeln!(out, "\nparameters")?;
+    for parameter in row.parameters {
+        writeln!(out, "  {}: {} [{}]", parameter.name, parameter.value, parameter.source)?;
+    }
+    let checks = checks(row);
+    if !checks.is_empty() {
+        writeln!(out, "\ncopies and dummies, where an agreement does not name them")?;
+        writeln!(
+            out,
+            "{:>13}  {:>6}  {:>11}  {:>13}  unnoticed cheating",
+            "keys", "copies", "dummies", "labels"
+        )?;
+    }
+    for check in checks {
+        writeln!(
+            out,
+            "{:>13}  {:>6}  {:>11}  {:>13}  2^-{:.1}",
+            grouped(check.keys),
+            check.copies,
+            grouped(check.dummies.into()),
+            grouped(check.labels),
+            // Rounded up, a chance above 2^-40 would look like one below.
+            (check.bits * 10.0).floor() / 10.0,
+        )?;
+    }
+    Ok(())
+}
+
+/// What `agreement` says of the protocol, on one line.
+pub(crate) fn in_words(agreement: &AidedAgreement) -> String {
+    let row = agreement.protocol();
+    let security = match row.helper_security {
+        Security::Malicious if !agreement.finds_cheats() => "covert".to_owned(),
+        security => security.to_string(),
+    };
+    let check = agreement.helper.check;
+    let copies =
+        if check.copies == 1 { "1 copy".to_owned() } else { format!("{} copies", check.copies) };
+    let dummies = grouped(check.dummies.into());
+    format!("{} ({}, {security}; {copies}, {dummies} dummies of each kind)", row.name, row.id)
+}

@@ -1,0 +1,208 @@
+//! The helper's service, and its being away.
+
+use super::{Message, files, link};
+use crate::failure::{HelperFailure, HelperPlaces, code};
+use std::io::ErrorKind;
+use vesica_backends::{BackendError, BadUrl};
+use vesica_core::{Error, Refusal, TransportError};
+use vesica_engine::explain::grouped;
+use vesica_helper::{OptionsError, SettingsError, SettingsFault, StartError, StoreError};
+use vesica_link::{Endpoint, LinkError, ParseIdentityError};
+
+pub(super) fn failure(failure: &HelperFailure) -> Message {
+    match failure {
+        HelperFailure::Settings(error) => settings(error),
+        HelperFailure::Options { error: OptionsError::Backend(error), at }
+        | HelperFailure::Start { error: StartError::Backend(error), at } => backend(error, at),
+        HelperFailure::Options { error, .. } => Message::here(
+            error.to_string(),
+            "the machine may lack memory or threads: --threads sets how many are taken",
+        ),
+        HelperFailure::Start { error, at } => start(error, at),
+        HelperFailure::Conflict { option, other } => Message {
+            error: format!("{option} and {other} both name the helper's directory"),
+            hint: format!("leave out {option}"),
+            code: code::USAGE,
+        },
+    }
+}
+
+fn start(error: &StartError, at: &HelperPlaces) -> Message {
+    match error {
+        StartError::Link(LinkError::PortInUse) => Message::here(
+            format!("the port of {} is in use by another program", at.listen),
+            "choose another with --listen, and tell the parties; or end the other program",
+        ),
+        StartError::Link(error) => link::setting(error, Some(&Endpoint::Listen(at.listen.clone()))),
+        StartError::Store(StoreError::InUse { path }) => Message::here(
+            format!("another helper uses the directory {}", path.display()),
+            "end it, or give this one a directory of its own with --state",
+        ),
+        StartError::Store(StoreError::Unusable { path, kind }) => Message::here(
+            format!(
+                "the helper's directory {} cannot be used: {}",
+                path.display(),
+                files::cause(*kind)
+            ),
+            files::write_hint(*kind),
+        ),
+        StartError::Metrics(kind) => Message::here(
+            format!(
+                "health and metrics cannot be served at {}: {}",
+                at.metrics,
+                match kind {
+                    ErrorKind::AddrInUse => "the port is in use by another program".to_owned(),
+                    kind => files::cause(*kind),
+                }
+            ),
+            "choose another address with --metrics, or --metrics off",
+        ),
+        StartError::MetricsNotLoopback => Message::here(
+            format!("other machines would reach health and metrics at {}", at.metrics),
+            "take an address of 127.0.0.1; or say metrics_for_others = true in the settings: the pages \
+             are not encrypted, and whoever reaches them reads them",
+        ),
+        StartError::SameParty { name } => Message::here(
+            format!("the settings have the party {name:?} twice, by its name or its identity"),
+            "give each party a table of its own, with its own identity",
+        ),
+        StartError::NoThread(kind) => Message::here(
+            format!("the machine has no thread for the helper: {}", files::cause(*kind)),
+            "end other programs, or raise the limit on threads",
+        ),
+        error => Message::here(error.to_string(), "check the settings and the options"),
+    }
+}
+
+fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
+    let url = &at.backend;
+    match error {
+        BackendError::BadUrl(error) => Message::here(
+            format!("the backend {url} is none: {error}"),
+            match error {
+                BadUrl::Encoding => {
+                    "write a character of a password that is none of a-z, A-Z, 0-9 as a \
+                                     percent sign and its two hexadecimal digits"
+                }
+                _ => {
+                    "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or \
+                      postgres://USER@HOST/DATABASE"
+                }
+            },
+        ),
+        BackendError::Unreachable(kind) => Message {
+            error: format!("the backend {url} cannot be reached: {}", files::cause(*kind)),
+            hint: "start the database; are host and port right?".to_owned(),
+            code: code::NETWORK,
+        },
+        BackendError::Refused => Message::here(
+            format!("the backend {url} does not let the helper in, or not do what it must"),
+            "check user and password; the user needs the right to write, in PostgreSQL to create \
+             temporary tables",
+        ),
+        BackendError::WeakAuthentication => Message::here(
+            format!("the backend {url} asks for a password in a way that would give it away"),
+            "let PostgreSQL ask by scram-sha-256 (pg_hba.conf), and set the password again",
+        ),
+        BackendError::Directory(kind) => Message::here(
+            format!("the directory of the backend {url} cannot be used: {}", files::cause(*kind)),
+            files::write_hint(*kind),
+        ),
+        BackendError::OutOfSpace => Message::here(
+            format!("the backend {url} is out of space"),
+            "give it more memory or disk",
+        ),
+        error => Message::here(
+            format!("the backend {url} cannot be used: {error}"),
+            "look at the database's log",
+        ),
+    }
+}
+
+fn settings(error: &SettingsError) -> Message {
+    let file = match &error.path {
+        Some(path) => path.display().to_string(),
+        None => "the settings".to_owned(),
+    };
+    let place = error.at.map_or(String::new(), |at| format!(", {at}"));
+    let (what, hint) = match &*error.fault {
+        SettingsFault::Unreadable(ErrorKind::InvalidData) => {
+            return Message::here(
+                format!("the settings file {file} is not UTF-8 text"),
+                "check the name, or save the file as UTF-8",
+            );
+        }
+        SettingsFault::Unreadable(kind) => {
+            return Message::here(
+                format!("the settings file {file} cannot be read: {}", files::cause(*kind)),
+                files::read_hint(*kind),
+            );
+        }
+        SettingsFault::Syntax(cause) => {
+            let words: Vec<&str> = cause.message().split_whitespace().collect();
+            (format!("this is not valid TOML: {}", words.join(" ")), EXAMPLE.to_owned())
+        }
+        SettingsFault::UnknownField { field, nearest } => (
+            format!("there is no field {field:?}"),
+            nearest.map_or(EXAMPLE.to_owned(), |near| format!("did you mean {near:?}?")),
+        ),
+        SettingsFault::MissingField { field, meaning } => {
+            (format!("the field {field:?} is missing"), format!("it says: {meaning}"))
+        }
+        SettingsFault::WrongType { field, expected, found } => {
+            (format!("{field:?} should be {expected}, but is {found}"), EXAMPLE.to_owned())
+        }
+        SettingsFault::OutOfRange { field, found, min, max } => (
+            format!("{field:?} is {found}; it goes from {} to {}", grouped(*min), grouped(*max)),
+            "give a number in that range".to_owned(),
+        ),
+        SettingsFault::Backend(error) => (
+            error.to_string(),
+            "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or postgres://USER@HOST/DATABASE"
+                .to_owned(),
+        ),
+        SettingsFault::PartyName { name } => (
+            format!("{name:?} cannot be the name of a party"),
+            "a name has 1 to 32 of the characters a-z, 0-9, - and _".to_owned(),
+        ),
+        SettingsFault::Identity { name, error } => (
+            format!("the identity of {name:?} is none"),
+            match error {
+                ParseIdentityError::IsSecret => {
+                    "it is a SECRET key, which nobody else may see: that party makes a new one with \
+                     `vesica keygen`, and gives you the public line it prints"
+                }
+                _ => "put the whole line here that `vesica keygen` printed at that party; it begins \
+                      with vesica1",
+            }
+            .to_owned(),
+        ),
+        SettingsFault::SameIdentity { one, other } => (
+            format!("the parties {one:?} and {other:?} have the same identity"),
+            "each party makes a key of its own with `vesica keygen`".to_owned(),
+        ),
+        SettingsFault::NoParty => (
+            "no party is named, and a helper serves only those that are".to_owned(),
+            "add a table for each, as [party.north] with identity = \"vesica1...\"".to_owned(),
+        ),
+        fault => (fault.to_string(), EXAMPLE.to_owned()),
+    };
+    Message::here(format!("{file}{place}: {what}"), hint)
+}
+
+const EXAMPLE: &str = "`vesica helper --help` shows an example of the settings";
+
+/// Why a helper is away, in a few words.
+pub(crate) fn away(error: &Error) -> String {
+    match error {
+        Error::Refused(refusal) => match refusal {
+            Refusal::Storage => "its disk is full or fails".to_owned(),
+            Refusal::Backend => "its database is not there".to_owned(),
+            Refusal::ShuttingDown => "it is shutting down".to_owned(),
+            refusal => refusal.to_string(),
+        },
+        Error::Transport(TransportError::Io(kind)) => files::cause(*kind),
+        Error::Transport(TransportError::Idle(_)) => "it is silent".to_owned(),
+        _ => "the connection was lost".to_owned(),
+    }
+}

@@ -1,0 +1,190 @@
+//! Bars on a terminal, lines elsewhere, nothing when quiet.
+
+use crate::args::TalkArgs;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::HashMap;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use vesica_engine::explain::grouped;
+
+/// How often a step that goes on says so, without a terminal.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+const BAR: &str = "{prefix:<20} [{bar:28}] {percent:>3}%  {msg}  {eta} left";
+const SPINNER: &str = "{spinner} {msg}";
+
+/// The name of the step that is a wait.
+const WAITING: &str = "waiting";
+
+/// How it is told.
+enum Manner {
+    Silent,
+    Lines,
+    Bars(MultiProgress),
+}
+
+/// Where a run tells what it does.
+pub(crate) struct Screen {
+    manner: Manner,
+    steps: Mutex<HashMap<String, Step>>,
+}
+
+/// A step that takes its time.
+struct Step {
+    start: Instant,
+    last_line: Instant,
+    bar: Option<ProgressBar>,
+}
+
+/// How far a step is.
+pub(crate) struct Progress<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) done: u64,
+    pub(crate) total: u64,
+    /// How many of what are done, for the rate.
+    pub(crate) count: u64,
+    pub(crate) unit: &'static str,
+}
+
+impl Screen {
+    /// A screen as `talk` asks for.
+    pub(crate) fn new(talk: &TalkArgs) -> Self {
+        let log_on_stderr = talk.log.is_some() && talk.log_file.is_none();
+        let manner = if talk.quiet || log_on_stderr {
+            Manner::Silent
+        } else if io::stderr().is_terminal() {
+            Manner::Bars(MultiProgress::with_draw_target(ProgressDrawTarget::stderr()))
+        } else {
+            Manner::Lines
+        };
+        Self { manner, steps: Mutex::default() }
+    }
+
+    /// Takes the bars off the terminal.
+    pub(crate) fn finish(&self) {
+        if let Manner::Bars(bars) = &self.manner {
+            let _ = bars.clear();
+        }
+    }
+
+    /// Takes the bars of steps off the terminal that ended without a last word.
+    pub(crate) fn finish_steps(&self, is_over: impl Fn(&str) -> bool) {
+        for (name, step) in self.steps().iter() {
+            if let Some(bar) = step.bar.as_ref().filter(|_| is_over(name)) {
+                bar.finish_and_clear();
+            }
+        }
+    }
+
+    fn steps(&self) -> MutexGuard<'_, HashMap<String, Step>> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A line that stays.
+    pub(crate) fn say(&self, line: &str) {
+        match &self.manner {
+            Manner::Silent => {}
+            // Standard error that cannot be written is no reason to end a run.
+            Manner::Lines => drop(writeln!(io::stderr(), "{line}")),
+            Manner::Bars(bars) => drop(bars.println(line)),
+        }
+    }
+
+    /// A line that says how far something is; now and then without a terminal.
+    pub(crate) fn step(&self, progress: &Progress<'_>) {
+        let mut steps = self.steps();
+        let step = steps.entry(progress.name.to_owned()).or_insert_with(|| {
+            let now = Instant::now();
+            Step { start: now, last_line: now, bar: self.bar(progress.name, progress.total) }
+        });
+        let elapsed = step.start.elapsed();
+        let rate = progress.count as f64 / elapsed.as_secs_f64().max(1e-3);
+        let message = format!(
+            "{} {}, {} a second",
+            grouped(progress.count),
+            progress.unit,
+            grouped(rate as u64)
+        );
+        if let Some(bar) = &step.bar {
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
+            bar.set_message(message);
+            if progress.done >= progress.total {
+                bar.finish_and_clear();
+            }
+            return;
+        }
+        if step.last_line.elapsed() >= LINE_EVERY && progress.done < progress.total {
+            step.last_line = Instant::now();
+            let share = progress.done as f64 / progress.total as f64;
+            let left = elapsed.mul_f64((1.0 - share) / share.max(1e-9));
+            let line = format!(
+                "{}: {:.0}%, {message}, {} left",
+                progress.name,
+                100.0 * share,
+                super::duration(left)
+            );
+            drop(steps);
+            self.say(&line);
+        }
+    }
+
+    fn bar(&self, name: &str, total: u64) -> Option<ProgressBar> {
+        let Manner::Bars(bars) = &self.manner else { return None };
+        let style = ProgressStyle::with_template(BAR).expect("the template is valid");
+        let bar = bars.add(ProgressBar::new(total));
+        bar.set_style(style.progress_chars("=> "));
+        bar.set_prefix(name.to_owned());
+        Some(bar)
+    }
+
+    /// A line about a wait; now and then without a terminal, and at once when it `is_news`.
+    pub(crate) fn waiting(&self, line: String, is_news: bool) {
+        let mut steps = self.steps();
+        let step = steps.entry(WAITING.to_owned()).or_insert_with(|| {
+            let bar = match &self.manner {
+                Manner::Bars(bars) => {
+                    let style =
+                        ProgressStyle::with_template(SPINNER).expect("the template is valid");
+                    let bar = bars.add(ProgressBar::new_spinner());
+                    bar.set_style(style);
+                    Some(bar)
+                }
+                _ => None,
+            };
+            let now = Instant::now();
+            Step { start: now, last_line: now, bar }
+        });
+        match &step.bar {
+            Some(bar) => {
+                bar.set_message(line);
+                bar.tick();
+            }
+            None if is_news || step.last_line.elapsed() >= LINE_EVERY => {
+                step.last_line = Instant::now();
+                drop(steps);
+                self.say(&line);
+            }
+            None => {}
+        }
+    }
+
+    pub(crate) fn end_waiting(&self) {
+        if let Some(Step { bar: Some(bar), .. }) = self.steps().remove(WAITING) {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_templates_of_the_bars_are_valid() {
+        for template in [BAR, SPINNER] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! One party's run with a helper: read, meet, match, write.
+
+use super::AidedAgreement;
+use super::meeting::{self, Envelopes, MeetingError};
+use super::report::{AidedReport, Parts};
+use super::scratch::{FolderScratch, RowItems};
+use super::state::{State, StateError};
+use crate::clock::PhaseClock;
+use crate::error::{ConfigFault, InputFault};
+use crate::job::{ITEM_LABEL, named_here};
+use crate::report::InputReport;
+use crate::resources::Stopwatch;
+use crate::run::Steps;
+use crate::{Error, Event, Observer, Phase};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use vesica_core::hash::{ItemHash, Transcript};
+use vesica_core::{Misbehaviour, Refusal};
+use vesica_helper::{Remote, RemoteOptions};
+use vesica_link::letters::LetterError;
+use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_net::{Meter, Pool};
+use vesica_protocols::kmrs14::{self, Board, Boards, Items, Matched, Means, Outcome};
+use vesica_records::{
+    KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, StreamError, Streamed, check_output,
+    stream_items, write_rows,
+};
+
+const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";
+
+/// Memory for intermediate data where nothing is said, in bytes.
+pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
+
+/// Everything one party brings to a run with a helper.
+pub struct AidedJob {
+    /// What was agreed.
+    pub agreement: AidedAgreement,
+    /// This party's secret identity; it also says which party this is.
+    pub identity: Identity,
+    /// This party's rows.
+    pub source: Source,
+    /// For a key of the agreement the column of the file that holds it, where the names differ.
+    pub columns: BTreeMap<String, String>,
+    /// Where the result goes when this party receives it.
+    pub output: Option<OutputOptions>,
+    /// Where the helper is: `host:port`.
+    pub helper: String,
+    /// How long to wait for it whenever it cannot be reached, and how long it may be silent. The endpoint is not
+    /// looked at.
+    pub link: LinkOptions,
+    /// CPU threads to use, and connections to the helper.
+    pub threads: NonZeroUsize,
+    /// About how much memory intermediate data may take before it goes to files.
+    pub memory_bytes: u64,
+    /// The folder for intermediate data, and for what the party needs to come back to a run that was interrupted. It
+    /// is made when it is not there, and removed when the run is over.
+    pub state: PathBuf,
+    /// Forgets a run that was interrupted, ends it for the other parties, and begins a new one.
+    pub restart: bool,
+    /// Whether a refused value is an error rather than a skipped and counted row.
+    pub strict: bool,
+}
+
+/// The key columns of `agreement` as they are named in a party's file.
+///
+/// # Errors
+/// [`ConfigFault::UnknownKey`] when `columns` names no key of the agreement.
+pub fn aided_key_columns(
+    agreement: &AidedAgreement,
+    columns: &BTreeMap<String, String>,
+) -> Result<Vec<KeyColumn>, Error> {
+    let known = || agreement.keys.iter().map(|key| key.name.clone());
+    if let Some(given) = columns.keys().find(|name| !known().any(|known| known == **name)) {
+        return Err(
+            ConfigFault::UnknownKey { given: given.clone(), known: known().collect() }.into()
+        );
+    }
+    let column = |key: &crate::agreement::Key| KeyColumn {
+        name: key.name.clone(),
+        column: named_here(&key.name, columns),
+        profile: key.profile,
+    };
+    Ok(agreement.keys.iter().map(column).collect())
+}
+
+/// How encoded keys become items under `agreement`: digests bound to it.
+pub fn aided_key_items(agreement: &AidedAgreement) -> KeyItems {
+    KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
+}
+
+/// Runs `job` to its end: on success the result file is in place, and the helper knows that this party has all it
+/// needs. When it fails half-way, the same job goes on where it was; so do the other parties.
+///
+/// # Errors
+/// Any [`Error`]; no result file, or part of one, is left behind.
+pub fn run_aided(
+    job: AidedJob,
+    observer: Arc<dyn Observer>,
+    cancel: &CancelToken,
+) -> Result<AidedReport, Error> {
+    let started_at = jiff::Timestamp::now();
+    let stopwatch = Stopwatch::start();
+    observer.event(&Event::Phase(Phase::Preparing));
+    let party = seat(&job)?;
+    let state = State::open(&job.state).map_err(|error| state_error(&job, error))?;
+    if let Some(output) = &job.output {
+        let own = state.has_written().map_err(|error| storage(&job, error))?;
+        let output = OutputOptions { force: output.force || own, ..output.clone() };
+        check_output(&job.source, &output)?;
+    }
+    let key = aided_key_columns(&job.agreement, &job.columns)?;
+    let mut clock = PhaseClock::default();
+
+    let scratch = FolderScratch::new(state.folder());
+    let start = Instant::now();
+    // A quarter: the rest is for sorting, while these are still there.
+    let mut items = RowItems::new(job.memory_bytes / 4, &scratch);
+    let (streamed, digest) = read(&job, &key, &mut items, &*observer, cancel)?;
+    clock.add(Phase::Reading, start.elapsed());
+
+    let meter = Meter::new();
+    let pool =
+        Pool::new(job.threads).map_err(|_| Error::Bug("the CPU threads could not be started"))?;
+    let run = Run {
+        job: &job,
+        party,
+        state: &state,
+        observer: &observer,
+        cancel,
+        meter: &meter,
+        pool: &pool,
+    };
+    let connected = run.connect();
+    let (remote, board) = match connected {
+        Ok((remote, board)) if job.restart => {
+            drop(board);
+            remote.end().map_err(|error| run.error(error, Phase::Connecting))?;
+            drop(remote);
+            state.forget().map_err(|error| storage(&job, error))?;
+            run.connect()?
+        }
+        // The helper has ended or forgotten the old run already.
+        Err(error) if job.restart && is_over(&error) => {
+            state.forget().map_err(|error| storage(&job, error))?;
+            run.connect()?
+        }
+        Ok(connected) => connected,
+        Err(error) => return Err(run.ended(error)),
+    };
+    let done =
+        match run.take_part((&remote, board), &items, &streamed, &digest, &scratch, &mut clock) {
+            Ok(done) => done,
+            Err(error) => {
+                // What cannot go well any more, nobody should wait for.
+                if run.is_final(&error) {
+                    let _ = remote.end();
+                    let _ = state.forget();
+                }
+                return Err(run.ended(error));
+            }
+        };
+    let wire_bytes = remote.wire_bytes();
+    drop(remote);
+    state.remove().map_err(|error| storage(&job, error))?;
+    Ok(Parts {
+        job: &job,
+        party,
+        started_at,
+        counts: InputReport::new(job.source.format().to_string(), &streamed.counts),
+        keyed: streamed.keyed,
+        scales: &done.scales,
+        outcome: &done.outcome,
+        rows_written: done.rows_written,
+        wire_bytes,
+        clock: &clock,
+        meter: &meter,
+        used: stopwatch.read(),
+    }
+    .report())
+}
+
+/// What a finished run left.
+struct Done {
+    scales: Vec<u32>,
+    outcome: Outcome,
+    rows_written: Option<u64>,
+}
+
+fn seat(job: &AidedJob) -> Result<u8, Error> {
+    let (agreement, public) = (&job.agreement, job.identity.public());
+    let party = agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
+    if let (true, Some(on)) = (agreement.is_expired(jiff::Timestamp::now()), agreement.expires) {
+        return Err(ConfigFault::Expired { on }.into());
+    }
+    let name = || agreement.parties[party].name.clone();
+    match (agreement.receives(party), &job.output) {
+        (true, None) => Err(ConfigFault::OutputMissing { party: name() }.into()),
+        (false, Some(_)) => Err(ConfigFault::OutputNotLearned { party: name() }.into()),
+        _ => Ok(party as u8),
+    }
+}
+
+/// Reads the file's items, and their digest.
+fn read(
+    job: &AidedJob,
+    key: &[KeyColumn],
+    items: &mut RowItems<'_>,
+    observer: &dyn Observer,
+    cancel: &CancelToken,
+) -> Result<(Streamed, [u8; 32]), Error> {
+    observer.event(&Event::Phase(Phase::Reading));
+    let terms = &job.agreement.parties[usize::from(seat(job)?)];
+    let limits = KeyLimits {
+        max_rows: Some(terms.max_rows),
+        strict: job.strict,
+        may_be_empty: terms.min_rows == 0,
+    };
+    let mut digest = Transcript::new(ROWS_LABEL, &[]);
+    let mut progress = |progress: vesica_records::Progress| {
+        observer.event(&Event::Reading {
+            bytes_done: progress.bytes_done,
+            bytes_total: progress.bytes_total,
+            rows: progress.rows,
+        });
+        go_on(cancel)
+    };
+    let mut sink = |batch: &[vesica_core::Item]| {
+        batch.iter().for_each(|item| digest.update(item.as_bytes()));
+        items.push(batch)
+    };
+    let hash = aided_key_items(&job.agreement);
+    let streamed = stream_items(&job.source, key, &hash, &limits, &mut sink, &mut progress)
+        .map_err(|error| match error {
+            StreamError::Input(error) => error.into(),
+            StreamError::Sink(error) => storage(job, error),
+        })?;
+    // Repeated keys are not known yet; the lists are checked for them once they are all there.
+    if streamed.keyed < terms.min_rows {
+        return Err(InputFault::TooFewKeys { distinct: streamed.keyed, min: terms.min_rows }.into());
+    }
+    observer.event(&Event::KeysRead(&streamed.counts));
+    Ok((streamed, digest.finish()))
+}
+
+/// What the steps of one run share.
+struct Run<'a> {
+    job: &'a AidedJob,
+    party: u8,
+    state: &'a State,
+    observer: &'a Arc<dyn Observer>,
+    cancel: &'a CancelToken,
+    meter: &'a Meter,
+    pool: &'a Pool,
+}
+
+impl Run<'_> {
+    /// A way to the helper, and a first connection to it.
+    fn connect(&self) -> Result<(Remote, Box<dyn Board>), Error> {
+        let (job, agreement) = (self.job, &self.job.agreement);
+        let kept = |error| storage(job, error);
+        self.observer.event(&Event::Phase(Phase::Connecting));
+        let observer = Arc::clone(self.observer);
+        let remote = Remote::new(RemoteOptions {
+            identity: job.identity.clone(),
+            helper: agreement.helper.identity,
+            address: job.helper.clone(),
+            link: job.link.clone(),
+            spec: agreement.spec(),
+            lanes: job.threads.get(),
+            instance: self.state.instance().map_err(kept)?,
+            pool: self.pool.clone(),
+            meter: self.meter.clone(),
+            cancel: self.cancel.clone(),
+            on_event: Arc::new(move |event| observer.event(&Event::Helper(&event))),
+        });
+        let board = remote.open().map_err(|error| match (error, remote.link_error()) {
+            (vesica_core::Error::Transport(_), Some(link)) => {
+                Error::from_link(link, &agreement.helper.name)
+            }
+            (error, _) => self.error(error, Phase::Connecting),
+        })?;
+        match remote.instance() {
+            Some(instance) => self.state.keep_instance(&instance).map_err(kept)?,
+            None => return Err(Error::Bug("a connected run has no instance")),
+        }
+        Ok((remote, board))
+    }
+
+    fn take_part(
+        &self,
+        (remote, mut board): (&Remote, Box<dyn Board>),
+        items: &RowItems<'_>,
+        streamed: &Streamed,
+        digest: &[u8; 32],
+        scratch: &FolderScratch,
+        clock: &mut PhaseClock,
+    ) -> Result<Done, Error> {
+        let (job, spec) = (self.job, self.job.agreement.spec());
+        let kept = |error| storage(job, error);
+        if !self.state.keep_rows(digest).map_err(kept)? {
+            return Err(InputFault::OtherRows { state: job.state.clone() }.into());
+        }
+
+        self.observer.event(&Event::Phase(Phase::Meeting));
+        let start = Instant::now();
+        let (secrets, own_secret) = self.state.secrets().map_err(kept)?;
+        let scale = spec.scale(items.rows()) as u8;
+        let common = meeting::meet(
+            &mut *board,
+            &spec,
+            self.party,
+            &job.identity,
+            self.state,
+            (&secrets, scale),
+        )
+        .map_err(|error| self.meeting_error(error))?;
+        self.observer.event(&Event::Agreed);
+        clock.add(Phase::Meeting, start.elapsed());
+
+        self.observer.event(&Event::Phase(Phase::Matching));
+        let start = Instant::now();
+        let at = |error| self.error(error, Phase::Matching);
+        let steps = Steps { observer: Arc::clone(self.observer) };
+        let means = Means {
+            scratch,
+            memory_bytes: job.memory_bytes / 2,
+            pool: self.pool,
+            progress: &steps,
+        };
+        let facts = kmrs14::Run {
+            spec: &spec,
+            party: self.party,
+            scales: &common.scales,
+            secret: &common.secret,
+            own_secret: &own_secret,
+            seal: &Envelopes::new(&common.secret),
+        };
+        let outcome = kmrs14::run(&facts, items, &means, remote).map_err(at)?;
+        self.check_sizes(&outcome)?;
+        self.observer.event(&Event::Checked);
+        clock.add(Phase::Matching, start.elapsed());
+
+        let start = Instant::now();
+        let rows_written = match (&job.output, &outcome.matched) {
+            (Some(output), Some(matched)) => Some(self.write(output, streamed.rows, matched)?),
+            _ => None,
+        };
+        clock.add(Phase::Writing, start.elapsed());
+        self.state.keep_finished().map_err(|error| storage(job, error))?;
+        remote.done().map_err(|error| self.error(error, Phase::Checking))?;
+        Ok(Done { scales: common.scales, outcome, rows_written })
+    }
+
+    /// Every party brought as many different keys as was agreed.
+    fn check_sizes(&self, outcome: &Outcome) -> Result<(), Error> {
+        let spec = self.job.agreement.spec();
+        for (party, (len, terms)) in
+            outcome.list_lens.iter().zip(&self.job.agreement.parties).enumerate()
+        {
+            if *len >= spec.list_len(terms.min_rows) {
+                continue;
+            }
+            let items = spec.items(*len);
+            if party == usize::from(self.party) {
+                return Err(InputFault::TooFewKeys { distinct: items, min: terms.min_rows }.into());
+            }
+            let kind = Misbehaviour::SizeOutsideAgreement {
+                len: items,
+                min: terms.min_rows,
+                max: terms.max_rows,
+            };
+            return Err(Error::PeerMisbehaved {
+                peer: terms.name.clone(),
+                phase: Phase::Matching,
+                kind,
+            });
+        }
+        Ok(())
+    }
+
+    fn write(&self, output: &OutputOptions, rows: u64, matched: &Matched) -> Result<u64, Error> {
+        self.observer.event(&Event::Phase(Phase::Writing));
+        let kept = |error| storage(self.job, error);
+        let force = output.force || self.state.has_written().map_err(kept)?;
+        let output = OutputOptions { force, ..output.clone() };
+        self.state.keep_written().map_err(kept)?;
+        let mut progress = |progress: vesica_records::Progress| {
+            self.observer.event(&Event::Writing {
+                bytes_done: progress.bytes_done,
+                bytes_total: progress.bytes_total,
+                rows: progress.rows,
+            });
+            go_on(self.cancel)
+        };
+        Ok(write_rows(&self.job.source, rows, &matched.rows, &output, &mut progress)?.rows)
+    }
+
+    /// Whether the run cannot go well any more, so that the others need not wait for it.
+    fn is_final(&self, error: &Error) -> bool {
+        matches!(error, Error::PeerMisbehaved { .. } | Error::Letter { .. })
+            || matches!(error, Error::Input(InputFault::TooFewKeys { .. }))
+    }
+
+    /// What `error` means to a party that comes back: of a run that is over at the helper nothing is kept, so that
+    /// the next is a new one.
+    fn ended(&self, error: Error) -> Error {
+        if !is_over(&error) {
+            return error;
+        }
+        let has_finished = self.state.has_finished().unwrap_or_default();
+        if let Err(error) = self.state.forget() {
+            return storage(self.job, error);
+        }
+        match error {
+            // Its last words had arrived, and those of all others.
+            Error::Refused { refusal: Refusal::Expired, .. } if has_finished => {
+                Error::AlreadyFinished
+            }
+            error => error,
+        }
+    }
+
+    fn error(&self, error: vesica_core::Error, phase: Phase) -> Error {
+        let names = self.job.agreement.parties.iter().map(|party| &*party.name).collect::<Vec<_>>();
+        Error::from_helper(error, phase, &self.job.agreement.helper.name, &names, &self.job.state)
+    }
+
+    fn meeting_error(&self, error: MeetingError) -> Error {
+        match error {
+            MeetingError::Run(error) => self.error(error, Phase::Meeting),
+            MeetingError::Storage(error) => storage(self.job, error),
+            MeetingError::Letter(kind) => {
+                let party = match kind {
+                    LetterError::Malformed { party }
+                    | LetterError::BadSignature { party }
+                    | LetterError::NotSealedForUs { party }
+                    | LetterError::NotTheCommitment { party } => Some(party),
+                    _ => None,
+                };
+                let named = party.and_then(|party| self.job.agreement.parties.get(party));
+                Error::Letter { party: named.map(|party| party.name.clone()), kind }
+            }
+        }
+    }
+}
+
+/// Whether the helper has ended the run, or forgotten it.
+fn is_over(error: &Error) -> bool {
+    let Error::Refused { refusal, .. } = error else { return false };
+    matches!(
+        refusal,
+        Refusal::Ended { .. }
+            | Refusal::Expired
+            | Refusal::Malformed { .. }
+            | Refusal::OpenedOther { .. }
+            | Refusal::OpenedDifferently
+    )
+}
+
+fn go_on(cancel: &CancelToken) -> ControlFlow<()> {
+    if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+fn storage(job: &AidedJob, error: std::io::Error) -> Error {
+    ConfigFault::Scratch { folder: job.state.clone(), kind: error.kind() }.into()
+}
+
+fn state_error(job: &AidedJob, error: StateError) -> Error {
+    match error {
+        StateError::InUse => ConfigFault::StateInUse { folder: job.state.clone() }.into(),
+        StateError::Io(error) => storage(job, error),
+    }
+}

@@ -1,0 +1,64 @@
+//! What a helper says of a run to a party that only asks.
+
+use super::AidedAgreement;
+use crate::error::ConfigFault;
+use crate::{Error, Event, Observer, Phase};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use vesica_helper::{Remote, RemoteOptions};
+use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_net::{Meter, Pool};
+
+/// What a helper says of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AidedSeen {
+    /// The names of the parties that have said hello.
+    pub present: Vec<String>,
+    /// The hash of the agreement under which another of the parties waits now in another run of the same parties.
+    pub other_agreement: Option<[u8; 32]>,
+}
+
+/// Asks the helper at `address` (`host:port`) whether it would take the party of `identity` into the run of
+/// `agreement`, and who is there. Nothing of the run is begun by it. The endpoint of `link` is not looked at.
+///
+/// # Errors
+/// [`ConfigFault::NotAParty`], what the helper refuses, and those of the connection.
+pub fn look_aided(
+    agreement: &AidedAgreement,
+    identity: Identity,
+    address: &str,
+    link: LinkOptions,
+    observer: Arc<dyn Observer>,
+    cancel: &CancelToken,
+) -> Result<AidedSeen, Error> {
+    let public = identity.public();
+    agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
+    let names: Vec<&str> = agreement.parties.iter().map(|party| &*party.name).collect();
+    let helper = &agreement.helper;
+    let phase = Phase::Connecting;
+    let failed = |error| Error::from_helper(error, phase, &helper.name, &names, Path::new(""));
+    observer.event(&Event::Phase(phase));
+    let remote = Remote::new(RemoteOptions {
+        identity,
+        helper: helper.identity,
+        address: address.to_owned(),
+        link,
+        spec: agreement.spec(),
+        lanes: 1,
+        instance: None,
+        pool: Pool::new(NonZeroUsize::MIN).map_err(failed)?,
+        meter: Meter::new(),
+        cancel: cancel.clone(),
+        on_event: Arc::new(move |event| observer.event(&Event::Helper(&event))),
+    });
+    let seen = remote.look().map_err(|error| match (error, remote.link_error()) {
+        (vesica_core::Error::Transport(_), Some(link)) => Error::from_link(link, &helper.name),
+        (error, _) => failed(error),
+    })?;
+    let present = seen.present.iter().filter_map(|party| names.get(usize::from(*party)));
+    Ok(AidedSeen {
+        present: present.map(|name| (*name).to_owned()).collect(),
+        other_agreement: seen.other_agreement,
+    })
+}

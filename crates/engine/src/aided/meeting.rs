@@ -1,0 +1,125 @@
+//! The parties meet through the helper, and toss the coins that make their common secret.
+
+use super::state::State;
+use vesica_core::{Misbehaviour, Result, Secret};
+use vesica_link::letters::{HELLO_LEN, LETTER_LEN, LetterError, Met, SEAL_LEN, Sealer};
+use vesica_link::{Identity, PublicIdentity};
+use vesica_protocols::kmrs14::{Board, Kind, Seal, Slot, Spec};
+
+const RELAYED_LABEL: &str = "vesica engine 2026 relayed list v1";
+const FOUND_LABEL: &str = "vesica engine 2026 relayed answer v1";
+
+/// What all parties know once they have met.
+pub(crate) struct Common {
+    /// The scales that they announced.
+    pub(crate) scales: Vec<u32>,
+    /// What they tossed.
+    pub(crate) secret: Secret<[u8; 32]>,
+}
+
+/// Why a meeting failed.
+pub(crate) enum MeetingError {
+    Run(vesica_core::Error),
+    Letter(LetterError),
+    Storage(std::io::Error),
+}
+
+impl From<vesica_core::Error> for MeetingError {
+    fn from(error: vesica_core::Error) -> Self {
+        MeetingError::Run(error)
+    }
+}
+
+impl From<LetterError> for MeetingError {
+    fn from(error: LetterError) -> Self {
+        MeetingError::Letter(error)
+    }
+}
+
+impl From<std::io::Error> for MeetingError {
+    fn from(error: std::io::Error) -> Self {
+        MeetingError::Storage(error)
+    }
+}
+
+/// Says hello with this party's `scale`, waits for all others, and tosses.
+///
+/// The scale stands before the signed words, for the helper, and in them, for the parties: a helper that changed it
+/// would make labels too short.
+pub(crate) fn meet(
+    board: &mut dyn Board,
+    spec: &Spec,
+    party: u8,
+    identity: &Identity,
+    state: &State,
+    (meeting, scale): (&vesica_link::letters::Meeting, u8),
+) -> std::result::Result<Common, MeetingError> {
+    let parties = 0..spec.parties.len() as u8;
+    let context = spec.id();
+    let mut hello = vec![scale];
+    hello.extend_from_slice(&meeting.hello(identity, &context, &[scale]));
+    board.put(Slot::new(Kind::Hello, party), &hello)?;
+
+    let len = 1 + HELLO_LEN + 1;
+    let (mut scales, mut hellos) = (Vec::new(), Vec::new());
+    for other in parties.clone() {
+        let mut body = match other == party {
+            true => hello.clone(),
+            false => board.get(Slot::new(Kind::Hello, other), len)?,
+        };
+        if body.len() != len {
+            return Err(LetterError::Malformed { party: usize::from(other) }.into());
+        }
+        scales.push(u32::from(body.remove(0)));
+        hellos.push(body);
+    }
+    let identities: Vec<_> =
+        spec.parties.iter().map(|party| PublicIdentity::from_bytes(party.identity)).collect();
+    let met: Met = meeting.meet(usize::from(party), &identities, &context, &hellos, 1)?;
+    for (other, scale) in scales.iter().enumerate() {
+        if met.note(other).iter().map(|scale| u32::from(*scale)).ne([*scale]) {
+            return Err(LetterError::Malformed { party: other }.into());
+        }
+    }
+
+    let shares = state.shares(|| met.shares())?;
+    board.put(Slot::new(Kind::Share, party), &shares)?;
+    let most = LETTER_LEN * (spec.parties.len() - 1);
+    let bodies: Result<Vec<_>> = parties
+        .map(|other| match other == party {
+            // The toss does not look at one's own.
+            true => Ok(Vec::new()),
+            false => board.get(Slot::new(Kind::Share, other), most),
+        })
+        .collect();
+    Ok(Common { scales, secret: met.toss(&bodies?)? })
+}
+
+/// Seals what the two parties of a size-hiding run say to each other.
+pub(crate) struct Envelopes {
+    relayed: Sealer,
+    found: Sealer,
+}
+
+impl Envelopes {
+    pub(crate) fn new(secret: &Secret<[u8; 32]>) -> Self {
+        let sealer = |label, from| Sealer::new(secret.expose(), label, from);
+        Self { relayed: sealer(RELAYED_LABEL, 1), found: sealer(FOUND_LABEL, 0) }
+    }
+
+    fn of(&self, kind: Kind) -> &Sealer {
+        if kind == Kind::Found { &self.found } else { &self.relayed }
+    }
+}
+
+impl Seal for Envelopes {
+    fn seal(&self, kind: Kind, part: u32, body: Vec<u8>) -> Result<Vec<u8>> {
+        Ok(self.of(kind).seal(part, body))
+    }
+
+    fn open(&self, kind: Kind, part: u32, body: Vec<u8>) -> Result<Vec<u8>> {
+        self.of(kind).open(part, body).map_err(|_| Misbehaviour::InvalidValue.into())
+    }
+}
+
+const _: () = assert!(SEAL_LEN == vesica_protocols::kmrs14::SEAL_LEN);

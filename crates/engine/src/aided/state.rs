@@ -1,0 +1,243 @@
+//! What a party keeps of a run that goes on, so that it can be interrupted and come back.
+//!
+//! A folder that its owner alone may enter. Everything in it is of one run, and is removed with its end.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use vesica_core::Secret;
+use vesica_helper::Instance;
+use vesica_link::letters::Meeting;
+use zeroize::Zeroizing;
+
+const MEETING: &str = "meeting";
+const SHARES: &str = "shares";
+const ROWS: &str = "rows";
+const INSTANCE: &str = "instance";
+const WRITTEN: &str = "written";
+const FINISHED: &str = "finished";
+const LOCK: &str = "lock";
+
+/// Most bytes of a file in the folder.
+const MAX_LEN: u64 = 1 << 20;
+
+/// The folder of one party of one run.
+pub(crate) struct State {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Drop for State {
+    /// A folder in which nothing has begun is not left behind.
+    fn drop(&mut self) {
+        if !has_begun(&self.folder) {
+            let _ = fs::remove_file(self.folder.join(LOCK));
+            // It may hold what is not ours.
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+}
+
+/// Whether a run that was interrupted goes on in `folder`.
+pub fn has_begun(folder: &Path) -> bool {
+    folder.join(MEETING).is_file()
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug)]
+pub(crate) enum StateError {
+    /// Another process uses it.
+    InUse,
+    /// The file system.
+    Io(io::Error),
+}
+
+impl From<io::Error> for StateError {
+    fn from(error: io::Error) -> Self {
+        StateError::Io(error)
+    }
+}
+
+impl State {
+    /// Opens the folder, and makes it when it is not there. One process at a time.
+    pub(crate) fn open(folder: &Path) -> Result<Self, StateError> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        // Where it was there before, others may have been let in.
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(folder.join(LOCK))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { folder: folder.to_path_buf(), _lock: lock }),
+            Err(fs::TryLockError::WouldBlock) => Err(StateError::InUse),
+            Err(fs::TryLockError::Error(error)) => Err(StateError::Io(error)),
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The party's secrets of the run: those that are there, or new ones.
+    ///
+    /// # Errors
+    /// Those of the file system; [`io::ErrorKind::InvalidData`] when they are damaged.
+    pub(crate) fn secrets(&self) -> io::Result<(Meeting, Secret<[u8; 32]>)> {
+        if let Some(bytes) = self.read(MEETING)? {
+            let parts = bytes.split_at_checked(32);
+            let (own, meeting) = parts.ok_or(io::ErrorKind::InvalidData)?;
+            let mut secret = Secret::new([0; 32]);
+            secret.expose_mut().copy_from_slice(own);
+            let meeting = Meeting::from_bytes(meeting).ok_or(io::ErrorKind::InvalidData)?;
+            return Ok((meeting, secret));
+        }
+        let meeting = Meeting::new().map_err(|_| io::ErrorKind::Other)?;
+        let mut secret = Secret::new([0; 32]);
+        rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, secret.expose_mut())
+            .map_err(|_| io::ErrorKind::Other)?;
+        let mut bytes = Zeroizing::new(secret.expose().to_vec());
+        bytes.extend_from_slice(&meeting.to_bytes());
+        self.write(MEETING, &bytes)?;
+        Ok((meeting, secret))
+    }
+
+    /// What this party says to the others in the coin toss: what it has said before, or what `make` gives, which is
+    /// kept before it is said.
+    pub(crate) fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> io::Result<Vec<u8>> {
+        if let Some(bytes) = self.read(SHARES)? {
+            return Ok(bytes.to_vec());
+        }
+        let bytes = make();
+        self.write(SHARES, &bytes)?;
+        Ok(bytes)
+    }
+
+    /// Keeps the digest of the rows that take part; `false` when others did so far.
+    pub(crate) fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
+        match self.read(ROWS)? {
+            Some(kept) => Ok(kept[..] == digest[..]),
+            None => self.write(ROWS, digest).map(|()| true),
+        }
+    }
+
+    /// Which run at the helper this is; `None` before it was there.
+    pub(crate) fn instance(&self) -> io::Result<Option<Instance>> {
+        Ok(self.read(INSTANCE)?.and_then(|bytes| bytes[..].try_into().ok()))
+    }
+
+    pub(crate) fn keep_instance(&self, instance: &Instance) -> io::Result<()> {
+        self.write(INSTANCE, instance)
+    }
+
+    /// Whether this run has begun to write its result, so that a file of its name may be its own.
+    pub(crate) fn has_written(&self) -> io::Result<bool> {
+        Ok(self.read(WRITTEN)?.is_some())
+    }
+
+    pub(crate) fn keep_written(&self) -> io::Result<()> {
+        self.write(WRITTEN, &[])
+    }
+
+    /// Whether this party has all it needs, and only its saying so may be missing.
+    pub(crate) fn has_finished(&self) -> io::Result<bool> {
+        Ok(self.read(FINISHED)?.is_some())
+    }
+
+    pub(crate) fn keep_finished(&self) -> io::Result<()> {
+        self.write(FINISHED, &[])
+    }
+
+    /// Forgets the run, so that the next one in this folder is a new one.
+    pub(crate) fn forget(&self) -> io::Result<()> {
+        for name in [MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED] {
+            match fs::remove_file(self.folder.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the run and removes the folder.
+    pub(crate) fn remove(self) -> io::Result<()> {
+        self.forget()
+    }
+
+    fn read(&self, name: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+        let file = match File::open(self.folder.join(name)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Zeroizing::new(Vec::new());
+        file.take(MAX_LEN).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// Appears whole or not at all, and is on the disk when this returns: what a party has said it must be able to
+    /// say again.
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(self.folder.join(name)).map_err(|error| error.error)?;
+        File::open(&self.folder)?.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_stay_the_same_until_the_run_is_forgotten() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let secrets = |state: &State| {
+            let (meeting, own) = state.secrets().unwrap();
+            (meeting.to_bytes().to_vec(), *own.expose())
+        };
+        let state = State::open(&folder).unwrap();
+        let first = secrets(&state);
+        assert_eq!(secrets(&state), first);
+        drop(state);
+        let state = State::open(&folder).unwrap();
+        assert_eq!(secrets(&state), first);
+        assert_eq!(state.shares(|| vec![1]).unwrap(), [1]);
+        assert_eq!(state.shares(|| vec![2]).unwrap(), [1]);
+        assert!(state.keep_rows(&[3; 32]).unwrap() && state.keep_rows(&[3; 32]).unwrap());
+        assert!(!state.keep_rows(&[4; 32]).unwrap());
+        state.forget().unwrap();
+        assert_ne!(secrets(&state), first);
+        state.remove().unwrap();
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn nobody_else_may_look_and_two_processes_do_not_share_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let state = State::open(&folder).unwrap();
+        state.secrets().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&folder.join(MEETING))), (0o700, 0o600));
+        assert!(matches!(State::open(&folder), Err(StateError::InUse)));
+    }
+
+    #[test]
+    fn damaged_secrets_are_an_error_and_never_replaced() {
+        let parent = tempfile::tempdir().unwrap();
+        let state = State::open(&parent.path().join("run")).unwrap();
+        state.secrets().unwrap();
+        let path = state.folder().join(MEETING);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[50] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(state.secrets().err().unwrap().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
