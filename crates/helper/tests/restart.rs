@@ -96,7 +96,7 @@ fn a_helper_that_is_restarted_again_and_again_gives_the_right_answer() {
             }
             // At ever other moments.
             let started = Instant::now();
-            let mut pause = 120;
+            let mut pause = 30;
             let mut restarts = 0;
             while finished.load(Ordering::Acquire) < parties && started.elapsed() < 3 * SOON {
                 std::thread::sleep(Duration::from_millis(pause));
@@ -105,7 +105,7 @@ fn a_helper_that_is_restarted_again_and_again_gives_the_right_answer() {
                 service = Some(again(&house, &place, |_| ()));
                 restarts += 1;
             }
-            assert!(restarts > 1, "{variant:?}: {restarts}");
+            assert!(restarts > 1, "{variant:?} was over before it was disturbed");
         });
     }
 }
