@@ -162,7 +162,7 @@ impl Scene {
         let mut command = vesica();
         command.args(["run", agreement, "--key", &format!("{party}.key")]);
         command.args(["--input", &format!("{party}.csv"), "--connect", &self.address]);
-        command.args(["--wait", "40s", "--idle", "20s", "--threads", "1"]).args(options);
+        command.args(["--wait", "40s", "--idle", "20s", "--threads", "2"]).args(options);
         command.current_dir(self.directory());
         command
     }
