@@ -192,6 +192,25 @@ fn a_restart_ends_the_run_for_the_others_and_begins_a_new_one() {
 }
 
 #[test]
+fn a_run_that_the_helper_has_forgotten_begins_anew() {
+    let scene = Scene::new();
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let helper = scene.helper(&[]);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    kill(helper);
+    fs::remove_dir_all(scene.path("kept")).unwrap();
+    let _helper = scene.helper(&[]);
+    a.wait().assert_failed(5, "cloud has forgotten the run");
+    assert_clean(&scene);
+    for running in ["a", "b"].map(|party| Running::start(scene.party("two.toml", party))) {
+        running.wait().assert_code(0);
+    }
+    assert_results(&scene, &expected);
+}
+
+#[test]
 fn a_helper_whose_disk_is_full_is_waited_for() {
     let scene = Scene::new();
     let expected = with_files(&scene, &["a", "b"], 2000);
