@@ -9,6 +9,8 @@ endian) and the text. BLAKE3 is written out below after its specification (O'Con
 Neves, Wilcox-O'Hearn, 2020), so that this script needs nothing but Python 3.11.
 """
 
+import bisect
+import math
 import pathlib
 import struct
 import sys
@@ -65,17 +67,34 @@ def derive_key(context, material):
     return struct.pack("<8I", *subtree(key, material, 0, MATERIAL, True))
 
 
+def finds_cheats(copies, dummies, rows):
+    """Whether a helper that takes one of m common items for missing is found out but for a chance of
+    2 ** -40, for every m up to rows: it must hit the copies of one item among all labels in the
+    answer that look alike, those of the m items and the dummies. That is m of comb(copies * m +
+    dummies, copies) guesses, which rises with m and then falls."""
+
+    def guesses(m):
+        return math.comb(copies * m + dummies, copies)
+
+    low, high = 1, rows
+    while low < high:
+        middle = (low + high) // 2
+        if (middle + 1) * guesses(middle) > middle * guesses(middle + 1):
+            low = middle + 1
+        else:
+            high = middle
+    return low * 2**40 <= guesses(low)
+
+
 def cheapest(rows):
-    """The copies and dummies with the fewest labels copies * rows + 2 * dummies of which
-    dummies ** (copies - 1) is at least 2 ** 40; with the fewest copies where two are equal."""
+    """The copies and dummies with the fewest labels copies * rows + 2 * dummies that find cheats;
+    with the fewest copies where two are equal."""
     checks = []
     for copies in range(2, 65):
-        dummies = round(2 ** (40 / (copies - 1)))
-        while dummies ** (copies - 1) >= 2**40:
-            dummies -= 1
-        while dummies ** (copies - 1) < 2**40:
-            dummies += 1
-        if dummies <= 2**21:
+        dummies = bisect.bisect_left(
+            range(1, 2**24 + 1), True, key=lambda dummies: finds_cheats(copies, dummies, rows)
+        ) + 1
+        if dummies <= 2**24:
             checks.append((copies * rows + 2 * dummies, copies, dummies))
     return min(checks)[1:]
 

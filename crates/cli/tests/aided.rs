@@ -193,6 +193,30 @@ fn a_check_says_whether_the_helper_would_take_the_run_and_who_is_there() {
 }
 
 #[test]
+fn a_party_with_too_few_different_keys_ends_the_run_for_both_and_they_can_begin_another() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let (protocol, security) = ("server_aided_malicious", "malicious");
+    scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
+    // The last table is that of b.
+    scene.write("two.toml", format!("{}min_rows = 101\n", scene.read("two.toml")));
+    // 101 rows, and a key twice.
+    with_files(&scene, &["a", "b"], 10);
+    let run = |party| Running::start(scene.party("two.toml", party));
+    let [a, b] = ["a", "b"].map(run).map(Running::wait);
+    b.assert_failed(3, "the input has fewer different keys than the agreement asks for");
+    assert!(b.stderr.contains("at least 101 (min_rows)"), "{b:#?}");
+    a.assert_failed(5, "b ended the run");
+    assert!(!scene.path("a.out.csv").exists() && !scene.path("b.out.csv").exists());
+    assert!(scene.states().is_empty(), "{:?}", scene.states());
+    let expected = with_files(&scene, &["a", "b"], 11);
+    for ended in ["a", "b"].map(run).map(Running::wait) {
+        ended.assert_code(0);
+    }
+    assert_results(&scene, &expected);
+}
+
+#[test]
 fn health_and_metrics_answer() {
     let scene = Scene::new();
     let helper = scene.helper(&[]);

@@ -142,6 +142,12 @@ pub enum InputFault {
         /// `min_rows` of this party.
         min: u64,
     },
+    /// Fewer different keys than the agreement asks for, though there were as many rows; how many is not known.
+    #[error("fewer different keys than the {min} that the agreement asks for at least")]
+    TooFewDifferent {
+        /// `min_rows` of this party.
+        min: u64,
+    },
     /// The run that was interrupted had begun with other rows.
     #[error("the run in {} had begun with other rows", state.display())]
     OtherRows {
@@ -311,6 +317,7 @@ impl Error {
                 let party = match refusal {
                     Refusal::Malformed { party }
                     | Refusal::OpenedOther { party }
+                    | Refusal::TooFew { party }
                     | Refusal::Ended { party } => parties.get(usize::from(party)),
                     _ => None,
                 };

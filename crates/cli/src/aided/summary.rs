@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_engine::aided::{AidedAgreement, AidedReport};
+use vesica_engine::aided::{AidedAgreement, AidedReport, chance};
 use vesica_engine::explain::{bytes, grouped};
 use vesica_protocols::kmrs14::Variant;
 
@@ -71,7 +71,6 @@ fn answer(output: Option<&Path>, agreement: &AidedAgreement, report: &AidedRepor
 /// What a helper that cheats would risk.
 fn cheating(agreement: &AidedAgreement) -> String {
     let helper = &agreement.helper.name;
-    let check = agreement.helper.check;
     if agreement.variant == Variant::SemiHonest {
         return format!(
             "{helper} is trusted to follow the protocol: this check finds mishaps, not every deceit"
@@ -84,8 +83,7 @@ fn cheating(agreement: &AidedAgreement) -> String {
         );
     }
     format!(
-        "a wrong answer of {helper} goes unnoticed with a chance of at most {}^-{}",
-        grouped(check.dummies.into()),
-        check.copies - 1
+        "a wrong answer of {helper} goes unnoticed with a chance of at most {}",
+        chance(agreement.cheating_bits())
     )
 }

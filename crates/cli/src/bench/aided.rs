@@ -95,6 +95,7 @@ pub(crate) fn run_party(args: &AidedPartyArgs, out: &mut impl Write) -> Result<(
     let party = |(identity, rows): (&PublicIdentity, &u64)| PartySpec {
         identity: *identity.as_bytes(),
         max_rows: (*rows).max(1),
+        min_rows: 0,
         receives: true,
     };
     let bench = AidedBenchParty {

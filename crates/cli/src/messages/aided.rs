@@ -108,6 +108,15 @@ fn refused(
         Refusal::OpenedDifferently => {
             peer(format!("the parties opened different secrets, says {helper}"), DECEIT)
         }
+        Refusal::TooFew { .. } => peer(
+            format!("{party} brought fewer different keys than was agreed, says {helper}"),
+            "that party brings more rows, or all agree on a smaller min_rows for it; then run the same \
+             command again, which begins a new run",
+        ),
+        Refusal::TooLate => network(
+            "the run cannot be ended any more: both parties have opened their lists".to_owned(),
+            "give the same command without --restart, which gets the answer; then begin a new run",
+        ),
         Refusal::Ended { .. } => network(
             format!("{party} ended the run, while {}", doing(phase)),
             "look at that party's messages; then run the same command again, which begins a new run",

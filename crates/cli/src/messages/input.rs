@@ -20,6 +20,14 @@ pub(super) fn fault(fault: &InputFault) -> Message {
             ),
             "bring more rows, or agree on a smaller min_rows with the other side",
         ),
+        InputFault::TooFewDifferent { min } => Message::here(
+            format!(
+                "the input has fewer different keys than the agreement asks for: at least {} (min_rows)",
+                grouped(*min)
+            ),
+            "some of its rows have the same key: bring more rows, or agree on a smaller min_rows with the \
+             other side",
+        ),
         InputFault::OtherRows { state } => Message::here(
             format!("the file changed since the run in {} began", state.display()),
             "put back the file as it was, and run the same command again; or give --restart, which ends \

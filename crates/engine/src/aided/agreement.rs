@@ -90,7 +90,17 @@ impl AidedTerms {
 
     /// Whether the helper may cheat unnoticed with a chance of no more than 2^-40.
     pub fn finds_cheats(&self) -> bool {
-        finds_cheats(self.helper.check)
+        finds_cheats(self.helper.check, self.most_rows())
+    }
+
+    /// −log2 of the largest chance with which a wrong answer of the helper goes unnoticed by a party.
+    pub fn cheating_bits(&self) -> f64 {
+        self.helper.check.bits(self.most_rows())
+    }
+
+    /// The largest number of rows that a party may have.
+    pub(crate) fn most_rows(&self) -> u64 {
+        self.parties.iter().map(|party| party.max_rows).max().unwrap_or(1)
     }
 
     /// Whether the last day is over, in UTC, at `now`.
@@ -99,11 +109,14 @@ impl AidedTerms {
     }
 }
 
-/// Whether t^(c-1) is at least 2^40.
-fn finds_cheats(check: Check) -> bool {
-    let enough = 1_u128 << MALICIOUS_BITS;
-    let times = 1..check.copies;
-    times.fold(1, |power: u128, _| (power * u128::from(check.dummies)).min(enough)) == enough
+/// Whether a wrong answer for sets of at most `rows` rows goes unnoticed with a chance of no more than 2^-40.
+fn finds_cheats(check: Check, rows: u64) -> bool {
+    check.bits(rows) >= f64::from(MALICIOUS_BITS)
+}
+
+/// The chance of 2 to the power of -`bits`, rounded up: `2^-28.3`.
+pub fn chance(bits: f64) -> String {
+    format!("2^-{:.1}", (bits * 10.0).floor() / 10.0)
 }
 
 impl Deref for AidedAgreement {
@@ -128,6 +141,7 @@ impl AidedAgreement {
         let party = |(position, party): (usize, &PartyTerms)| PartySpec {
             identity: *party.identity.as_bytes(),
             max_rows: party.max_rows,
+            min_rows: party.min_rows,
             receives: self.receives(position),
         };
         Spec {

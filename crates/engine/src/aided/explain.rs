@@ -2,7 +2,7 @@
 
 mod limits;
 
-use super::{AidedAgreement, AidedTerms};
+use super::{AidedAgreement, AidedTerms, chance};
 use crate::agreement::PartyTerms;
 use crate::explain::{Explanation, Section, bytes, grouped, of_keys};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
@@ -217,17 +217,15 @@ impl Words<'_> {
         }
     }
 
-    /// 1 - t^-(c-1), floored, in per cent.
+    /// The chance that a wrong answer is noticed, floored, in per cent.
     fn deterrence(&self) -> String {
-        let Check { copies, dummies } = self.check();
-        let exponent = copies - 1;
-        // Below 2^-40 it is called malicious, so the power is small.
-        let power = (0..exponent).fold(1_u64, |power, _| power.saturating_mul(dummies.into()));
-        let millionths = (100_000_000 * u128::from(power - 1) / u128::from(power)) as u64;
+        let noticed = -(-self.terms().cheating_bits() * std::f64::consts::LN_2).exp_m1();
+        // Below 2^-40 it is called malicious, so that this is less than the whole.
+        let millionths = (noticed * 1e8).floor() as u64;
         let (whole, part) = (millionths / 1_000_000, format!("{:06}", millionths % 1_000_000));
         let percent = format!("{whole}.{part}");
         let percent = percent.trim_end_matches('0').trim_end_matches('.');
-        format!("{percent} % (1 - {}^-{exponent})", grouped(dummies.into()))
+        format!("{percent} %")
     }
 
     fn protocol(&self) -> Vec<String> {
@@ -275,8 +273,8 @@ impl Words<'_> {
                 "How much of cheating this finds is not proven for this protocol.".to_owned()
             }
             _ => format!(
-                "Cheating goes unnoticed with probability at most {dummies}^-{}.",
-                copies - 1
+                "A wrong answer goes unnoticed with probability at most {}.",
+                chance(self.terms().cheating_bits())
             ),
         };
         format!(
@@ -287,8 +285,7 @@ impl Words<'_> {
 
     /// Whether copies and dummies are those that are chosen where none are given.
     fn is_cheapest(&self) -> bool {
-        let most = self.parties().iter().map(|party| party.max_rows).max().unwrap_or_default();
-        self.check() == Check::cheapest(most)
+        self.check() == Check::cheapest(self.terms().most_rows())
     }
 
     fn cost(&self) -> Vec<String> {

@@ -18,8 +18,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use vesica_core::Refusal;
 use vesica_core::hash::{ItemHash, Transcript};
-use vesica_core::{Misbehaviour, Refusal};
 use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Identity, LinkOptions};
@@ -138,9 +138,8 @@ pub fn run_aided(
     let (remote, board) = match connected {
         Ok((remote, board)) if job.restart => {
             drop(board);
-            remote.end().map_err(|error| run.error(error, Phase::Connecting))?;
+            run.restart(&remote)?;
             drop(remote);
-            state.forget().map_err(|error| storage(&job, error))?;
             run.connect()?
         }
         // The helper has ended or forgotten the old run already.
@@ -155,10 +154,12 @@ pub fn run_aided(
         match run.take_part((&remote, board), &items, &streamed, &digest, &scratch, &mut clock) {
             Ok(done) => done,
             Err(error) => {
-                // What cannot go well any more, nobody should wait for.
+                // What cannot go well any more, nobody should wait for. It is forgotten first: a helper that was
+                // caught, and lets the end of the run hang, must not see the same labels and dummies again.
                 if run.is_final(&error) {
+                    let forgotten = state.forget();
                     let _ = remote.end();
-                    let _ = state.forget();
+                    forgotten.map_err(|error| storage(&job, error))?;
                 }
                 return Err(run.ended(error));
             }
@@ -238,7 +239,7 @@ fn read(
             StreamError::Input(error) => error.into(),
             StreamError::Sink(error) => storage(job, error),
         })?;
-    // Repeated keys are not known yet; the lists are checked for them once they are all there.
+    // Repeated keys are not known yet; a list is refused when they leave too few different ones.
     if streamed.keyed < terms.min_rows {
         return Err(InputFault::TooFewKeys { distinct: streamed.keyed, min: terms.min_rows }.into());
     }
@@ -340,7 +341,6 @@ impl Run<'_> {
             seal: &Envelopes::new(&common.secret),
         };
         let outcome = kmrs14::run(&facts, items, &means, remote).map_err(at)?;
-        self.check_sizes(&outcome)?;
         self.observer.event(&Event::Checked);
         clock.add(Phase::Matching, start.elapsed());
 
@@ -353,33 +353,6 @@ impl Run<'_> {
         self.state.keep_finished().map_err(|error| storage(job, error))?;
         remote.done().map_err(|error| self.error(error, Phase::Checking))?;
         Ok(Done { scales: common.scales, outcome, rows_written })
-    }
-
-    /// Every party brought as many different keys as was agreed.
-    fn check_sizes(&self, outcome: &Outcome) -> Result<(), Error> {
-        let spec = self.job.agreement.spec();
-        for (party, (len, terms)) in
-            outcome.list_lens.iter().zip(&self.job.agreement.parties).enumerate()
-        {
-            if *len >= spec.list_len(terms.min_rows) {
-                continue;
-            }
-            let items = spec.items(*len);
-            if party == usize::from(self.party) {
-                return Err(InputFault::TooFewKeys { distinct: items, min: terms.min_rows }.into());
-            }
-            let kind = Misbehaviour::SizeOutsideAgreement {
-                len: items,
-                min: terms.min_rows,
-                max: terms.max_rows,
-            };
-            return Err(Error::PeerMisbehaved {
-                peer: terms.name.clone(),
-                phase: Phase::Matching,
-                kind,
-            });
-        }
-        Ok(())
     }
 
     fn write(&self, output: &OutputOptions, rows: u64, matched: &Matched) -> Result<u64, Error> {
@@ -399,10 +372,30 @@ impl Run<'_> {
         Ok(write_rows(&self.job.source, rows, &matched.rows, &output, &mut progress)?.rows)
     }
 
+    /// Forgets a run that was interrupted, and ends it for the others.
+    ///
+    /// # Errors
+    /// As [`Run::error`]. Only where the run cannot be ended any more, it goes on where it was.
+    fn restart(&self, remote: &Remote) -> Result<(), Error> {
+        let kept = |error| storage(self.job, error);
+        self.state.put_aside().map_err(kept)?;
+        let ended = remote.end().map_err(|error| self.error(error, Phase::Connecting));
+        if let Err(error @ Error::Refused { refusal: Refusal::TooLate, .. }) = ended {
+            self.state.take_back().map_err(kept)?;
+            return Err(error);
+        }
+        self.state.forget().map_err(kept)?;
+        match ended {
+            // Somebody else was faster.
+            Err(error) if is_over(&error) => Ok(()),
+            ended => ended,
+        }
+    }
+
     /// Whether the run cannot go well any more, so that the others need not wait for it.
     fn is_final(&self, error: &Error) -> bool {
         matches!(error, Error::PeerMisbehaved { .. } | Error::Letter { .. })
-            || matches!(error, Error::Input(InputFault::TooFewKeys { .. }))
+            || matches!(error, Error::Input(InputFault::TooFewDifferent { .. }))
     }
 
     /// What `error` means to a party that comes back: of a run that is over at the helper nothing is kept, so that
@@ -425,6 +418,12 @@ impl Run<'_> {
     }
 
     fn error(&self, error: vesica_core::Error, phase: Phase) -> Error {
+        if let vesica_core::Error::Refused(Refusal::TooFew { party }) = error
+            && party == self.party
+        {
+            let min = self.job.agreement.parties[usize::from(party)].min_rows;
+            return InputFault::TooFewDifferent { min }.into();
+        }
         let names = self.job.agreement.parties.iter().map(|party| &*party.name).collect::<Vec<_>>();
         Error::from_helper(error, phase, &self.job.agreement.helper.name, &names, &self.job.state)
     }
@@ -450,12 +449,15 @@ impl Run<'_> {
 
 /// Whether the helper has ended the run, or forgotten it.
 fn is_over(error: &Error) -> bool {
-    let Error::Refused { refusal, .. } = error else { return false };
+    let Error::Refused { refusal, .. } = error else {
+        return matches!(error, Error::Input(InputFault::TooFewDifferent { .. }));
+    };
     matches!(
         refusal,
         Refusal::Ended { .. }
             | Refusal::Expired
             | Refusal::Malformed { .. }
+            | Refusal::TooFew { .. }
             | Refusal::OpenedOther { .. }
             | Refusal::OpenedDifferently
     )

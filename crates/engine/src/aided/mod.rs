@@ -19,6 +19,7 @@ mod state;
 
 pub use agreement::{
     AidedAgreement, AidedFault, AidedTerms, AnyAgreement, HelperTerms, MAX_HELPER_NAME_CHARS,
+    chance,
 };
 pub use explain::explain;
 pub use job::{AidedJob, MEMORY_BYTES_DEFAULT, aided_key_columns, aided_key_items, run_aided};

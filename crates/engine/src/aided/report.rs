@@ -96,7 +96,7 @@ pub struct AidedProtocolReport {
     pub copies: u32,
     /// Dummies of each kind.
     pub dummies: u32,
-    /// −log2 of the chance that a helper that cheats goes unnoticed.
+    /// −log2 of the largest chance that a wrong answer of the helper goes unnoticed, for sets of these sizes.
     pub cheating_bits: f64,
     /// Its parameters.
     pub parameters: Vec<ParameterReport>,
@@ -206,7 +206,7 @@ impl Parts<'_> {
                 assumption: row.assumption,
                 copies: spec.copies,
                 dummies: spec.dummies,
-                cheating_bits: spec.check().bits(),
+                cheating_bits: spec.check().bits(keys.iter().copied().max().unwrap_or(1)),
                 parameters,
             },
             input: InputReport {

@@ -17,7 +17,11 @@ const ROWS: &str = "rows";
 const INSTANCE: &str = "instance";
 const WRITTEN: &str = "written";
 const FINISHED: &str = "finished";
+const ASIDE: &str = "aside";
 const LOCK: &str = "lock";
+
+/// Whatever is kept of a run. The first goes first: without it nothing of the run can go on.
+const KEPT: [&str; 7] = [MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED, ASIDE];
 
 /// Most bytes of a file in the folder.
 const MAX_LEN: u64 = 1 << 20;
@@ -61,6 +65,8 @@ impl From<io::Error> for StateError {
 
 impl State {
     /// Opens the folder, and makes it when it is not there. One process at a time.
+    ///
+    /// What is left there of a run that was not forgotten to the end, or never begun, is removed.
     pub(crate) fn open(folder: &Path) -> Result<Self, StateError> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // Where it was there before, others may have been let in.
@@ -72,10 +78,15 @@ impl State {
             .mode(0o600)
             .open(folder.join(LOCK))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { folder: folder.to_path_buf(), _lock: lock }),
-            Err(fs::TryLockError::WouldBlock) => Err(StateError::InUse),
-            Err(fs::TryLockError::Error(error)) => Err(StateError::Io(error)),
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(StateError::InUse),
+            Err(fs::TryLockError::Error(error)) => return Err(StateError::Io(error)),
         }
+        let state = Self { folder: folder.to_path_buf(), _lock: lock };
+        if !has_begun(folder) {
+            state.forget()?;
+        }
+        Ok(state)
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -151,15 +162,35 @@ impl State {
         self.write(FINISHED, &[])
     }
 
+    /// Takes away what a run goes on from, so that nothing of it is used again even if this process ends here;
+    /// [`State::take_back`] undoes it.
+    pub(crate) fn put_aside(&self) -> io::Result<()> {
+        self.rename(MEETING, ASIDE)
+    }
+
+    /// Undoes [`State::put_aside`].
+    pub(crate) fn take_back(&self) -> io::Result<()> {
+        self.rename(ASIDE, MEETING)
+    }
+
     /// Forgets the run, so that the next one in this folder is a new one.
     pub(crate) fn forget(&self) -> io::Result<()> {
-        for name in [MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED] {
+        for name in KEPT {
             match fs::remove_file(self.folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
-        Ok(())
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// Where there is such a file.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        match fs::rename(self.folder.join(from), self.folder.join(to)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        File::open(&self.folder)?.sync_all()
     }
 
     /// Forgets the run and removes the folder.
@@ -215,6 +246,48 @@ mod tests {
         assert_ne!(secrets(&state), first);
         state.remove().unwrap();
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_a_forgetting_left_half_way_is_removed_before_the_next_run() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let begin = || {
+            let state = State::open(&folder).unwrap();
+            state.secrets().unwrap();
+            state.keep_rows(&[3; 32]).unwrap();
+            state.keep_written().unwrap();
+            state.keep_finished().unwrap();
+        };
+        begin();
+        assert!(State::open(&folder).unwrap().has_written().unwrap());
+        fs::remove_file(folder.join(MEETING)).unwrap();
+        fs::write(folder.join("another's"), "stays").unwrap();
+        let state = State::open(&folder).unwrap();
+        assert!(!state.has_written().unwrap() && !state.has_finished().unwrap());
+        assert!(state.keep_rows(&[4; 32]).unwrap());
+        drop(state);
+        assert_eq!(fs::read(folder.join("another's")).unwrap(), b"stays");
+    }
+
+    #[test]
+    fn what_was_put_aside_comes_back_as_it_was_or_never() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let secret = |state: &State| *state.secrets().unwrap().1.expose();
+        let state = State::open(&folder).unwrap();
+        let first = secret(&state);
+        state.keep_rows(&[3; 32]).unwrap();
+        state.put_aside().unwrap();
+        assert!(!has_begun(&folder));
+        state.take_back().unwrap();
+        assert_eq!(secret(&state), first);
+        assert!(!state.keep_rows(&[4; 32]).unwrap());
+        state.put_aside().unwrap();
+        drop(state);
+        let state = State::open(&folder).unwrap();
+        state.take_back().unwrap();
+        assert_ne!(secret(&state), first);
     }
 
     #[test]

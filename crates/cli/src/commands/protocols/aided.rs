@@ -3,7 +3,7 @@
 use super::Parameter;
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_engine::aided::AidedAgreement;
+use vesica_engine::aided::{AidedAgreement, chance};
 use vesica_engine::explain::grouped;
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{AidedProtocol, Check, Variant, aided};
@@ -78,7 +78,7 @@ fn checks(row: &AidedProtocol) -> Vec<CheckRow> {
     let of = |keys| {
         let check = Check::cheapest(keys);
         let Check { copies, dummies } = check;
-        CheckRow { keys, copies, dummies, labels: check.labels(keys), bits: check.bits() }
+        CheckRow { keys, copies, dummies, labels: check.labels(keys), bits: check.bits(keys) }
     };
     sizes.into_iter().map(of).collect()
 }
@@ -141,13 +141,12 @@ pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> 
     for check in checks {
         writeln!(
             out,
-            "{:>13}  {:>6}  {:>11}  {:>13}  2^-{:.1}",
+            "{:>13}  {:>6}  {:>11}  {:>13}  {}",
             grouped(check.keys),
             check.copies,
             grouped(check.dummies.into()),
             grouped(check.labels),
-            // Rounded up, a chance above 2^-40 would look like one below.
-            (check.bits * 10.0).floor() / 10.0,
+            chance(check.bits),
         )?;
     }
     Ok(())

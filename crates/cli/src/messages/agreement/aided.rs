@@ -272,9 +272,9 @@ mod tests {
     fn copies_dummies_and_receivers_that_will_not_do_are_told() {
         assert_told(
             2,
-            &[(HELPER, "[helper]\ncopies = 3\ndummies = 1_000_000\n"), SECURITY],
+            &[(HELPER, "[helper]\ncopies = 3\ndummies = 100_000\n"), SECURITY],
             [
-                "the agreement, line 8, column 10: 3 copies and 1,000,000 dummies do not find cheating as surely \
+                "the agreement, line 8, column 10: 3 copies and 100,000 dummies do not find cheating as surely \
                  as security = \"malicious\" asks for: the chance to go unnoticed is above 2^-40",
                 "take both out, for those that are chosen; or agree on security = \"semi-honest\" if that chance \
                  will do, which `vesica explain` says",

@@ -88,7 +88,8 @@ impl AidedAgreement {
             Table::new(text, "helper.".to_owned(), helper.value, helper.span, HELPER_FIELDS);
         let (name, identity) = named_helper(&fields, &parties)?;
         let (check, at) = check(&table, &fields, variant, &parties)?;
-        if security.value == Security::Malicious && !finds_cheats(check) {
+        let most = most_rows(&parties);
+        if security.value == Security::Malicious && !finds_cheats(check, most) {
             return Err(refused(&table, at, AidedFault::CheckTooWeak { check }));
         }
         let parties: Vec<PartyTerms> = parties.into_iter().map(|party| party.terms).collect();
@@ -323,7 +324,12 @@ fn check(
         Variant::SemiHonest => {
             Check { copies: 1, dummies: self_check(table, Operation::Intersection)? }
         }
-        _ => Check::cheapest(parties.iter().map(|party| party.terms.max_rows).max().unwrap_or(1)),
+        _ => Check::cheapest(most_rows(parties)),
     };
     Ok((check, fields.span()))
+}
+
+/// The largest number of rows that a party may have.
+fn most_rows(parties: &[PlacedParty]) -> u64 {
+    parties.iter().map(|party| party.terms.max_rows).max().unwrap_or(1)
 }
