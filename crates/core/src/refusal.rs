@@ -38,6 +38,15 @@ pub enum Refusal {
     /// The parties opened different secrets: one of them does not follow the protocol.
     #[error("the parties opened different secrets")]
     OpenedDifferently,
+    /// A party brought fewer different items than was agreed.
+    #[error("party {party} brought fewer different items than was agreed")]
+    TooFew {
+        /// Which.
+        party: u8,
+    },
+    /// A run cannot be ended any more: both parties have opened their lists, and both are to have the answer.
+    #[error("the run cannot be ended any more")]
+    TooLate,
     /// A party ended the run for all.
     #[error("party {party} ended the run")]
     Ended {
@@ -80,6 +89,8 @@ impl Refusal {
             Refusal::ShuttingDown => [13, 0],
             Refusal::Internal => [14, 0],
             Refusal::OpenedDifferently => [15, 0],
+            Refusal::TooFew { party } => [16, party],
+            Refusal::TooLate => [17, 0],
         }
     }
 
@@ -100,6 +111,8 @@ impl Refusal {
             12 => Refusal::Backend,
             13 => Refusal::ShuttingDown,
             15 => Refusal::OpenedDifferently,
+            16 => Refusal::TooFew { party },
+            17 => Refusal::TooLate,
             _ => Refusal::Internal,
         }
     }
@@ -123,6 +136,6 @@ mod tests {
             assert_eq!(Refusal::from_code([code, party]), refusal);
             known += u32::from(code == what);
         }
-        assert_eq!(known, 15);
+        assert_eq!(known, 17);
     }
 }

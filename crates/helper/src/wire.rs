@@ -25,7 +25,7 @@ pub(crate) const HEAD_LEN: usize = 16;
 /// Bytes of an answer to an opening.
 pub(crate) const WELCOME_LEN: usize = 2 + 2 + INSTANCE_LEN + 32;
 
-/// Most bytes of a spec: one of 16 parties has 698.
+/// Most bytes of a spec: one of 16 parties has 826.
 pub(crate) const MAX_SPEC_LEN: usize = 1024;
 
 /// Bytes of what follows a reply that says whom a get waits for.
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn everything_survives_the_wire() {
         for purpose in [Purpose::TakePart, Purpose::Look] {
-            let opening = Opening { purpose, spec_len: 698 };
+            let opening = Opening { purpose, spec_len: 826 };
             assert_eq!(Opening::decode(&opening.encode()), Ok(opening));
         }
         let welcome = Welcome { present: 0x8003, instance: [7; 16], other_agreement: [9; 32] };

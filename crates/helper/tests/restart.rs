@@ -373,12 +373,12 @@ fn a_malformed_list_ends_the_run_and_names_its_party() {
         let mut board = remote.open().unwrap();
         board.put(slot(Kind::Hello, 1), &[spec.largest_scale(1) as u8; 50]).unwrap();
         board.get(slot(Kind::Hello, 0), 50).unwrap();
-        // Two labels that are the same.
+        // Labels that are all the same.
         let format = spec.formats(&[spec.largest_scale(0), spec.largest_scale(1)]).unwrap()[1];
-        let mut body = vec![0; format.segment_bytes(2) as usize];
-        (body[0], body[4]) = (2, 2);
+        let mut body = vec![0; format.segment_bytes(40) as usize];
+        (body[0], body[4]) = (40, 40);
         board.put(slot(Kind::Labels, 1), &body).unwrap();
-        board.put(slot(Kind::Size, 1), &2_u64.to_le_bytes()).unwrap();
+        board.put(slot(Kind::Size, 1), &40_u64.to_le_bytes()).unwrap();
         let malformed = Refusal::Malformed { party: 1 };
         // The other list may be there already, and the run over before the reply.
         assert!(matches!(board.sync(), Ok(()) | Err(Error::Refused(Refusal::Malformed { .. }))));

@@ -178,6 +178,8 @@ pub(super) fn reason(refusal: Refusal) -> &'static str {
         Refusal::Malformed { .. } => "malformed",
         Refusal::OpenedOther { .. } => "opened_other",
         Refusal::OpenedDifferently => "opened_differently",
+        Refusal::TooFew { .. } => "too_few",
+        Refusal::TooLate => "too_late",
         Refusal::Ended { .. } => "ended",
         Refusal::Expired => "expired",
         Refusal::Storage => "storage",

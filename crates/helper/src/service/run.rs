@@ -182,16 +182,14 @@ impl Run {
         self.changed.notify_all();
     }
 
-    /// Waits until `slot` is filled, something ends or hinders the run, or `limit` is over; says whether it is
-    /// filled.
-    pub(super) fn wait(&self, slot: Slot, limit: Duration) -> bool {
+    /// Waits until `is_out` says so, something ends or hinders the run, or `limit` is over; says whether it is out.
+    pub(super) fn wait(&self, limit: Duration, is_out: impl Fn() -> bool) -> bool {
         let state = self.state();
-        let waits = |state: &mut State| {
-            state.over.is_none() && state.hindrance.is_none() && !self.store.is_filled(slot)
-        };
+        let waits =
+            |state: &mut State| state.over.is_none() && state.hindrance.is_none() && !is_out();
         let waited = self.changed.wait_timeout_while(state, limit, waits);
         drop(waited);
-        self.store.is_filled(slot)
+        is_out()
     }
 
     /// Who has said hello, a bit each.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use vesica_core::{Error, Refusal, Result, Role, StopReason, TransportError};
 use vesica_link::Session;
 use vesica_net::{Channel, Context, Meter, Streams};
-use vesica_protocols::kmrs14::helper::check_put;
+use vesica_protocols::kmrs14::helper::{check_put, is_out, may_be_ended};
 use vesica_protocols::kmrs14::{Kind, Slot, Spec};
 
 /// How often a waiting get looks whether its party is still there.
@@ -252,6 +252,9 @@ impl<'a> Visit<'a> {
             }
             Request::Filled { .. } => Err(malformed),
             Request::Done => self.done(seat),
+            Request::End if !may_be_ended(&run.record.spec, &RunDesk { core: self.core, run }) => {
+                Err(Refusal::TooLate)
+            }
             Request::End => {
                 let refusal = Refusal::Ended { party };
                 self.core.end(run, Over::Refused(refusal), Counted::Ended, 1 << party);
@@ -311,7 +314,8 @@ impl<'a> Visit<'a> {
         let started = Instant::now();
         let (mut told, mut looked_at) = (None, None::<Instant>);
         let mut other_agreement = [0; 32];
-        while !run.wait(slot, POLL) {
+        let desk = RunDesk { core, run };
+        while !run.wait(POLL, || is_out(&run.record.spec, &desk, slot)) {
             if let Some(over) = run.over() {
                 return Ok(Err(over.refusal()));
             }

@@ -82,6 +82,7 @@ impl House {
         let party = |party: &usize| PartySpec {
             identity: *self.parties[*party].public().as_bytes(),
             max_rows: MAX_ROWS,
+            min_rows: 0,
             receives: true,
         };
         let spec = Spec {

@@ -1,6 +1,6 @@
 //! What crosses the wire.
 
-use super::helper::{DIGEST_LEN, answer_parts};
+use super::helper::{DIGEST_LEN, answer_parts, relayed_parts};
 use super::outer::inner_format;
 use super::party::SEAL_LEN;
 use super::rows::Variant;
@@ -25,7 +25,7 @@ impl Spec {
         let sizes = SIZE_LEN * (items.len() as u64 - 1);
         if self.variant.hides_size() {
             let seal = SEAL_LEN as u64;
-            let relayed = list(1) + seal * u64::from(formats[1].segments());
+            let relayed = list(1) + seal * u64::from(relayed_parts(formats[1], lens[1]));
             let found = answer(1) + seal * u64::from(answer_parts(lens[1]));
             let first =
                 (list(0) + SIZE_LEN + found, sizes + list(0) + relayed + Slot::PLACE_LEN * lens[0]);
@@ -35,8 +35,8 @@ impl Spec {
             let is_told = u64::from(self.parties[party].receives);
             let (mut put, mut got) = (list(party) + SIZE_LEN, is_told * answer(party) + sizes);
             if self.variant == Variant::Fair {
-                put += inner_format(self, &formats, party).list_bytes(items[party]) + digest;
-                got += 2 * digest + digest;
+                put += inner_format(self, &formats, party).list_bytes(items[party]) + 2 * digest;
+                got += 2 * digest + digest + digest;
             }
             (put, got)
         };

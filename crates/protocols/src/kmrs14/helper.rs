@@ -116,16 +116,26 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
         Share => slot.part == 0 && body.len() <= Slot::SHARE_MAX_LEN && format.is_some(),
         Labels => is_segment(format) && !desk.is_filled(Slot::new(Size, slot.party)),
         Size => {
-            is_one(8)
-                && format.is_some_and(|format| is_complete(spec, desk, slot.party, format, body))
+            let size = body.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+            let (Some(format), Some(size), true) = (format, size, is_one(8)) else {
+                return Err(Refusal::Malformed { party: slot.party });
+            };
+            if size < spec.list_len(spec.parties[party].min_rows) {
+                return Err(Refusal::TooFew { party: slot.party });
+            }
+            spec.takes(party, format, size) && is_complete(spec, desk, slot.party, format, size)
         }
         Opened => {
             is_segment(formats.map(|formats| outer::inner_format(spec, &formats, party)))
                 && desk.is_filled(Slot::new(Commitment, slot.party))
         }
-        OuterSecret => is_one(DIGEST_LEN) && desk.is_filled(Slot::new(Commitment, slot.party)),
+        Seen | OuterSecret => {
+            is_one(DIGEST_LEN) && desk.is_filled(Slot::new(Commitment, slot.party))
+        }
         TossShare => is_one(DIGEST_LEN),
-        Relayed => format.is_some_and(|format| slot.part < format.segments()),
+        Relayed => {
+            format.is_some_and(|format| slot.part < relayed_parts(format, format.list_capacity()))
+        }
         Found => {
             slot.part < answer_parts(1 << 33) && body.len() as u64 <= Slot::ANSWER_PART_LEN + 64
         }
@@ -136,18 +146,31 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
     if is_sound { Ok(()) } else { Err(Refusal::Malformed { party: slot.party }) }
 }
 
-/// Whether the list of `party` is there and has as many labels as `size` says.
-fn is_complete(spec: &Spec, desk: &dyn Desk, party: u8, format: Format, size: &[u8]) -> bool {
-    let Some(size) = size.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) else {
-        return false;
-    };
-    let most = spec.list_len(spec.parties[usize::from(party)].max_rows);
-    let kind =
-        if spec.variant.hides_size() && party == 1 { return size <= most } else { Kind::Labels };
-    let counts = counts(desk, kind, party, format);
-    size <= most
-        && counts
-            .is_ok_and(|counts| counts.iter().map(|count| u64::from(*count)).sum::<u64>() == size)
+/// Whether the list of `party` is there and has `size` labels.
+fn is_complete(spec: &Spec, desk: &dyn Desk, party: u8, format: Format, size: u64) -> bool {
+    // The helper does not have the second list of the size-hiding protocol.
+    if spec.variant.hides_size() && party == 1 {
+        return true;
+    }
+    let counts = counts(desk, Kind::Labels, party, format);
+    counts.is_ok_and(|counts| counts.iter().map(|count| u64::from(*count)).sum::<u64>() == size)
+}
+
+/// Whether a filled slot may be read yet. In the fair protocol no answer is out before both parties can have theirs.
+pub fn is_out(spec: &Spec, desk: &dyn Desk, slot: Slot) -> bool {
+    let is_answer = matches!(slot.kind, Kind::Answer | Kind::Opening);
+    let waits = spec.variant == Variant::Fair && is_answer;
+    desk.is_filled(slot) && (!waits || is_by_all(spec, desk, Kind::Opening))
+}
+
+/// Whether a party may still end the run for all. In the fair protocol not when both have opened their lists: what one
+/// of them then learns the other is to learn, too.
+pub fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
+    spec.variant != Variant::Fair || !is_by_all(spec, desk, Kind::OuterSecret)
+}
+
+fn is_by_all(spec: &Spec, desk: &dyn Desk, kind: Kind) -> bool {
+    (0..spec.parties.len() as u8).all(|party| desk.is_filled(Slot::new(kind, party)))
 }
 
 /// The scales that the parties announced, once all did.
@@ -196,7 +219,7 @@ impl Steps<'_> {
     }
 
     fn filled_by_all(&self, kind: Kind) -> bool {
-        self.parties().all(|party| self.desk.is_filled(Slot::new(kind, party)))
+        is_by_all(self.spec, self.desk, kind)
     }
 
     /// Figure 1, step 3, and Figure 2, step 5: I = ∩ T_i, told to each as bits over its own list.
@@ -235,23 +258,34 @@ impl Steps<'_> {
     }
 
     /// Figure 3, steps 8 and 9: checks that both lists are what was opened, and only then tells both the answer.
+    ///
+    /// And that each party will find its answer in order. A party that knows K_2 can look for an inner label whose
+    /// outer one is a dummy of the other party's: its list would be as it should be, and the other alone would
+    /// find a fault in the answer.
     fn open(&self) -> Result<bool, Refusal> {
         if !self.filled_by_all(Kind::OuterSecret) || self.filled_by_all(Kind::Opening) {
             return Ok(false);
         }
-        let secrets = [0, 1].map(|party| self.read(Slot::new(Kind::OuterSecret, party)));
-        let [first, second] = secrets;
+        let [first, second] = [0, 1].map(|party| self.read(Slot::new(Kind::OuterSecret, party)));
         let secret = first?;
         if secret != second? {
             return Err(Refusal::OpenedDifferently);
         }
         let secret: [u8; DIGEST_LEN] = secret.try_into().map_err(|_| Refusal::Internal)?;
+        let mut found = Vec::new();
         for party in self.parties() {
-            match self.is_what_was_sent(&secret, party)? {
-                Some(true) => {}
-                Some(false) => return Err(Refusal::OpenedOther { party }),
+            match self.opened(&secret, party)? {
+                Some(opened) => found.push(opened),
                 None => return Ok(false),
             }
+        }
+        let first = |what| found.iter().zip(self.parties()).find(|(opened, _)| **opened == what);
+        if let Some((_, party)) = first(Opened::Other) {
+            return Err(Refusal::OpenedOther { party });
+        }
+        // Of two parties it is the other one's doing.
+        if let Some((_, party)) = first(Opened::AtOdds) {
+            return Err(Refusal::OpenedOther { party: 1 - party });
         }
         for party in self.parties() {
             let mut part = 0;
@@ -272,20 +306,19 @@ impl Steps<'_> {
     }
 
     /// Makes the list of `party` again from what it opened, and compares; `None` when asked to stop.
-    fn is_what_was_sent(
-        &self,
-        secret: &[u8; DIGEST_LEN],
-        party: u8,
-    ) -> Result<Option<bool>, Refusal> {
+    fn opened(&self, secret: &[u8; DIGEST_LEN], party: u8) -> Result<Option<Opened>, Refusal> {
         let format = self.formats[usize::from(party)];
         let inner_format = outer::inner_format(self.spec, &self.formats, usize::from(party));
         let Ok(inner_counts) = counts(self.desk, Kind::Opened, party, inner_format) else {
-            return Ok(Some(false));
+            return Ok(Some(Opened::Other));
         };
-        let opened = Stored { desk: self.desk, kind: Kind::Opened, party };
-        let Ok(inner) = List::new(inner_format, &inner_counts, &opened) else {
-            return Ok(Some(false));
+        let stored = Stored { desk: self.desk, kind: Kind::Opened, party };
+        let Ok(inner) = List::new(inner_format, &inner_counts, &stored) else {
+            return Ok(Some(Opened::Other));
         };
+        if inner.len() > inner_format.list_capacity() {
+            return Ok(Some(Opened::Other));
+        }
         let mut spool = self.spool(format)?;
         let keys = outer::Outer::new(secret, self.spec, party);
         let mut values = Vec::new();
@@ -295,21 +328,56 @@ impl Steps<'_> {
             }
             match inner.segment(index, &mut values) {
                 Ok(()) => {}
-                Err(ListError::Malformed) => return Ok(Some(false)),
+                Err(ListError::Malformed) => return Ok(Some(Opened::Other)),
                 Err(_) => return Err(Refusal::Storage),
             }
-            keys.of_values(&values, |label, _| spool.push(label, 0)).map_err(storage)?;
+            let first = inner.start(index);
+            keys.of_values(&values, |label, at| spool.push(label, first + at as u64))
+                .map_err(storage)?;
         }
-        keys.of_dummies(|label, _| spool.push(label, 0)).map_err(storage)?;
+        // The two numbers after the items mark dummies, as in a party's own list.
+        let items = inner.len();
+        keys.of_dummies(|label, kind| {
+            spool.push(label, items + u64::from(kind == outer::Dummy::Own))
+        })
+        .map_err(storage)?;
         let sorted = spool.finish().map_err(storage)?;
-        for index in 0..format.segments() {
+        self.compared(&sorted, party, items)
+    }
+
+    /// Whether `sorted` is what `party` had sent, and its answer one that will pass its checks.
+    fn compared(&self, sorted: &Sorted, party: u8, items: u64) -> Result<Option<Opened>, Refusal> {
+        let size = self.size(party)?;
+        let mut bytes = Vec::new();
+        for part in 0..answer_parts(size) {
+            bytes.extend(self.read(Slot::part(Kind::Kept, party, part))?);
+        }
+        let bits = Bits::from_bytes(bytes, size).ok_or(Refusal::Internal)?;
+        let mut copies = vec![0_u8; items as usize];
+        let (mut rank, mut found, mut in_order) = (0, false, true);
+        for index in 0..sorted.format().segments() {
+            if self.desk.stop() {
+                return Ok(None);
+            }
             let segment = sorted.segment(index).map_err(storage)?;
             let sent = self.read(Slot::part(Kind::Labels, party, index))?;
             if !sorted.encode(&segment).is_ok_and(|bytes| bytes == sent) {
-                return Ok(Some(false));
+                return Ok(Some(Opened::Other));
+            }
+            for number in &segment.numbers {
+                if number & vesica_labels::Segment::FIRST != 0 {
+                    found = bits.get(rank);
+                    rank += 1;
+                }
+                let number = number & !vesica_labels::Segment::FIRST;
+                match copies.get_mut(number as usize) {
+                    Some(copies) => *copies += u8::from(found),
+                    None => in_order &= found == (number == items),
+                }
             }
         }
-        Ok(Some(true))
+        in_order &= copies.iter().all(|count| [0, self.spec.copies].contains(&u32::from(*count)));
+        Ok(Some(if in_order { Opened::AsSent } else { Opened::AtOdds }))
     }
 
     /// Figure 4, step 4: the key that the second party and the helper toss; the helper commits first.
@@ -491,6 +559,17 @@ fn counts(desk: &dyn Desk, kind: Kind, party: u8, format: Format) -> io::Result<
     (0..format.segments()).map(one).collect()
 }
 
+/// What a list that was opened is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opened {
+    /// What was sent, and its party will find the answer in order.
+    AsSent,
+    /// What was sent; but its party would find a fault in the answer.
+    AtOdds,
+    /// Something else.
+    Other,
+}
+
 /// A list on the desk.
 struct Stored<'a> {
     desk: &'a dyn Desk,
@@ -507,6 +586,11 @@ impl Segments for Stored<'_> {
 /// Parts of the answer to a list of `len` labels.
 pub(super) fn answer_parts(len: u64) -> u32 {
     len.div_ceil(8).div_ceil(Slot::ANSWER_PART_LEN).max(1) as u32
+}
+
+/// Parts of a relayed list of `len` labels.
+pub(super) fn relayed_parts(format: Format, len: u64) -> u32 {
+    format.list_bytes(len).div_ceil(Slot::RELAYED_PART_LEN).max(1) as u32
 }
 
 /// A commitment to an answer: BLAKE3 over a random nonce, the party and the bits.

@@ -105,19 +105,27 @@ impl OwnList {
         Ok(Self { sorted, order: Mutex::new(order), rows })
     }
 
-    /// Puts the segments that are not there yet, each after `wrap`, and returns how many labels there are.
+    /// Puts the segments that are not there yet, and returns how many labels there are.
     pub(super) fn send(
         &self,
         place: Slot,
         board: &mut dyn Board,
         boards: &dyn Boards,
         means: &Means<'_>,
-        wrap: &(dyn Fn(u32, Vec<u8>) -> Result<Vec<u8>> + Sync),
     ) -> Result<u64> {
-        send_segments(&self.sorted, place, board, boards, means, wrap, &|index, segment| {
+        send_segments(&self.sorted, place, board, boards, means, &|index, segment| {
             let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             order.keep(index, segment).map_err(storage)
         })
+    }
+
+    /// Segment `index` as it is written, and how many labels it has; its order is kept.
+    pub(super) fn encoded(&self, index: u32) -> Result<(Vec<u8>, u64)> {
+        let segment = self.sorted.segment(index).map_err(storage)?;
+        let bytes = self.sorted.encode(&segment).map_err(storage)?;
+        let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        order.keep(index, &segment).map_err(storage)?;
+        Ok((bytes, segment.labels.len() as u64))
     }
 
     /// The rows whose labels' bits are set, after the checks of Figure 2, step 6: (a) all of D_0 is there and
@@ -171,7 +179,6 @@ pub(super) fn send_segments(
     board: &mut dyn Board,
     boards: &dyn Boards,
     means: &Means<'_>,
-    wrap: &(dyn Fn(u32, Vec<u8>) -> Result<Vec<u8>> + Sync),
     keep: &(dyn Fn(u32, &Segment) -> Result<()> + Sync),
 ) -> Result<u64> {
     let segments = sorted.format().segments();
@@ -186,7 +193,7 @@ pub(super) fn send_segments(
             let segment = sorted.segment(index).map_err(storage)?;
             total.fetch_add(segment.labels.len() as u64, Ordering::Relaxed);
             if !filled[index as usize] {
-                let body = wrap(index, sorted.encode(&segment).map_err(storage)?)?;
+                let body = sorted.encode(&segment).map_err(storage)?;
                 board.put(Slot { part: index, ..place }, &body)?;
             }
             keep(index, &segment)?;

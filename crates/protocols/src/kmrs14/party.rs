@@ -4,7 +4,9 @@
 //! same program again, with the same secrets and the same rows, and goes on where it was.
 
 use super::board::{Board, Boards};
-use super::helper::{Commitment, DIGEST_LEN, answer_parts, toss_commitment, tossed_key};
+use super::helper::{
+    Commitment, DIGEST_LEN, answer_parts, relayed_parts, toss_commitment, tossed_key,
+};
 use super::list::{Items, Matched, Means, OwnList, send_segments, storage};
 use super::outer::{Inner, Outer, inner_bits, inner_format, relabelling_key};
 use super::rows::Variant;
@@ -13,12 +15,13 @@ use super::spec::Spec;
 use std::io;
 use std::sync::Mutex;
 use vesica_core::hash::derive;
-use vesica_core::{Error, Item, Misbehaviour, Result, Secret};
+use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{
     Bits, Format, Label, LabelKey, List, ListError, ScratchFile, Segments, Spool, count_segment,
     join,
 };
 
+const SEEN_LABEL: &str = "vesica kmrs14 2026 commitments seen v1";
 const TOSS_LABEL: &str = "vesica kmrs14 2026 toss share of the party v1";
 
 /// Bytes that sealing adds.
@@ -163,6 +166,15 @@ impl Party<'_> {
             .get(self.own())
             .filter(|_| commitments.len() == parties * DIGEST_LEN)
             .ok_or(Misbehaviour::InvalidValue)?;
+        // Both have seen the same commitments before either opens anything: with K_2 and one list a helper could make
+        // an answer for the other party that passes its checks, if it were not bound yet.
+        let seen =
+            |party: u8| derive(SEEN_LABEL, &[self.run.secret.expose(), &[party], &commitments]);
+        let list_lens = self.list_lens(&mut *board, len)?;
+        board.put(Slot::new(Kind::Seen, party), &seen(party))?;
+        if board.get(Slot::new(Kind::Seen, 1 - party), DIGEST_LEN)? != seen(1 - party) {
+            return Err(Misbehaviour::CommitmentBroken.into());
+        }
         // Step 7. K_1 stays secret: the helper sees F_K1(S_i), which says no more than T_i did.
         self.open_list(&mut *board, &inner, items)?;
         board.put(Slot::new(Kind::OuterSecret, party), inner.outer_secret.expose())?;
@@ -173,8 +185,7 @@ impl Party<'_> {
         if opened.finish() != *commitment {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
-        let matched = list.matched(spec, &bits)?;
-        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board, len)? })
+        Ok(Outcome { matched: Some(list.matched(spec, &bits)?), list_lens })
     }
 
     /// Figure 3, step 7: F_K1(S_i), once for each item.
@@ -200,7 +211,7 @@ impl Party<'_> {
             .map_err(storage)?;
         let sorted = spool.finish().map_err(storage)?;
         let place = Slot::new(Kind::Opened, run.party);
-        send_segments(&sorted, place, board, self.boards, means, &as_it_is, &|_, _| Ok(()))?;
+        send_segments(&sorted, place, board, self.boards, means, &|_, _| Ok(()))?;
         Ok(())
     }
 
@@ -214,10 +225,8 @@ impl Party<'_> {
         let list_lens = self.list_lens(&mut *board, len)?;
         // Steps 6 and 7: T'_1 from the helper, T'_2 from P_2.
         let [own_format, their_format] = [self.formats[0], self.formats[1]];
-        let own = self.fetch(&mut *board, Kind::Relabelled, 0, own_format, |_, body| Ok(body))?;
-        let theirs = self.fetch(&mut *board, Kind::Relayed, 1, their_format, |part, body| {
-            seal.open(Kind::Relayed, part, body)
-        })?;
+        let own = self.fetch(&mut *board, Kind::Relabelled, 0, own_format)?;
+        let theirs = self.fetch_relayed(&mut *board, their_format, list_lens[1])?;
         if [&own, &theirs].map(Fetched::len) != [len, list_lens[1]] {
             return Err(Misbehaviour::InvalidValue.into());
         }
@@ -285,11 +294,8 @@ impl Party<'_> {
             },
             |take| relabelled(&relabel, first_format, take, |take| outer.of_dummies(take)),
         )?;
-        let place = Slot::new(Kind::Relayed, 1);
-        let len = list.send(place, &mut *board, self.boards, self.means, &|part, body| {
-            seal.seal(Kind::Relayed, part, body)
-        })?;
-        board.put(Slot::new(Kind::Size, 1), &len.to_le_bytes())?;
+        let len = self.relay(&mut *board, &list)?;
+        self.put_size(&mut *board, len)?;
         // Steps 8 to 10.
         let mut bytes = Vec::new();
         for part in 0..answer_parts(len) {
@@ -338,9 +344,80 @@ impl Party<'_> {
     fn send(&self, board: &mut dyn Board, list: &OwnList) -> Result<u64> {
         let party = self.run.party;
         let place = Slot::new(Kind::Labels, party);
-        let len = list.send(place, board, self.boards, self.means, &as_it_is)?;
-        board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())?;
+        let len = list.send(place, board, self.boards, self.means)?;
+        self.put_size(board, len)?;
         Ok(len)
+    }
+
+    /// Says that this party's list is complete.
+    fn put_size(&self, board: &mut dyn Board, len: u64) -> Result<()> {
+        let (spec, party) = (self.run.spec, self.run.party);
+        if len < spec.list_len(spec.parties[self.own()].min_rows) {
+            return Err(Refusal::TooFew { party }.into());
+        }
+        board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())
+    }
+
+    /// Figure 4, step 7: sends T'_2 through the helper, sealed, in parts of one length.
+    fn relay(&self, board: &mut dyn Board, list: &OwnList) -> Result<u64> {
+        let most = relayed_parts(self.format(), self.format().list_capacity());
+        let filled = board.filled(Kind::Relayed, most)?;
+        let (mut part, mut total) = (0_u32, 0);
+        let mut waiting: Vec<u8> = Vec::new();
+        let part_len = Slot::RELAYED_PART_LEN as usize;
+        let mut put = |waiting: &[u8]| -> Result<()> {
+            if !filled.get(part as usize).copied().unwrap_or(false) {
+                let body = self.run.seal.seal(Kind::Relayed, part, waiting.to_vec())?;
+                board.put(Slot::part(Kind::Relayed, 1, part), &body)?;
+            }
+            part += 1;
+            Ok(())
+        };
+        for index in 0..self.format().segments() {
+            let (bytes, labels) = list.encoded(index)?;
+            total += labels;
+            waiting.extend_from_slice(&bytes);
+            let whole = waiting.len() / part_len * part_len;
+            waiting[..whole].chunks(part_len).try_for_each(&mut put)?;
+            waiting.drain(..whole);
+        }
+        if !waiting.is_empty() {
+            put(&waiting)?;
+        }
+        Ok(total)
+    }
+
+    /// Gets T'_2 into intermediate storage: `len` labels.
+    fn fetch_relayed(&self, board: &mut dyn Board, format: Format, len: u64) -> Result<Fetched> {
+        let mut file = self.means.scratch.create().map_err(storage)?;
+        let total = format.list_bytes(len);
+        for part in 0..relayed_parts(format, len) {
+            let rest = total - u64::from(part) * Slot::RELAYED_PART_LEN;
+            let expected = rest.min(Slot::RELAYED_PART_LEN) as usize;
+            let body = board.get(Slot::part(Kind::Relayed, 1, part), expected + SEAL_LEN)?;
+            let body = self.run.seal.open(Kind::Relayed, part, body)?;
+            if body.len() != expected {
+                return Err(Misbehaviour::InvalidValue.into());
+            }
+            file.append(&body).map_err(storage)?;
+        }
+        let (mut places, mut counts, mut offset) = (Vec::new(), Vec::new(), 0);
+        for _ in 0..format.segments() {
+            let mut head = [0; 4];
+            if offset + 4 > total {
+                return Err(Misbehaviour::InvalidValue.into());
+            }
+            file.read_exact_at(offset, &mut head).map_err(storage)?;
+            let count = u32::from_le_bytes(head);
+            let bytes = format.segment_bytes(u64::from(count));
+            if u64::from(count) > format.segment_capacity() || offset + bytes > total {
+                return Err(Misbehaviour::InvalidValue.into());
+            }
+            places.push((offset, bytes as usize));
+            counts.push(count);
+            offset += bytes;
+        }
+        Ok(Fetched { format, file: Mutex::new(file), places, counts })
     }
 
     /// The helper's answer to this party's list of `len` labels.
@@ -364,9 +441,10 @@ impl Party<'_> {
             }
             let body = board.get(Slot::new(Kind::Size, party as u8), 8)?;
             let len = u64::from_le_bytes(exact(body)?);
-            let spec = self.run.spec;
-            let most = spec.list_len(spec.parties[party].max_rows);
-            if len <= most { Ok(len) } else { Err(Misbehaviour::InvalidValue.into()) }
+            match self.run.spec.takes(party, self.formats[party], len) {
+                true => Ok(len),
+                false => Err(Misbehaviour::InvalidValue.into()),
+            }
         };
         (0..self.run.spec.parties.len()).map(one).collect()
     }
@@ -378,14 +456,12 @@ impl Party<'_> {
         kind: Kind,
         party: u8,
         format: Format,
-        mut open: impl FnMut(u32, Vec<u8>) -> Result<Vec<u8>>,
     ) -> Result<Fetched> {
         let mut file = self.means.scratch.create().map_err(storage)?;
         let (mut places, mut counts) = (Vec::new(), Vec::new());
-        let most = format.segment_bytes(format.segment_capacity()) as usize + SEAL_LEN;
+        let most = format.segment_bytes(format.segment_capacity()) as usize;
         for index in 0..format.segments() {
             let body = board.get(Slot::part(kind, party, index), most.min(Slot::MAX_LEN))?;
-            let body = open(index, body)?;
             counts.push(count_segment(format, &body).map_err(of_list)?);
             places.push((file.len(), body.len()));
             file.append(&body).map_err(storage)?;
@@ -430,10 +506,6 @@ impl Segments for Fetched {
             .read_exact_at(offset, &mut out)?;
         Ok(out)
     }
-}
-
-fn as_it_is(_: u32, body: Vec<u8>) -> Result<Vec<u8>> {
-    Ok(body)
 }
 
 fn of_list(error: ListError) -> Error {

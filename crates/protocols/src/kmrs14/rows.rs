@@ -1,6 +1,6 @@
 //! The catalogue's rows of protocols with a helper.
 
-use super::spec::{MAX_PARTIES, MAX_ROWS, Spec};
+use super::spec::{LAMBDA, MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, Spec};
 use crate::Security;
 use crate::catalogue::Parameter;
 use std::ops::RangeInclusive;
@@ -124,25 +124,21 @@ pub struct Check {
 }
 
 impl Check {
-    /// The cheapest for lists of `items` different items with which a helper that cheats goes unnoticed with a
-    /// probability of at most t^-(c-1) ≤ 2^-40 (Theorem 2): the one with the fewest labels c·n + 2t.
-    ///
-    /// At 2^20 items four copies and 10,322 dummies. The paper's three and 10^6 give 2^-39.86.
+    /// The cheapest for lists of at most `items` different items with which a helper that cheats goes unnoticed with
+    /// a probability of at most 2^-40, [`Check::bits`]: the one with the fewest labels c·n + 2t.
     pub fn cheapest(items: u64) -> Self {
-        let candidates = (2..=super::spec::MAX_COPIES).filter_map(|copies| {
-            // The fewest dummies whose power reaches 2^40.
-            let exponent = copies - 1;
-            let reaches = |t: u64| {
-                (0..exponent)
-                    .try_fold(1_u128, |power, _| {
-                        let power = power * u128::from(t);
-                        if power >= 1 << 40 { None } else { Some(power) }
-                    })
-                    .is_none()
-            };
-            let root = (2..).find(|t| reaches(*t) || *t > 1 << 21)?;
-            let dummies = u32::try_from(root).ok().filter(|_| reaches(root))?;
-            Some(Self { copies, dummies })
+        let candidates = (2..=MAX_COPIES).filter_map(|copies| {
+            let is_enough =
+                |dummies: u32| Self { copies, dummies }.bits(items) >= f64::from(LAMBDA);
+            if !is_enough(MAX_DUMMIES) {
+                return None;
+            }
+            let (mut too_few, mut enough) = (0, MAX_DUMMIES);
+            while enough - too_few > 1 {
+                let middle = too_few + (enough - too_few) / 2;
+                if is_enough(middle) { enough = middle } else { too_few = middle }
+            }
+            Some(Self { copies, dummies: enough })
         });
         candidates
             .min_by_key(|check| check.labels(items))
@@ -154,9 +150,35 @@ impl Check {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
     }
 
-    /// −log2 of the probability that a helper that cheats goes unnoticed: (c − 1)·log2 t.
-    pub fn bits(&self) -> f64 {
-        f64::from(self.copies - 1) * f64::from(self.dummies).log2()
+    /// −log2 of the largest probability with which a helper that makes a wrong answer for lists of at most `items`
+    /// different items goes unnoticed by a party.
+    ///
+    /// Where m items are common, and the helper takes one of them for missing, it must hit its c labels among c·m + t
+    /// that look alike: m ways to succeed of C(c·m + t, c). The same holds for items that it adds. The published bound
+    /// t^-(c-1) (Theorem 2) is less than that for few items: for c = 9, t = 32 and one item it says 2^-40, where it
+    /// is 2^-28.
+    pub fn bits(&self, items: u64) -> f64 {
+        let (copies, dummies) = (f64::from(self.copies), f64::from(self.dummies));
+        let chance = |common: f64| {
+            let labels = copies * common + dummies;
+            let ways: f64 = (0..self.copies)
+                .map(|i| (labels - f64::from(i)).log2() - f64::from(self.copies - i).log2())
+                .sum();
+            common.log2() - ways
+        };
+        let items = items.max(1) as f64;
+        if self.copies < 2 {
+            // Any label alone: of all that are common, one is as good as another.
+            return -(items.log2() - (items + dummies).log2());
+        }
+        // It rises and then falls with m: its largest value is where its derivative is zero, about t / (c (c - 1)).
+        let (mut low, mut high) = (1.0, items);
+        while high - low > 2.0 {
+            let third = ((high - low) / 3.0).floor().max(1.0);
+            if chance(low + third) < chance(high - third) { low += third } else { high -= third }
+        }
+        let near = [low, (low + 1.0).min(items), high];
+        -near.into_iter().map(chance).fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
@@ -194,8 +216,8 @@ const CHECKED_PARAMETERS: &[Parameter] = &[
     PARAMETERS[2],
     Parameter {
         name: "copies c and dummies t",
-        value: "the fewest labels c n + 2 t with t^-(c-1) at most 2^-40",
-        source: "Theorem 2; at 2^20 items 4 and 10,322",
+        value: "the fewest labels c n + 2 t with which no wrong answer goes unnoticed with more than 2^-40",
+        source: "m / C(cm + t, c) for every m; the published t^-(c-1) of Theorem 2 is too small for few items",
     },
 ];
 
@@ -285,35 +307,62 @@ static PET: AidedProtocol = AidedProtocol {
 mod tests {
     use super::*;
 
+    /// log2 of the binomial coefficient.
+    fn choose(n: u64, k: u64) -> f64 {
+        (0..k).map(|i| ((n - i) as f64).log2() - ((k - i) as f64).log2()).sum()
+    }
+
+    /// The best chance of a helper by trying everything: it drops j of m common items.
+    fn best_chance(check: Check, items: u64) -> f64 {
+        let (c, t) = (u64::from(check.copies), u64::from(check.dummies));
+        let all = (1..=items).flat_map(|m| (1..=m).map(move |j| (m, j)));
+        all.map(|(m, j)| choose(m, j) - choose(c * m + t, c * j)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     #[test]
-    fn the_cheapest_check_reaches_40_bits_and_nothing_cheaper_does() {
-        for items in [0, 1, 1000, 1 << 20, 2_000_000, 2_200_000, 1 << 30] {
-            let cheapest = Check::cheapest(items);
-            assert!(cheapest.bits() >= 40.0, "{cheapest:?}");
-            for copies in 2..40 {
-                for dummies in [
-                    2, 8, 31, 32, 52, 53, 255, 256, 1023, 1024, 10_321, 10_322, 1_048_575,
-                    1_048_576,
-                ] {
-                    let other = Check { copies, dummies };
-                    // Powers are exact at these sizes.
-                    let enough =
-                        (f64::from(dummies)).powi(copies as i32 - 1) >= (1_u64 << 40) as f64;
-                    assert!(
-                        !enough || other.labels(items) >= cheapest.labels(items),
-                        "{items}: {other:?}"
-                    );
+    fn the_chance_of_a_cheat_is_the_best_of_all_guesses() {
+        for copies in 2..=9 {
+            for dummies in [1, 2, 3, 7, 20, 55, 300] {
+                for items in [1, 2, 3, 9, 40] {
+                    let check = Check { copies, dummies };
+                    let (formula, best) = (check.bits(items), -best_chance(check, items));
+                    assert!((formula - best).abs() < 1e-6, "{check:?} {items}: {formula} {best}");
                 }
             }
         }
     }
 
     #[test]
-    fn the_published_numbers_of_copies_and_dummies_come_out() {
-        assert_eq!(Check::cheapest(1 << 20), Check { copies: 4, dummies: 10_322 });
-        assert_eq!(Check::cheapest(4 << 20), Check { copies: 3, dummies: 1 << 20 });
-        let papers = Check { copies: 3, dummies: 1_000_000 };
-        assert!((39.8..39.9).contains(&papers.bits()));
-        assert_eq!(Check { copies: 2, dummies: 2 }.bits(), 1.0);
+    fn the_cheapest_check_reaches_40_bits_and_nothing_cheaper_does() {
+        for items in [0, 1, 10, 1000, 1 << 20, 2_000_000, 10_000_000, 1 << 30] {
+            let cheapest = Check::cheapest(items);
+            assert!(cheapest.bits(items) >= 40.0, "{cheapest:?}");
+            for copies in 2..MAX_COPIES {
+                // As many dummies as are cheaper.
+                let labels = cheapest.labels(items).saturating_sub(1);
+                let dummies = labels.saturating_sub(u64::from(copies) * items) / 2;
+                let Ok(dummies) = u32::try_from(dummies.min(MAX_DUMMIES.into())) else { continue };
+                let other = Check { copies, dummies };
+                assert!(
+                    dummies == 0 || other.bits(items) < 40.0,
+                    "{items}: {other:?} for {cheapest:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_published_parameters_are_too_weak_for_few_items() {
+        // Its bound says 40 bits and more of all of these.
+        for (copies, dummies, items, bits) in
+            [(17, 6, 1, 16.6), (11, 16, 10, 23.6), (9, 32, 41, 28.4), (6, 256, 1000, 36.9)]
+        {
+            let check = Check { copies, dummies };
+            assert!(f64::from(copies - 1) * f64::from(dummies).log2() >= 40.0 - 1e-9);
+            assert!((check.bits(items) - bits).abs() < 0.1, "{check:?} {}", check.bits(items));
+        }
+        assert!(Check { copies: 4, dummies: 10_322 }.bits(1 << 20) > 40.0);
+        // Covert, with a deterrence of more than half.
+        assert!(Check { copies: 2, dummies: 2 }.bits(1 << 20) > 1.0);
     }
 }

@@ -55,7 +55,8 @@ kinds! {
     TossOpening = 12,
     /// By the helper, for the first party: a segment of its list under the helper's key. Size-hiding protocol.
     Relabelled = 13,
-    /// By the second party, for the first: a segment of its list under both keys, sealed. Size-hiding protocol.
+    /// By the second party, for the first: its list under both keys, sealed; parts of [`Slot::RELAYED_PART_LEN`], so that
+    /// their lengths say nothing of where its labels are: the helper knows one of the keys. Size-hiding protocol.
     Relayed = 14,
     /// By the first party, for the second: which of the latter's labels both have, a bit each, sealed. Size-hiding.
     Found = 15,
@@ -64,6 +65,9 @@ kinds! {
     /// By the helper, for the first party: the place in its own list of each relabelled label, 5 bytes each; parts of
     /// [`Slot::PLACES_PART_LEN`] places. Size-hiding protocol.
     Places = 17,
+    /// By each party, for the other: that it has seen these commitments, under the parties' secret (32 bytes). Fair
+    /// protocol.
+    Seen = 19,
     /// By the helper, for itself: what it will tell a party once that is due. Fair and size-hiding protocols.
     Kept = 18,
 }
@@ -78,8 +82,8 @@ impl Kind {
     pub fn is_written_by_party(self) -> bool {
         use Kind::*;
         match self {
-            Hello | Share | Labels | Size | Opened | OuterSecret | TossShare | Relayed | Found
-            | Release => true,
+            Hello | Share | Labels | Size | Seen | Opened | OuterSecret | TossShare | Relayed
+            | Found | Release => true,
             Answer | Commitment | Opening | TossCommitment | TossOpening | Relabelled | Places
             | Kept => false,
         }
@@ -89,6 +93,8 @@ impl Kind {
 impl Slot {
     /// Bytes of a whole part of an answer: 2^23 labels.
     pub const ANSWER_PART_LEN: u64 = 1 << 20;
+    /// Bytes of a whole part of a relayed list, not yet sealed.
+    pub const RELAYED_PART_LEN: u64 = 1 << 20;
     /// Places in a whole part of [`Kind::Places`].
     pub const PLACES_PART_LEN: u64 = 1 << 18;
     /// Bytes of a place.
@@ -124,7 +130,7 @@ impl Slot {
         let is_own = self.party == party;
         let receives = spec.parties.get(usize::from(party)).is_some_and(|party| party.receives);
         match self.kind {
-            Hello | Share | Size | Commitment => true,
+            Hello | Share | Size | Commitment | Seen => true,
             Relayed => party == 0,
             Found => party == 1,
             Answer | Opening => is_own && receives,
@@ -143,7 +149,7 @@ impl Slot {
                 Hello | Share | Size => true,
                 Labels => !hiding || self.party == 0,
                 Answer => matches!(spec.variant, SemiHonest | Malicious | Fair),
-                Commitment | Opened | OuterSecret | Opening => spec.variant == Fair,
+                Commitment | Seen | Opened | OuterSecret | Opening => spec.variant == Fair,
                 TossCommitment | TossShare | TossOpening | Relayed | Release => {
                     hiding && self.party == 1
                 }

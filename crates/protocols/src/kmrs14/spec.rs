@@ -22,7 +22,7 @@ pub const MAX_DUMMIES: u32 = 1 << 24;
 const MAX_LABEL_BITS: u32 = 110;
 
 /// Statistical security, in bits.
-const LAMBDA: u32 = vesica_core::params::STATISTICAL_SECURITY_BITS;
+pub(super) const LAMBDA: u32 = vesica_core::params::STATISTICAL_SECURITY_BITS;
 
 /// What a helper is told of a run: who takes part, and what it is to compute. All parties say the same, byte for
 /// byte.
@@ -47,6 +47,8 @@ pub struct PartySpec {
     pub identity: [u8; 32],
     /// Most rows it may have.
     pub max_rows: u64,
+    /// Fewest different items it must bring.
+    pub min_rows: u64,
     /// Whether it is told the answer.
     pub receives: bool,
 }
@@ -61,6 +63,7 @@ impl Spec {
         for party in &self.parties {
             out.extend_from_slice(&party.identity);
             out.extend_from_slice(&party.max_rows.to_le_bytes());
+            out.extend_from_slice(&party.min_rows.to_le_bytes());
             out.push(u8::from(party.receives));
         }
         out
@@ -76,9 +79,14 @@ impl Spec {
         for _ in 0..(*len).min(MAX_PARTIES as u8 + 1) {
             let (identity, more) = rest.split_first_chunk()?;
             let (max_rows, more) = more.split_first_chunk()?;
+            let (min_rows, more) = more.split_first_chunk()?;
             let ([receives], more) = more.split_first_chunk()?;
-            let (identity, max_rows) = (*identity, u64::from_le_bytes(*max_rows));
-            parties.push(PartySpec { identity, max_rows, receives: *receives == 1 });
+            parties.push(PartySpec {
+                identity: *identity,
+                max_rows: u64::from_le_bytes(*max_rows),
+                min_rows: u64::from_le_bytes(*min_rows),
+                receives: *receives == 1,
+            });
             rest = more;
         }
         let spec = Self {
@@ -105,6 +113,7 @@ impl Spec {
                 .parties
                 .iter()
                 .all(|party| (1..=self.variant.max_rows()).contains(&party.max_rows))
+            && self.parties.iter().all(|party| party.min_rows <= party.max_rows)
             && (0..self.parties.len()).all(|party| self.largest_scale(party) <= MAX_SCALE)
             && self.formats(&self.largest_scales()).is_some()
             && self.parties.iter().any(|party| party.receives)
@@ -119,6 +128,14 @@ impl Spec {
     /// Labels of a list of `rows` different items: c·rows + 2t.
     pub fn list_len(&self, items: u64) -> u64 {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
+    }
+
+    /// Whether a list of `len` labels, written in `format`, is one that `party` may bring: of as many different items
+    /// as was agreed, and no longer than the scale says that it announced, which the length of all labels follows.
+    pub fn takes(&self, party: usize, format: Format, len: u64) -> bool {
+        let terms = &self.parties[party];
+        let most = self.list_len(terms.max_rows).min(format.list_capacity());
+        (self.list_len(terms.min_rows)..=most).contains(&len)
     }
 
     /// How many different items a list of `len` labels has: (len − 2t) / c.
@@ -165,7 +182,12 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn spec(variant: Variant, parties: usize, max_rows: u64) -> Spec {
-        let party = |party| PartySpec { identity: [party as u8 + 1; 32], max_rows, receives: true };
+        let party = |party| PartySpec {
+            identity: [party as u8 + 1; 32],
+            max_rows,
+            min_rows: 0,
+            receives: true,
+        };
         let agreement = [9; 32];
         Spec {
             variant,

@@ -207,6 +207,7 @@ pub(crate) fn spec(variant: Variant, rows: &[u64], check: Check) -> Spec {
     let party = |(at, rows): (usize, &u64)| PartySpec {
         identity: [at as u8 + 1; 32],
         max_rows: (*rows).max(1),
+        min_rows: 0,
         receives: true,
     };
     let parties = rows.iter().enumerate().map(party).collect();
