@@ -219,6 +219,12 @@ pub enum ConfigFault {
         /// The folder.
         folder: PathBuf,
     },
+    /// The folder for intermediate data has something else in it.
+    #[error("{} has something else in it", folder.display())]
+    StateNotOurs {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// This party learns the result and gave no place for it.
     #[error("{party} receives the result and names no file for it")]
     OutputMissing {

@@ -100,6 +100,10 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
                 kind => files::write_hint(*kind),
             },
         ),
+        ConfigFault::StateNotOurs { folder } => Message::here(
+            format!("{} has something else in it", folder.display()),
+            "give --state a folder of its own; it is made when it is not there",
+        ),
         ConfigFault::StateInUse { folder } => Message::here(
             format!("another process uses {}: this party runs already", folder.display()),
             "wait for it or end it; another run needs a folder of its own with --state",

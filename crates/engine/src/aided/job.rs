@@ -474,6 +474,7 @@ fn storage(job: &AidedJob, error: std::io::Error) -> Error {
 fn state_error(job: &AidedJob, error: StateError) -> Error {
     match error {
         StateError::InUse => ConfigFault::StateInUse { folder: job.state.clone() }.into(),
+        StateError::NotOurs => ConfigFault::StateNotOurs { folder: job.state.clone() }.into(),
         StateError::Io(error) => storage(job, error),
     }
 }

@@ -18,7 +18,7 @@ const INSTANCE: &str = "instance";
 const WRITTEN: &str = "written";
 const FINISHED: &str = "finished";
 const ASIDE: &str = "aside";
-const LOCK: &str = "lock";
+const LOCK: &str = "vesica-run.lock";
 
 /// Whatever is kept of a run. The first goes first: without it nothing of the run can go on.
 const KEPT: [&str; 7] = [MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED, ASIDE];
@@ -36,7 +36,10 @@ impl Drop for State {
     /// A folder in which nothing has begun is not left behind.
     fn drop(&mut self) {
         if !has_begun(&self.folder) {
-            let _ = fs::remove_file(self.folder.join(LOCK));
+            // The lock last: without it the rest would look like somebody else's.
+            for name in KEPT.into_iter().chain([LOCK]) {
+                let _ = fs::remove_file(self.folder.join(name));
+            }
             // It may hold what is not ours.
             let _ = fs::remove_dir(&self.folder);
         }
@@ -53,6 +56,8 @@ pub fn has_begun(folder: &Path) -> bool {
 pub(crate) enum StateError {
     /// Another process uses it.
     InUse,
+    /// It was there before, with something else in it.
+    NotOurs,
     /// The file system.
     Io(io::Error),
 }
@@ -68,6 +73,11 @@ impl State {
     ///
     /// What is left there of a run that was not forgotten to the end, or never begun, is removed.
     pub(crate) fn open(folder: &Path) -> Result<Self, StateError> {
+        let is_foreign = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+            && !folder.join(LOCK).is_file();
+        if is_foreign {
+            return Err(StateError::NotOurs);
+        }
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // Where it was there before, others may have been let in.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
@@ -299,6 +309,20 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&folder), mode(&folder.join(MEETING))), (0o700, 0o600));
         assert!(matches!(State::open(&folder), Err(StateError::InUse)));
+    }
+
+    #[test]
+    fn a_folder_with_something_else_in_it_is_left_as_it_is() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("mine");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(folder.join(ROWS), "mine").unwrap();
+        assert!(matches!(State::open(&folder), Err(StateError::NotOurs)));
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o755);
+        assert_eq!(fs::read(folder.join(ROWS)).unwrap(), b"mine");
+        fs::remove_file(folder.join(ROWS)).unwrap();
+        assert!(State::open(&folder).is_ok());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::wire::WaitingFor;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_core::Refusal;
-use vesica_protocols::kmrs14::{Kind, Slot};
+use vesica_protocols::kmrs14::{Kind, Slot, Variant};
 
 /// How a run came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,6 +203,14 @@ impl Run {
         let parties = match slot.kind {
             Kind::Hello => all & !self.present(),
             kind if kind.is_written_by_party() => 1 << slot.party,
+            Kind::TossOpening => 0b10 & !self.filled(Kind::TossShare),
+            Kind::Relabelled => {
+                (0b01 & !self.filled(Kind::Size)) | (0b10 & !self.filled(Kind::TossShare))
+            }
+            Kind::Places => 0b10 & !self.filled(Kind::Release),
+            Kind::Answer | Kind::Opening if self.record.spec.variant == Variant::Fair => {
+                all & !self.filled(Kind::OuterSecret)
+            }
             _ => all & !self.filled(Kind::Size),
         };
         WaitingFor { parties, other_agreement }

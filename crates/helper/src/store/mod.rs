@@ -97,6 +97,12 @@ impl Store {
             let path = path.to_path_buf();
             move |error: io::Error| StoreError::Unusable { path, kind: error.kind() }
         };
+        // What is in a directory of somebody else's is not ours to sweep.
+        let is_foreign = fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_some())
+            && !root.join("lock").is_file();
+        if is_foreign {
+            return Err(unusable(root)(io::ErrorKind::DirectoryNotEmpty.into()));
+        }
         for dir in [root.to_path_buf(), root.join("runs"), root.join("gone")] {
             make_dir(&dir).map_err(unusable(&dir))?;
         }
