@@ -590,12 +590,23 @@ fn only_the_fair_protocol_is_called_fair() {
     for row in aided() {
         let text = explained(&parse(&protocol(&of(&[1, 1]), row.id)));
         let is_fair = row.variant == Variant::Fair;
-        assert_eq!(text.contains("Both parties get the result or none"), is_fair, "{}", row.id);
+        assert_eq!(text.contains("both parties get the result or none"), is_fair, "{}", row.id);
         assert_eq!(text.contains("Fairness."), !is_fair, "{}", row.id);
+        assert_eq!(text.contains("Fairness, if helper runs changed"), is_fair, "{}", row.id);
     }
     let one = explained(&parse(&receives(&of(&[1, 1]), "\"b\"")));
     assert!(one.contains("b learns which of its own keys") && !one.contains("Fairness."), "{one}");
     assert!(one.contains("a learns the size of each other set"), "{one}");
+}
+
+#[test]
+fn what_a_deviating_helper_can_ask_is_told_of_the_protocols_that_hide_the_size() {
+    for row in aided() {
+        let text = explained(&parse(&protocol(&of(&[1, 1]), row.id)));
+        let hides = row.variant.hides_size();
+        assert_eq!(text.contains("one question a run"), hides, "{}", row.id);
+        assert!(text.contains("ML-KEM-768, Ed25519, AES-256-GCM-SIV and BLAKE3"), "{}", row.id);
+    }
 }
 
 mod any {

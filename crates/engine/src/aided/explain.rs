@@ -142,7 +142,14 @@ impl Words<'_> {
             row.helper_learns.replace("items", "keys"),
         ));
         if self.terms().variant != Variant::Pet {
-            points.push("A size is the number of different keys, not of rows.".to_owned());
+            points.push(format!(
+                "A size is the number of different keys, not of rows. How many rows with a key each \
+                 party has, {helper} and {} learn up to a factor of two.",
+                match self.parties().len() {
+                    2 => "the other party",
+                    _ => "all others",
+                }
+            ));
         }
         points.push(format!(
             "The parties talk to {helper} only. What they tell each other goes through it, signed and \
@@ -183,9 +190,9 @@ impl Words<'_> {
                 security => security.to_string(),
             }
         ));
-        // What it says of collusion is said above.
-        let assumption = row.assumption.split("; ").next().unwrap_or_default();
-        points.push(format!("Cryptographic assumption: {assumption}."));
+        // What its last clause says of collusion is said above.
+        let assumption = row.assumption.rsplit_once("; ").map_or("", |(assumption, _)| assumption);
+        points.push(format!("Cryptographic assumptions: {assumption}."));
         points.push(format!(
             "Each party and {helper} keep their key files to themselves, and the parties checked each \
              other's identity and that of {helper} over a channel they trust."
@@ -196,16 +203,18 @@ impl Words<'_> {
     /// What is assumed of the helper besides.
     fn of_helper(&self) -> String {
         let helper = self.helper;
+        let learns = match self.terms().variant.hides_size() {
+            true => "it learns no more than said above, but for the question told below",
+            false => "it learns no more than said above",
+        };
         match self.terms().protocol().helper_security {
             Security::Malicious if self.terms().finds_cheats() => format!(
-                "Malicious security against {helper}: if it runs changed software it learns no more \
-                 than said above, and a wrong answer goes unnoticed with probability at most \
-                 2^-{STATISTICAL_SECURITY_BITS}."
+                "Malicious security against {helper}: if it runs changed software {learns}, and a \
+                 wrong answer goes unnoticed with probability at most 2^-{STATISTICAL_SECURITY_BITS}."
             ),
             Security::Malicious => format!(
-                "Covert security against {helper}: if it runs changed software it learns no more than \
-                 said above. It can give a wrong answer, and is found out with probability at least \
-                 {}.",
+                "Covert security against {helper}: if it runs changed software {learns}. It can give a \
+                 wrong answer, and is found out with probability at least {}.",
                 self.deterrence()
             ),
             _ => format!(
@@ -242,8 +251,9 @@ impl Words<'_> {
         points.push(self.self_check());
         match row.variant {
             Variant::Fair => points.push(format!(
-                "Both parties get the result or none: {helper} commits to its answers before the \
-                 parties show it that their lists are well formed, and opens them to both."
+                "Where {helper} follows the protocol, both parties get the result or none: it commits \
+                 to its answers before the parties show it that their lists are well formed, and \
+                 opens them to both."
             )),
             Variant::SizeHiding | Variant::Pet => points.push(format!(
                 "{helper} does not compute the answer: {} does, with labels that {helper} has made \

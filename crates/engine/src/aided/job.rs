@@ -24,7 +24,7 @@ use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
-use vesica_protocols::kmrs14::{self, Board, Boards, Items, Matched, Means, Outcome};
+use vesica_protocols::kmrs14::{self, Board, Boards, Matched, Means, Outcome};
 use vesica_records::{
     KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, StreamError, Streamed, check_output,
     stream_items, write_rows,
@@ -309,7 +309,7 @@ impl Run<'_> {
         self.observer.event(&Event::Phase(Phase::Meeting));
         let start = Instant::now();
         let (secrets, own_secret) = self.state.secrets().map_err(kept)?;
-        let scale = spec.scale(items.rows()) as u8;
+        let scale = spec.scale(streamed.keyed) as u8;
         let common = meeting::meet(
             &mut *board,
             &spec,

@@ -189,8 +189,9 @@ impl Spec {
     }
 }
 
-const COLLUSION: &str = "AES-128 is a pseudorandom permutation; the helper colludes with no party: together with one \
-                         it could test every guess against the others' sets";
+const COLLUSION: &str = "AES-128 is a pseudorandom permutation; for what the parties tell each other, X25519 or \
+                         ML-KEM-768, Ed25519, AES-256-GCM-SIV and BLAKE3 are secure; the helper colludes with no \
+                         party: together with one it could test every guess against the others' sets";
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -233,7 +234,7 @@ static SEMI_HONEST: AidedProtocol = AidedProtocol {
     all_receive: false,
     helper_learns: "who takes part, the size of each set, and how many items each group of parties has in common",
     party_learns: "which of its items all parties have, and the size of each other set",
-    bytes_formula: "each party: 9 or 10 bytes an item; and a bit an item back",
+    bytes_formula: "each party: about 9 bytes (7 to 11) an item; and a bit an item back",
     parameters: PARAMETERS,
 };
 
@@ -249,7 +250,7 @@ static MALICIOUS: AidedProtocol = AidedProtocol {
     all_receive: false,
     helper_learns: "who takes part, the size of each set, and how many items are common",
     party_learns: "which of its items both parties have, and the size of the other set",
-    bytes_formula: "each party: 9 or 10 bytes for each of c n + 2 t labels; and a bit for each back",
+    bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels; and a bit for each back",
     parameters: CHECKED_PARAMETERS,
 };
 
@@ -264,8 +265,9 @@ static FAIR: AidedProtocol = AidedProtocol {
     parties: 2..=2,
     all_receive: true,
     helper_learns: "who takes part, the size of each set, and how many items are common",
-    party_learns: "which of its items both parties have, and the size of the other set; either both learn it or none",
-    bytes_formula: "each party: 9 or 10 bytes for each of c n + 2 t labels, and for each of n when it opens its list; \
+    party_learns: "which of its items both parties have, and the size of the other set; both learn it or none, where \
+                   the helper follows the protocol",
+    bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels, and for each of n when it opens its list; \
                     and a bit for each label back",
     parameters: CHECKED_PARAMETERS,
 };
@@ -282,7 +284,7 @@ static SIZE_HIDING: AidedProtocol = AidedProtocol {
     all_receive: true,
     helper_learns: "who takes part and the size of each set; not how many items are common",
     party_learns: "which of its items both parties have, and the size of the other set",
-    bytes_formula: "for each of the c n + 2 t labels of the first party 9 or 10 bytes up, as many down and 5 more; \
+    bytes_formula: "for each of the c n + 2 t labels of the first party about 9 bytes (7 to 11) up, as many down and 5 more; \
                     for each of the second party as many up and down, and a bit for each twice",
     parameters: CHECKED_PARAMETERS,
 };

@@ -25,18 +25,14 @@ impl Words<'_> {
                 }
             ),
         });
-        if several && terms.variant != Variant::Fair {
-            points.push(match terms.variant {
-                Variant::SizeHiding | Variant::Pet => {
-                    let [first, second] = [0, 1].map(|position| &terms.parties[position].name);
-                    format!(
-                        "Fairness. {second} learns the result first, and can keep it from {first}."
-                    )
-                }
-                _ => format!(
-                    "Fairness. {helper} can give the result to one party and keep it from another."
-                ),
-            });
+        points.extend(self.unfair());
+        if terms.variant.hides_size() {
+            points.push(format!(
+                "What is common, against {helper}, if it runs changed software. It can replace some \
+                 labels and see whether the run goes on, which tells it whether they were of common \
+                 keys: one question a run. It is found out where one of them was, and not where none \
+                 was."
+            ));
         }
         points.push(match terms.variant {
             Variant::Pet => "Lying about one's input. Either party can bring any value: a run is one \
@@ -75,6 +71,38 @@ impl Words<'_> {
              each party."
         ));
         points
+    }
+
+    /// Who can get the result alone.
+    fn unfair(&self) -> Vec<String> {
+        let (helper, terms) = (self.helper, self.terms());
+        let names: Vec<&str> = terms.parties.iter().map(|party| &*party.name).collect();
+        let one_alone =
+            format!("{helper} can give the result to one party and keep it from another");
+        let point = match terms.variant {
+            Variant::Fair => {
+                format!("Fairness, if {helper} runs changed software: {one_alone}.")
+            }
+            Variant::SizeHiding => format!(
+                "Fairness. {second} learns the result first, and can keep it from {first}. {first} \
+                 learns before that how many keys are common, and can stop then.",
+                first = names[0],
+                second = names[1],
+            ),
+            Variant::Pet => format!(
+                "Fairness. {first} learns first whether the values are equal, and can stop then; \
+                 {second} can keep it from {first} as well.",
+                first = names[0],
+                second = names[1],
+            ),
+            _ if terms.receivers.len() < 2 => return Vec::new(),
+            Variant::Malicious => format!(
+                "Fairness. {one_alone}. A party that runs changed software can spoil the result of the \
+                 other, who sees that it is wrong, and have its own."
+            ),
+            _ => format!("Fairness. {one_alone}."),
+        };
+        vec![point]
     }
 
     pub(super) fn afterwards(&self) -> Vec<String> {
