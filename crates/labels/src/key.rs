@@ -1,6 +1,6 @@
 use crate::Label;
 use vesica_core::hash::derive;
-use vesica_core::{Block, Item};
+use vesica_core::{Block, Item, Secret};
 use vesica_simd::aes::Aes128;
 
 const KEY_LABEL: &str = "vesica labels 2026 label key v1";
@@ -20,10 +20,10 @@ pub struct LabelKey {
 impl LabelKey {
     /// The key for the use named `use_` and `index`, of the parties' `secret`.
     pub fn derive(secret: &[u8; 32], use_: &'static str, index: u32) -> Self {
-        let key = derive(KEY_LABEL, &[secret, use_.as_bytes(), &index.to_le_bytes()]);
-        let mut half = [0; 16];
-        half.copy_from_slice(&key[..16]);
-        Self { aes: Some(Aes128::new(Block::from_le_bytes(half))) }
+        let key = Secret::new(derive(KEY_LABEL, &[secret, use_.as_bytes(), &index.to_le_bytes()]));
+        let mut half = Secret::new([0; 16]);
+        half.expose_mut().copy_from_slice(&key.expose()[..16]);
+        Self { aes: Some(Aes128::new(Block::from_le_bytes(*half.expose()))) }
     }
 
     /// No key: the label of a value is the value. It hides nothing; for comparing with what hiding costs.

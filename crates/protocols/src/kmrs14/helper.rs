@@ -10,8 +10,8 @@ use super::rows::Variant;
 use super::slot::{Kind, Slot};
 use super::spec::Spec;
 use std::io;
-use vesica_core::Refusal;
 use vesica_core::hash::{Transcript, derive};
+use vesica_core::{Refusal, Secret};
 use vesica_labels::{
     Bits, Format, List, ListError, Scratch, Segments, Sorted, Spool, count_segment,
 };
@@ -336,7 +336,7 @@ impl Steps<'_> {
         }
         let own = derive(TOSS_LABEL, &[&self.desk.secret().map_err(storage)?]);
         let share = self.read(Slot::new(Kind::TossShare, 1))?;
-        let key = outer::relabelling_key(&tossed_key(&own, &share));
+        let key = outer::relabelling_key(tossed_key(&own, &share).expose());
         let counts = counts(self.desk, Kind::Labels, 0, format)
             .map_err(|_| Refusal::Malformed { party: 0 })?;
         let stored = Stored { desk: self.desk, kind: Kind::Labels, party: 0 };
@@ -384,7 +384,8 @@ impl Steps<'_> {
             }
             self.write(Slot::part(Kind::Relabelled, 0, index), &bytes)?;
         }
-        // Two labels that became one: with probability below 2^-40.
+        // Two labels that became one: of equally long lists with probability below 2^-40, and N_1 / N_2 times that where
+        // this list is the longer one. Nothing wrong comes of it; another run has another key.
         if total == len { Ok(()) } else { Err(Refusal::Internal) }
     }
 
@@ -534,6 +535,6 @@ pub(super) fn toss_commitment(share: &[u8]) -> [u8; DIGEST_LEN] {
 }
 
 /// The secret of K_2, which the helper and the second party toss.
-pub(super) fn tossed_key(helper: &[u8], party: &[u8]) -> [u8; DIGEST_LEN] {
-    derive(TOSSED_LABEL, &[helper, party])
+pub(super) fn tossed_key(helper: &[u8], party: &[u8]) -> Secret<[u8; DIGEST_LEN]> {
+    Secret::new(derive(TOSSED_LABEL, &[helper, party]))
 }

@@ -320,7 +320,7 @@ impl Party<'_> {
         if commitment != toss_commitment(&theirs) {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
-        Ok(relabelling_key(&tossed_key(&theirs, &share)))
+        Ok(relabelling_key(tossed_key(&theirs, &share).expose()))
     }
 
     /// Sorts and sends this party's list.

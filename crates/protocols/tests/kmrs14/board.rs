@@ -24,6 +24,8 @@ pub(crate) struct Helper {
     changed: Condvar,
     pool: Pool,
     pub(crate) cheat: Option<Cheat>,
+    /// What becomes of a slot that the helper writes.
+    pub(crate) slip: Option<Cheat>,
     /// Bytes put and got by each party.
     pub(crate) traffic: Mutex<BTreeMap<u8, (u64, u64)>>,
     /// Puts that are still let through before the party is cut off.
@@ -39,6 +41,7 @@ impl Helper {
             changed: Condvar::new(),
             pool: Pool::new(NonZeroUsize::MIN).unwrap(),
             cheat: None,
+            slip: None,
             traffic: Mutex::default(),
             puts_left: Mutex::new(None),
         }
@@ -92,7 +95,9 @@ impl Desk for Helper {
         self.slots.lock().unwrap().get(&slot).cloned().ok_or(io::ErrorKind::NotFound.into())
     }
     fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()> {
-        self.slots.lock().unwrap().insert(slot, body.to_vec());
+        let body = body.to_vec();
+        let body = self.slip.as_ref().map_or(body.clone(), |slip| slip(slot, body));
+        self.slots.lock().unwrap().insert(slot, body);
         self.changed.notify_all();
         Ok(())
     }

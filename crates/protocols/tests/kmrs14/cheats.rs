@@ -222,6 +222,30 @@ fn a_party_that_opens_other_items_than_it_sent_leaves_both_without_an_answer() {
     }
 }
 
+/// A party can search for an inner label whose outer one is a dummy of the other's: both lists are as they should be,
+/// and the other alone would find a fault in its answer. The search takes too long for a test; what it leads to is a
+/// bit of the answer that is not as the lists would have it.
+#[test]
+fn an_answer_that_would_fail_one_partys_checks_is_opened_to_nobody() {
+    let len = list_len(SMALL, LENS[0]);
+    for at in (0..len).step_by(5) {
+        let mut helper = Helper::new(spec(Variant::Fair, &LENS, SMALL));
+        helper.slip = Some(Arc::new(move |slot, mut body| {
+            if slot == Slot::new(Kind::Kept, 0) {
+                body[(at / 8) as usize] ^= 1 << (at % 8);
+            }
+            body
+        }));
+        let (outcomes, helper) = run_all(helper, &sets(), 1);
+        for outcome in outcomes {
+            assert_eq!(outcome, Err(Error::Refused(Refusal::OpenedOther { party: 1 })), "{at}");
+        }
+        assert!(
+            helper.slots().keys().all(|slot| !matches!(slot.kind, Kind::Answer | Kind::Opening))
+        );
+    }
+}
+
 /// A party whose words on one slot are not what its data say.
 struct Lying {
     way: crate::board::Way,
