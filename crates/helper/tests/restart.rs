@@ -8,8 +8,8 @@ use aided::{Faulty, is_right, run_all, run_party};
 use common::{House, MAX_ROWS, SOON, hello, refusal, slot, talk, until};
 use std::fs;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vesica_backends::BackendError;
 use vesica_core::{Error, Refusal};
@@ -265,6 +265,39 @@ fn a_helper_that_stays_away_is_an_error_in_the_end() {
     assert!(matches!(board.get(slot(Kind::Hello, 0), 200), Err(Error::Transport(_))));
     assert!(started.elapsed() < Duration::from_secs(8));
     assert!(remote.link_error().is_some());
+}
+
+#[test]
+fn each_outage_has_the_whole_time_that_a_party_gives_a_helper() {
+    let house = House::new(2);
+    let mut service = house.start();
+    let place = address(&service);
+    let events: Arc<Mutex<Vec<RemoteEvent>>> = Arc::default();
+    let told = Arc::clone(&events);
+    let mut options = house.remote_options(&service, 0, &house.spec(2));
+    let wait = Duration::from_secs(4);
+    options.link.wait = wait;
+    options.on_event = Arc::new(move |event| told.lock().unwrap().push(event));
+    let first = Remote::new(options);
+    let waits = || {
+        let waits = RemoteEvent::Waiting { parties: vec![1] };
+        events.lock().unwrap().iter().filter(|event| **event == waits).count()
+    };
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| talk(&first, 0, 2));
+        let started = Instant::now();
+        for outage in 1.. {
+            until("the first waits", || waits() >= outage);
+            if started.elapsed() > wait + Duration::from_secs(1) {
+                break;
+            }
+            drop(service);
+            std::thread::sleep(Duration::from_secs(1));
+            service = again(&house, &place, |_| ());
+        }
+        let heard = talk(&house.remote(&service, 1, &house.spec(2)), 1, 2).unwrap();
+        assert_eq!(waiting.join().unwrap().unwrap(), heard);
+    });
 }
 
 #[test]

@@ -115,6 +115,9 @@ impl Lane {
     /// Gives the connection up and waits before the next try; an error when there is none.
     fn pause(&mut self, error: Error) -> Result<()> {
         if let Some(line) = self.line.take() {
+            if line.goes_on() {
+                self.outage = None;
+            }
             self.lines.close(line);
         }
         let options = &self.lines.options;

@@ -24,7 +24,8 @@ pub enum RemoteEvent {
         /// By their numbers.
         present: Vec<u8>,
     },
-    /// Nothing comes yet: these parties have something to do first, or, when there are none, the helper computes.
+    /// Nothing comes yet: these parties have something to do first, and the helper is there; or, when there are none,
+    /// the helper computes.
     Waiting {
         /// By their numbers.
         parties: Vec<u8>,
@@ -229,7 +230,7 @@ impl Lines {
         if options.cancel.is_cancelled() {
             session.abort(StopReason::Cancelled);
         }
-        Ok(Line { context, session, number, behind: 0 })
+        Ok(Line { context, session, number, behind: 0, goes_on: false })
     }
 
     fn unreachable(&self, error: LinkError) -> Error {
@@ -269,6 +270,8 @@ pub(super) struct Line {
     number: u64,
     /// Requests without a reply so far.
     behind: usize,
+    /// Whether the helper said that other parties have something to do first: it is back from an outage.
+    goes_on: bool,
 }
 
 impl Line {
@@ -285,6 +288,11 @@ impl Line {
     /// Whether replies are due.
     pub(super) fn is_behind(&self) -> bool {
         self.behind > 0
+    }
+
+    /// Whether the helper has said on this line that it goes on.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on
     }
 
     /// Sends a request; a put is followed by its body, and has no reply.
@@ -318,6 +326,7 @@ impl Line {
                     let mut waiting = [0; WAITING_LEN];
                     channel.recv_into(&mut waiting)?;
                     let waiting = WaitingFor::decode(&waiting);
+                    self.goes_on |= waiting.parties != 0;
                     lines.tell(RemoteEvent::Waiting { parties: parties_of(waiting.parties) });
                     lines.tell_agreement(waiting.other_agreement);
                 }

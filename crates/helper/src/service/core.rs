@@ -322,5 +322,9 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// A name of a run for logs: the beginning of its id.
 pub(super) fn short(run: &Run) -> String {
-    run.id[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+    short_id(&run.id)
+}
+
+pub(super) fn short_id(id: &[u8; 32]) -> String {
+    id[..6].iter().map(|byte| format!("{byte:02x}")).collect()
 }

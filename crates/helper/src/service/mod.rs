@@ -209,7 +209,12 @@ fn accept(mut listener: Listener, core: &Arc<Core>, cancel: &CancelToken) {
     let tell = |event: LinkEvent| {
         if let LinkEvent::TurnedAway { from, reason, count } = event {
             core.metrics.refused(Refusal::Stranger);
-            tracing::info!(%from, %reason, count, "a connection was turned away");
+            match reason {
+                LinkError::WrongIdentity { presented: identity } => {
+                    tracing::info!(%from, %identity, count, "turned away: not in the settings");
+                }
+                reason => tracing::info!(%from, %reason, count, "a connection was turned away"),
+            }
         }
     };
     while !cancel.is_cancelled() {

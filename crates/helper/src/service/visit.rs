@@ -1,6 +1,6 @@
 //! One connection of one party.
 
-use super::core::{Core, short};
+use super::core::{Core, short, short_id};
 use super::desk::RunDesk;
 use super::metrics::{Counted, reason};
 use super::run::{Over, Run};
@@ -48,7 +48,13 @@ pub(super) fn serve(
         Ok(visit) => visit,
         Err(_) => return session.abort(StopReason::Internal),
     };
-    let result = if crowded { visit.turn_away(Refusal::OverLimit) } else { visit.receive() };
+    let result = if crowded {
+        let most = u64::from(core.members[member].limits.max_connections);
+        let refusal = visit.over(visit.name(), "max_connections", most + 1, most);
+        visit.turn_away(refusal)
+    } else {
+        visit.receive()
+    };
     let traffic = visit.traffic;
     let result = result.and_then(|()| visit.context.finish());
     drop(visit);
@@ -72,6 +78,8 @@ struct Visit<'a> {
     number: u64,
     member: usize,
     traffic: Traffic,
+    /// The name for logs of the run that was asked for.
+    run: String,
 }
 
 /// A party in a run, and the run left when it is dropped.
@@ -95,7 +103,8 @@ impl<'a> Visit<'a> {
         let seed = [0; 32];
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Sender, Arc::new(session.clone()))];
         let context = Context::new(peers, seed, core.pool.clone(), Meter::new())?;
-        Ok(Self { core, session, context, number, member, traffic: Traffic::default() })
+        let (traffic, run) = (Traffic::default(), String::new());
+        Ok(Self { core, session, context, number, member, traffic, run })
     }
 
     fn receive(&mut self) -> Result<()> {
@@ -124,9 +133,15 @@ impl<'a> Visit<'a> {
         self.channel()?.send(&Welcome::encode(Err(refusal)))
     }
 
-    fn admit(&self, purpose: Purpose, told: &[u8]) -> Result<(Option<Seat<'a>>, Welcome), Refusal> {
+    fn admit(
+        &mut self,
+        purpose: Purpose,
+        told: &[u8],
+    ) -> Result<(Option<Seat<'a>>, Welcome), Refusal> {
         let (known, spec) = told.split_first_chunk().ok_or(Refusal::BadRun)?;
         let spec = Spec::from_bytes(spec).ok_or(Refusal::BadRun)?;
+        let id = spec.id();
+        self.run = short_id(&id);
         if self.core.is_stopping() {
             return Err(Refusal::ShuttingDown);
         }
@@ -137,20 +152,29 @@ impl<'a> Visit<'a> {
         for party in &spec.parties {
             let identity = vesica_link::PublicIdentity::from_bytes(party.identity);
             // With somebody whom nobody lets in the run would never end.
-            let member = self.core.by_identity.get(&identity).ok_or(Refusal::BadRun)?;
-            if party.max_rows > self.core.members[*member].limits.max_rows {
-                return Err(Refusal::OverLimit);
+            let Some(member) = self.core.by_identity.get(&identity) else {
+                tracing::info!(run = self.run, %identity, "a run names whom the settings do not");
+                return Err(Refusal::BadRun);
+            };
+            let limits = &self.core.members[*member].limits;
+            if party.max_rows > limits.max_rows {
+                return Err(self.over(&limits.name, "max_rows", party.max_rows, limits.max_rows));
             }
             members.push(*member);
         }
         let mut instance: Instance = NO_INSTANCE;
         rand::rngs::SysRng.try_fill_bytes(&mut instance).map_err(|_| Refusal::Internal)?;
-        let id = spec.id();
         let record = Record { spec, instance, created: SystemTime::now(), opener: party };
         let max_runs = self.core.members[self.member].limits.max_runs;
         let known = *known;
         let entering = Entering { id, record, party, members: &members, purpose, known, max_runs };
-        let (entered, mut welcome) = self.core.runs.enter(entering, &self.core.store)?;
+        let (entered, mut welcome) =
+            self.core.runs.enter(entering, &self.core.store).map_err(|refusal| match refusal {
+                Refusal::OverLimit => {
+                    self.over(self.name(), "max_runs", u64::from(max_runs) + 1, max_runs.into())
+                }
+                refusal => refusal,
+            })?;
         let Some((run, is_new)) = entered else { return Ok((None, welcome)) };
         let seat = Seat { core: self.core, run, party, refused: None };
         if is_new {
@@ -176,9 +200,11 @@ impl<'a> Visit<'a> {
             .map(|member| self.core.members[*member].limits.name.as_str())
             .collect();
         let spec = &run.record.spec;
-        let max_rows: Vec<u64> = spec.parties.iter().map(|party| party.max_rows).collect();
-        let protocol = spec.variant.row().id;
-        tracing::info!(run = %short(run), protocol, parties = ?names, ?max_rows, "run opened");
+        let max_rows: Vec<String> =
+            spec.parties.iter().map(|party| party.max_rows.to_string()).collect();
+        let (protocol, parties) = (spec.variant.row().id, names.join(", "));
+        let max_rows = max_rows.join(", ");
+        tracing::info!(run = %short(run), protocol, parties, max_rows, "run opened");
     }
 
     fn converse(&mut self, seat: &mut Seat<'_>) -> Result<()> {
@@ -284,7 +310,8 @@ impl<'a> Visit<'a> {
         let member = &self.core.members[self.member];
         let bytes = charge(body.len() as u64);
         if !member.reserve(bytes) {
-            return Err(Refusal::OverLimit);
+            let (name, most) = (&member.limits.name, member.limits.max_stored_bytes);
+            return Err(self.over(name, "max_stored_mb", most / 1_000_000 + 1, most / 1_000_000));
         }
         let kept = run.store.put(slot, body, &run.record);
         if !matches!(kept, Ok(Kept::New)) {
@@ -379,7 +406,13 @@ impl<'a> Visit<'a> {
 
     fn note(&self, refusal: Refusal) {
         self.core.metrics.refused(refusal);
-        tracing::info!(party = self.name(), reason = reason(refusal), "refused");
+        tracing::info!(party = self.name(), run = self.run, reason = reason(refusal), "refused");
+    }
+
+    /// Says for whom which limit of the settings is too low.
+    fn over(&self, party: &str, limit: &str, asked: u64, allowed: u64) -> Refusal {
+        tracing::info!(party, run = self.run, limit, asked, allowed, "above a limit");
+        Refusal::OverLimit
     }
 
     fn name(&self) -> &'a str {
