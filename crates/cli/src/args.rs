@@ -361,7 +361,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) connect: Option<String>,
     /// How long to wait for the other side to appear, with a helper for it and for each of the other
-    /// parties; 0 for no limit [default: 60s; with a helper 24h]
+    /// parties; 0 for no limit [default: 60s; a run with a helper 24h]
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<TimeLimit>,
     /// How long the other side may be silent, at least 1s

@@ -6,7 +6,8 @@ pub(crate) use screen::{Progress, Screen};
 
 use crate::args::TalkArgs;
 use crate::messages::link::reason;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
@@ -17,13 +18,15 @@ pub(crate) struct Teller {
     screen: Screen,
     peer: String,
     has_self_check: bool,
+    waits: WaitLog,
 }
 
 impl Teller {
     /// A teller as `talk` asks for, of a run with `peer` under `agreement`.
     pub(crate) fn new(talk: &TalkArgs, peer: &str, agreement: &Agreement) -> Self {
         let has_self_check = agreement.self_check > 0;
-        Self { screen: Screen::new(talk), peer: peer.to_owned(), has_self_check }
+        let (screen, waits) = (Screen::new(talk), WaitLog::default());
+        Self { screen, peer: peer.to_owned(), has_self_check, waits }
     }
 
     /// Takes the bars off the terminal.
@@ -65,7 +68,7 @@ impl Teller {
 
 impl Observer for Teller {
     fn event(&self, event: &Event<'_>) {
-        log(event, &self.peer, self.has_self_check);
+        log(event, &self.peer, self.has_self_check, &self.waits);
         match event {
             Event::Reading { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
                 name: "reading",
@@ -121,8 +124,31 @@ impl Observer for Teller {
     }
 }
 
+/// How often a wait that goes on for the same reason is logged.
+const LOG_EVERY: Duration = Duration::from_secs(60);
+
+/// Lets a wait that goes on into the log now and then.
+#[derive(Default)]
+pub(crate) struct WaitLog {
+    last: Mutex<Option<(Instant, Option<String>)>>,
+}
+
+impl WaitLog {
+    /// Whether a wait for the reason `why` is to be logged: at first, when the reason changes, and every minute.
+    pub(crate) fn is_due(&self, why: Option<&str>) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = last
+            .as_ref()
+            .is_some_and(|(at, known)| at.elapsed() < LOG_EVERY && known.as_deref() == why);
+        if !is_known {
+            *last = Some((Instant::now(), why.map(str::to_owned)));
+        }
+        !is_known
+    }
+}
+
 /// The event for the log. Progress is left out: it would say the same many times.
-fn log(event: &Event<'_>, peer: &str, has_self_check: bool) {
+fn log(event: &Event<'_>, peer: &str, has_self_check: bool, waits: &WaitLog) {
     match event {
         Event::Phase(phase) => tracing::info!(%phase, "phase"),
         Event::KeysRead(counts) => tracing::info!(
@@ -134,12 +160,11 @@ fn log(event: &Event<'_>, peer: &str, has_self_check: bool) {
             "keys read"
         ),
         Event::Link(LinkEvent::Listening { address }) => tracing::info!(%address, "listening"),
-        Event::Link(LinkEvent::Waiting { remaining, last: Some(last) }) => {
-            let why = reason(last);
-            tracing::info!(peer, remaining_s = remaining.as_secs(), why, "waiting");
-        }
-        Event::Link(LinkEvent::Waiting { remaining, last: None }) => {
-            tracing::info!(peer, remaining_s = remaining.as_secs(), "waiting");
+        Event::Link(LinkEvent::Waiting { remaining, last }) => {
+            let why = last.as_ref().map(reason);
+            if waits.is_due(why.as_deref()) {
+                tracing::info!(peer, remaining_s = remaining.as_secs(), why, "waiting");
+            }
         }
         Event::Link(LinkEvent::TurnedAway { from, reason: why, count }) => {
             tracing::warn!(%from, why = reason(why), count, "turned away");
@@ -174,6 +199,14 @@ pub(crate) fn duration(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_is_logged_at_first_and_when_its_reason_changes() {
+        let waits = WaitLog::default();
+        let due =
+            [None, None, Some("a"), Some("a"), Some("b"), None, None].map(|why| waits.is_due(why));
+        assert_eq!(due, [true, false, true, false, true, true, false]);
+    }
 
     #[test]
     fn times_are_told_in_the_units_that_suit() {

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::env;
 use std::str::FromStr;
 use std::time::Duration;
+use vesica_engine::ConfigFault;
 use vesica_engine::explain::bytes;
-use vesica_link::{Endpoint, LinkOptions};
+use vesica_link::{Endpoint, LinkOptions, check_address};
 use vesica_records::ReadOptions;
 use vesica_simd::Backend;
 
@@ -240,28 +241,44 @@ impl DataArgs {
 
 impl PlaceArgs {
     /// The address as given, and what to do there; `None` when there is none.
-    pub(crate) fn link_options(&self) -> Option<LinkOptions> {
+    ///
+    /// # Errors
+    /// When it is none: before a long file is read in vain.
+    pub(crate) fn link_options(&self) -> Result<Option<LinkOptions>, Failure> {
         let endpoint = match (&self.listen, &self.connect) {
             (Some(address), _) => Endpoint::Listen(address.clone()),
             (None, Some(address)) => Endpoint::Connect(address.clone()),
-            (None, None) => return None,
+            (None, None) => return Ok(None),
         };
-        Some(self.options(endpoint, WAIT_DEFAULT))
+        self.options(endpoint, WAIT_DEFAULT).map(Some)
     }
 
     /// The same for a run with a helper, to which a party connects.
-    pub(crate) fn aided_link_options(&self) -> Option<LinkOptions> {
-        let address = self.connect.clone()?;
-        Some(self.options(Endpoint::Connect(address), WAIT_DEFAULT_AIDED))
+    pub(crate) fn aided_link_options(&self) -> Result<Option<LinkOptions>, Failure> {
+        self.helper_link_options(WAIT_DEFAULT_AIDED)
     }
 
-    fn options(&self, endpoint: Endpoint, wait: Duration) -> LinkOptions {
-        LinkOptions {
+    /// The same for a look whether a helper is there.
+    pub(crate) fn look_link_options(&self) -> Result<Option<LinkOptions>, Failure> {
+        self.helper_link_options(WAIT_DEFAULT)
+    }
+
+    fn helper_link_options(&self, wait: Duration) -> Result<Option<LinkOptions>, Failure> {
+        let endpoint = self.connect.clone().map(Endpoint::Connect);
+        endpoint.map(|endpoint| self.options(endpoint, wait)).transpose()
+    }
+
+    fn options(&self, endpoint: Endpoint, wait: Duration) -> Result<LinkOptions, Failure> {
+        let (Endpoint::Listen(address) | Endpoint::Connect(address)) = &endpoint;
+        check_address(address).map_err(|error| {
+            Failure::of_engine(ConfigFault::Link(error).into(), Some(&endpoint))
+        })?;
+        Ok(LinkOptions {
             endpoint,
             wait: self.wait.map_or(wait, |wait| wait.limit().unwrap_or(MAX_TIME)),
             idle: self.idle.limit().unwrap_or(MAX_IDLE),
             total: self.total.limit(),
-        }
+        })
     }
 }
 

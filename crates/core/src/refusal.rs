@@ -53,8 +53,8 @@ pub enum Refusal {
         /// Which.
         party: u8,
     },
-    /// The run was not finished in time and is forgotten.
-    #[error("the run took too long and is forgotten")]
+    /// The instance of the run that the party knows is gone: it was not finished in time, was ended, or was lost.
+    #[error("the run is not known any more")]
     Expired,
     /// The helper cannot keep more: its disk is full or fails. The run can go on when it is mended.
     #[error("its disk is full or fails")]

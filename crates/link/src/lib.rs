@@ -25,7 +25,9 @@ mod tls;
 
 pub use cancel::CancelToken;
 pub use error::LinkError;
-pub use establish::{Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, establish};
+pub use establish::{
+    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, check_address, establish,
+};
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};
 pub use relay::ShapedRelay;

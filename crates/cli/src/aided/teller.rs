@@ -2,7 +2,7 @@
 
 use crate::args::TalkArgs;
 use crate::messages::{and, helper, link};
-use crate::progress::{Progress, Screen, duration};
+use crate::progress::{Progress, Screen, WaitLog, duration};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,6 +22,8 @@ pub(crate) struct AidedTeller {
     parties: Vec<String>,
     own: usize,
     state: Mutex<State>,
+    helper_waits: WaitLog,
+    party_waits: WaitLog,
 }
 
 #[derive(Default)]
@@ -42,6 +44,8 @@ impl AidedTeller {
             parties: agreement.parties.iter().map(|party| party.name.clone()).collect(),
             own,
             state: Mutex::default(),
+            helper_waits: WaitLog::default(),
+            party_waits: WaitLog::default(),
         }
     }
 
@@ -92,7 +96,10 @@ impl AidedTeller {
                     self.screen.say(&format!("{} came before", and(&names)));
                 }
             }
-            RemoteEvent::Waiting { parties } => self.waiting(parties),
+            RemoteEvent::Waiting { parties } => {
+                self.back();
+                self.waiting(parties);
+            }
             RemoteEvent::OtherAgreement { agreement } => self.screen.say(&format!(
                 "another party waits at {helper} with another agreement ({}): compare `vesica \
                  agree show`",
@@ -234,20 +241,19 @@ impl AidedTeller {
             Event::Agreed => tracing::info!("agreements equal"),
             Event::Checked => tracing::info!("self-check passed"),
             Event::Helper(RemoteEvent::Link(LinkEvent::Waiting { remaining, last })) => {
-                let why = last.as_ref().map(link::reason);
-                tracing::info!(
-                    helper,
-                    remaining_s = remaining.as_secs(),
-                    why,
-                    "waiting for the helper"
-                );
+                let (remaining_s, why) = (remaining.as_secs(), last.as_ref().map(link::reason));
+                if self.helper_waits.is_due(why.as_deref()) {
+                    tracing::info!(helper, remaining_s, why, "waiting for the helper");
+                }
             }
             Event::Helper(RemoteEvent::Link(LinkEvent::Connected { address, peer })) => {
                 tracing::info!(helper, identity = %peer, %address, "connected");
             }
             Event::Helper(RemoteEvent::Waiting { parties }) => {
-                let parties = self.names(parties);
-                tracing::info!(?parties, "waiting");
+                let parties = self.names(parties).join(", ");
+                if self.party_waits.is_due(Some(&parties)) {
+                    tracing::info!(parties, "waiting");
+                }
             }
             Event::Helper(RemoteEvent::OtherAgreement { agreement }) => {
                 let hash = hex(&agreement[..]);

@@ -34,7 +34,7 @@ fn two_party(
     agreement: Agreement,
     out: &mut impl Write,
 ) -> Result<ExitCode, Failure> {
-    let link = args.place.link_options().ok_or(Failure::NoAddress)?;
+    let link = args.place.link_options()?.ok_or(Failure::NoAddress)?;
     if let Some(option) = args.aided.given() {
         return Err(Failure::OnlyWithHelper { option });
     }

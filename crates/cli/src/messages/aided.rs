@@ -122,8 +122,12 @@ fn refused(
             "look at that party's messages; then run the same command again, which begins a new run",
         ),
         Refusal::Expired => network(
-            format!("{helper} has forgotten the run: it was not finished in time"),
-            "run the same command again, which begins a new run; so must all other parties",
+            format!("{helper} does not know this run any more"),
+            format!(
+                "another party ended it (--restart, or a check that failed), or it took longer than \
+                 {helper} keeps runs; run the same command again, which begins a new one: so must all \
+                 other parties"
+            ),
         ),
         Refusal::Storage => network(
             format!("{helper} cannot keep the data: its disk is full or fails"),

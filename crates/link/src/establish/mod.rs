@@ -149,6 +149,14 @@ impl Caller<'_> {
     }
 }
 
+/// Whether `address` is of the form `host:port`, with brackets around an IPv6 address. Nothing is looked up.
+///
+/// # Errors
+/// [`LinkError::BadAddress`].
+pub fn check_address(address: &str) -> Result<(), LinkError> {
+    split_address(address).map(drop)
+}
+
 /// Splits `host:port`; brackets around an IPv6 address are taken off.
 fn split_address(address: &str) -> Result<(&str, u16), LinkError> {
     let (host, port) = address.rsplit_once(':').ok_or(LinkError::BadAddress)?;

@@ -250,10 +250,12 @@ fn with_helper(args: &AgreeNewArgs, helper: &str, parties: &[Named]) -> String {
     draft.line(&format!("security = {}", quoted(security)), "against the helper");
     match &args.protocol {
         Some(protocol) => draft.line(&format!("protocol = {}", quoted(protocol)), ""),
-        None => draft.line(
-            "# protocol = \"server_aided\"",
-            "by the security, unless one of `vesica protocols` is named",
-        ),
+        None => {
+            let is_malicious = security == Security::Malicious.name();
+            let id = if is_malicious { "server_aided_malicious" } else { "server_aided" };
+            let comment = "by the security, unless one of `vesica protocols` is named";
+            draft.line(&format!("# protocol = {}", quoted(id)), comment);
+        }
     }
     draft.expires(args);
     // Questions that a helper does not answer: the agreement's own check says so.
