@@ -510,6 +510,9 @@ fn bad_addresses() {
     let run = format!("{RUN} --output o.csv --quiet --wait 1s");
     session.vesica(&format!("{run} --listen 7400"));
     session.vesica(&format!("{run} --connect nowhere"));
+    // It is told before a long file is read.
+    session
+        .vesica(&run.replace("people.csv", "nothing.csv").replace("--quiet", "--connect nowhere"));
     session.vesica(&format!("{run} --listen {}", taken.0));
     session.vesica(&format!("{run} --listen 192.0.2.1:7400"));
     session.assert_all_fail(3);

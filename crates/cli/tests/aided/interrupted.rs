@@ -202,7 +202,7 @@ fn a_run_that_the_helper_has_forgotten_begins_anew() {
     kill(helper);
     fs::remove_dir_all(scene.path("kept")).unwrap();
     let _helper = scene.helper(&[]);
-    a.wait().assert_failed(5, "cloud has forgotten the run");
+    a.wait().assert_failed(5, "cloud does not know this run any more");
     assert_clean(&scene);
     for running in ["a", "b"].map(|party| Running::start(scene.party("two.toml", party))) {
         running.wait().assert_code(0);

@@ -18,10 +18,11 @@ const INSTANCE: &str = "instance";
 const WRITTEN: &str = "written";
 const FINISHED: &str = "finished";
 const ASIDE: &str = "aside";
+const UNFINISHED: &str = "unfinished";
 const LOCK: &str = "vesica-run.lock";
 
 /// Whatever is kept of a run. The first goes first: without it nothing of the run can go on.
-const KEPT: [&str; 7] = [MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED, ASIDE];
+const KEPT: [&str; 8] = [MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED, ASIDE, UNFINISHED];
 
 /// Most bytes of a file in the folder.
 const MAX_LEN: u64 = 1 << 20;
@@ -222,10 +223,17 @@ impl State {
     /// Appears whole or not at all, and is on the disk when this returns: what a party has said it must be able to
     /// say again.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        // A name that is known: what a process that was killed here has left is written over, and removed with the rest.
+        let unfinished = self.folder.join(UNFINISHED);
+        let mut file = File::options()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .mode(0o600)
+            .open(&unfinished)?;
         file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(self.folder.join(name)).map_err(|error| error.error)?;
+        file.sync_all()?;
+        fs::rename(unfinished, self.folder.join(name))?;
         File::open(&self.folder)?.sync_all()
     }
 }
@@ -278,6 +286,20 @@ mod tests {
         assert!(state.keep_rows(&[4; 32]).unwrap());
         drop(state);
         assert_eq!(fs::read(folder.join("another's")).unwrap(), b"stays");
+    }
+
+    #[test]
+    fn what_a_process_that_was_killed_was_writing_does_not_stay() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let state = State::open(&folder).unwrap();
+        state.secrets().unwrap();
+        fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
+        state.keep_finished().unwrap();
+        assert!(!folder.join(UNFINISHED).exists());
+        fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
+        state.remove().unwrap();
+        assert!(!folder.exists());
     }
 
     #[test]
