@@ -4,16 +4,19 @@
 //! * [`ServiceOptions`], [`PartyLimits`] — what it is started with.
 //! * [`Settings`] — its settings file.
 //! * [`Remote`] — the board of a run as a party reaches it over the network; survives the helper's restarts.
+//! * [`FolderScratch`] — where both put large intermediate data.
 
 #![forbid(unsafe_code)]
 
 mod remote;
+mod scratch;
 mod service;
 mod settings;
 mod store;
 mod wire;
 
 pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
+pub use scratch::FolderScratch;
 pub use service::{MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
 pub use settings::{OptionsError, Position, Settings, SettingsError, SettingsFault};
 pub use store::{Keeping, StoreError};

@@ -1,7 +1,6 @@
 //! One party of a benchmark with a helper, on items that are made as they are needed.
 
 use super::meeting::{Envelopes, MeetingError, meet};
-use super::scratch::FolderScratch;
 use super::state::{State, StateError};
 use crate::resources::Stopwatch;
 use crate::{Error, Phase};
@@ -11,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_core::{Block, Item};
-use vesica_helper::{Remote, RemoteOptions};
+use vesica_helper::{FolderScratch, Remote, RemoteOptions};
 use vesica_link::{CancelToken, Identity, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool, Progress};
 use vesica_protocols::kmrs14::{self, Boards, Items, Means, Spec};
@@ -170,7 +169,7 @@ pub fn run_aided_bench(
         MeetingError::Storage(error) => kept(error),
         MeetingError::Letter(kind) => Error::Letter { party: None, kind },
     })?;
-    let scratch = FolderScratch::new(folder);
+    let scratch = FolderScratch::new(folder.to_path_buf());
     let means = Means {
         scratch: &scratch,
         memory_bytes: bench.memory_bytes,

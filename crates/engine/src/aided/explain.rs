@@ -4,7 +4,7 @@ mod limits;
 
 use super::{AidedAgreement, AidedTerms, chance};
 use crate::agreement::PartyTerms;
-use crate::explain::{Explanation, Section, bytes, grouped, of_keys};
+use crate::explain::{Explanation, bytes, grouped, of_keys};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{Check, Variant};
@@ -12,20 +12,16 @@ use vesica_protocols::kmrs14::{Check, Variant};
 /// Says in plain words what `agreement` means.
 pub fn explain(agreement: &AidedAgreement) -> Explanation {
     let words = Words { agreement, helper: &agreement.helper.name };
-    let sections = [
-        ("What is computed", words.computed()),
-        ("Who learns what", words.learned()),
-        ("What is assumed", words.assumed()),
-        ("Which protocol, and why", words.protocol()),
-        ("What it costs", words.cost()),
-        ("What is NOT protected", words.unprotected()),
-        ("What stays afterwards", words.afterwards()),
+    let points = [
+        words.computed(),
+        words.learned(),
+        words.assumed(),
+        words.protocol(),
+        words.cost(),
+        words.unprotected(),
+        words.afterwards(),
     ];
-    Explanation {
-        title: agreement.title.clone(),
-        hash: agreement.hash().to_string(),
-        sections: sections.map(|(title, points)| Section { title, points }).into(),
-    }
+    Explanation::new(&agreement.title, agreement.hash().to_string(), points)
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -1,9 +1,9 @@
 //! One party's run with a helper: read, meet, match, write.
 
 use super::AidedAgreement;
+use super::items::RowItems;
 use super::meeting::{self, Envelopes, MeetingError};
 use super::report::{AidedReport, Parts};
-use super::scratch::{FolderScratch, RowItems};
 use super::state::{State, StateError};
 use crate::clock::PhaseClock;
 use crate::error::{ConfigFault, InputFault};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vesica_core::Refusal;
 use vesica_core::hash::{ItemHash, Transcript};
-use vesica_helper::{Remote, RemoteOptions};
+use vesica_helper::{FolderScratch, Remote, RemoteOptions};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
@@ -115,7 +115,7 @@ pub fn run_aided(
     let key = aided_key_columns(&job.agreement, &job.columns)?;
     let mut clock = PhaseClock::default();
 
-    let scratch = FolderScratch::new(state.folder());
+    let scratch = FolderScratch::new(state.folder().to_path_buf());
     let start = Instant::now();
     // A quarter: the rest is for sorting, while these are still there.
     let mut items = RowItems::new(job.memory_bytes / 4, &scratch);

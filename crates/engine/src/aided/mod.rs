@@ -10,11 +10,11 @@
 mod agreement;
 pub mod bench;
 mod explain;
+mod items;
 mod job;
 mod look;
 mod meeting;
 mod report;
-mod scratch;
 mod state;
 
 pub use agreement::{

@@ -35,23 +35,39 @@ pub struct Section {
     pub points: Vec<String>,
 }
 
+/// The headings of the parts.
+const TITLES: [&str; 7] = [
+    "What is computed",
+    "Who learns what",
+    "What is assumed",
+    "Which protocol, and why",
+    "What it costs",
+    "What is NOT protected",
+    "What stays afterwards",
+];
+
+impl Explanation {
+    /// One that says `points`, part by part.
+    pub(crate) fn new(title: &str, hash: String, points: [Vec<String>; TITLES.len()]) -> Self {
+        let sections = TITLES.into_iter().zip(points);
+        let sections = sections.map(|(title, points)| Section { title, points }).collect();
+        Self { title: title.to_owned(), hash, sections }
+    }
+}
+
 /// Says in plain words what `agreement` means.
 pub fn explain(agreement: &Agreement) -> Explanation {
     let words = Words::new(agreement);
-    let sections = [
-        ("What is computed", words.computed()),
-        ("Who learns what", words.learned()),
-        ("What is assumed", words.assumed()),
-        ("Which protocol, and why", words.protocol()),
-        ("What it costs", words.cost()),
-        ("What is NOT protected", words.unprotected()),
-        ("What stays afterwards", words.afterwards()),
+    let points = [
+        words.computed(),
+        words.learned(),
+        words.assumed(),
+        words.protocol(),
+        words.cost(),
+        words.unprotected(),
+        words.afterwards(),
     ];
-    Explanation {
-        title: agreement.title.clone(),
-        hash: agreement.hash().to_string(),
-        sections: sections.map(|(title, points)| Section { title, points }).into(),
-    }
+    Explanation::new(&agreement.title, agreement.hash().to_string(), points)
 }
 
 /// The agreement and the names that its sentences use.

@@ -19,12 +19,11 @@
 mod file;
 mod record;
 mod run;
-mod scratch;
 
 pub(crate) use record::{Record, charge};
 pub(crate) use run::{Kept, RunStore};
-pub(crate) use scratch::FileScratch;
 
+use crate::scratch::FolderScratch;
 use file::{make_dir, write_new};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -77,7 +76,7 @@ pub enum StoreError {
 pub(crate) struct Store {
     root: PathBuf,
     keeping: Keeping,
-    scratch: FileScratch,
+    scratch: FolderScratch,
     next: AtomicU64,
     /// Bytes and labels kept, and of the bytes those in memory.
     bytes: AtomicU64,
@@ -121,7 +120,7 @@ impl Store {
         let store = Arc::new(Self {
             root: root.to_path_buf(),
             keeping,
-            scratch: FileScratch::new(root.join("scratch")),
+            scratch: FolderScratch::new(root.join("scratch")),
             next: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             labels: AtomicU64::new(0),
@@ -139,7 +138,7 @@ impl Store {
     }
 
     /// Where intermediate data goes.
-    pub(crate) fn scratch(&self) -> &FileScratch {
+    pub(crate) fn scratch(&self) -> &FolderScratch {
         &self.scratch
     }
 

@@ -1,54 +1,12 @@
-//! Intermediate data of one run: in memory while it is small, then in files without a name.
+//! The items of a party's rows: in memory while they are few, then in a file.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::io;
 use vesica_core::Item;
 use vesica_labels::{Scratch, ScratchFile};
 use vesica_protocols::kmrs14::Items;
 
 /// Items read at once.
 const READ_ITEMS: usize = 1 << 14;
-
-/// Files in a folder. They have no name there, so that nobody else opens them and nothing stays behind, however the
-/// process ends.
-pub(crate) struct FolderScratch {
-    folder: PathBuf,
-}
-
-impl FolderScratch {
-    pub(crate) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf() }
-    }
-}
-
-impl Scratch for FolderScratch {
-    fn create(&self) -> io::Result<Box<dyn ScratchFile>> {
-        Ok(Box::new(Nameless { file: tempfile::tempfile_in(&self.folder)?, len: 0 }))
-    }
-}
-
-struct Nameless {
-    file: File,
-    len: u64,
-}
-
-impl ScratchFile for Nameless {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)?;
-        self.len += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(out, offset)
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-}
 
 /// The items of a file's rows, 16 bytes each, in the order of the rows.
 pub(crate) struct RowItems<'a> {
@@ -109,11 +67,12 @@ impl Items for RowItems<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_helper::FolderScratch;
 
     #[test]
     fn items_come_back_in_order_from_memory_and_from_files() {
         let folder = tempfile::tempdir().unwrap();
-        let scratch = FolderScratch::new(folder.path());
+        let scratch = FolderScratch::new(folder.path().to_path_buf());
         let all: Vec<Item> = (0..100_000_u128).map(Item::from_integer).collect();
         for memory_bytes in [0, 1 << 10, 1 << 30] {
             let mut kept = RowItems::new(memory_bytes, &scratch);
