@@ -15,6 +15,7 @@ use vesica_helper::{Settings, SettingsFault};
 use vesica_link::Identity;
 use vesica_protocols::{catalogue, kmrs14};
 use vesica_records::{Normalised, Profile};
+use vesica_tables::TableFault;
 
 const VESICA: &str = env!("CARGO_BIN_EXE_vesica");
 
@@ -272,7 +273,10 @@ fn every_setting_of_the_helper_that_is_documented_is_one() {
     });
     for text in of_helper.chain(of_party) {
         let error = Settings::parse(&text).unwrap_err();
-        assert!(matches!(*error.fault, SettingsFault::WrongType { .. }), "{text}{error}");
+        assert!(
+            matches!(&*error.fault, SettingsFault::Table(TableFault::WrongType { .. })),
+            "{text}{error}"
+        );
     }
 }
 

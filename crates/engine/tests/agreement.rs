@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use vesica_core::{Learns, Role};
 use vesica_engine::agreement::{
-    Agreement, AgreementError, AgreementFault, FileFault, MAX_FILE_BYTES, MAX_ROWS, Receives,
-    TextFault,
+    Agreement, AgreementError, AgreementFault, MAX_FILE_BYTES, MAX_ROWS, Receives, TextFault,
 };
 use vesica_engine::aided::AnyAgreement;
 use vesica_link::{ParseIdentityError, PublicIdentity};
 use vesica_protocols::{Operation, Security, catalogue};
 use vesica_records::ProfileError;
+use vesica_tables::{FileFault, TableFault};
 
 fn identity(byte: u8) -> PublicIdentity {
     PublicIdentity::from_bytes([byte; 32])
@@ -191,17 +191,21 @@ fn a_protocol_weaker_than_the_security_asked_for_is_refused() {
 fn text_that_is_not_toml_is_refused_with_its_place() {
     let error = refused(&with("title = ", "title "));
     assert_eq!(error.at.map(|at| at.line), Some(2));
-    assert!(matches!(*error.fault, AgreementFault::Syntax(_)));
+    assert!(matches!(*error.fault, AgreementFault::Table(TableFault::Syntax(_))));
     assert!(error.to_string().starts_with("agreement, line 2, column "), "{error}");
-    assert!(matches!(*refused("\u{0}").fault, AgreementFault::Syntax(_)));
-    assert!(matches!(*refused(&and("version = 1")).fault, AgreementFault::Syntax(_)));
+    assert!(matches!(*refused("\u{0}").fault, AgreementFault::Table(TableFault::Syntax(_))));
+    assert!(matches!(
+        *refused(&and("version = 1")).fault,
+        AgreementFault::Table(TableFault::Syntax(_))
+    ));
 }
 
 #[test]
 fn an_unknown_field_is_refused_with_the_nearest_known_one() {
     let unknown = |text: &str| {
         let error = refused(text);
-        let AgreementFault::UnknownField { field, nearest, .. } = *error.fault else {
+        let AgreementFault::Table(TableFault::UnknownField { field, nearest, .. }) = *error.fault
+        else {
             panic!("{error}")
         };
         (field, nearest, error.at.map(|at| (at.line, at.column)))
@@ -250,7 +254,9 @@ fn every_required_field_is_missed() {
         assert_refused(&with(without, ""), message);
     }
     assert_refused(&format!("{HEAD}{KEY}"), "agreement: the field \"party\" is missing");
-    let AgreementFault::MissingField { meaning, .. } = *refused(&with(KEY, "")).fault else {
+    let AgreementFault::Table(TableFault::MissingField { meaning, .. }) =
+        *refused(&with(KEY, "")).fault
+    else {
         panic!("another fault")
     };
     assert_eq!(meaning, "the columns whose values are compared");
@@ -260,7 +266,9 @@ fn every_required_field_is_missed() {
 fn every_missing_field_has_a_meaning() {
     for line in sample().lines().filter(|line| line.contains(" = ")) {
         let error = refused(&with(&format!("{line}\n"), ""));
-        let AgreementFault::MissingField { meaning, .. } = *error.fault else { panic!("{error}") };
+        let AgreementFault::Table(TableFault::MissingField { meaning, .. }) = *error.fault else {
+            panic!("{error}")
+        };
         assert!(!meaning.is_empty(), "{line}");
     }
 }
@@ -292,7 +300,7 @@ fn a_value_of_another_type_is_refused() {
         (
             "[party.shop]",
             "[party]",
-            "line 12, column 1: \"party.identity\" is a single value, not a table [party.NAME]",
+            "line 12, column 1: \"party.identity\" is a text, not a table [party.NAME]",
         ),
     ];
     for (from, to, message) in cases {
@@ -465,7 +473,10 @@ fn expiry_is_a_day_or_never() {
         assert_eq!(*error.fault, AgreementFault::BadDate, "{bad}");
         assert_eq!(error.at.map(|at| (at.line, at.column)), Some((2, 11)));
     }
-    assert!(matches!(*refused(&and("expires = 2027-02-30")).fault, AgreementFault::Syntax(_)));
+    assert!(matches!(
+        *refused(&and("expires = 2027-02-30")).fault,
+        AgreementFault::Table(TableFault::Syntax(_))
+    ));
 }
 
 #[test]
@@ -487,7 +498,7 @@ fn files_that_are_no_agreement_are_refused_by_path() {
         assert_eq!(*error.fault, AgreementFault::File(expected));
     }
     let error = Agreement::load(path("empty.toml")).unwrap_err();
-    assert!(matches!(*error.fault, AgreementFault::MissingField { .. }));
+    assert!(matches!(*error.fault, AgreementFault::Table(TableFault::MissingField { .. })));
 }
 
 // ---- the canonical form and the hash

@@ -6,6 +6,7 @@ use vesica_engine::aided::{AidedAgreement, AidedFault, AnyAgreement, explain};
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::{Check, Variant, aided};
 use vesica_protocols::{Operation, Security};
+use vesica_tables::TableFault;
 
 const HEAD: &str = "version = 1\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
                     security = \"semi-honest\"\n";
@@ -284,7 +285,8 @@ fn fields_of_agreements_between_two_are_refused_as_such() {
     for (text, field) in
         [(and(&two, "exspires = 3"), "exspires"), (and_helper(&two, "copys = 3"), "helper.copys")]
     {
-        let AgreementFault::UnknownField { field: found, nearest, .. } = &*refused(&text).fault
+        let AgreementFault::Table(TableFault::UnknownField { field: found, nearest, .. }) =
+            &*refused(&text).fault
         else {
             panic!("{}", refused(&text));
         };
@@ -300,7 +302,8 @@ fn neither_kind_of_agreement_is_taken_for_the_other() {
     let alone = replaced(&aided, &helper(), "");
     let alone = replaced(&alone, "\"all\"", "\"both\"");
     assert!(Agreement::parse(&alone).is_ok());
-    let AgreementFault::MissingField { field, meaning } = *refused(&alone).fault else {
+    let AgreementFault::Table(TableFault::MissingField { field, meaning }) = *refused(&alone).fault
+    else {
         panic!("{}", refused(&alone));
     };
     assert!(field == "helper" && !meaning.is_empty());
@@ -323,7 +326,10 @@ fn there_are_two_to_sixteen_parties() {
     for count in [0, 1, 17] {
         let text = of(&vec![1; count]);
         if count == 0 {
-            assert!(matches!(*refused(&text).fault, AgreementFault::MissingField { .. }));
+            assert!(matches!(
+                *refused(&text).fault,
+                AgreementFault::Table(TableFault::MissingField { .. })
+            ));
         } else {
             assert_refused(&text, AidedFault::PartyCount { found: count }, "[party.");
         }
@@ -414,7 +420,10 @@ fn who_receives_must_suit_the_protocol() {
     assert_refused(&receives(&two, "[\"a\", \"b\", \"a\"]"), twice, "receives");
     for word in ["3", "[3]", "true"] {
         let error = refused(&receives(&two, word));
-        assert!(matches!(*error.fault, AgreementFault::WrongType { .. }), "{error}");
+        assert!(
+            matches!(*error.fault, AgreementFault::Table(TableFault::WrongType { .. })),
+            "{error}"
+        );
     }
 }
 
@@ -431,14 +440,17 @@ fn numbers_are_in_their_range() {
         (and(&two, "self_check = 7"), "self_check"),
         (and(&two, "self_check = 1025"), "self_check"),
     ] {
-        let AgreementFault::OutOfRange { field: found, .. } = &*refused(&text).fault else {
+        let AgreementFault::Table(TableFault::OutOfRange { field: found, .. }) =
+            &*refused(&text).fault
+        else {
             panic!("{}", refused(&text));
         };
         assert_eq!(found, field);
     }
     for (line, missing) in [("copies = 2", "helper.dummies"), ("dummies = 2", "helper.copies")] {
         let error = refused(&and_helper(&two, line));
-        let AgreementFault::MissingField { field, meaning } = &*error.fault else {
+        let AgreementFault::Table(TableFault::MissingField { field, meaning }) = &*error.fault
+        else {
             panic!("{error}")
         };
         assert!(field == missing && !meaning.is_empty());

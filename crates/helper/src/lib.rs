@@ -18,6 +18,6 @@ mod wire;
 pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
 pub use scratch::FolderScratch;
 pub use service::{MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
-pub use settings::{OptionsError, Position, Settings, SettingsError, SettingsFault};
+pub use settings::{OptionsError, Settings, SettingsError, SettingsFault};
 pub use store::{Keeping, StoreError};
 pub use wire::Instance;

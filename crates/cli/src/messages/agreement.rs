@@ -2,51 +2,25 @@
 
 mod aided;
 
-use super::{Message, files, list};
+use super::tables::Written;
+use super::{Message, list};
 use std::path::Path;
-use vesica_engine::agreement::{AgreementError, AgreementFault, FileFault, TextFault};
+use vesica_engine::agreement::{AgreementError, AgreementFault, TextFault};
 use vesica_engine::explain::grouped;
 use vesica_link::ParseIdentityError;
 use vesica_records::{Profile, ProfileError};
 
+const AGREEMENT: Written =
+    Written { name: "agreement", example: "`vesica agree new agreement.toml` writes an example" };
+
 /// An agreement file, with the place.
 pub(super) fn error(error: &AgreementError) -> Message {
-    let file = match &error.path {
-        Some(path) => path.display().to_string(),
-        None => "the agreement".to_owned(),
-    };
     let (what, hint) = match &*error.fault {
-        AgreementFault::File(fault) => return unreadable(&file, fault),
+        AgreementFault::File(fault) => return AGREEMENT.unreadable(error, fault),
+        AgreementFault::Table(fault) => AGREEMENT.words(fault),
         fault => words(fault, error.path.as_deref()),
     };
-    let place = error.at.map_or(String::new(), |at| format!(", {at}"));
-    Message::here(format!("{file}{place}: {what}"), hint)
-}
-
-fn unreadable(file: &str, fault: &FileFault) -> Message {
-    match fault {
-        FileFault::Missing => Message::here(
-            format!("the agreement file {file} does not exist"),
-            "check the name, or write one with `vesica agree new agreement.toml`",
-        ),
-        FileFault::NotAFile => Message::here(
-            format!("the agreement {file} is not a regular file"),
-            "give the name of a TOML file",
-        ),
-        FileFault::Unreadable(kind) => Message::here(
-            format!("the agreement file {file} cannot be read: {}", files::cause(*kind)),
-            files::read_hint(*kind),
-        ),
-        FileFault::TooLong { max_bytes } => Message::here(
-            format!("the agreement file {file} is longer than {} bytes", grouped(*max_bytes)),
-            "this is hardly an agreement: check the name",
-        ),
-        FileFault::NotUtf8 => Message::here(
-            format!("the agreement file {file} is not UTF-8 text"),
-            "check the name, or save the file as UTF-8",
-        ),
-        fault => Message::here(format!("{file}: {fault}"), "check the name"),
-    }
+    Message::here(format!("{}: {what}", AGREEMENT.place(error)), hint)
 }
 
 fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
@@ -56,28 +30,6 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
         AgreementFault::HasHelper => (
             show("this is an agreement with a helper, and one between two parties alone is wanted"),
             show("check the name; or take the [helper] out, and what goes with it"),
-        ),
-        AgreementFault::Syntax(cause) => (
-            format!("this is not valid TOML: {}", one_line(cause.message())),
-            show(
-                "an agreement has lines like title = \"...\" and headings like [party.shop]; \
-                  `vesica agree new` prints one",
-            ),
-        ),
-        AgreementFault::UnknownField { field, nearest, known } => (
-            format!("there is no field {field:?}"),
-            match nearest {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => format!("the fields there are: {}", known.join(", ")),
-            },
-        ),
-        AgreementFault::MissingField { field, meaning } => (
-            format!("the field {field:?} is missing"),
-            format!("it says: {meaning}; `vesica agree new` prints an example"),
-        ),
-        AgreementFault::WrongType { field, expected, found } => (
-            format!("{field:?} should be {expected}, but is {found}"),
-            show("`vesica agree new` prints an example of every field"),
         ),
         AgreementFault::UnknownVersion { found } => (
             format!("the agreement has format version {found}, which this software does not know"),
@@ -102,10 +54,6 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
                 }
             ),
             show("write one line of ordinary text"),
-        ),
-        AgreementFault::OutOfRange { field, found, min, max } => (
-            format!("{field:?} is {found}; it goes from {} to {}", grouped(*min), grouped(*max)),
-            show("give a number in that range"),
         ),
         AgreementFault::BadDate => (
             show("\"expires\" is not a day"),
@@ -294,8 +242,4 @@ fn bad_profile(field: &str, cause: &ProfileError) -> (String, String) {
         }
         cause => (format!("{field:?}: {cause}"), all),
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,11 @@
 //! The helper's service, and its being away.
 
+use super::tables::Written;
 use super::{Message, files, link};
 use crate::failure::{HelperFailure, HelperPlaces, code};
 use std::io::ErrorKind;
 use vesica_backends::{BackendError, BadUrl};
 use vesica_core::{Error, Refusal, TransportError};
-use vesica_engine::explain::grouped;
 use vesica_helper::{OptionsError, SettingsError, SettingsFault, StartError, StoreError};
 use vesica_link::{Endpoint, LinkError, ParseIdentityError};
 
@@ -119,43 +119,15 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
     }
 }
 
+const SETTINGS: Written = Written {
+    name: "settings",
+    example: "`vesica helper --help` shows an example of the settings",
+};
+
 fn settings(error: &SettingsError) -> Message {
-    let file = match &error.path {
-        Some(path) => path.display().to_string(),
-        None => "the settings".to_owned(),
-    };
-    let place = error.at.map_or(String::new(), |at| format!(", {at}"));
     let (what, hint) = match &*error.fault {
-        SettingsFault::Unreadable(ErrorKind::InvalidData) => {
-            return Message::here(
-                format!("the settings file {file} is not UTF-8 text"),
-                "check the name, or save the file as UTF-8",
-            );
-        }
-        SettingsFault::Unreadable(kind) => {
-            return Message::here(
-                format!("the settings file {file} cannot be read: {}", files::cause(*kind)),
-                files::read_hint(*kind),
-            );
-        }
-        SettingsFault::Syntax(cause) => {
-            let words: Vec<&str> = cause.message().split_whitespace().collect();
-            (format!("this is not valid TOML: {}", words.join(" ")), EXAMPLE.to_owned())
-        }
-        SettingsFault::UnknownField { field, nearest } => (
-            format!("there is no field {field:?}"),
-            nearest.map_or(EXAMPLE.to_owned(), |near| format!("did you mean {near:?}?")),
-        ),
-        SettingsFault::MissingField { field, meaning } => {
-            (format!("the field {field:?} is missing"), format!("it says: {meaning}"))
-        }
-        SettingsFault::WrongType { field, expected, found } => {
-            (format!("{field:?} should be {expected}, but is {found}"), EXAMPLE.to_owned())
-        }
-        SettingsFault::OutOfRange { field, found, min, max } => (
-            format!("{field:?} is {found}; it goes from {} to {}", grouped(*min), grouped(*max)),
-            "give a number in that range".to_owned(),
-        ),
+        SettingsFault::File(fault) => return SETTINGS.unreadable(error, fault),
+        SettingsFault::Table(fault) => SETTINGS.words(fault),
         SettingsFault::Backend(error) => (
             error.to_string(),
             "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or postgres://USER@HOST/DATABASE"
@@ -185,12 +157,10 @@ fn settings(error: &SettingsError) -> Message {
             "no party is named, and a helper serves only those that are".to_owned(),
             "add a table for each, as [party.north] with identity = \"vesica1...\"".to_owned(),
         ),
-        fault => (fault.to_string(), EXAMPLE.to_owned()),
+        fault => (fault.to_string(), SETTINGS.example.to_owned()),
     };
-    Message::here(format!("{file}{place}: {what}"), hint)
+    Message::here(format!("{}: {what}", SETTINGS.place(error)), hint)
 }
-
-const EXAMPLE: &str = "`vesica helper --help` shows an example of the settings";
 
 /// Why a helper is away, in a few words.
 pub(crate) fn away(error: &Error) -> String {

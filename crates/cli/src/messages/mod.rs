@@ -12,6 +12,7 @@ pub(crate) mod helper;
 pub(crate) mod input;
 pub(crate) mod link;
 mod shares;
+mod tables;
 
 use crate::args::LogFormat;
 use crate::bench::BenchError;

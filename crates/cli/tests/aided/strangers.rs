@@ -147,7 +147,7 @@ fn settings_and_places_that_a_helper_cannot_use_are_told() {
         Running::start(command).wait()
     };
     let elsewhere = format!("127.0.0.1:{}", free_port());
-    start("none.toml", &[]).assert_failed(3, "the settings file none.toml cannot be read");
+    start("none.toml", &[]).assert_failed(3, "the settings file none.toml does not exist");
     scene.write("bad.toml", "[helper]\nlisen = \"127.0.0.1:1\"\n");
     start("bad.toml", &[])
         .assert_failed(3, "bad.toml, line 2, column 1: there is no field \"helper.lisen\"");

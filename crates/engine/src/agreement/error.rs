@@ -3,67 +3,17 @@
 use super::FORMAT_VERSION;
 use super::values::PACKED_MAX_BITS;
 use crate::aided::AidedFault;
-use std::fmt;
-use std::io;
-use std::path::PathBuf;
 use vesica_link::ParseIdentityError;
 use vesica_protocols::{Operation, Security};
 use vesica_records::ProfileError;
-
-/// A line and column of a text, both from 1. Columns count characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line.
-    pub line: u32,
-    /// The character in the line.
-    pub column: u32,
-}
-
-impl Position {
-    /// The position of the byte `offset` of `text`.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Self {
-            line: number(before.matches('\n').count() + 1),
-            column: number(before[line_start..].chars().count() + 1),
-        }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
-}
+use vesica_tables::{Fault, FileFault, Located, TableFault};
 
 /// An agreement that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AgreementError {
-    /// The file, when it was read from one.
-    pub path: Option<PathBuf>,
-    /// Where in the text, when known.
-    pub at: Option<Position>,
-    /// What is wrong.
-    pub fault: Box<AgreementFault>,
-}
+pub type AgreementError = Located<AgreementFault>;
 
-impl fmt::Display for AgreementError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.path {
-            Some(path) => write!(f, "{}", path.display())?,
-            None => f.write_str("agreement")?,
-        }
-        if let Some(at) = self.at {
-            write!(f, ", {at}")?;
-        }
-        write!(f, ": {}", self.fault)
-    }
+impl Fault for AgreementFault {
+    const TEXT: &'static str = "agreement";
 }
-
-impl std::error::Error for AgreementError {}
 
 /// What is wrong with an agreement. Holds words of the file, which is no secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,43 +22,15 @@ pub enum AgreementFault {
     /// The file could not be read.
     #[error(transparent)]
     File(#[from] FileFault),
-    /// The text is not TOML.
-    #[error("not valid TOML: {}", .0.message())]
-    Syntax(toml::de::Error),
+    /// The form of its tables.
+    #[error(transparent)]
+    Table(#[from] TableFault),
     /// An agreement with a helper where one between two parties is wanted.
     #[error("this is an agreement with a helper")]
     HasHelper,
     /// Of an agreement with a helper.
     #[error(transparent)]
     Aided(#[from] AidedFault),
-    /// A field that agreements do not have.
-    #[error("unknown field {field:?}")]
-    UnknownField {
-        /// The field's path.
-        field: String,
-        /// The field it resembles.
-        nearest: Option<&'static str>,
-        /// The fields there are in its place.
-        known: &'static [&'static str],
-    },
-    /// A field without which there is no agreement.
-    #[error("the field {field:?} is missing")]
-    MissingField {
-        /// The field's path.
-        field: String,
-        /// What it says.
-        meaning: &'static str,
-    },
-    /// A value of another type than the field has.
-    #[error("{field:?} is {found}, not {expected}")]
-    WrongType {
-        /// The field's path.
-        field: String,
-        /// The type it has, with article.
-        expected: &'static str,
-        /// The type of the value, with article.
-        found: &'static str,
-    },
     /// An agreement of a later format.
     #[error("format version {found} where this software knows {FORMAT_VERSION}")]
     UnknownVersion {
@@ -134,18 +56,6 @@ pub enum AgreementFault {
         field: String,
         /// What is wrong with it.
         fault: TextFault,
-    },
-    /// A number outside its range.
-    #[error("{field:?} is {found}, outside {min} to {max}")]
-    OutOfRange {
-        /// The field's path.
-        field: String,
-        /// The number.
-        found: i64,
-        /// Least.
-        min: u64,
-        /// Most.
-        max: u64,
     },
     /// `expires` is no day.
     #[error("\"expires\" is neither a date nor \"never\"")]
@@ -378,30 +288,6 @@ fn words_of_values(protocol: Option<&str>, of_receiver: bool) -> String {
         ),
     };
     format!("{who} {verb} {what} {not}").trim_end().to_owned()
-}
-
-/// Why an agreement file could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FileFault {
-    /// There is no such file.
-    #[error("there is no such file")]
-    Missing,
-    /// A directory, a device or a pipe.
-    #[error("not a regular file")]
-    NotAFile,
-    /// The operating system did not let us read it.
-    #[error("cannot be read ({0})")]
-    Unreadable(io::ErrorKind),
-    /// Far longer than an agreement.
-    #[error("longer than {max_bytes} bytes")]
-    TooLong {
-        /// Most bytes of an agreement.
-        max_bytes: u64,
-    },
-    /// The bytes are not UTF-8.
-    #[error("not UTF-8 text")]
-    NotUtf8,
 }
 
 /// Why a text cannot stand in a field. Completes the sentence "the field …".

@@ -25,7 +25,7 @@ mod values;
 pub use canonical::AgreementHash;
 pub(crate) use checked::CheckedValues;
 pub use difference::{Difference, DifferenceError};
-pub use error::{AgreementError, AgreementFault, FileFault, Position, TextFault};
+pub use error::{AgreementError, AgreementFault, TextFault};
 pub use items::IntegerItems;
 pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
 pub(crate) use question::TEXT_LEN_BYTES;

@@ -1,21 +1,19 @@
 //! From text to a checked agreement.
 
-use super::error::{AgreementError, AgreementFault, FileFault, TextFault};
-use super::table::{At, Field, Table, located, nearest};
+use super::error::{AgreementError, AgreementFault, TextFault};
+use super::table::{At, Field, Table, nearest};
 use super::{
     Agreement, FORMAT_VERSION, Key, MAX_ROWS, MIN_ROWS_DEFAULT, PartyTerms, Receives,
     SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN, Terms, question, selection,
 };
 use jiff::civil::Date;
-use std::fs::{self, File};
-use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Operation, Security};
 use vesica_records::Profile;
+use vesica_tables::document;
 
 /// Longest agreement file, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -83,7 +81,7 @@ impl Agreement {
     /// # Errors
     /// Any [`AgreementError`], with the path.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, AgreementError> {
-        load(path.as_ref(), Self::parse)
+        vesica_tables::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
     }
 
     /// Reads the agreement in `text`.
@@ -128,30 +126,6 @@ impl Agreement {
     }
 }
 
-/// What `parse` makes of the text of the file `path`; errors have the path.
-pub(crate) fn load<A>(
-    path: &Path,
-    parse: impl FnOnce(&str) -> Result<A, AgreementError>,
-) -> Result<A, AgreementError> {
-    let name = |mut error: AgreementError| {
-        error.path = Some(path.to_path_buf());
-        error
-    };
-    let text = read(path).map_err(|fault| {
-        name(AgreementError { path: None, at: None, fault: Box::new(fault.into()) })
-    })?;
-    parse(&text).map_err(name)
-}
-
-/// The text as TOML.
-pub(crate) fn document(text: &str) -> Result<Spanned<DeTable<'_>>, AgreementError> {
-    DeTable::parse(text).map_err(|mut cause| {
-        cause.set_input(None);
-        let span = cause.span().unwrap_or_default();
-        located(text, span, AgreementFault::Syntax(cause))
-    })
-}
-
 pub(crate) fn check_version(table: &Table<'_>) -> Result<(), AgreementError> {
     let version = table.required("version", |t, name| t.number(name, (0, u64::MAX)))?;
     if version.value == FORMAT_VERSION {
@@ -165,24 +139,6 @@ pub(crate) fn title(table: &Table<'_>) -> Result<String, AgreementError> {
     let title = table.required("title", Table::text)?;
     check_text(table, &title, MAX_TITLE_CHARS)?;
     Ok(title.value.to_owned())
-}
-
-fn read(path: &Path) -> Result<String, FileFault> {
-    let unreadable = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => FileFault::Missing,
-        kind => FileFault::Unreadable(kind),
-    };
-    // Looked at before it is opened: opening a named pipe would block.
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(FileFault::NotAFile);
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(FileFault::TooLong { max_bytes: MAX_FILE_BYTES });
-    }
-    String::from_utf8(bytes).map_err(|_| FileFault::NotUtf8)
 }
 
 /// Whether a terminal would show `c` as something else than one visible character in its place.
@@ -261,32 +217,20 @@ pub(crate) fn placed_parties(
     max_rows: u64,
 ) -> Result<At<Vec<PlacedParty>>, AgreementError> {
     let list = table.required("party", Table::table)?;
+    let named = Table::new(text, "party.".to_owned(), list.value, list.span.clone(), &[]);
     let mut parties = Vec::new();
-    for (name, value) in list.value {
-        let known_characters = name.get_ref().bytes().all(|byte| {
+    for (name, fields) in named.named_tables(PARTY_FIELDS)? {
+        let known_characters = name.bytes().all(|byte| {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
         });
-        let name_text = name.get_ref().as_ref();
         if !known_characters
-            || !(1..=MAX_PARTY_NAME_LEN).contains(&name_text.len())
-            || reserved.contains(&name_text)
+            || !(1..=MAX_PARTY_NAME_LEN).contains(&name.len())
+            || reserved.contains(&name)
         {
-            let fault = AgreementFault::PartyName { name: name_text.to_owned() };
-            return Err(table.error(name.span(), fault));
+            return Err(fields.error_here(AgreementFault::PartyName { name: name.to_owned() }));
         }
-        let Some(fields) = value.get_ref().as_table() else {
-            // `[party]` with the fields of one party straight below it.
-            let fault = AgreementFault::WrongType {
-                field: format!("party.{name_text}"),
-                expected: "a table [party.NAME]",
-                found: "a single value",
-            };
-            return Err(table.error(name.span(), fault));
-        };
-        let prefix = format!("party.{name_text}.");
-        let fields = Table::new(text, prefix, fields, name.span(), PARTY_FIELDS);
         fields.refuse_unknown(PARTY_FIELD_NAMES)?;
-        parties.push(party(name_text, &fields, max_rows)?);
+        parties.push(party(name, &fields, max_rows)?);
     }
     parties.sort_by(|one, two| one.terms.name.cmp(&two.terms.name));
     Ok(At { value: parties, span: list.span, field: list.field })

@@ -7,8 +7,10 @@ mod parse;
 pub use fault::AidedFault;
 pub use parse::MAX_HELPER_NAME_CHARS;
 
-use crate::agreement::parse as common;
-use crate::agreement::{Agreement, AgreementError, Key, PartyTerms, is_over};
+use crate::agreement::parse::HELPER;
+use crate::agreement::{
+    Agreement, AgreementError, AgreementFault, Key, MAX_FILE_BYTES, PartyTerms, is_over,
+};
 use jiff::civil::Date;
 use std::ops::Deref;
 use std::path::Path;
@@ -133,7 +135,7 @@ impl AidedAgreement {
     /// # Errors
     /// Any [`AgreementError`], with the path.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, AgreementError> {
-        common::load(path.as_ref(), Self::parse)
+        vesica_tables::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
     }
 
     /// What the helper is told of a run.
@@ -169,7 +171,7 @@ impl AnyAgreement {
     /// # Errors
     /// Any [`AgreementError`], with the path.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, AgreementError> {
-        common::load(path.as_ref(), Self::parse)
+        vesica_tables::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
     }
 
     /// Reads the agreement in `text`.
@@ -177,7 +179,7 @@ impl AnyAgreement {
     /// # Errors
     /// Any [`AgreementError`], with the place where one is known.
     pub fn parse(text: &str) -> Result<Self, AgreementError> {
-        if common::document(text)?.get_ref().contains_key(common::HELPER) {
+        if vesica_tables::document::<AgreementFault>(text)?.get_ref().contains_key(HELPER) {
             return Ok(Self::Aided(Box::new(AidedAgreement::parse(text)?)));
         }
         Ok(Self::TwoParty(Box::new(Agreement::parse(text)?)))

@@ -21,40 +21,44 @@
 //! ```
 
 mod error;
-mod table;
 
-pub use error::{Position, SettingsError, SettingsFault};
+pub use error::{SettingsError, SettingsFault};
 
 use crate::{Keeping, MetricsOptions, PartyLimits, ServiceOptions};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use table::{Field, Table};
 use vesica_backends::{BackendError, Place};
 use vesica_core::Error;
 use vesica_link::{Identity, PublicIdentity};
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::MAX_ROWS;
+use vesica_tables::{At, Field, document};
 
-const HELPER: &[Field] = &[
-    Field("listen", "where parties reach it"),
-    Field("backend", "where it intersects"),
-    Field("state", "its directory"),
-    Field("metrics", "where health and metrics are served"),
-    Field("metrics_for_others", "whether other machines may reach them"),
-    Field("keep_hours", "how long a run is kept that is not finished"),
-    Field("memory_mb", "how much memory computations may take"),
-    Field("threads", "how many threads computations may take"),
-    Field("runs_at_once", "how many runs are computed at once"),
+/// Longest settings file, in bytes: some thousand parties.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+const FIELD_NAMES: &[&str] = &["helper", "party"];
+
+const HELPER_FIELD_NAMES: &[&str] = &[
+    "listen",
+    "backend",
+    "state",
+    "metrics",
+    "metrics_for_others",
+    "keep_hours",
+    "memory_mb",
+    "threads",
+    "runs_at_once",
 ];
 
-const PARTY: &[Field] = &[
-    Field("identity", "its public identity, as `vesica keygen` prints it"),
-    Field("max_rows", "most rows in a run"),
-    Field("max_runs", "most runs at once"),
-    Field("max_connections", "most connections at once"),
-    Field("max_stored_mb", "most megabytes kept for it"),
-];
+const PARTY_FIELDS: &[Field] =
+    &[Field { name: "identity", meaning: "its public identity, as `vesica keygen` prints it" }];
+
+const PARTY_FIELD_NAMES: &[&str] =
+    &["identity", "max_rows", "max_runs", "max_connections", "max_stored_mb"];
+
+type Table<'a> = vesica_tables::Table<'a, SettingsFault>;
 
 /// What a helper's settings say, with what holds where they say nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,14 +110,7 @@ impl Settings {
     /// # Errors
     /// Any [`SettingsError`], with the file's path.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, SettingsError> {
-        let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| SettingsError {
-            path: Some(path.to_path_buf()),
-            at: None,
-            fault: Box::new(SettingsFault::Unreadable(error.kind())),
-        })?;
-        Self::parse(&text)
-            .map_err(|error| SettingsError { path: Some(path.to_path_buf()), ..error })
+        vesica_tables::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
     }
 
     /// Reads settings.
@@ -121,25 +118,23 @@ impl Settings {
     /// # Errors
     /// Any [`SettingsError`].
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let document = table::document(text)?;
-        let root = Table::new(text, String::new(), &document, 0..0, &[]);
-        root.refuse_unknown(&["helper", "party"])?;
+        let document = document(text)?;
+        let root = Table::new(text, String::new(), document.get_ref(), document.span(), &[]);
+        root.refuse_unknown(FIELD_NAMES)?;
         let mut settings = match root.table("helper")? {
-            Some((table, span)) => {
-                of_helper(&Table::new(text, "helper.".into(), table, span, HELPER))?
+            Some(At { value, span, .. }) => {
+                of_helper(&Table::new(text, "helper.".into(), value, span, &[]))?
             }
             None => of_helper(&Table::new(text, String::new(), &Default::default(), 0..0, &[]))?,
         };
-        if let Some((parties, span)) = root.table("party")? {
-            let parties = Table::new(text, "party.".into(), parties, span, &[]);
-            for (name, party, span) in parties.tables()? {
-                let prefix = format!("party.{name}.");
-                let party = Table::new(text, prefix, party, span.clone(), PARTY);
-                let party = of_party(&name, &party)?;
+        if let Some(At { value, span, .. }) = root.table("party")? {
+            let parties = Table::new(text, "party.".into(), value, span, &[]);
+            for (name, table) in parties.named_tables(PARTY_FIELDS)? {
+                let party = of_party(name, &table)?;
                 let same = settings.parties.iter().find(|other| other.identity == party.identity);
                 if let Some(other) = same {
-                    let (one, other) = (other.name.clone(), name);
-                    return Err(parties.error(span, SettingsFault::SameIdentity { one, other }));
+                    let (one, other) = (other.name.clone(), name.to_owned());
+                    return Err(table.error_here(SettingsFault::SameIdentity { one, other }));
                 }
                 settings.parties.push(party);
             }
@@ -185,34 +180,34 @@ impl Settings {
 }
 
 fn of_helper(table: &Table<'_>) -> Result<Settings, SettingsError> {
-    table.refuse_unknown_fields()?;
+    table.refuse_unknown(HELPER_FIELD_NAMES)?;
     let text = |name, otherwise: &str| -> Result<String, SettingsError> {
-        Ok(table.text(name)?.map_or_else(|| otherwise.to_owned(), |(text, _)| text.to_owned()))
+        Ok(table.text(name)?.map_or(otherwise, |text| text.value).to_owned())
+    };
+    let number = |name, range| -> Result<Option<u64>, SettingsError> {
+        Ok(table.number(name, range)?.map(|number| number.value))
     };
     let backend = match table.text("backend")? {
         None => None,
-        Some((url, span)) => {
+        Some(At { value, span, .. }) => {
             // What is wrong with it is said here, without the address, which may hold a password.
-            Place::of(url).map_err(|error| table.error(span, SettingsFault::Backend(error)))?;
-            Some(url.to_owned())
+            Place::of(value).map_err(|error| table.error(span, SettingsFault::Backend(error)))?;
+            Some(value.to_owned())
         }
     };
     let listen = text("metrics", Settings::METRICS)?;
-    let allow_remote = table.flag("metrics_for_others")?.unwrap_or(false);
-    let threads = table.number("threads", (1, 1024))?;
+    let allow_remote = table.flag("metrics_for_others")?.is_some_and(|flag| flag.value);
+    let threads = number("threads", (1, 1024))?;
     Ok(Settings {
         listen: text("listen", Settings::LISTEN)?,
         backend,
         state: text("state", Settings::STATE)?.into(),
         metrics: (listen != "off").then_some(MetricsOptions { listen, allow_remote }),
-        keep: table
-            .number("keep_hours", (1, 24 * 366))?
+        keep: number("keep_hours", (1, 24 * 366))?
             .map_or(ServiceOptions::KEEP, |hours| Duration::from_secs(hours * 3600)),
-        memory_bytes: table.number("memory_mb", (64, 1 << 24))?.unwrap_or(Settings::MEMORY_MB)
-            << 20,
+        memory_bytes: number("memory_mb", (64, 1 << 24))?.unwrap_or(Settings::MEMORY_MB) << 20,
         threads: threads.and_then(|threads| NonZeroUsize::new(threads as usize)),
-        runs_at_once: table
-            .number("runs_at_once", (1, 64))?
+        runs_at_once: number("runs_at_once", (1, 64))?
             .map_or(ServiceOptions::WORKERS, |runs| runs as usize),
         parties: Vec::new(),
     })
@@ -223,22 +218,24 @@ fn of_party(name: &str, table: &Table<'_>) -> Result<PartyLimits, SettingsError>
     if name.is_empty() || name.len() > 32 || !name.bytes().all(is_name) {
         return Err(table.error_here(SettingsFault::PartyName { name: name.to_owned() }));
     }
-    table.refuse_unknown_fields()?;
-    let (identity, span) = table.required_text("identity")?;
-    let identity: PublicIdentity = identity.parse().map_err(|error| {
+    table.refuse_unknown(PARTY_FIELD_NAMES)?;
+    let At { value, span, .. } = table.required("identity", |table, name| table.text(name))?;
+    let identity: PublicIdentity = value.parse().map_err(|error| {
         table.error(span, SettingsFault::Identity { name: name.to_owned(), error })
     })?;
     let usual = PartyLimits::new(name, identity);
+    let number = |field, range| -> Result<Option<u64>, SettingsError> {
+        Ok(table.number(field, range)?.map(|number| number.value))
+    };
     let small = |field, usual: u32| -> Result<u32, SettingsError> {
-        let number = table.number(field, (1, 1 << 20))?;
+        let number = number(field, (1, 1 << 20))?;
         Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(usual))
     };
     Ok(PartyLimits {
-        max_rows: table.number("max_rows", (1, MAX_ROWS))?.unwrap_or(usual.max_rows),
+        max_rows: number("max_rows", (1, MAX_ROWS))?.unwrap_or(usual.max_rows),
         max_runs: small("max_runs", usual.max_runs)?,
         max_connections: small("max_connections", usual.max_connections)?,
-        max_stored_bytes: table
-            .number("max_stored_mb", (1, 1 << 40))?
+        max_stored_bytes: number("max_stored_mb", (1, 1 << 40))?
             .map_or(usual.max_stored_bytes, |mb| mb << 20),
         ..usual
     })

@@ -2,8 +2,8 @@
 
 use super::{AidedAgreement, AidedFault, AidedTerms, HelperTerms, finds_cheats};
 use crate::agreement::parse::{
-    BOTH, HELPER, PlacedParty, check_text, check_version, document, expires, identity, keys,
-    placed_parties, self_check, title, unknown_word,
+    BOTH, HELPER, PlacedParty, check_text, check_version, expires, identity, keys, placed_parties,
+    self_check, title, unknown_word,
 };
 use crate::agreement::table::{At, Field, Table};
 use crate::agreement::{AgreementError, PartyTerms};
@@ -14,6 +14,7 @@ use vesica_protocols::kmrs14::{
     Check, MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, Variant, aided,
 };
 use vesica_protocols::{Operation, Security};
+use vesica_tables::document;
 
 /// Longest name of a helper, in characters.
 pub const MAX_HELPER_NAME_CHARS: usize = 32;
@@ -110,7 +111,7 @@ impl AidedAgreement {
 }
 
 fn refused(table: &Table<'_>, span: Range<usize>, fault: AidedFault) -> AgreementError {
-    table.error(span, fault.into())
+    table.error(span, fault)
 }
 
 /// Refuses fields that only agreements between two parties have, so that they are called that.
