@@ -38,6 +38,10 @@ pub enum Refusal {
     /// The parties opened different secrets: one of them does not follow the protocol.
     #[error("the parties opened different secrets")]
     OpenedDifferently,
+    /// With the lists that were opened a party's checks would fail, though they are what was sent: one of the parties
+    /// has searched for such a list.
+    #[error("the opened lists would fail a party's checks")]
+    AtOdds,
     /// A party brought fewer different items than was agreed.
     #[error("party {party} brought fewer different items than was agreed")]
     TooFew {
@@ -65,6 +69,9 @@ pub enum Refusal {
     /// The helper is being shut down. The run can go on when it is back.
     #[error("it is shutting down")]
     ShuttingDown,
+    /// The run met a defect of the helper's, and is over.
+    #[error("the run met a defect of the helper's and is over")]
+    Broken,
     /// A defect of the helper's.
     #[error("it met a defect of its own")]
     Internal,
@@ -91,6 +98,8 @@ impl Refusal {
             Refusal::OpenedDifferently => [15, 0],
             Refusal::TooFew { party } => [16, party],
             Refusal::TooLate => [17, 0],
+            Refusal::AtOdds => [18, 0],
+            Refusal::Broken => [19, 0],
         }
     }
 
@@ -113,6 +122,8 @@ impl Refusal {
             15 => Refusal::OpenedDifferently,
             16 => Refusal::TooFew { party },
             17 => Refusal::TooLate,
+            18 => Refusal::AtOdds,
+            19 => Refusal::Broken,
             _ => Refusal::Internal,
         }
     }
@@ -136,6 +147,6 @@ mod tests {
             assert_eq!(Refusal::from_code([code, party]), refusal);
             known += u32::from(code == what);
         }
-        assert_eq!(known, 17);
+        assert_eq!(known, 19);
     }
 }

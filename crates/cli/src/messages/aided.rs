@@ -108,6 +108,15 @@ fn refused(
         Refusal::OpenedDifferently => {
             peer(format!("the parties opened different secrets, says {helper}"), DECEIT)
         }
+        Refusal::AtOdds => peer(
+            format!("with the lists that were opened a party's checks would fail, says {helper}"),
+            DECEIT,
+        ),
+        Refusal::Broken => network(
+            format!("{helper} met a defect of its own, which ended the run"),
+            "whoever runs it finds it in its log, for you to report; then run the same command again, which \
+             begins a new run",
+        ),
         Refusal::TooFew { .. } => peer(
             format!("{party} brought fewer different keys than was agreed, says {helper}"),
             "that party brings more rows, or all agree on a smaller min_rows for it; then run the same \

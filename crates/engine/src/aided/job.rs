@@ -460,6 +460,8 @@ fn is_over(error: &Error) -> bool {
             | Refusal::TooFew { .. }
             | Refusal::OpenedOther { .. }
             | Refusal::OpenedDifferently
+            | Refusal::AtOdds
+            | Refusal::Broken
     )
 }
 

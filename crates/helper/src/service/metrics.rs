@@ -180,6 +180,8 @@ pub(super) fn reason(refusal: Refusal) -> &'static str {
         Refusal::OpenedDifferently => "opened_differently",
         Refusal::TooFew { .. } => "too_few",
         Refusal::TooLate => "too_late",
+        Refusal::AtOdds => "at_odds",
+        Refusal::Broken => "broken",
         Refusal::Ended { .. } => "ended",
         Refusal::Expired => "expired",
         Refusal::Storage => "storage",
