@@ -53,6 +53,7 @@ fn take_part(
             secret: &secret,
             own_secret: &own_secret,
             seal: &NoSeal,
+            memory: &Trusting,
         };
         let pool = pool();
         let means = Means {

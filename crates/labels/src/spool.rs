@@ -176,20 +176,26 @@ impl Sorted {
         self.len == 0
     }
 
+    /// Number of labels of segment `index`, repeated ones included.
+    pub fn segment_len(&self, index: u32) -> u64 {
+        let runs = self.runs.iter().map(|run| &run.starts).chain([&self.starts]);
+        runs.filter_map(|starts| range_of(starts, index)).map(|(start, end)| end - start).sum()
+    }
+
     /// Segment `index`. Any thread may ask for any segment.
     ///
     /// # Errors
     /// Those of the scratch file.
     pub fn segment(&self, index: u32) -> io::Result<Segment> {
-        let of =
-            |starts: &[u64]| Some((*starts.get(index as usize)?, *starts.get(index as usize + 1)?));
         let mut records = Vec::new();
-        if let Some((start, end)) = of(&self.starts) {
+        if let Some((start, end)) = range_of(&self.starts, index) {
             records.extend_from_slice(&self.records[start as usize..end as usize]);
         }
         let mut bytes = Vec::new();
         for (run, file) in self.runs.iter().zip(std::iter::repeat(&self.file)) {
-            let (Some((start, end)), Some(file)) = (of(&run.starts), file) else { continue };
+            let (Some((start, end)), Some(file)) = (range_of(&run.starts, index), file) else {
+                continue;
+            };
             bytes.resize((end - start) as usize * RECORD_LEN, 0);
             file.read_exact_at(run.offset + start * RECORD_LEN as u64, &mut bytes)?;
             let (whole, _) = bytes.as_chunks();
@@ -230,6 +236,11 @@ impl Sorted {
     }
 }
 
+/// Where segment `index` begins and ends, in records.
+fn range_of(starts: &[u64], index: u32) -> Option<(u64, u64)> {
+    Some((*starts.get(index as usize)?, *starts.get(index as usize + 1)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,6 +276,7 @@ mod tests {
                 let mut found: Vec<(Label, Vec<u64>)> = Vec::new();
                 for index in 0..format.segments() {
                     let segment = sorted.segment(index).unwrap();
+                    assert_eq!(sorted.segment_len(index), segment.numbers.len() as u64);
                     let mut labels = segment.labels.iter();
                     for number in segment.numbers {
                         if number & Segment::FIRST != 0 {

@@ -69,7 +69,7 @@ mod spec;
 
 pub use board::{Board, Boards};
 pub use list::{Items, Matched, Means};
-pub use party::{Outcome, Run, SEAL_LEN, Seal, run, run_in_clear};
+pub use party::{Memory, Outcome, Run, SEAL_LEN, Seal, run, run_in_clear};
 pub use rows::{AidedProtocol, Check, Variant, aided, find_aided};
 pub use slot::{Kind, Slot};
 pub use spec::{MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, PartySpec, Spec};

@@ -183,6 +183,7 @@ pub fn run_aided_bench(
         secret: &common.secret,
         own_secret: &own_secret,
         seal: &Envelopes::new(&common.secret),
+        memory: &state,
     };
     let outcome = match bench.in_clear {
         true => kmrs14::run_in_clear(&facts, &items, &means, &remote),

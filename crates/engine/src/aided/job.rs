@@ -339,6 +339,7 @@ impl Run<'_> {
             secret: &common.secret,
             own_secret: &own_secret,
             seal: &Envelopes::new(&common.secret),
+            memory: self.state,
         };
         let outcome = kmrs14::run(&facts, items, &means, remote).map_err(at)?;
         self.observer.event(&Event::Checked);

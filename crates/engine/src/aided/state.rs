@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use vesica_core::Secret;
 use vesica_helper::Instance;
 use vesica_link::letters::Meeting;
+use vesica_protocols::kmrs14::{Kind, Memory};
 use zeroize::Zeroizing;
 
 const MEETING: &str = "meeting";
@@ -19,10 +20,21 @@ const WRITTEN: &str = "written";
 const FINISHED: &str = "finished";
 const ASIDE: &str = "aside";
 const UNFINISHED: &str = "unfinished";
+
+/// The kinds of slots of which it is remembered what the helper showed, and under which name.
+const SEEN: [(Kind, &str); 4] = [
+    (Kind::Commitment, "seen-commitments"),
+    (Kind::TossCommitment, "seen-toss"),
+    (Kind::Relabelled, "seen-labels"),
+    (Kind::Places, "seen-places"),
+];
 const LOCK: &str = "vesica-run.lock";
 
 /// Whatever is kept of a run. The first goes first: without it nothing of the run can go on.
-const KEPT: [&str; 8] = [MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED, ASIDE, UNFINISHED];
+const KEPT: [&str; 12] = [
+    MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED, ASIDE, UNFINISHED, SEEN[0].1, SEEN[1].1,
+    SEEN[2].1, SEEN[3].1,
+];
 
 /// Most bytes of a file in the folder.
 const MAX_LEN: u64 = 1 << 20;
@@ -44,6 +56,14 @@ impl Drop for State {
             // It may hold what is not ours.
             let _ = fs::remove_dir(&self.folder);
         }
+    }
+}
+
+impl Memory for State {
+    fn is_same(&self, kind: Kind, digest: &[u8; 32]) -> vesica_core::Result<bool> {
+        let name = SEEN.iter().find(|(known, _)| *known == kind).map(|(_, name)| *name);
+        let name = name.ok_or(vesica_core::Error::Bug("nothing is remembered of such slots"))?;
+        self.keep_first(name, digest).map_err(|error| vesica_core::Error::Storage(error.kind()))
     }
 }
 
@@ -140,10 +160,7 @@ impl State {
 
     /// Keeps the digest of the rows that take part; `false` when others did so far.
     pub(crate) fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
-        match self.read(ROWS)? {
-            Some(kept) => Ok(kept[..] == digest[..]),
-            None => self.write(ROWS, digest).map(|()| true),
-        }
+        self.keep_first(ROWS, digest)
     }
 
     /// Which run at the helper this is; `None` before it was there.
@@ -207,6 +224,14 @@ impl State {
     /// Forgets the run and removes the folder.
     pub(crate) fn remove(self) -> io::Result<()> {
         self.forget()
+    }
+
+    /// Keeps `bytes` under `name`; `false` when others were kept so far.
+    fn keep_first(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
+        match self.read(name)? {
+            Some(kept) => Ok(kept[..] == *bytes),
+            None => self.write(name, bytes).map(|()| true),
+        }
     }
 
     fn read(&self, name: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
@@ -286,6 +311,25 @@ mod tests {
         assert!(state.keep_rows(&[4; 32]).unwrap());
         drop(state);
         assert_eq!(fs::read(folder.join("another's")).unwrap(), b"stays");
+    }
+
+    #[test]
+    fn what_the_helper_showed_is_remembered_until_the_run_is_forgotten() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let open = || State::open(&folder).unwrap();
+        open().secrets().unwrap();
+        for (kind, _) in SEEN {
+            assert_eq!(open().is_same(kind, &[1; 32]), Ok(true));
+            assert_eq!(open().is_same(kind, &[1; 32]), Ok(true));
+            assert_eq!(open().is_same(kind, &[2; 32]), Ok(false));
+        }
+        open().forget().unwrap();
+        let state = open();
+        SEEN.iter().for_each(|(kind, _)| assert_eq!(state.is_same(*kind, &[2; 32]), Ok(true)));
+        assert!(state.is_same(Kind::Answer, &[2; 32]).is_err());
+        state.remove().unwrap();
+        assert!(!folder.exists());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
-use crate::common::{House, pool};
+use crate::common::{House, Trusting, pool};
 use std::sync::Arc;
 use vesica_backends::{Backend, BackendError, RunName};
 use vesica_core::{Item, Result, Secret};
@@ -60,7 +60,8 @@ pub fn run_party(remote: &Remote, spec: &Spec, party: usize, rows: u64) -> Resul
     let (secret, own_secret) = (Secret::new([5; 32]), Secret::new([party as u8; 32]));
     let seal = &NoSeal;
     let (secret, own_secret, scales) = (&secret, &own_secret, &scales[..]);
-    let run_of = Run { spec, party: party as u8, scales, secret, own_secret, seal };
+    let memory = &Trusting;
+    let run_of = Run { spec, party: party as u8, scales, secret, own_secret, seal, memory };
     let pool = pool();
     let means =
         Means { scratch: &MemoryScratch, memory_bytes: 1 << 28, pool: &pool, progress: &Silent };

@@ -6,6 +6,7 @@
 mod opening;
 
 use super::outer;
+use super::party::SEAL_LEN;
 use super::rows::Variant;
 use super::slot::{Kind, Slot};
 use super::spec::Spec;
@@ -138,7 +139,9 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
         }
         TossShare => is_one(DIGEST_LEN),
         Relayed => {
-            format.is_some_and(|format| slot.part < relayed_parts(format, format.list_capacity()))
+            body.len() <= Slot::RELAYED_PART_LEN as usize + SEAL_LEN
+                && format
+                    .is_some_and(|format| slot.part < relayed_parts(format, format.list_capacity()))
         }
         Found => {
             slot.part < answer_parts(1 << 33) && body.len() as u64 <= Slot::ANSWER_PART_LEN + 64
@@ -199,7 +202,7 @@ fn formats(spec: &Spec, desk: &dyn Desk) -> Result<Option<Vec<Format>>, Refusal>
 /// Computes what can be computed now, and writes it; whether anything was written.
 ///
 /// # Errors
-/// [`Refusal::Malformed`], [`Refusal::OpenedOther`] and [`Refusal::OpenedDifferently`], which end the run;
+/// [`Refusal::Malformed`], [`Refusal::OpenedOther`], [`Refusal::OpenedDifferently`] and [`Refusal::AtOdds`], which end the run;
 /// [`Refusal::Storage`] and [`Refusal::Backend`], after which it can be tried again.
 pub fn advance(spec: &Spec, desk: &dyn Desk) -> Result<bool, Refusal> {
     let Some(formats) = formats(spec, desk)? else { return Ok(false) };
@@ -287,9 +290,9 @@ impl Steps<'_> {
         if let Some((_, party)) = first(Opened::Other) {
             return Err(Refusal::OpenedOther { party });
         }
-        // Of two parties it is the other one's doing.
-        if let Some((_, party)) = first(Opened::AtOdds) {
-            return Err(Refusal::OpenedOther { party: 1 - party });
+        // Whose doing it is the lists do not tell: a label of one that hits another's puts both at odds.
+        if first(Opened::AtOdds).is_some() {
+            return Err(Refusal::AtOdds);
         }
         for party in self.parties() {
             let mut part = 0;

@@ -52,7 +52,8 @@ impl Outer {
         }
     }
 
-    /// Calls `take` with each label of each of `values` and its place among them.
+    /// Calls `take` with each label of each of the inner labels `values`, and its place among them: F(v) ⊕ v, of which v
+    /// cannot be found even with the key. Whoever could, would find inner labels whose outer ones are another party's.
     pub(super) fn of_values(
         &self,
         values: &[u128],
@@ -62,14 +63,14 @@ impl Outer {
         for key in &self.copies {
             key.of_values(values, |at, label| {
                 if result.is_ok() {
-                    result = take(label, at);
+                    result = take(label ^ values[at], at);
                 }
             });
         }
         result
     }
 
-    /// The same of `items`.
+    /// Calls `take` with each label of each of `items`, and its place among them.
     pub(super) fn of_items(
         &self,
         items: &[Item],

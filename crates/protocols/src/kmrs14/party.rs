@@ -14,14 +14,16 @@ use super::slot::{Kind, Slot};
 use super::spec::Spec;
 use std::io;
 use std::sync::Mutex;
-use vesica_core::hash::derive;
+use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{
     Bits, Format, Label, LabelKey, List, ListError, ScratchFile, Segments, Spool, count_segment,
     join,
 };
 
-const SEEN_LABEL: &str = "vesica kmrs14 2026 commitments seen v1";
+const SEEN_LABEL: &str = "vesica kmrs14 2026 commitments seen v2";
+const FETCHED_LABEL: &str = "vesica kmrs14 2026 list of the helper's v1";
+const PLACES_LABEL: &str = "vesica kmrs14 2026 places v1";
 const TOSS_LABEL: &str = "vesica kmrs14 2026 toss share of the party v1";
 
 /// Bytes that sealing adds.
@@ -42,6 +44,19 @@ pub struct Run<'a> {
     pub own_secret: &'a Secret<[u8; 32]>,
     /// Seals what goes through the helper to the other party.
     pub seal: &'a dyn Seal,
+    /// What this party has seen of this run before.
+    pub memory: &'a dyn Memory,
+}
+
+/// What a party remembers of a run, also when it is interrupted and comes back. A helper that shows it something else
+/// then would hear its answer to both.
+pub trait Memory: Sync {
+    /// Whether `digest` is what was given first for what the helper shows in slots of `kind`. The first is kept, for as
+    /// long as the run, before this returns.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    fn is_same(&self, kind: Kind, digest: &[u8; DIGEST_LEN]) -> Result<bool>;
 }
 
 /// Seals bytes from one party to the other under a key that the helper does not have.
@@ -167,10 +182,13 @@ impl Party<'_> {
             .filter(|_| commitments.len() == parties * DIGEST_LEN)
             .ok_or(Misbehaviour::InvalidValue)?;
         // Both have seen the same commitments before either opens anything: with K_2 and one list a helper could make
-        // an answer for the other party that passes its checks, if it were not bound yet.
-        let seen =
-            |party: u8| derive(SEEN_LABEL, &[self.run.secret.expose(), &[party], &commitments]);
+        // an answer for the other party that passes its checks, if it were not bound yet. And the same at each visit.
         let list_lens = self.list_lens(&mut *board, len)?;
+        let lens: Vec<u8> = list_lens.iter().flat_map(|len| len.to_le_bytes()).collect();
+        let seen = |party: u8| {
+            derive(SEEN_LABEL, &[self.run.secret.expose(), &[party], &commitments, &lens])
+        };
+        self.remember(Kind::Commitment, &seen(party), Misbehaviour::CommitmentBroken)?;
         board.put(Slot::new(Kind::Seen, party), &seen(party))?;
         if board.get(Slot::new(Kind::Seen, 1 - party), DIGEST_LEN)? != seen(1 - party) {
             return Err(Misbehaviour::CommitmentBroken.into());
@@ -230,6 +248,8 @@ impl Party<'_> {
         if [&own, &theirs].map(Fetched::len) != [len, list_lens[1]] {
             return Err(Misbehaviour::InvalidValue.into());
         }
+        // What is told of one T'_1 must not be told of another: their difference would say whether a label is common.
+        self.remember(Kind::Relabelled, &own.digest, Misbehaviour::InvalidValue)?;
         // Step 8: I = T'_1 ∩ T'_2, told to P_2 as bits over its list, whose length says nothing of I.
         let lists = [own.list()?, theirs.list()?];
         let bits = join::common(&lists, self.means.pool, &|| false)
@@ -247,6 +267,7 @@ impl Party<'_> {
         board.sync()?;
         // Step 11: π_3 says where in T_1 each label of T'_1 was.
         let mut bits = Bits::new(len);
+        let mut told = Transcript::new(PLACES_LABEL, &[]);
         for part in 0..=(len / Slot::PLACES_PART_LEN) as u32 {
             let first = u64::from(part) * Slot::PLACES_PART_LEN;
             let count = (len - first).min(Slot::PLACES_PART_LEN);
@@ -255,6 +276,7 @@ impl Party<'_> {
             if body.len() != bytes {
                 return Err(Misbehaviour::InvalidValue.into());
             }
+            told.update(&body);
             for (place, rank) in
                 body.as_chunks::<{ Slot::PLACE_LEN as usize }>().0.iter().zip(first..)
             {
@@ -268,6 +290,7 @@ impl Party<'_> {
                 }
             }
         }
+        self.remember(Kind::Places, &told.finish(), Misbehaviour::InvalidValue)?;
         // Two places that are the same would lose a label.
         if bits.count_ones() != own_bits.count_ones() {
             return Err(Misbehaviour::InvalidValue.into());
@@ -314,6 +337,9 @@ impl Party<'_> {
 
     fn toss(&self, board: &mut dyn Board) -> Result<LabelKey> {
         let commitment = board.get(Slot::new(Kind::TossCommitment, 1), DIGEST_LEN)?;
+        let commitment = exact(commitment)?;
+        // Bound to it before it sees the share, also when this party comes back.
+        self.remember(Kind::TossCommitment, &commitment, Misbehaviour::CommitmentBroken)?;
         let share = derive(TOSS_LABEL, &[self.run.own_secret.expose()]);
         board.put(Slot::new(Kind::TossShare, 1), &share)?;
         let theirs = board.get(Slot::new(Kind::TossOpening, 1), DIGEST_LEN)?;
@@ -321,6 +347,16 @@ impl Party<'_> {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
         Ok(relabelling_key(tossed_key(&theirs, &share).expose()))
+    }
+
+    /// An error, `otherwise`, when this party has been shown something else of `kind` before.
+    fn remember(
+        &self,
+        kind: Kind,
+        digest: &[u8; DIGEST_LEN],
+        otherwise: Misbehaviour,
+    ) -> Result<()> {
+        if self.run.memory.is_same(kind, digest)? { Ok(()) } else { Err(otherwise.into()) }
     }
 
     /// Sorts and sends this party's list.
@@ -417,7 +453,8 @@ impl Party<'_> {
             counts.push(count);
             offset += bytes;
         }
-        Ok(Fetched { format, file: Mutex::new(file), places, counts })
+        // It was sealed by the other party, who seals one.
+        Ok(Fetched { format, file: Mutex::new(file), places, counts, digest: [0; DIGEST_LEN] })
     }
 
     /// The helper's answer to this party's list of `len` labels.
@@ -458,15 +495,18 @@ impl Party<'_> {
         format: Format,
     ) -> Result<Fetched> {
         let mut file = self.means.scratch.create().map_err(storage)?;
+        let mut digest = Transcript::new(FETCHED_LABEL, &[]);
         let (mut places, mut counts) = (Vec::new(), Vec::new());
         let most = format.segment_bytes(format.segment_capacity()) as usize;
         for index in 0..format.segments() {
             let body = board.get(Slot::part(kind, party, index), most.min(Slot::MAX_LEN))?;
             counts.push(count_segment(format, &body).map_err(of_list)?);
             places.push((file.len(), body.len()));
+            digest.update(&body);
             file.append(&body).map_err(storage)?;
         }
-        Ok(Fetched { format, file: Mutex::new(file), places, counts })
+        let digest = digest.finish();
+        Ok(Fetched { format, file: Mutex::new(file), places, counts, digest })
     }
 
     fn own(&self) -> usize {
@@ -484,6 +524,8 @@ struct Fetched {
     file: Mutex<Box<dyn ScratchFile>>,
     places: Vec<(u64, usize)>,
     counts: Vec<u32>,
+    /// Of its bytes.
+    digest: [u8; DIGEST_LEN],
 }
 
 impl Fetched {

@@ -10,8 +10,8 @@ use vesica_labels::{Bits, List, MemoryScratch, Scratch, join};
 use vesica_net::{Pool, Progress};
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put};
 use vesica_protocols::kmrs14::{
-    Board, Boards, Check, Items, Kind, Means, Outcome, PartySpec, Run, SEAL_LEN, Seal, Slot, Spec,
-    Variant, run,
+    Board, Boards, Check, Items, Kind, Means, Memory, Outcome, PartySpec, Run, SEAL_LEN, Seal,
+    Slot, Spec, Variant, run,
 };
 
 /// What a cheating helper makes of a slot that a party gets.
@@ -30,6 +30,8 @@ pub(crate) struct Helper {
     pub(crate) traffic: Mutex<BTreeMap<u8, (u64, u64)>>,
     /// Puts that are still let through before the party is cut off.
     pub(crate) puts_left: Mutex<Option<u32>>,
+    /// What each party remembers of the run.
+    remembered: Mutex<BTreeMap<(u8, Kind), [u8; 32]>>,
 }
 
 impl Helper {
@@ -44,6 +46,7 @@ impl Helper {
             slip: None,
             traffic: Mutex::default(),
             puts_left: Mutex::new(None),
+            remembered: Mutex::default(),
         }
     }
 
@@ -131,6 +134,13 @@ pub(crate) struct Way {
     pub(crate) helper: Arc<Helper>,
     pub(crate) party: u8,
     pub(crate) lanes: usize,
+}
+
+impl Memory for Way {
+    fn is_same(&self, kind: Kind, digest: &[u8; 32]) -> Result<bool> {
+        let mut remembered = self.helper.remembered.lock().unwrap();
+        Ok(remembered.entry((self.party, kind)).or_insert(*digest) == digest)
+    }
 }
 
 impl Boards for Way {
@@ -242,6 +252,18 @@ pub(crate) fn run_party(
     items: &[Item],
     memory_bytes: u64,
 ) -> Result<Outcome> {
+    run_party_over(way, way, scales, secret, items, memory_bytes)
+}
+
+/// The same over other boards than those of `way`.
+pub(crate) fn run_party_over(
+    way: &Way,
+    boards: &dyn Boards,
+    scales: &[u32],
+    secret: u8,
+    items: &[Item],
+    memory_bytes: u64,
+) -> Result<Outcome> {
     let pool = Pool::new(NonZeroUsize::MIN).unwrap();
     let means = Means { scratch: &MemoryScratch, memory_bytes, pool: &pool, progress: &Quiet };
     let (secret, own_secret) = (Secret::new([secret; 32]), Secret::new([way.party; 32]));
@@ -253,8 +275,9 @@ pub(crate) fn run_party(
         secret: &secret,
         own_secret: &own_secret,
         seal: &PlainSeal,
+        memory: way,
     };
-    run(&facts, &items as &dyn Items, &means, way)
+    run(&facts, &items as &dyn Items, &means, boards)
 }
 
 /// All parties of a run side by side; a party that fails ends the run for the others.

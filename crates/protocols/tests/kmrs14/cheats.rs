@@ -1,13 +1,14 @@
 //! Helpers and parties that do not follow the protocol.
 
-use crate::board::{Cheat, Helper, run_all, spec};
+use crate::board::{Cheat, Helper, Way, run_all, spec};
 use crate::laws::{SMALL, assert_plain, items};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::{Arc, Mutex};
-use vesica_core::{Error, Item, Misbehaviour, Refusal, Result};
-use vesica_protocols::kmrs14::{Check, Kind, Outcome, Slot, Variant};
+use vesica_core::hash::derive;
+use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, TransportError};
+use vesica_protocols::kmrs14::{Board, Boards, Check, Kind, Outcome, Slot, Variant};
 
 fn is_caught(outcome: &Result<Outcome>) -> bool {
     let checks = [
@@ -238,11 +239,106 @@ fn an_answer_that_would_fail_one_partys_checks_is_opened_to_nobody() {
         }));
         let (outcomes, helper) = run_all(helper, &sets(), 1);
         for outcome in outcomes {
-            assert_eq!(outcome, Err(Error::Refused(Refusal::OpenedOther { party: 1 })), "{at}");
+            assert_eq!(outcome, Err(Error::Refused(Refusal::AtOdds)), "{at}");
         }
         assert!(
             helper.slots().keys().all(|slot| !matches!(slot.kind, Kind::Answer | Kind::Opening))
         );
+    }
+}
+
+/// A helper that cuts a party off and shows it something else when it comes back would learn from what the party says
+/// to both. In the fair protocol it could commit anew when it has seen what is opened; in the size-hiding one the
+/// sealed answers to two lists would tell it whether they differ in a common label.
+#[test]
+fn a_helper_that_shows_a_party_something_else_when_it_comes_back_is_caught() {
+    let flipped = |kind: Kind| -> Cheat {
+        Arc::new(move |slot, mut body| {
+            if slot.kind == kind {
+                *body.last_mut().unwrap() ^= 1;
+            }
+            body
+        })
+    };
+    // The places of two labels exchanged: of these both are common, or neither.
+    let exchanged: Cheat = Arc::new(|slot, mut body| {
+        if slot.kind == Kind::Places {
+            body[..10].rotate_left(5);
+        }
+        body
+    });
+    let tossed: Cheat = Arc::new(|slot, body| match slot.kind {
+        Kind::TossCommitment => {
+            derive("vesica kmrs14 2026 toss commitment v1", &[&[9; 32]]).to_vec()
+        }
+        Kind::TossOpening => vec![9; 32],
+        _ => body,
+    });
+    let honest: Cheat = Arc::new(|_, body| body);
+    for (variant, party, shown, cut_at) in [
+        (Variant::Fair, 0, flipped(Kind::Commitment), Some(Kind::Opening)),
+        (Variant::SizeHiding, 0, flipped(Kind::Relabelled), Some(Kind::Places)),
+        (Variant::SizeHiding, 0, exchanged, None),
+        (Variant::SizeHiding, 1, tossed, Some(Kind::TossOpening)),
+    ] {
+        let helper = Arc::new(Helper::new(spec(variant, &LENS, SMALL)));
+        let (scales, sets) = (crate::board::meet(&helper, &LENS), sets());
+        let way = |party| Way { helper: Arc::clone(&helper), party, lanes: 1 };
+        std::thread::scope(|scope| {
+            let (other, scales, sets) = (way(1 - party), &scales, &sets);
+            scope.spawn(move || {
+                crate::board::run_party(&other, scales, 7, &sets[usize::from(1 - party)], 1 << 14)
+            });
+            let visit = |cut_at, shown: &Cheat| {
+                let bent = Bent { way: way(party), cut_at, shown: Arc::clone(shown) };
+                let set = &sets[usize::from(party)];
+                crate::board::run_party_over(&way(party), &bent, scales, 7, set, 1 << 14)
+            };
+            assert_eq!(visit(cut_at, &honest).is_ok(), cut_at.is_none(), "{variant:?} {cut_at:?}");
+            let outcome = visit(None, &shown);
+            let broken = [Misbehaviour::CommitmentBroken, Misbehaviour::InvalidValue];
+            assert!(
+                matches!(&outcome, Err(Error::PeerMisbehaved(found)) if broken.contains(found)),
+                "{variant:?} {cut_at:?}: {outcome:?}"
+            );
+            // Whoever shows the same is believed.
+            visit(None, &honest).unwrap();
+        });
+    }
+}
+
+/// A way to a helper that shows a party other bytes, or cuts it off before it gets a slot of some kind.
+#[derive(Clone)]
+struct Bent {
+    way: Way,
+    cut_at: Option<Kind>,
+    shown: Cheat,
+}
+
+impl Boards for Bent {
+    fn lanes(&self) -> usize {
+        1
+    }
+    fn open(&self) -> Result<Box<dyn Board>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Board for Bent {
+    fn put(&mut self, slot: Slot, body: &[u8]) -> Result<()> {
+        self.way.put(slot, body)
+    }
+    fn sync(&mut self) -> Result<()> {
+        self.way.sync()
+    }
+    fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>> {
+        if self.cut_at == Some(slot.kind) {
+            return Err(TransportError::Closed.into());
+        }
+        self.way.get(slot, max_len).map(|body| (self.shown)(slot, body))
+    }
+    fn filled(&mut self, kind: Kind, parts: u32) -> Result<Vec<bool>> {
+        self.way.filled(kind, parts)
     }
 }
 
@@ -254,7 +350,7 @@ struct Lying {
 
 impl Lying {
     fn run(self, scales: &[u32], set: &[Item]) -> Result<Outcome> {
-        use vesica_protocols::kmrs14::{Board, Boards, Items, Means, Run, run};
+        use vesica_protocols::kmrs14::{Items, Means, Run, run};
         struct Liar(crate::board::Way, Kind);
         impl Boards for Liar {
             fn lanes(&self) -> usize {
@@ -296,6 +392,7 @@ impl Lying {
             secret: &secret,
             own_secret: &secret,
             seal: &crate::board::PlainSeal,
+            memory: &self.way,
         };
         let spec = self.way.helper.spec.clone();
         assert_eq!(spec.variant, Variant::Fair);
