@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use teller::AidedTeller;
-use vesica_engine::aided::{AidedAgreement, AidedJob, MEMORY_BYTES_DEFAULT, has_begun, run_aided};
+use vesica_engine::aided::{AidedAgreement, AidedJob, MEMORY_BYTES_DEFAULT, run_aided};
 use vesica_engine::{ConfigFault, Error, Observer};
 use vesica_link::Identity;
 use vesica_records::{OutputOptions, Source};
@@ -80,7 +80,6 @@ pub(crate) fn run(
     let folder = state_folder(&args.aided, &hash.to_string(), &name);
     let cancel = two_party::cancel_on_interrupt();
     let teller = Arc::new(AidedTeller::new(&args.talk, &agreement, party));
-    teller.folder(&folder, has_begun(&folder), args.aided.restart);
     let wait = link.wait;
     let job = AidedJob {
         identity,

@@ -99,11 +99,16 @@ fn five_parties_of_which_two_receive() {
         &expected.into_iter().filter(|(party, _)| ["b", "d"].contains(party)).collect::<Vec<_>>(),
     );
     assert!(ended[0].stdout.contains("done; b and d receive the result"), "{:#?}", ended[0]);
+    // There was nothing that it could have checked.
+    let said = format!("{}{}", ended[0].stdout, ended[0].stderr);
+    assert!(!said.contains("self-check") && !said.contains("this check"), "{said}");
+    assert!(ended[1].stdout.contains("self-check passed"), "{:#?}", ended[1]);
     assert!(!scene.path("a.out.csv").exists());
     let report: serde_json::Value = serde_json::from_str(&scene.read("a.json")).unwrap();
     assert_eq!(report["party"], "a");
     assert_eq!(report["parties"][3]["keys"], 5000);
     assert_eq!(report["result"]["matched_keys"], serde_json::Value::Null);
+    assert_eq!(report["result"]["self_check"], "none");
 }
 
 #[test]

@@ -225,6 +225,12 @@ pub enum ConfigFault {
         /// The folder.
         folder: PathBuf,
     },
+    /// A run of another agreement, or of another party, goes on in the folder.
+    #[error("{} is of another run", folder.display())]
+    StateOfAnother {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// This party learns the result and gave no place for it.
     #[error("{party} receives the result and names no file for it")]
     OutputMissing {

@@ -1,4 +1,5 @@
 use crate::{Choice, Phase};
+use std::path::Path;
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
 use vesica_records::KeyCounts;
@@ -9,6 +10,15 @@ use vesica_records::KeyCounts;
 pub enum Event<'a> {
     /// A phase begins. Reading and connecting run side by side.
     Phase(Phase),
+    /// With a helper: where this party keeps what an interrupted run needs, and intermediate data.
+    State {
+        /// The folder.
+        folder: &'a Path,
+        /// Whether a run that was interrupted is there.
+        has_begun: bool,
+        /// Whether it is to be forgotten.
+        restart: bool,
+    },
     /// The file is being read for its keys.
     Reading {
         /// Bytes of the file done.

@@ -29,16 +29,22 @@ pub(super) fn write(
             grouped(report.input.refused),
         )?;
     }
+    let check = match report.result.learned {
+        true => format!("; self-check {}", report.result.self_check),
+        // Nothing was told to it that it could check.
+        false => String::new(),
+    };
     writeln!(
         out,
-        "{} with {}; {} sent, {} received; self-check {}",
+        "{} with {}; {} sent, {} received{check}",
         duration(Duration::from_secs_f64(report.resources.used.wall_s.max(0.0))),
         report.protocol.name,
         bytes(report.network.wire_sent),
         bytes(report.network.wire_received),
-        report.result.self_check,
     )?;
-    writeln!(out, "{}", cheating(agreement))?;
+    if report.result.learned {
+        writeln!(out, "{}", cheating(agreement))?;
+    }
     Ok(writeln!(out, "agreement {}", report.agreement.hash)?)
 }
 

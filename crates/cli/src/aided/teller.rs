@@ -55,7 +55,7 @@ impl AidedTeller {
     }
 
     /// Says where intermediate data is.
-    pub(super) fn folder(&self, folder: &Path, has_begun: bool, restart: bool) {
+    fn folder(&self, folder: &Path, has_begun: bool, restart: bool) {
         let folder = folder.display();
         self.screen.say(&match (has_begun, restart) {
             (true, false) => format!("going on with the run in {folder}"),
@@ -197,6 +197,9 @@ impl Observer for AidedTeller {
                 count: *rows,
                 unit: "rows",
             }),
+            Event::State { folder, has_begun, restart } => {
+                self.folder(folder, *has_begun, *restart);
+            }
             Event::KeysRead(counts) => self.screen.say(&format!(
                 "read {} rows: {} with a key, {} empty, {} refused",
                 grouped(counts.rows),

@@ -104,6 +104,13 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             format!("{} has something else in it", folder.display()),
             "give --state a folder of its own; it is made when it is not there",
         ),
+        ConfigFault::StateOfAnother { folder } => Message::here(
+            format!(
+                "in {} an interrupted run of another agreement goes on, or of another party",
+                folder.display()
+            ),
+            "give each agreement and party a folder of its own with --state, or finish that run",
+        ),
         ConfigFault::StateInUse { folder } => Message::here(
             format!("another process uses {}: this party runs already", folder.display()),
             "wait for it or end it; another run needs a folder of its own with --state",

@@ -38,6 +38,13 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
             format!("another helper uses the directory {}", path.display()),
             "end it, or give this one a directory of its own with --state",
         ),
+        StartError::Store(StoreError::Unusable { path, kind: ErrorKind::DirectoryNotEmpty }) => {
+            Message::here(
+                format!("{} is no helper's directory: it has something else in it", path.display()),
+                "give the helper a directory of its own with --state; if it is one that lost its file \
+                 `lock`, make an empty file of that name in it",
+            )
+        }
         StartError::Store(StoreError::Unusable { path, kind }) => Message::here(
             format!(
                 "the helper's directory {} cannot be used: {}",

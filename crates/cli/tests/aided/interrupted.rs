@@ -231,6 +231,33 @@ fn a_helper_whose_disk_is_full_is_waited_for() {
 }
 
 #[test]
+fn a_folder_in_which_another_run_goes_on_is_left_to_it() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    scene.agreement("other.toml", &Terms { title: "another", ..TERMS });
+    let with = |agreement: &str, party: &str, output: &str| {
+        let mut command = vesica();
+        let (key, input) = (format!("{party}.key"), format!("{party}.csv"));
+        command.args(["run", agreement, "--key", &key, "--input", &input, "--output", output]);
+        command.args(["--connect", &scene.address, "--wait", "1s", "--state", "one-folder"]);
+        command.current_dir(scene.directory());
+        Running::start(command).wait()
+    };
+    with("two.toml", "a", "a.out.csv").assert_failed(5, "b did not come within 1 s");
+    let taken = "in one-folder an interrupted run of another agreement goes on";
+    with("other.toml", "a", "other.csv").assert_failed(3, taken);
+    with("two.toml", "b", "b.out.csv").assert_failed(3, taken);
+    let b = Running::start(scene.party("two.toml", "b"));
+    let a = with("two.toml", "a", "a.out.csv");
+    a.assert_code(0);
+    assert!(a.stderr.contains("going on with the run in one-folder"), "{a:#?}");
+    b.wait().assert_code(0);
+    assert_results(&scene, &expected);
+}
+
+#[test]
 fn a_party_that_waits_in_vain_gives_up_and_can_go_on() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);

@@ -137,8 +137,10 @@ pub fn run_aided_bench(
     let folder: &Path = &bench.folder;
     let at = |error| Error::from_helper(error, Phase::Matching, "helper", &names, folder);
     let kept = |error: io::Error| at(vesica_core::Error::Storage(error.kind()));
-    let state = State::open(folder).map_err(|error| match error {
-        StateError::InUse | StateError::NotOurs => Error::Bug("a benchmark's folder is in use"),
+    let state = State::open(folder, [0; 32]).map_err(|error| match error {
+        StateError::InUse | StateError::NotOurs | StateError::OfAnother => {
+            Error::Bug("a benchmark's folder is in use")
+        }
         StateError::Io(error) => kept(error),
     })?;
     let items = MadeUp::new(bench.party, bench.rows, bench.common);

@@ -133,7 +133,7 @@ impl Words<'_> {
         });
         points.push(format!(
             "{helper} learns {}. It sees the parties' identities and network addresses, when each \
-             comes and goes, the most rows that each may have, and the hash of this agreement, not \
+             comes and goes, the most rows and the fewest keys that each may have, and the hash of this agreement, not \
              its text. It learns no key.",
             row.helper_learns.replace("items", "keys"),
         ));
@@ -173,7 +173,7 @@ impl Words<'_> {
                 Variant::SemiHonest => "any number of others that run changed software together",
                 Variant::Fair =>
                     "the other one, also if that runs changed software: it learns nothing that the \
-                     first does not learn too",
+                     one who keeps to it does not learn too",
                 _ => "the other one, also if that runs changed software",
             }
         ));

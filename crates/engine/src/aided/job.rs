@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_core::Refusal;
-use vesica_core::hash::{ItemHash, Transcript};
+use vesica_core::hash::{ItemHash, Transcript, derive};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Identity, LinkOptions};
@@ -30,6 +30,7 @@ use vesica_records::{
     stream_items, write_rows,
 };
 
+const OWNER_LABEL: &str = "vesica engine 2026 party of an aided run v1";
 const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";
 
 /// Memory for intermediate data where nothing is said, in bytes.
@@ -106,12 +107,21 @@ pub fn run_aided(
     let stopwatch = Stopwatch::start();
     observer.event(&Event::Phase(Phase::Preparing));
     let party = seat(&job)?;
-    let state = State::open(&job.state).map_err(|error| state_error(&job, error))?;
+    let owner = derive(OWNER_LABEL, &[&job.agreement.spec().id(), &[party]]);
+    let state = State::open(&job.state, owner).map_err(|error| state_error(&job, error))?;
+    if state.was_finished() && !job.restart {
+        return Err(Error::AlreadyFinished);
+    }
     if let Some(output) = &job.output {
         let own = state.has_written().map_err(|error| storage(&job, error))?;
         let output = OutputOptions { force: output.force || own, ..output.clone() };
         check_output(&job.source, &output)?;
     }
+    observer.event(&Event::State {
+        folder: state.folder(),
+        has_begun: state.has_begun(),
+        restart: job.restart,
+    });
     let key = aided_key_columns(&job.agreement, &job.columns)?;
     let mut clock = PhaseClock::default();
 
@@ -342,7 +352,9 @@ impl Run<'_> {
             memory: self.state,
         };
         let outcome = kmrs14::run(&facts, items, &means, remote).map_err(at)?;
-        self.observer.event(&Event::Checked);
+        if outcome.matched.is_some() {
+            self.observer.event(&Event::Checked);
+        }
         clock.add(Phase::Matching, start.elapsed());
 
         let start = Instant::now();
@@ -478,6 +490,7 @@ fn state_error(job: &AidedJob, error: StateError) -> Error {
     match error {
         StateError::InUse => ConfigFault::StateInUse { folder: job.state.clone() }.into(),
         StateError::NotOurs => ConfigFault::StateNotOurs { folder: job.state.clone() }.into(),
+        StateError::OfAnother => ConfigFault::StateOfAnother { folder: job.state.clone() }.into(),
         StateError::Io(error) => storage(job, error),
     }
 }

@@ -28,4 +28,3 @@ pub use report::{
     AIDED_SCHEMA, AidedAgreementReport, AidedNetworkReport, AidedPartyReport, AidedProtocolReport,
     AidedReport, AidedResultReport, HelperReport,
 };
-pub use state::has_begun;

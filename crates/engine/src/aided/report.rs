@@ -111,7 +111,7 @@ pub struct AidedResultReport {
     pub matched_keys: Option<u64>,
     /// Rows written, when this party receives them.
     pub rows_written: Option<u64>,
-    /// `passed`; a run that fails it has no report.
+    /// `passed`; a run that fails it has no report. `none` for a party that receives no answer to check.
     pub self_check: &'static str,
 }
 
@@ -218,7 +218,7 @@ impl Parts<'_> {
                 learned: self.outcome.matched.is_some(),
                 matched_keys: self.outcome.matched.as_ref().map(|matched| matched.items),
                 rows_written: self.rows_written,
-                self_check: "passed",
+                self_check: if self.outcome.matched.is_some() { "passed" } else { "none" },
             },
             network: AidedNetworkReport {
                 formula_sent,

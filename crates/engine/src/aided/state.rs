@@ -18,6 +18,7 @@ const ROWS: &str = "rows";
 const INSTANCE: &str = "instance";
 const WRITTEN: &str = "written";
 const FINISHED: &str = "finished";
+const OWNER: &str = "owner";
 const ASIDE: &str = "aside";
 const UNFINISHED: &str = "unfinished";
 
@@ -30,10 +31,11 @@ const SEEN: [(Kind, &str); 4] = [
 ];
 const LOCK: &str = "vesica-run.lock";
 
-/// Whatever is kept of a run. The first goes first: without it nothing of the run can go on.
-const KEPT: [&str; 12] = [
-    MEETING, SHARES, ROWS, INSTANCE, WRITTEN, FINISHED, ASIDE, UNFINISHED, SEEN[0].1, SEEN[1].1,
-    SEEN[2].1, SEEN[3].1,
+/// Whatever is kept of a run. The first goes first: without it nothing of the run can go on. The last goes last: alone it
+/// says that the run is over.
+const KEPT: [&str; 13] = [
+    MEETING, SHARES, ROWS, INSTANCE, WRITTEN, OWNER, ASIDE, UNFINISHED, SEEN[0].1, SEEN[1].1,
+    SEEN[2].1, SEEN[3].1, FINISHED,
 ];
 
 /// Most bytes of a file in the folder.
@@ -42,6 +44,8 @@ const MAX_LEN: u64 = 1 << 20;
 /// The folder of one party of one run.
 pub(crate) struct State {
     folder: PathBuf,
+    owner: [u8; 32],
+    was_finished: bool,
     _lock: File,
 }
 
@@ -67,8 +71,7 @@ impl Memory for State {
     }
 }
 
-/// Whether a run that was interrupted goes on in `folder`.
-pub fn has_begun(folder: &Path) -> bool {
+fn has_begun(folder: &Path) -> bool {
     folder.join(MEETING).is_file()
 }
 
@@ -79,6 +82,8 @@ pub(crate) enum StateError {
     InUse,
     /// It was there before, with something else in it.
     NotOurs,
+    /// A run of another agreement, or of another party, goes on in it.
+    OfAnother,
     /// The file system.
     Io(io::Error),
 }
@@ -90,10 +95,10 @@ impl From<io::Error> for StateError {
 }
 
 impl State {
-    /// Opens the folder, and makes it when it is not there. One process at a time.
+    /// Opens the folder of `owner`, a party of a run, and makes it when it is not there. One process at a time.
     ///
     /// What is left there of a run that was not forgotten to the end, or never begun, is removed.
-    pub(crate) fn open(folder: &Path) -> Result<Self, StateError> {
+    pub(crate) fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {
         let is_foreign = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
             && !folder.join(LOCK).is_file();
         if is_foreign {
@@ -113,11 +118,27 @@ impl State {
             Err(fs::TryLockError::WouldBlock) => return Err(StateError::InUse),
             Err(fs::TryLockError::Error(error)) => return Err(StateError::Io(error)),
         }
-        let state = Self { folder: folder.to_path_buf(), _lock: lock };
-        if !has_begun(folder) {
-            state.forget()?;
+        let folder = folder.to_path_buf();
+        let mut state = Self { folder, owner, was_finished: false, _lock: lock };
+        let is_of_owner =
+            |name| Ok::<_, io::Error>(state.read(name)?.is_some_and(|kept| kept[..] == owner[..]));
+        if state.has_begun() {
+            return if is_of_owner(OWNER)? { Ok(state) } else { Err(StateError::OfAnother) };
         }
+        let was_finished = is_of_owner(FINISHED)? && state.read(ASIDE)?.is_none();
+        state.was_finished = was_finished;
+        state.forget()?;
         Ok(state)
+    }
+
+    /// Whether a run that was interrupted goes on here.
+    pub(crate) fn has_begun(&self) -> bool {
+        has_begun(&self.folder)
+    }
+
+    /// Whether the last run here was over, and its process ended before it had removed the folder.
+    pub(crate) fn was_finished(&self) -> bool {
+        self.was_finished
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -143,6 +164,7 @@ impl State {
             .map_err(|_| io::ErrorKind::Other)?;
         let mut bytes = Zeroizing::new(secret.expose().to_vec());
         bytes.extend_from_slice(&meeting.to_bytes());
+        self.write(OWNER, &self.owner)?;
         self.write(MEETING, &bytes)?;
         Ok((meeting, secret))
     }
@@ -187,7 +209,7 @@ impl State {
     }
 
     pub(crate) fn keep_finished(&self) -> io::Result<()> {
-        self.write(FINISHED, &[])
+        self.write(FINISHED, &self.owner)
     }
 
     /// Takes away what a run goes on from, so that nothing of it is used again even if this process ends here;
@@ -203,7 +225,11 @@ impl State {
 
     /// Forgets the run, so that the next one in this folder is a new one.
     pub(crate) fn forget(&self) -> io::Result<()> {
-        for name in KEPT {
+        self.take_away(&KEPT)
+    }
+
+    fn take_away(&self, names: &[&str]) -> io::Result<()> {
+        for name in names {
             match fs::remove_file(self.folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -223,7 +249,8 @@ impl State {
 
     /// Forgets the run and removes the folder.
     pub(crate) fn remove(self) -> io::Result<()> {
-        self.forget()
+        // The last, and the folder, when this is dropped.
+        self.take_away(&KEPT[..KEPT.len() - 1])
     }
 
     /// Keeps `bytes` under `name`; `false` when others were kept so far.
@@ -267,6 +294,8 @@ impl State {
 mod tests {
     use super::*;
 
+    const OWN: [u8; 32] = [7; 32];
+
     #[test]
     fn secrets_stay_the_same_until_the_run_is_forgotten() {
         let parent = tempfile::tempdir().unwrap();
@@ -275,11 +304,11 @@ mod tests {
             let (meeting, own) = state.secrets().unwrap();
             (meeting.to_bytes().to_vec(), *own.expose())
         };
-        let state = State::open(&folder).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
         let first = secrets(&state);
         assert_eq!(secrets(&state), first);
         drop(state);
-        let state = State::open(&folder).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
         assert_eq!(secrets(&state), first);
         assert_eq!(state.shares(|| vec![1]).unwrap(), [1]);
         assert_eq!(state.shares(|| vec![2]).unwrap(), [1]);
@@ -296,17 +325,17 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
         let begin = || {
-            let state = State::open(&folder).unwrap();
+            let state = State::open(&folder, OWN).unwrap();
             state.secrets().unwrap();
             state.keep_rows(&[3; 32]).unwrap();
             state.keep_written().unwrap();
             state.keep_finished().unwrap();
         };
         begin();
-        assert!(State::open(&folder).unwrap().has_written().unwrap());
+        assert!(State::open(&folder, OWN).unwrap().has_written().unwrap());
         fs::remove_file(folder.join(MEETING)).unwrap();
         fs::write(folder.join("another's"), "stays").unwrap();
-        let state = State::open(&folder).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
         assert!(!state.has_written().unwrap() && !state.has_finished().unwrap());
         assert!(state.keep_rows(&[4; 32]).unwrap());
         drop(state);
@@ -317,7 +346,7 @@ mod tests {
     fn what_the_helper_showed_is_remembered_until_the_run_is_forgotten() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
-        let open = || State::open(&folder).unwrap();
+        let open = || State::open(&folder, OWN).unwrap();
         open().secrets().unwrap();
         for (kind, _) in SEEN {
             assert_eq!(open().is_same(kind, &[1; 32]), Ok(true));
@@ -333,10 +362,50 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_of_another_run_is_left_as_it_is() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let state = State::open(&folder, OWN).unwrap();
+        let secret = *state.secrets().unwrap().1.expose();
+        state.keep_finished().unwrap();
+        drop(state);
+        assert!(matches!(State::open(&folder, [8; 32]), Err(StateError::OfAnother)));
+        let state = State::open(&folder, OWN).unwrap();
+        assert_eq!(*state.secrets().unwrap().1.expose(), secret);
+        assert!(state.has_begun() && !state.was_finished());
+    }
+
+    #[test]
+    fn a_run_that_was_over_is_known_to_be_until_the_folder_is_gone() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        // A process that was killed while it removed the folder.
+        let killed = || {
+            let state = State::open(&folder, OWN).unwrap();
+            state.secrets().unwrap();
+            state.keep_finished().unwrap();
+            fs::remove_file(folder.join(MEETING)).unwrap();
+            std::mem::forget(state);
+        };
+        killed();
+        // The lock is held by the process that is simulated; another file has none.
+        fs::remove_file(folder.join(LOCK)).unwrap();
+        fs::write(folder.join(LOCK), "").unwrap();
+        let state = State::open(&folder, OWN).unwrap();
+        assert!(state.was_finished() && !state.has_begun());
+        drop(state);
+        assert!(!folder.exists());
+        killed();
+        fs::remove_file(folder.join(LOCK)).unwrap();
+        fs::write(folder.join(LOCK), "").unwrap();
+        assert!(!State::open(&folder, [8; 32]).unwrap().was_finished());
+    }
+
+    #[test]
     fn what_a_process_that_was_killed_was_writing_does_not_stay() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
-        let state = State::open(&folder).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
         state.secrets().unwrap();
         fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
         state.keep_finished().unwrap();
@@ -351,7 +420,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
         let secret = |state: &State| *state.secrets().unwrap().1.expose();
-        let state = State::open(&folder).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
         let first = secret(&state);
         state.keep_rows(&[3; 32]).unwrap();
         state.put_aside().unwrap();
@@ -361,7 +430,7 @@ mod tests {
         assert!(!state.keep_rows(&[4; 32]).unwrap());
         state.put_aside().unwrap();
         drop(state);
-        let state = State::open(&folder).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
         state.take_back().unwrap();
         assert_ne!(secret(&state), first);
     }
@@ -370,11 +439,11 @@ mod tests {
     fn nobody_else_may_look_and_two_processes_do_not_share_it() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
-        let state = State::open(&folder).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
         state.secrets().unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&folder), mode(&folder.join(MEETING))), (0o700, 0o600));
-        assert!(matches!(State::open(&folder), Err(StateError::InUse)));
+        assert!(matches!(State::open(&folder, OWN), Err(StateError::InUse)));
     }
 
     #[test]
@@ -384,17 +453,17 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(folder.join(ROWS), "mine").unwrap();
-        assert!(matches!(State::open(&folder), Err(StateError::NotOurs)));
+        assert!(matches!(State::open(&folder, OWN), Err(StateError::NotOurs)));
         assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o755);
         assert_eq!(fs::read(folder.join(ROWS)).unwrap(), b"mine");
         fs::remove_file(folder.join(ROWS)).unwrap();
-        assert!(State::open(&folder).is_ok());
+        assert!(State::open(&folder, OWN).is_ok());
     }
 
     #[test]
     fn damaged_secrets_are_an_error_and_never_replaced() {
         let parent = tempfile::tempdir().unwrap();
-        let state = State::open(&parent.path().join("run")).unwrap();
+        let state = State::open(&parent.path().join("run"), OWN).unwrap();
         state.secrets().unwrap();
         let path = state.folder().join(MEETING);
         let mut bytes = fs::read(&path).unwrap();

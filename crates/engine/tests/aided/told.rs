@@ -77,7 +77,7 @@ fn what_a_deviating_helper_can_ask_is_told_of_the_protocols_that_hide_the_size()
     for row in aided() {
         let text = explained(&parse(&protocol(&of(&[1, 1]), row.id)));
         let hides = row.variant.hides_size();
-        assert_eq!(text.contains("one question a run"), hides, "{}", row.id);
+        assert_eq!(text.contains("two questions a run"), hides, "{}", row.id);
         assert!(text.contains("ML-KEM-768, Ed25519, AES-256-GCM-SIV and BLAKE3"), "{}", row.id);
     }
 }

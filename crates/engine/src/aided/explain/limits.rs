@@ -27,25 +27,43 @@ impl Words<'_> {
         });
         points.extend(self.unfair());
         if terms.variant.hides_size() {
+            let [first, second] = [0, 1].map(|party| &terms.parties[party].name);
             points.push(format!(
                 "What is common, against {helper}, if it runs changed software. It can replace some \
-                 labels and see whether the run goes on, which tells it whether they were of common \
-                 keys: one question a run. It is found out where one of them was, and not where none \
-                 was."
+                 labels and see whether {second} goes on, which tells it whether they were of common \
+                 keys; and again with {first}: two questions a run. It is found out where one of them \
+                 was, and not where none was."
             ));
         }
         points.push(match terms.variant {
-            Variant::Pet => "Lying about one's input. Either party can bring any value: a run is one \
-                             guess at the other's."
-                .to_owned(),
+            Variant::Pet => format!(
+                "Lying about one's input. Either party can bring any value: a run is one guess at the \
+                 other's. One that runs changed software has up to {} guesses, and the other sees \
+                 that something is wrong only where one of them is right.",
+                grouped(self.guesses(1))
+            ),
             _ => {
-                let guesses = terms.receivers.iter().map(|party| terms.parties[*party].max_rows);
+                let rows = terms.receivers.iter().map(|party| terms.parties[*party].max_rows);
+                let rows = rows.max().unwrap_or_default();
                 format!(
                     "Lying about one's input. {} can bring keys that are none of its customers, and \
-                     learn which of them all others have: as many guesses a run as its max_rows, {}. \
+                     learn which of them all others have: as many guesses a run as its max_rows, {}{}. \
                      Every party can leave keys out.",
                     if several { "Each party that receives the result".to_owned() } else { self.receivers() },
-                    grouped(guesses.max().unwrap_or_default()),
+                    grouped(rows),
+                    match terms.variant {
+                        // Its list is made again by the helper.
+                        Variant::Fair => String::new(),
+                        Variant::SemiHonest => format!(
+                            "; with changed software {}, in place of its own made-up keys",
+                            grouped(self.guesses(rows))
+                        ),
+                        _ => format!(
+                            "; with changed software up to {}, of which the other notices only those \
+                             that are right",
+                            grouped(self.guesses(rows))
+                        ),
+                    }
                 )
             }
         });
@@ -73,6 +91,11 @@ impl Words<'_> {
         points
     }
 
+    /// Guesses of a party with `rows` rows that sends one label of each, in place of copies and of its own dummies.
+    fn guesses(&self, rows: u64) -> u64 {
+        self.check().labels(rows) - u64::from(self.check().dummies)
+    }
+
     /// Who can get the result alone.
     fn unfair(&self) -> Vec<String> {
         let (helper, terms) = (self.helper, self.terms());
@@ -90,8 +113,9 @@ impl Words<'_> {
                 second = names[1],
             ),
             Variant::Pet => format!(
-                "Fairness. {first} learns first whether the values are equal, and can stop then; \
-                 {second} can keep it from {first} as well.",
+                "Fairness. {first} compares the labels, and can stop when it knows whether the values \
+                 are equal; {second} then learns nothing. {second} can keep from {first} what it needs \
+                 to check that.",
                 first = names[0],
                 second = names[1],
             ),
