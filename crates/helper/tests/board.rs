@@ -1,41 +1,58 @@
 //! Parties put and get, and nobody more than it may.
 
+#[path = "common/aided.rs"]
+mod aided;
 mod common;
 
-use common::{House, hello, refusal, say_hello, slot, talk, until};
+use aided::run_party;
+use common::{House, MAX_ROWS, hello, refusal, say_hello, slot, talk, until};
 use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Refusal, TransportError};
 use vesica_helper::{Remote, RemoteEvent};
 use vesica_link::{Identity, LinkError};
-use vesica_protocols::kmrs14::{Boards, Kind, Slot};
+use vesica_protocols::kmrs14::{Boards, Kind, Slot, Spec, Variant};
 
-fn in_run(house: &House, parties: usize, lone: impl Fn(&Remote, u8) + Sync) {
-    let service = house.start();
-    let spec = house.spec(parties);
-    std::thread::scope(|scope| {
-        for party in 0..parties {
-            let remote = house.remote(&service, party, &spec);
-            let lone = &lone;
-            scope.spawn(move || lone(&remote, party as u8));
-        }
-    });
+#[test]
+fn two_and_three_parties_hear_each_other() {
+    for parties in [2, 3] {
+        let house = House::new(parties);
+        let service = house.start();
+        let spec = house.spec(parties);
+        std::thread::scope(|scope| {
+            for party in 0..parties {
+                let remote = house.remote(&service, party, &spec);
+                scope.spawn(move || {
+                    let heard = talk(&remote, party as u8, parties as u8).unwrap();
+                    for other in 0..parties {
+                        assert_eq!(heard[other], hello(other as u8));
+                        assert_eq!(heard[parties + other], [other as u8; 77]);
+                    }
+                    let (sent, received) = remote.wire_bytes();
+                    assert!(sent > 300 && received > 300);
+                });
+            }
+        });
+    }
 }
 
 #[test]
-fn two_and_three_parties_hear_each_other_and_are_forgotten() {
-    for parties in [2, 3] {
+fn a_run_that_all_are_done_with_is_forgotten() {
+    for (variant, parties) in
+        [(Variant::SemiHonest, 3), (Variant::Fair, 2), (Variant::SizeHiding, 2)]
+    {
         let house = House::new(parties);
-        in_run(&house, parties, |remote, party| {
-            let heard = talk(remote, party, parties as u8).unwrap();
-            for other in 0..parties {
-                assert_eq!(heard[other], hello(other as u8));
-                assert_eq!(heard[parties + other], [other as u8; 77]);
+        let service = house.start();
+        let spec = Spec { variant, ..house.spec(parties) };
+        std::thread::scope(|scope| {
+            for party in 0..parties {
+                let (remote, spec) = (house.remote(&service, party, &spec), &spec);
+                scope.spawn(move || {
+                    run_party(&remote, spec, party, MAX_ROWS).unwrap();
+                    remote.done().unwrap();
+                    // Once more, as after a lost reply.
+                    remote.done().unwrap();
+                });
             }
-            let (sent, received) = remote.wire_bytes();
-            assert!(sent > 300 && received > 300);
-            remote.done().unwrap();
-            // Once more, as after a lost reply.
-            remote.done().unwrap();
         });
         let runs = house.state().join("runs");
         until("the run is forgotten", || std::fs::read_dir(&runs).unwrap().count() == 0);
@@ -311,10 +328,11 @@ fn an_ended_run_is_ended_for_all_and_can_be_begun_again() {
     // The instance that it knew is gone for good.
     let mut options = house.remote_options(&service, 2, &spec);
     options.instance = remotes[2].instance();
-    assert!(matches!(
-        refusal(Remote::new(options).open()),
-        Refusal::Ended { .. } | Refusal::Expired
-    ));
+    // Also while another is open.
+    let begun = house.remote(&service, 0, &spec);
+    let _other_is_open = begun.open().unwrap();
+    assert_ne!(begun.instance(), remotes[2].instance());
+    assert_eq!(refusal(Remote::new(options).open()), ended);
 }
 
 #[test]
@@ -327,6 +345,22 @@ fn a_run_that_takes_too_long_is_forgotten() {
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     assert_eq!(refusal(board.get(slot(Kind::Hello, 1), 200)), Refusal::Expired);
     assert_eq!(std::fs::read_dir(house.state().join("runs")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_party_without_a_list_is_not_done_and_leaves_no_files_behind() {
+    let house = House::new(2);
+    let service = house.start();
+    for agreement in 0..20 {
+        let remote = house.remote(&service, 0, &house.spec_of(&[0, 1], agreement));
+        assert_eq!(refusal(remote.done()), Refusal::Malformed { party: 0 });
+        assert!(remote.instance().is_some(), "it was in the run");
+    }
+    for folder in ["runs", "gone"] {
+        until("empty runs are removed", || {
+            std::fs::read_dir(house.state().join(folder)).unwrap().count() == 0
+        });
+    }
 }
 
 #[test]
@@ -343,7 +377,9 @@ fn a_run_in_which_nobody_said_anything_leaves_nothing() {
         drop(again.open().unwrap());
         again.instance() != instance
     });
-    assert_eq!(std::fs::read_dir(house.state().join("runs")).unwrap().count(), 0);
+    until("nothing is left", || {
+        std::fs::read_dir(house.state().join("runs")).unwrap().count() == 0
+    });
 }
 
 #[test]

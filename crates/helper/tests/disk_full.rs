@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{House, hello, slot, until};
+use common::{House, hello, say, slot, until, with_pages};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::process::Command;
 use std::time::Duration;
@@ -39,7 +39,9 @@ fn limit_files(bytes: u64) {
 
 fn in_a_process_of_its_own() {
     let house = House::new(2);
-    let service = house.start();
+    let service = house.start_with(with_pages);
+    let health = || say(&service, b"GET /healthz HTTP/1.1\r\n\r\n");
+    assert!(health().ends_with("ok\n"));
     let spec = house.spec(2);
     let (remote, events) = house.telling_remote(&service, 0, &spec);
     let other = house.remote(&service, 1, &spec);
@@ -58,6 +60,8 @@ fn in_a_process_of_its_own() {
     let mut gives_up = impatient.open().unwrap();
     gives_up.put(slot(Kind::Share, 0), &[7; 20_000]).unwrap();
     assert_eq!(gives_up.sync(), Err(full.clone()));
+    // Though there is room for what is written to see whether there is.
+    assert!(health().ends_with("failing: store\n"));
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || {
             board.put(slot(Kind::Share, 0), &[7; 20_000]).unwrap();

@@ -5,30 +5,17 @@ mod aided;
 mod common;
 
 use aided::{Faulty, run_all};
-use common::{House, MAX_ROWS, refusal, until};
+use common::{House, MAX_ROWS, refusal, say, until, with_pages};
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use vesica_backends::BackendError;
 use vesica_core::Refusal;
-use vesica_helper::{MetricsOptions, Service, ServiceOptions, StartError};
+use vesica_helper::{MetricsOptions, Service, StartError};
 use vesica_protocols::kmrs14::Boards;
-
-fn with_pages(options: &mut ServiceOptions) {
-    options.metrics = Some(MetricsOptions { listen: "127.0.0.1:0".into(), allow_remote: false });
-}
-
-fn say(service: &Service, request: &[u8]) -> String {
-    let mut socket = TcpStream::connect(service.metrics_address().unwrap()).unwrap();
-    // Whoever is hung up on cannot say everything.
-    let _ = socket.write_all(request);
-    let mut answer = String::new();
-    let _ = socket.read_to_string(&mut answer);
-    answer
-}
 
 fn page(service: &Service, path: &str) -> (String, String) {
     let answer = say(service, format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
@@ -108,6 +95,9 @@ fn health_says_what_is_missing() {
     fs::rename(house.state().with_extension("away"), house.state()).unwrap();
     is_gone.store(false, Ordering::Release);
     assert_eq!(page(&service, "/healthz"), answer("200", "ok\n"));
+    let head = say(&service, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("Content-Length: 3\r\n"), "{head}");
+    assert!(head.ends_with("\r\n\r\n"), "{head}");
     assert_eq!(page(&service, "/readyz?x=1").0, "200");
     assert_eq!(page(&service, "/").0, "404");
 }

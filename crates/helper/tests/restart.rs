@@ -111,6 +111,26 @@ fn a_helper_that_is_restarted_again_and_again_gives_the_right_answer() {
 }
 
 #[test]
+fn a_run_that_a_party_was_let_into_is_kept_before_it_has_said_anything() {
+    let house = House::new(2);
+    let service = house.start();
+    let place = address(&service);
+    let remote = house.remote(&service, 0, &house.spec(2));
+    let mut board = remote.open().unwrap();
+    let instance = remote.instance();
+    // As for a helper that is killed now.
+    assert!(files(&house).iter().any(|file| file.ends_with("run")));
+    assert!(service.shutdown(Duration::from_secs(5)));
+    let service = again(&house, &place, |_| ());
+    board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
+    board.sync().unwrap();
+    drop(board);
+    let anew = house.remote(&service, 0, &house.spec(2));
+    assert_eq!(anew.open().unwrap().filled(Kind::Hello, 1).unwrap(), [true]);
+    assert_eq!(anew.instance(), instance);
+}
+
+#[test]
 fn a_damaged_slot_counts_as_empty_and_is_put_again() {
     let house = House::new(2);
     let service = house.start();
@@ -384,10 +404,12 @@ fn a_panic_in_a_step_ends_its_run_and_no_other() {
             let spec = &spec;
             scope.spawn(move || {
                 let ended = run_party(&remote, spec, party, MAX_ROWS);
-                assert_eq!(refusal(ended), Refusal::Internal);
+                assert_eq!(refusal(ended), Refusal::Broken);
             });
         }
     });
+    // Whoever has heard of it may begin anew, with the same agreement.
+    run_all(&house, &service, &spec, &[0, 1], MAX_ROWS);
     run_all(&house, &service, &house.spec_of(&[0, 1], 4), &[0, 1], MAX_ROWS);
 }
 

@@ -1,22 +1,26 @@
 //! What all threads of a service share.
 
+use super::desk::RunDesk;
 use super::metrics::{Counted, Metrics, Now, reason};
 use super::options::PartyLimits;
 use super::queue::Queue;
 use super::run::{Over, Run};
 use super::runs::Runs;
+use super::visits::Visits;
 use crate::store::{Found, Keeping, Store};
+use crate::wire::Instance;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use vesica_backends::{Backend, RunName};
-use vesica_core::{Refusal, StopReason};
-use vesica_link::{PublicIdentity, Session};
-use vesica_net::{Pool, Streams};
+use vesica_core::Refusal;
+use vesica_link::PublicIdentity;
+use vesica_net::Pool;
+use vesica_protocols::kmrs14::helper::may_be_ended;
 
 /// A party, and what it uses.
 pub(super) struct Member {
@@ -46,10 +50,11 @@ pub(super) struct Rest {
     gone: Option<PathBuf>,
 }
 
-/// A connection that stands.
-struct Visiting {
-    session: Session,
-    is_busy: bool,
+impl Rest {
+    /// What `run` has left, and where its files are now.
+    pub(super) fn of(run: &Run, gone: Option<PathBuf>) -> Self {
+        Self { run: short(run), name: RunName(run.record.instance), gone }
+    }
 }
 
 /// What all threads of a service share.
@@ -66,9 +71,10 @@ pub(super) struct Core {
     pub(super) step_memory_bytes: u64,
     pub(super) keep: Duration,
     is_stopping: AtomicBool,
+    /// When the directory failed last.
+    storage_failed: Mutex<Option<Instant>>,
     sweeper: Mutex<Option<Sender<Rest>>>,
-    visits: Mutex<HashMap<u64, Visiting>>,
-    visits_changed: Condvar,
+    pub(super) visits: Visits,
 }
 
 impl Core {
@@ -107,9 +113,9 @@ impl Core {
             step_memory_bytes: memory_bytes / workers as u64,
             keep,
             is_stopping: AtomicBool::new(false),
+            storage_failed: Mutex::default(),
             sweeper: Mutex::new(Some(sweeper)),
-            visits: Mutex::default(),
-            visits_changed: Condvar::new(),
+            visits: Visits::default(),
         }
     }
 
@@ -124,7 +130,8 @@ impl Core {
                 })
                 .collect();
             let Some(members) = members else {
-                tracing::warn!("a run with a party that is not served any more is removed");
+                let run = short_name(&record.instance);
+                tracing::warn!(run, "a run with a party that is not served any more is removed");
                 self.store.sweep(store.remove(0).1);
                 continue;
             };
@@ -151,8 +158,13 @@ impl Core {
     /// Whether everything that a run needs is there; the parts that are not.
     pub(super) fn ailing(&self) -> Vec<&'static str> {
         let mut ailing = Vec::new();
-        if let Err(error) = self.store.check() {
+        // What is written to see whether anything can be is small, and may have room where a list has none.
+        let has_failed = self.storage_failed().is_some_and(|at| at.elapsed() < FAILING_FOR);
+        let checked = self.store.check();
+        if let Err(error) = &checked {
             tracing::warn!(error = %error.kind(), "the helper's directory cannot be written");
+        }
+        if has_failed || checked.is_err() {
             ailing.push("store");
         }
         if self.backend.check().is_err() {
@@ -207,22 +219,70 @@ impl Core {
     /// Notes that the disk failed.
     pub(super) fn storage(&self, error: &io::Error) -> Refusal {
         tracing::error!(error = %error.kind(), "the helper's directory cannot be written or read");
+        self.storage_fails();
         Refusal::Storage
+    }
+
+    /// The directory has just failed, as it was said.
+    pub(super) fn storage_fails(&self) {
+        *self.storage_failed() = Some(Instant::now());
+    }
+
+    fn storage_failed(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.storage_failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends `run` for all and removes what was kept of it. Without effect on one that is over.
     pub(super) fn end(&self, run: &Arc<Run>, over: Over, counted: Counted, told: u16) {
-        let Some(gone) = self.runs.close(run, over, told, &self.members) else { return };
+        self.end_if(run, over, counted, told, || true);
+    }
+
+    /// As [`end`](Self::end), where `may` says so at the moment that it ends; says whether it did.
+    pub(super) fn end_if(
+        &self,
+        run: &Arc<Run>,
+        over: Over,
+        counted: Counted,
+        told: u16,
+        may: impl FnOnce() -> bool,
+    ) -> bool {
+        let Some(rest) = self.runs.close(run, over, told, &self.members, may) else { return false };
         self.metrics.run(counted);
-        let age = run.record.created.elapsed().unwrap_or_default().as_secs();
+        let age_s = run.record.created.elapsed().unwrap_or_default().as_secs();
         match over {
-            Over::Finished => tracing::info!(run = %short(run), age, "run finished and forgotten"),
+            Over::Finished => {
+                tracing::info!(run = %short(run), age_s, "run finished and forgotten");
+            }
             Over::Refused(refusal) => {
-                let reason = reason(refusal);
-                tracing::info!(run = %short(run), age, reason, "run ended and forgotten");
+                let (reason, by) = (reason(refusal), self.blamed(run, refusal));
+                tracing::info!(run = %short(run), age_s, reason, by, "run ended and forgotten");
             }
         }
-        let rest = Rest { run: short(run), name: RunName(run.record.instance), gone };
+        self.hand_over(rest);
+        true
+    }
+
+    /// The name of the party that a refusal names.
+    fn blamed(&self, run: &Run, refusal: Refusal) -> Option<&str> {
+        let (Refusal::Ended { party }
+        | Refusal::Malformed { party }
+        | Refusal::OpenedOther { party }
+        | Refusal::TooFew { party }) = refusal
+        else {
+            return None;
+        };
+        let member = run.members.get(usize::from(party))?;
+        Some(&self.members[*member].limits.name)
+    }
+
+    /// A connection leaves `run`. A service that stops loses no run by it.
+    pub(super) fn leave(&self, run: &Arc<Run>) {
+        if let Some(rest) = self.runs.leave(run, self.is_stopping()) {
+            self.hand_over(rest);
+        }
+    }
+
+    fn hand_over(&self, rest: Rest) {
         if let Some(sweeper) = &*self.sweeper() {
             // Without somebody to sweep it is swept at the next start.
             let _ = sweeper.send(rest);
@@ -260,71 +320,35 @@ impl Core {
     fn expire(&self) {
         let now = SystemTime::now();
         for run in self.runs.open() {
+            let desk = RunDesk::new(self, &run);
+            let may_be_ended = || may_be_ended(&run.record.spec, &desk);
+            // A party may have read its answer by now: the other has the whole time to come for its own.
+            let bound = run.bound_since(|| !may_be_ended()).map(|since| since.elapsed());
             // A clock that was set back makes no run old.
-            let age = now.duration_since(run.record.created).unwrap_or_default();
-            if age >= self.keep {
-                self.end(&run, Over::Refused(Refusal::Expired), Counted::Expired, 0);
+            let age = || now.duration_since(run.record.created).unwrap_or_default();
+            if bound.unwrap_or_else(age) >= self.keep {
+                let over = Over::Refused(Refusal::Expired);
+                let may = || bound.is_some() || may_be_ended();
+                self.end_if(&run, over, Counted::Expired, 0, may);
             }
         }
         self.runs.forget_ended(self.keep);
     }
-
-    /// A connection stands from now on.
-    pub(super) fn visit_begins(&self, number: u64, session: Session) {
-        self.visits().insert(number, Visiting { session, is_busy: true });
-    }
-
-    /// Whether a connection's party has asked something and has no reply yet.
-    pub(super) fn visit_is_busy(&self, number: u64, is_busy: bool) {
-        if let Some(visiting) = self.visits().get_mut(&number) {
-            visiting.is_busy = is_busy;
-        }
-    }
-
-    pub(super) fn visit_ends(&self, number: u64) {
-        self.visits().remove(&number);
-        self.visits_changed.notify_all();
-    }
-
-    /// Ends the connections, those at once whose party waits for no reply, and the others when they have it, at the
-    /// latest after `grace`. Says whether all are gone.
-    pub(super) fn end_visits(&self, grace: Duration) -> bool {
-        let started = Instant::now();
-        let mut visits = self.visits();
-        while !visits.is_empty() && started.elapsed() < grace {
-            let idle = visits.values().filter(|visiting| !visiting.is_busy);
-            idle.for_each(|visiting| visiting.session.abort(StopReason::Cancelled));
-            visits = self.wait_for_visits(visits);
-        }
-        let rest = Instant::now();
-        while !visits.is_empty() && rest.elapsed() < LAST_WORDS {
-            visits.values().for_each(|visiting| visiting.session.abort(StopReason::Cancelled));
-            visits = self.wait_for_visits(visits);
-        }
-        visits.is_empty()
-    }
-
-    fn wait_for_visits<'a>(
-        &'a self,
-        visits: MutexGuard<'a, HashMap<u64, Visiting>>,
-    ) -> MutexGuard<'a, HashMap<u64, Visiting>> {
-        let tick = Duration::from_millis(20);
-        self.visits_changed.wait_timeout(visits, tick).unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    fn visits(&self) -> MutexGuard<'_, HashMap<u64, Visiting>> {
-        self.visits.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// How long connections may take to end once they are told to.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long the directory counts as failing after it has.
+const FAILING_FOR: Duration = Duration::from_secs(60);
 
-/// A name of a run for logs: the beginning of its id.
+/// A name of a run for logs.
 pub(super) fn short(run: &Run) -> String {
-    short_id(&run.id)
+    short_name(&run.record.instance)
 }
 
-pub(super) fn short_id(id: &[u8; 32]) -> String {
-    id[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+/// The beginning of an instance: two runs of one agreement have different ones.
+pub(super) fn short_name(instance: &Instance) -> String {
+    hex(&instance[..6])
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

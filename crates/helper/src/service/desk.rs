@@ -6,18 +6,43 @@ use super::run::{Over, Run};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use vesica_backends::{BackendError, RunName};
 use vesica_core::Refusal;
 use vesica_labels::{Bits, List, MemoryScratch, Scratch};
 use vesica_net::Pool;
-use vesica_protocols::kmrs14::Slot;
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance};
+use vesica_protocols::kmrs14::{Kind, Slot};
 
 /// A run on the desk of a service.
 pub(super) struct RunDesk<'a> {
-    pub(super) core: &'a Core,
-    pub(super) run: &'a Run,
+    core: &'a Core,
+    run: &'a Run,
+    /// Of the size-hiding protocol: labels were made anew, the first party was told their places.
+    has_relabelled: AtomicBool,
+    has_released: AtomicBool,
+}
+
+impl<'a> RunDesk<'a> {
+    pub(super) fn new(core: &'a Core, run: &'a Run) -> Self {
+        Self {
+            core,
+            run,
+            has_relabelled: AtomicBool::new(false),
+            has_released: AtomicBool::new(false),
+        }
+    }
+
+    /// Notes in the log what a step has written that nothing else tells of.
+    fn tell(&self) {
+        if self.has_relabelled.swap(false, Ordering::Relaxed) {
+            tracing::info!(run = %short(self.run), "labels made anew");
+        }
+        if self.has_released.swap(false, Ordering::Relaxed) {
+            tracing::info!(run = %short(self.run), "places of the labels released");
+        }
+    }
 }
 
 impl Desk for RunDesk<'_> {
@@ -31,6 +56,11 @@ impl Desk for RunDesk<'_> {
 
     fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()> {
         self.run.store.replace(slot, body, &self.run.record)?;
+        match slot.kind {
+            Kind::Relabelled => self.has_relabelled.store(true, Ordering::Relaxed),
+            Kind::Places => self.has_released.store(true, Ordering::Relaxed),
+            _ => {}
+        }
         self.run.wake();
         Ok(())
     }
@@ -75,8 +105,10 @@ impl Desk for RunDesk<'_> {
             Ok(bits) => {
                 if bits.is_some() {
                     self.core.metrics.compared(seconds);
-                    let labels: Vec<u64> = lists.iter().map(List::len).collect();
-                    tracing::info!(run = %short(self.run), seconds, ?labels, "lists compared");
+                    let labels: Vec<String> =
+                        lists.iter().map(|list| list.len().to_string()).collect();
+                    let labels = labels.join(", ");
+                    tracing::info!(run = %short(self.run), seconds, labels, "lists compared");
                 }
                 Ok(bits)
             }
@@ -103,8 +135,10 @@ pub(super) fn work(core: &Core) {
 fn take_steps(core: &Core, run: &Arc<Run>) {
     let steps = || {
         core.check(run)?;
-        let desk = RunDesk { core, run };
-        while !desk.stop() && advance(&run.record.spec, &desk)? {}
+        let desk = RunDesk::new(core, run);
+        while !desk.stop() && advance(&run.record.spec, &desk)? {
+            desk.tell();
+        }
         Ok(())
     };
     let result = catch_unwind(AssertUnwindSafe(steps)).unwrap_or_else(|_| {
@@ -118,10 +152,17 @@ fn take_steps(core: &Core, run: &Arc<Run>) {
     match result {
         Ok(()) => {}
         Err(hindrance) if hindrance.passes() => {
+            if hindrance == Refusal::Storage {
+                core.storage_fails();
+            }
             let reason = reason(hindrance);
             tracing::warn!(run = %short(run), reason, "a run does not get on for now");
             run.set_hindrance(Some(hindrance));
         }
-        Err(refusal) => core.end(run, Over::Refused(refusal), Counted::Failed, 0),
+        Err(refusal) => {
+            // Of this run nothing more is to be had, where a connection that met a defect may be followed by others.
+            let refusal = if refusal == Refusal::Internal { Refusal::Broken } else { refusal };
+            core.end(run, Over::Refused(refusal), Counted::Failed, 0);
+        }
     }
 }

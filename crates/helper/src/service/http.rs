@@ -2,7 +2,7 @@
 //!
 //! | page | answer |
 //! |---|---|
-//! | `/healthz` | 200 when the directory can be written and the backend is there; 503 and what is not |
+//! | `/healthz` | 200 when the directory can be written and has not failed within a minute, and the backend is there; 503 and what is not |
 //! | `/readyz` | 200 while the service takes connections |
 //! | `/metrics` | the counters, as Prometheus reads them |
 
@@ -114,8 +114,12 @@ impl Drop for Busy {
 fn answer(mut socket: TcpStream, core: &Core) -> io::Result<()> {
     socket.set_nonblocking(false)?;
     socket.set_write_timeout(Some(PATIENCE))?;
-    let (status, kind, body) = match read_head(&mut socket)? {
-        Some((method, path)) => page(core, &method, &path),
+    let (mut is_bare, words) = (false, read_head(&mut socket)?);
+    let (status, kind, body) = match words {
+        Some((method, path)) => {
+            is_bare = method == "HEAD";
+            page(core, &method, &path)
+        }
         None => ("400 Bad Request", TEXT, "bad request\n".to_owned()),
     };
     let head = format!(
@@ -124,7 +128,9 @@ fn answer(mut socket: TcpStream, core: &Core) -> io::Result<()> {
         body.len()
     );
     socket.write_all(head.as_bytes())?;
-    socket.write_all(body.as_bytes())?;
+    if !is_bare {
+        socket.write_all(body.as_bytes())?;
+    }
     socket.shutdown(Shutdown::Write)
 }
 
@@ -158,8 +164,8 @@ fn read_head(socket: &mut TcpStream) -> io::Result<Option<(String, String)>> {
 }
 
 fn page(core: &Core, method: &str, path: &str) -> (&'static str, &'static str, String) {
-    if method != "GET" {
-        return ("405 Method Not Allowed", TEXT, "only GET\n".to_owned());
+    if !matches!(method, "GET" | "HEAD") {
+        return ("405 Method Not Allowed", TEXT, "only GET and HEAD\n".to_owned());
     }
     match path.split('?').next() {
         Some("/healthz") => match core.ailing().as_slice() {

@@ -18,6 +18,7 @@ mod queue;
 mod run;
 mod runs;
 mod visit;
+mod visits;
 
 pub use options::{MetricsOptions, PartyLimits, ServiceOptions};
 
@@ -64,6 +65,12 @@ pub enum StartError {
         /// The name.
         name: String,
     },
+    /// A party has the identity of the helper.
+    #[error("the party {name:?} has the helper's own identity, which is no party's")]
+    OwnIdentity {
+        /// Its name.
+        name: String,
+    },
     /// The machine gave no thread.
     #[error("the machine has no thread for the service ({0})")]
     NoThread(std::io::ErrorKind),
@@ -91,6 +98,9 @@ impl Service {
         for party in &options.parties {
             if !names.insert(&party.name) || !identities.insert(party.identity) {
                 return Err(StartError::SameParty { name: party.name.clone() });
+            }
+            if party.identity == options.identity.public() {
+                return Err(StartError::OwnIdentity { name: party.name.clone() });
             }
         }
         let (store, found) = Store::open(&options.state_dir, options.keeping)?;
@@ -127,7 +137,9 @@ impl Service {
         service.spawn("vesica-sweep", move |core, _| core.sweep(&rests, every))?;
         service.spawn("vesica-accept", move |core, cancel| accept(listener, &core, &cancel))?;
         let parties = service.core.members.len();
-        tracing::info!(addresses = ?service.addresses, parties, "helper started");
+        let addresses: Vec<String> = service.addresses.iter().map(SocketAddr::to_string).collect();
+        let addresses = addresses.join(", ");
+        tracing::info!(addresses, parties, "helper started");
         Ok(service)
     }
 
@@ -158,7 +170,7 @@ impl Service {
         if let Some(pages) = &mut self.pages {
             pages.close();
         }
-        let are_gone = self.core.end_visits(grace);
+        let are_gone = self.core.visits.end_all(grace);
         // A backend that hangs must not keep the process; it keeps the lock, and the threads end with the process.
         let deadline = std::time::Instant::now() + grace.max(Duration::from_secs(3));
         while std::time::Instant::now() < deadline
@@ -173,8 +185,13 @@ impl Service {
         } else {
             self.threads.clear();
         }
-        tracing::info!(quiet = are_gone && are_finished, "helper is shut down");
-        are_gone && are_finished
+        let is_quiet = are_gone && are_finished;
+        if is_quiet {
+            tracing::info!("helper is shut down");
+        } else {
+            tracing::warn!("helper is shut down, though something of it has not come to its end");
+        }
+        is_quiet
     }
 
     fn spawn(
@@ -235,7 +252,7 @@ fn begin_visit(core: &Arc<Core>, session: Session, number: u64) {
         return;
     }
     let crowded = standing >= party.limits.max_connections;
-    core.visit_begins(number, session.clone());
+    core.visits.begins(number, session.clone());
     let serve = move || {
         let core = &guard.core;
         let served = catch_unwind(AssertUnwindSafe(|| {
@@ -264,6 +281,6 @@ impl Drop for VisitGuard {
         let party = &self.core.members[self.member];
         party.connections.fetch_sub(1, Ordering::AcqRel);
         self.core.metrics.disconnected(&party.limits.name);
-        self.core.visit_ends(self.number);
+        self.core.visits.ends(self.number);
     }
 }

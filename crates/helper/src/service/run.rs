@@ -3,7 +3,7 @@
 use crate::store::{Record, RunId, RunStore};
 use crate::wire::WaitingFor;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vesica_core::Refusal;
 use vesica_protocols::kmrs14::{Kind, Slot, Variant};
 
@@ -51,6 +51,8 @@ struct State {
     turn: Turn,
     joined: u16,
     visits: usize,
+    /// When it was first seen that nobody may end it any more.
+    bound_since: Option<Instant>,
 }
 
 /// A run, and those who wait for something of it.
@@ -100,16 +102,26 @@ impl Run {
         self.state().over
     }
 
-    /// Ends it; false when it was over before.
-    pub(super) fn end(&self, over: Over) -> bool {
+    /// Ends it where `may` says so; false when it may not, or was over before. Nothing of it is told between the
+    /// two.
+    pub(super) fn end(&self, over: Over, may: impl FnOnce() -> bool) -> bool {
         let mut state = self.state();
-        let first = state.over.is_none();
-        if first {
+        let ends = state.over.is_none() && may();
+        if ends {
             state.over = Some(over);
         }
         drop(state);
         self.changed.notify_all();
-        first
+        ends
+    }
+
+    /// Since when it is known that nobody may end it any more: from now on, where `is_bound` says so first now.
+    pub(super) fn bound_since(&self, is_bound: impl FnOnce() -> bool) -> Option<Instant> {
+        let mut state = self.state();
+        if state.bound_since.is_none() && is_bound() {
+            state.bound_since = Some(Instant::now());
+        }
+        state.bound_since
     }
 
     pub(super) fn is_checked(&self) -> bool {
@@ -182,14 +194,16 @@ impl Run {
         self.changed.notify_all();
     }
 
-    /// Waits until `is_out` says so, something ends or hinders the run, or `limit` is over; says whether it is out.
+    /// Waits until `is_out` says so, something ends or hinders the run, or `limit` is over; says whether it is out,
+    /// which nothing is of a run that is over.
     pub(super) fn wait(&self, limit: Duration, is_out: impl Fn() -> bool) -> bool {
         let state = self.state();
         let waits =
             |state: &mut State| state.over.is_none() && state.hindrance.is_none() && !is_out();
         let waited = self.changed.wait_timeout_while(state, limit, waits);
-        drop(waited);
-        is_out()
+        // Looked at together, so that nobody ends it after it was found out.
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.over.is_none() && is_out()
     }
 
     /// Who has said hello, a bit each.

@@ -1,12 +1,10 @@
 //! All runs that are open, and those that ended before everybody heard of it.
 
-use super::core::{Member, short};
+use super::core::{Member, Rest, short};
 use super::run::{Over, Run};
 use crate::store::{Record, RunId, Store};
 use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_core::Refusal;
@@ -49,9 +47,6 @@ pub(super) struct Entering<'a> {
     pub(super) max_runs: u32,
 }
 
-/// A run that a party has entered, and whether it is new.
-pub(super) type Entered = (Arc<Run>, bool);
-
 impl Runs {
     /// Runs that a process before this one has left.
     pub(super) fn adopt(&self, run: Run) -> Arc<Run> {
@@ -66,18 +61,24 @@ impl Runs {
     }
 
     /// Lets a party in, into a new run where there is none, or tells it why not. A party that only looks enters
-    /// nothing. Says whether the run is new.
+    /// nothing.
     pub(super) fn enter(
         &self,
         entering: Entering<'_>,
         store: &Arc<Store>,
-    ) -> Result<(Option<Entered>, Welcome), Refusal> {
+    ) -> Result<(Option<Arc<Run>>, Welcome), Refusal> {
         let mut table = self.table();
+        // Another may have begun by now; how its own came to its end is told all the same.
+        if let Some(ended) = table.ended.get_mut(&entering.id)
+            && entering.known == ended.instance
+        {
+            ended.untold &= !(1 << entering.party);
+            return Err(ended.refusal);
+        }
         let party = entering.party;
         let other_agreement = table.other_agreement(&entering.record, party);
-        let is_known = |instance| entering.known == NO_INSTANCE || entering.known == instance;
         if let Some(run) = table.open.get(&entering.id).cloned() {
-            if !is_known(run.record.instance) {
+            if ![NO_INSTANCE, run.record.instance].contains(&entering.known) {
                 return Err(Refusal::Expired);
             }
             if let Some(over) = run.over() {
@@ -92,11 +93,11 @@ impl Runs {
                 table.has_room(&entering)?;
             }
             run.enter(party);
-            return Ok((Some((run, false)), welcome));
+            return Ok((Some(run), welcome));
         }
         if let Some(ended) = table.ended.get_mut(&entering.id)
-            && is_known(ended.instance)
-            && (entering.known == ended.instance || ended.untold >> party & 1 == 1)
+            && entering.known == NO_INSTANCE
+            && ended.untold >> party & 1 == 1
         {
             ended.untold &= !(1 << party);
             return Err(ended.refusal);
@@ -114,30 +115,34 @@ impl Runs {
         let run = Arc::new(Run::new(id, record, store.run(&id), members, true));
         run.enter(party);
         table.open.insert(id, Arc::clone(&run));
-        Ok((Some((run, true)), welcome))
+        Ok((Some(run), welcome))
     }
 
-    /// A connection of a party ends. A run in which nobody has said anything goes with the last.
-    pub(super) fn leave(&self, run: &Arc<Run>) {
+    /// A connection of a party ends. A run in which nobody has said anything goes with the last, unless runs are
+    /// to be `kept`; gives what is left of it to sweep.
+    pub(super) fn leave(&self, run: &Arc<Run>, kept: bool) -> Option<Rest> {
         let mut table = self.table();
-        if run.leave() && table.is_open(run) {
-            table.open.remove(&run.id);
-            let _ = run.store.remove(0);
-            tracing::debug!(run = %short(run), "an empty run is forgotten");
+        if !run.leave() || kept || !table.is_open(run) {
+            return None;
         }
+        table.open.remove(&run.id);
+        let (_, gone) = run.store.remove(0);
+        tracing::debug!(run = %short(run), "an empty run is forgotten");
+        Some(Rest::of(run, gone))
     }
 
-    /// Ends a run and takes it out; gives what is left to sweep. `None` when it was over. `told` are the parties
-    /// that know.
+    /// Ends a run where `may` says so, and takes it out; gives what is left to sweep. `None` when it may not be
+    /// ended, or was over. `told` are the parties that know.
     pub(super) fn close(
         &self,
         run: &Arc<Run>,
         over: Over,
         told: u16,
         members: &[Member],
-    ) -> Option<Option<PathBuf>> {
+        may: impl FnOnce() -> bool,
+    ) -> Option<Rest> {
         let mut table = self.table();
-        if !run.end(over) {
+        if !run.end(over, may) {
             return None;
         }
         if table.is_open(run) {
@@ -153,7 +158,7 @@ impl Runs {
             table.ended.insert(run.id, ended);
             table.bound_ended();
         }
-        Some(gone)
+        Some(Rest::of(run, gone))
     }
 
     /// A party has been told how `run` ended.

@@ -1,30 +1,24 @@
 //! One connection of one party.
 
-use super::core::{Core, short, short_id};
-use super::desk::RunDesk;
+mod requests;
+
+use super::core::{Core, hex, short, short_name};
 use super::metrics::{Counted, reason};
 use super::run::{Over, Run};
 use super::runs::Entering;
-use crate::store::{Kept, Record, charge};
+use crate::store::Record;
 use crate::wire::{HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, Welcome};
 use rand::TryRng;
-use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
+use tracing::field::{DisplayValue, display};
 use vesica_core::{Error, Refusal, Result, Role, StopReason, TransportError};
 use vesica_link::Session;
 use vesica_net::{Channel, Context, Meter, Streams};
-use vesica_protocols::kmrs14::helper::{check_put, is_out, may_be_ended};
-use vesica_protocols::kmrs14::{Kind, Slot, Spec};
+use vesica_protocols::kmrs14::Spec;
 
-/// How often a waiting get looks whether its party is still there.
-const POLL: Duration = Duration::from_millis(100);
-
-/// How long a get waits before its party is told for whom.
-const PATIENCE: Duration = Duration::from_millis(300);
-
-/// How often it looks for others who wait under another agreement.
-const LOOK_AROUND_EVERY: Duration = Duration::from_secs(1);
+/// Bytes of an agreement's hash in the log: as many as its parties are shown first.
+const SHORT_AGREEMENT_BYTES: usize = 8;
 
 /// How long the last reply may take to its party.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -78,8 +72,8 @@ struct Visit<'a> {
     number: u64,
     member: usize,
     traffic: Traffic,
-    /// The name for logs of the run that was asked for.
-    run: String,
+    /// The name for logs of the run that the party is in, or knows.
+    run: Option<String>,
 }
 
 /// A party in a run, and the run left when it is dropped.
@@ -93,7 +87,7 @@ struct Seat<'a> {
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
-        self.core.runs.leave(&self.run);
+        self.core.leave(&self.run);
     }
 }
 
@@ -103,7 +97,7 @@ impl<'a> Visit<'a> {
         let seed = [0; 32];
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Sender, Arc::new(session.clone()))];
         let context = Context::new(peers, seed, core.pool.clone(), Meter::new())?;
-        let (traffic, run) = (Traffic::default(), String::new());
+        let (traffic, run) = (Traffic::default(), None);
         Ok(Self { core, session, context, number, member, traffic, run })
     }
 
@@ -141,7 +135,7 @@ impl<'a> Visit<'a> {
         let (known, spec) = told.split_first_chunk().ok_or(Refusal::BadRun)?;
         let spec = Spec::from_bytes(spec).ok_or(Refusal::BadRun)?;
         let id = spec.id();
-        self.run = short_id(&id);
+        self.run = (*known != NO_INSTANCE).then(|| short_name(known));
         if self.core.is_stopping() {
             return Err(Refusal::ShuttingDown);
         }
@@ -153,7 +147,8 @@ impl<'a> Visit<'a> {
             let identity = vesica_link::PublicIdentity::from_bytes(party.identity);
             // With somebody whom nobody lets in the run would never end.
             let Some(member) = self.core.by_identity.get(&identity) else {
-                tracing::info!(run = self.run, %identity, "a run names whom the settings do not");
+                let run = self.run_name();
+                tracing::info!(run, %identity, "a run names whom the settings do not");
                 return Err(Refusal::BadRun);
             };
             let limits = &self.core.members[*member].limits;
@@ -175,9 +170,11 @@ impl<'a> Visit<'a> {
                 }
                 refusal => refusal,
             })?;
-        let Some((run, is_new)) = entered else { return Ok((None, welcome)) };
+        let Some(run) = entered else { return Ok((None, welcome)) };
+        self.run = Some(short(&run));
         let seat = Seat { core: self.core, run, party, refused: None };
-        if is_new {
+        let begun = seat.run.store.begin(&seat.run.record);
+        if begun.map_err(|error| self.failed(&seat.run, &error))? {
             self.tell_of(&seat.run);
         } else if let Err(refusal) = self.core.check(&seat.run) {
             if !refusal.passes() {
@@ -202,21 +199,22 @@ impl<'a> Visit<'a> {
         let spec = &run.record.spec;
         let max_rows: Vec<String> =
             spec.parties.iter().map(|party| party.max_rows.to_string()).collect();
+        let (run, agreement) = (short(run), hex(&spec.agreement[..SHORT_AGREEMENT_BYTES]));
         let (protocol, parties) = (spec.variant.row().id, names.join(", "));
         let max_rows = max_rows.join(", ");
-        tracing::info!(run = %short(run), protocol, parties, max_rows, "run opened");
+        tracing::info!(%run, agreement, protocol, parties, max_rows, "run opened");
     }
 
     fn converse(&mut self, seat: &mut Seat<'_>) -> Result<()> {
         loop {
-            self.core.visit_is_busy(self.number, false);
+            self.core.visits.is_busy(self.number, false);
             let mut head = [0; HEAD_LEN];
             match self.channel()?.recv_into(&mut head) {
                 // Gone in good order, or not: between two requests it is the same.
                 Err(Error::Transport(TransportError::Closed)) => return Ok(()),
                 other => other?,
             }
-            self.core.visit_is_busy(self.number, true);
+            self.core.visits.is_busy(self.number, true);
             let Ok(request) = Request::decode(&head) else {
                 tracing::warn!(party = self.name(), "a party asked what no party asks");
                 return self.refuse(seat, Refusal::Malformed { party: seat.party });
@@ -257,143 +255,6 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The body of the reply to anything but a put.
-    fn answer(&mut self, seat: &Seat<'_>, request: Request) -> Result<Result<Vec<u8>, Refusal>> {
-        let (run, party) = (&seat.run, seat.party);
-        let malformed = Refusal::Malformed { party };
-        match (run.over(), request) {
-            (Some(Over::Finished), Request::Done | Request::Sync) => return Ok(Ok(Vec::new())),
-            (Some(over), _) => return Ok(Err(over.refusal())),
-            (None, _) if self.core.is_stopping() => return Ok(Err(Refusal::ShuttingDown)),
-            _ => {}
-        }
-        Ok(match request {
-            Request::Put { .. } | Request::Sync => Ok(Vec::new()),
-            Request::Get { slot } if slot.may_be_got_by(party, &run.record.spec) => {
-                self.get(seat, slot)?
-            }
-            Request::Get { .. } => Err(malformed),
-            Request::Filled { kind, parts } if kind.is_written_by_party() => {
-                Ok(run.store.filled(kind, party, parts))
-            }
-            Request::Filled { .. } => Err(malformed),
-            Request::Done => self.done(seat),
-            Request::End if !may_be_ended(&run.record.spec, &RunDesk { core: self.core, run }) => {
-                Err(Refusal::TooLate)
-            }
-            Request::End => {
-                let refusal = Refusal::Ended { party };
-                self.core.end(run, Over::Refused(refusal), Counted::Ended, 1 << party);
-                Ok(Vec::new())
-            }
-        })
-    }
-
-    fn keep(&self, seat: &Seat<'_>, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
-        let (run, party) = (&seat.run, seat.party);
-        if let Some(over) = run.over() {
-            return Err(over.refusal());
-        }
-        if self.core.is_stopping() {
-            return Err(Refusal::ShuttingDown);
-        }
-        if !slot.may_be_put_by(party, &run.record.spec) {
-            return Err(Refusal::Malformed { party });
-        }
-        match run.store.compare(slot, body) {
-            Some(true) => return Ok(()),
-            Some(false) => return Err(Refusal::AlreadyThere),
-            None => {}
-        }
-        let desk = RunDesk { core: self.core, run };
-        check_put(&run.record.spec, &desk, slot, body)?;
-        let member = &self.core.members[self.member];
-        let bytes = charge(body.len() as u64);
-        if !member.reserve(bytes) {
-            let (name, most) = (&member.limits.name, member.limits.max_stored_bytes);
-            return Err(self.over(name, "max_stored_mb", most / 1_000_000 + 1, most / 1_000_000));
-        }
-        let kept = run.store.put(slot, body, &run.record);
-        if !matches!(kept, Ok(Kept::New)) {
-            member.release(bytes);
-        }
-        match kept {
-            Ok(Kept::New) => {}
-            Ok(Kept::Same) => return Ok(()),
-            Ok(Kept::Other) => return Err(Refusal::AlreadyThere),
-            Err(error) => return Err(self.failed(run, &error)),
-        }
-        if slot.kind == Kind::Labels {
-            let count = body.first_chunk().map_or(0, |count| u32::from_le_bytes(*count));
-            self.core.metrics.labels_received(count.into());
-        }
-        run.set_dirty();
-        run.wake();
-        // A list is looked at when its party says that it is complete, or asks.
-        if !matches!(slot.kind, Kind::Labels | Kind::Opened | Kind::Relayed) {
-            self.core.consider(run);
-        }
-        Ok(())
-    }
-
-    fn get(&mut self, seat: &Seat<'_>, slot: Slot) -> Result<Result<Vec<u8>, Refusal>> {
-        let (run, core) = (&seat.run, self.core);
-        let started = Instant::now();
-        let (mut told, mut looked_at) = (None, None::<Instant>);
-        let mut other_agreement = [0; 32];
-        let desk = RunDesk { core, run };
-        while !run.wait(POLL, || is_out(&run.record.spec, &desk, slot)) {
-            if let Some(over) = run.over() {
-                return Ok(Err(over.refusal()));
-            }
-            if let Some(hindrance) = run.hindrance() {
-                return Ok(Err(hindrance));
-            }
-            if core.is_stopping() {
-                return Ok(Err(Refusal::ShuttingDown));
-            }
-            if let Some(ended) = self.session.ended() {
-                return Err(ended.into());
-            }
-            if started.elapsed() < PATIENCE {
-                continue;
-            }
-            if looked_at.is_none_or(|at| at.elapsed() >= LOOK_AROUND_EVERY) {
-                looked_at = Some(Instant::now());
-                other_agreement = core.runs.other_agreement(run, seat.party);
-            }
-            let waiting = run.missing_for(slot, other_agreement);
-            if told != Some(waiting) {
-                told = Some(waiting);
-                let channel = self.channel()?;
-                channel.send(&Reply::Waiting.encode())?;
-                channel.send(&waiting.encode())?;
-                channel.flush()?;
-            }
-        }
-        Ok(run.store.read(slot).map_err(|error| self.failed(run, &error)))
-    }
-
-    fn done(&self, seat: &Seat<'_>) -> Result<Vec<u8>, Refusal> {
-        let run = &seat.run;
-        let done = run
-            .store
-            .mark_done(seat.party, &run.record)
-            .map_err(|error| self.failed(run, &error))?;
-        if done.count_ones() == u32::from(run.parties()) {
-            self.core.end(run, Over::Finished, Counted::Finished, 0);
-        }
-        Ok(Vec::new())
-    }
-
-    /// What a failure of the file system means: one of a run that has just gone is none.
-    fn failed(&self, run: &Run, error: &io::Error) -> Refusal {
-        match run.over() {
-            Some(over) => over.refusal(),
-            None => self.core.storage(error),
-        }
-    }
-
     fn refuse(&mut self, seat: &mut Seat<'_>, refusal: Refusal) -> Result<()> {
         if seat.refused != Some(refusal) {
             self.note(refusal);
@@ -406,13 +267,19 @@ impl<'a> Visit<'a> {
 
     fn note(&self, refusal: Refusal) {
         self.core.metrics.refused(refusal);
-        tracing::info!(party = self.name(), run = self.run, reason = reason(refusal), "refused");
+        let (party, run, reason) = (self.name(), self.run_name(), reason(refusal));
+        tracing::info!(party, run, reason, "refused");
     }
 
     /// Says for whom which limit of the settings is too low.
     fn over(&self, party: &str, limit: &str, asked: u64, allowed: u64) -> Refusal {
-        tracing::info!(party, run = self.run, limit, asked, allowed, "above a limit");
+        tracing::info!(party, run = self.run_name(), limit, asked, allowed, "above a limit");
         Refusal::OverLimit
+    }
+
+    /// As [`short`], of the run that the party is in or knows.
+    fn run_name(&self) -> Option<DisplayValue<&String>> {
+        self.run.as_ref().map(display)
     }
 
     fn name(&self) -> &'a str {

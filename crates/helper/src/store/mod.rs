@@ -26,9 +26,9 @@ pub(crate) use run::{Kept, RunStore};
 use crate::scratch::FolderScratch;
 use file::{make_dir, write_new};
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,6 +63,12 @@ pub enum StoreError {
         /// What the operating system said.
         kind: io::ErrorKind,
     },
+    /// It belongs to another user of the machine.
+    #[error("the helper's directory {} belongs to another user", path.display())]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Another helper uses it.
     #[error("another helper uses the directory {}", path.display())]
     InUse {
@@ -96,7 +102,16 @@ impl Store {
             let path = path.to_path_buf();
             move |error: io::Error| StoreError::Unusable { path, kind: error.kind() }
         };
-        // What is in a directory of somebody else's is not ours to sweep.
+        let owner = match fs::metadata(root) {
+            Ok(found) => Some(found.uid()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unusable(root)(error)),
+        };
+        // The super-user may write there, and its owner could read it all.
+        if owner.is_some_and(|owner| owner != nix::unistd::geteuid().as_raw()) {
+            return Err(StoreError::NotOurs { path: root.to_path_buf() });
+        }
+        // What is in a directory of another program's is not ours to sweep.
         let is_foreign = fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_some())
             && !root.join("lock").is_file();
         if is_foreign {
@@ -105,6 +120,8 @@ impl Store {
         for dir in [root.to_path_buf(), root.join("runs"), root.join("gone")] {
             make_dir(&dir).map_err(unusable(&dir))?;
         }
+        // One that was there before may have been open to others.
+        fs::set_permissions(root, Permissions::from_mode(0o700)).map_err(unusable(root))?;
         let lock_path = root.join("lock");
         let lock = OpenOptions::new()
             .write(true)

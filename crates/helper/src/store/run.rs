@@ -47,6 +47,8 @@ enum Place {
 struct Slots {
     held: BTreeMap<Slot, Held>,
     done: u16,
+    /// It is said to be begun.
+    is_begun: bool,
     /// The directory is there, and what the run is stands in it.
     has_dir: bool,
     /// All files have been looked at.
@@ -76,7 +78,7 @@ impl RunStore {
         let record = Record::from_bytes(&record).ok_or(io::ErrorKind::InvalidData)?;
         {
             let mut slots = run.slots();
-            (slots.has_dir, slots.is_checked) = (true, false);
+            (slots.is_begun, slots.has_dir, slots.is_checked) = (true, true, false);
             for entry in fs::read_dir(&run.dir)? {
                 let entry = entry?;
                 let name = entry.file_name();
@@ -93,6 +95,19 @@ impl RunStore {
             }
         }
         Ok((record, run))
+    }
+
+    /// Keeps what the run is, where runs survive a restart, so that nobody is let into one that could be lost;
+    /// says whether that is new.
+    ///
+    /// # Errors
+    /// Those of the file system; [`io::ErrorKind::NotFound`] when the run was removed.
+    pub(crate) fn begin(&self, record: &Record) -> io::Result<bool> {
+        let mut slots = self.slots();
+        if self.store.keeping == Keeping::Files {
+            self.make_dir(&mut slots, record)?;
+        }
+        Ok(!std::mem::replace(&mut slots.is_begun, true))
     }
 
     /// Looks at all files that a process before this one has left, and drops what is damaged, and with it all that
@@ -152,7 +167,7 @@ impl RunStore {
         Some(digest == Some(file::digest(&file_name(slot), body)))
     }
 
-    /// Fills an empty slot; what stands there stays. `record` is written with the first.
+    /// Fills an empty slot; what stands there stays. `record` is written with the first where it is not there yet.
     ///
     /// # Errors
     /// Those of the file system; nothing is kept then.
@@ -241,16 +256,24 @@ impl RunStore {
         if slots.has_dir {
             return Ok(());
         }
-        file::make_dir(&self.dir)?;
-        if self.store.keeping == Keeping::Files {
-            let body = record.to_bytes();
-            let new = self.dir.join(self.store.fresh_name());
-            // Not forced onto the disk either: a run begun just before a power failure begins anew.
-            file::write_new(&new, &body, &file::digest(RUN_FILE, &body), false)?;
-            fs::rename(&new, self.dir.join(RUN_FILE))?;
+        let made = file::make_dir(&self.dir).and_then(|()| self.write_record(record));
+        if made.is_err() {
+            // Without the record the rest is worth nothing, and nobody would sweep it.
+            let _ = fs::remove_dir_all(&self.dir);
         }
-        slots.has_dir = true;
-        Ok(())
+        slots.has_dir = made.is_ok();
+        made
+    }
+
+    fn write_record(&self, record: &Record) -> io::Result<()> {
+        if self.store.keeping != Keeping::Files {
+            return Ok(());
+        }
+        let body = record.to_bytes();
+        let new = self.dir.join(self.store.fresh_name());
+        // Not forced onto the disk either: a run begun just before a power failure begins anew.
+        file::write_new(&new, &body, &file::digest(RUN_FILE, &body), false)?;
+        fs::rename(&new, self.dir.join(RUN_FILE))
     }
 
     /// The bytes of a slot.

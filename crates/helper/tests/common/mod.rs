@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -9,7 +11,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use vesica_core::{Error, Refusal, Result};
 use vesica_helper::{
-    Keeping, PartyLimits, Remote, RemoteEvent, RemoteOptions, Service, ServiceOptions,
+    Keeping, MetricsOptions, PartyLimits, Remote, RemoteEvent, RemoteOptions, Service,
+    ServiceOptions,
 };
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
@@ -187,6 +190,20 @@ pub fn refusal<T>(result: Result<T>) -> Refusal {
         Err(error) => panic!("{error:?}"),
         Ok(_) => panic!("not refused"),
     }
+}
+
+pub fn with_pages(options: &mut ServiceOptions) {
+    options.metrics = Some(MetricsOptions { listen: "127.0.0.1:0".into(), allow_remote: false });
+}
+
+/// What the pages answer.
+pub fn say(service: &Service, request: &[u8]) -> String {
+    let mut socket = TcpStream::connect(service.metrics_address().unwrap()).unwrap();
+    // Whoever is hung up on cannot say everything.
+    let _ = socket.write_all(request);
+    let mut answer = String::new();
+    let _ = socket.read_to_string(&mut answer);
+    answer
 }
 
 pub fn until(what: &str, reached: impl Fn() -> bool) {
