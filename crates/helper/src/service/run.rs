@@ -240,3 +240,46 @@ impl Run {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Keeping, Store};
+    use std::sync::Barrier;
+    use std::time::SystemTime;
+    use vesica_protocols::kmrs14::{PartySpec, Spec};
+
+    #[test]
+    fn nothing_is_out_of_a_run_once_it_was_found_that_it_may_be_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(dir.path(), Keeping::Files).unwrap();
+        let party =
+            |number| PartySpec { identity: [number; 32], max_rows: 9, min_rows: 0, receives: true };
+        let spec = Spec {
+            variant: Variant::Fair,
+            agreement: [7; 32],
+            parties: vec![party(1), party(2)],
+            copies: 4,
+            dummies: 20,
+        };
+        let record = Record { spec, instance: [3; 16], created: SystemTime::now(), opener: 0 };
+        let run = Run::new([5; 32], record, store.run(&[5; 32]), vec![0, 1], true);
+        assert!(run.wait(Duration::ZERO, || true));
+        let is_found = Barrier::new(2);
+        let ended = Over::Refused(Refusal::Ended { party: 1 });
+        std::thread::scope(|scope| {
+            let ending = scope.spawn(|| {
+                run.end(ended, || {
+                    is_found.wait();
+                    std::thread::sleep(Duration::from_millis(100));
+                    true
+                })
+            });
+            is_found.wait();
+            assert!(!run.wait(Duration::ZERO, || true));
+            assert!(ending.join().unwrap());
+        });
+        assert!(!run.end(Over::Finished, || true), "it was over");
+        assert_eq!(run.over(), Some(ended));
+    }
+}
