@@ -5,6 +5,7 @@ mod screen;
 pub(crate) use screen::{Progress, Screen};
 
 use crate::args::TalkArgs;
+use crate::messages::counted;
 use crate::messages::link::reason;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -78,9 +79,9 @@ impl Observer for Teller {
                 unit: "rows",
             }),
             Event::KeysRead(counts) => self.say(&format!(
-                "read {} rows: {} different keys, {} repeated, {} empty, {} refused",
-                grouped(counts.rows),
-                grouped(counts.distinct),
+                "read {}: {}, {} repeated, {} empty, {} refused",
+                counted(counts.rows, "row"),
+                counted(counts.distinct, "different key"),
                 grouped(counts.duplicates),
                 grouped(counts.empty),
                 grouped(counts.refused),

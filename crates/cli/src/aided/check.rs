@@ -6,7 +6,7 @@ use crate::commands::check::{describe_input, show_all_shapes, show_refused};
 use crate::commands::run::cancel_on_interrupt;
 use crate::commands::{protocols, seat};
 use crate::failure::{Aided, AidedFailure, Failure};
-use crate::messages::and;
+use crate::messages::{and, counted};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -101,11 +101,11 @@ fn describe(
         let receives = agreement.receives(party);
         writeln!(
             out,
-            "you are     {}, {} the result; at most {} rows, at least {} different keys",
+            "you are     {}, {} the result; at most {}, at least {}",
             terms.name,
             if receives { "who receives" } else { "who does not receive" },
-            grouped(terms.max_rows),
-            grouped(terms.min_rows),
+            counted(terms.max_rows, "row"),
+            counted(terms.min_rows, "different key"),
         )?;
     }
     describe_input(args, source, out)

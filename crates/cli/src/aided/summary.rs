@@ -1,8 +1,7 @@
 //! What a run with a helper came to, in a few lines.
 
-use crate::commands::run::counted;
 use crate::failure::Failure;
-use crate::messages::and;
+use crate::messages::{and, counted};
 use crate::progress::duration;
 use std::io::Write;
 use std::path::Path;

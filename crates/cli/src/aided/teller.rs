@@ -1,7 +1,7 @@
 //! What a run with a helper tells while it goes on.
 
 use crate::args::TalkArgs;
-use crate::messages::{and, helper, link};
+use crate::messages::{and, counted, helper, link};
 use crate::progress::{Progress, Screen, WaitLog, duration};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -201,8 +201,8 @@ impl Observer for AidedTeller {
                 self.folder(folder, *has_begun, *restart);
             }
             Event::KeysRead(counts) => self.screen.say(&format!(
-                "read {} rows: {} with a key, {} empty, {} refused",
-                grouped(counts.rows),
+                "read {}: {} with a key, {} empty, {} refused",
+                counted(counts.rows, "row"),
                 grouped(counts.rows - counts.empty - counts.refused),
                 grouped(counts.empty),
                 grouped(counts.refused),

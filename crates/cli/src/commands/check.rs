@@ -7,7 +7,7 @@ use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::logging;
 use crate::messages::input::refusal;
-use crate::messages::list;
+use crate::messages::{counted, list};
 use crate::progress::Teller;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -111,10 +111,10 @@ fn describe(
         let receives = agreement.is_receiver_of_result(party);
         writeln!(
             out,
-            "you are     {party}, {} the result; at most {} rows, at least {} different keys",
+            "you are     {party}, {} the result; at most {}, at least {}",
             if receives { "who receives" } else { "who does not receive" },
-            grouped(terms.max_rows),
-            grouped(terms.min_rows),
+            counted(terms.max_rows, "row"),
+            counted(terms.min_rows, "different key"),
         )?;
     }
     describe_input(args, source, out)

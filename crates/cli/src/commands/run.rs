@@ -5,6 +5,7 @@ use crate::aided;
 use crate::args::RunArgs;
 use crate::failure::{Failure, code};
 use crate::logging;
+use crate::messages::counted;
 use crate::progress::{Teller, duration};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -205,10 +206,6 @@ fn signed(number: &str) -> String {
         Some(digits) => format!("-{}", grouped_digits(digits)),
         None => grouped_digits(number),
     }
-}
-
-pub(crate) fn counted(n: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// A switch that the first Ctrl-C or SIGTERM throws; the second ends the process at once.

@@ -63,7 +63,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
         ),
         ConfigFault::Expired { on } => Message::here(
             format!("the agreement expired: its last day was {on}"),
-            "agree on a later day, on both sides",
+            "agree on a later day, all parties",
         ),
         ConfigFault::Insecure { protocol } => Message::here(
             format!("the agreement names the insecure protocol {protocol:?}"),

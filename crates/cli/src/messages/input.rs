@@ -1,6 +1,6 @@
 //! Data that cannot be used, and results that cannot be written.
 
-use super::{Message, files, list};
+use super::{Message, counted, files, list};
 use vesica_engine::InputFault;
 use vesica_engine::explain::grouped;
 use vesica_records::{
@@ -215,7 +215,7 @@ fn data(error: &InputError) -> Message {
              shapes of the values",
         ),
         InputError::TooManyRows { path, limit } => Message::here(
-            format!("{} has more than {} rows", path.display(), grouped(*limit)),
+            format!("{} has more than {}", path.display(), counted(*limit, "row")),
             "that is the max_rows of the agreement: agree on a larger one, or bring fewer rows",
         ),
         InputError::Changed { path } => Message::here(

@@ -21,6 +21,7 @@ use crate::failure::{Failure, code};
 use crate::logging;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use vesica_engine::explain::grouped;
 
 pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it with \
      the version (`vesica --version`) and the command line";
@@ -270,6 +271,11 @@ fn demo(error: &DemoError) -> Message {
 /// `"a", "b" and "c"`.
 pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
     and(&words.iter().map(|word| format!("{:?}", word.as_ref())).collect::<Vec<_>>())
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// `a, b and c`.
