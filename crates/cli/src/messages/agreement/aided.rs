@@ -294,8 +294,8 @@ mod tests {
             &[(HELPER, "[helper]\ncopies = 3\n")],
             [
                 "the agreement, line 7, column 1: the field \"helper.dummies\" is missing",
-                "it says: how many made-up keys test the answer; goes with copies; `vesica agree new` prints an \
-                 example",
+                "it says: how many made-up keys test the answer; goes with copies; `vesica agree new agreement.toml` \
+                 writes an example",
             ],
         );
         assert_told(
