@@ -68,7 +68,9 @@ impl Visit<'_> {
             None => {}
         }
         let desk = RunDesk::new(self.core, run);
-        check_put(&run.record.spec, &desk, slot, body)?;
+        // What does not fit because the run has just come to its end is not malformed.
+        check_put(&run.record.spec, &desk, slot, body)
+            .map_err(|refusal| run.over().map_or(refusal, Over::refusal))?;
         let member = &self.core.members[self.member];
         let bytes = charge(body.len() as u64);
         if !member.reserve(bytes) {
@@ -151,7 +153,11 @@ impl Visit<'_> {
         let run = &seat.run;
         // Every party has a list before it can have all it needs.
         if !run.store.is_filled(Slot::new(Kind::Size, seat.party)) {
-            return Err(Refusal::Malformed { party: seat.party });
+            // Nothing is filled of a run that has just come to its end.
+            return match run.over() {
+                Some(Over::Finished) => Ok(Vec::new()),
+                over => Err(over.map_or(Refusal::Malformed { party: seat.party }, Over::refusal)),
+            };
         }
         let done = run
             .store
