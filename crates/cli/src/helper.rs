@@ -34,14 +34,14 @@ const TICK: Duration = Duration::from_secs(3600);
 ///
 /// The settings are a TOML file with a table for each party:
 ///
-///   [helper]                        # all of it optional; options win over it
-///   listen = "0.0.0.0:7500"
-///   backend = "disk:/var/lib/vesica"  # or memory:, redis://..., postgres://...
-///   metrics = "127.0.0.1:7501"      # /healthz, /readyz and /metrics, or "off"
+///     [helper]                        # all of it optional; options win over it
+///     listen = "0.0.0.0:7500"
+///     backend = "disk:/var/lib/vesica"  # or memory:, redis://..., postgres://...
+///     metrics = "127.0.0.1:7501"      # /healthz, /readyz and /metrics, or "off"
 ///
-///   [party.north]
-///   identity = "vesica1..."
-///   max_rows = 100000000            # most rows in a run; this and other limits are optional
+///     [party.north]
+///     identity = "vesica1..."
+///     max_rows = 100000000            # most rows in a run; this and other limits are optional
 #[derive(Args, Debug)]
 #[command(about = "Serve parties as the helper of their runs", verbatim_doc_comment)]
 #[command(after_help = "\

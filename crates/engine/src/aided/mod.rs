@@ -5,7 +5,7 @@
 //! * [`AidedJob`], [`run_aided`] — one party's run, which goes on where it was when it was interrupted;
 //!   [`AidedReport`] — what it did.
 //! * [`look_aided`] — whether a helper would take a run, and who is there.
-//! * [`bench`] — one party of a benchmark run on items made as they are needed.
+//! * [`mod@bench`] — one party of a benchmark run on items made as they are needed.
 
 mod agreement;
 pub mod bench;

@@ -49,7 +49,7 @@ pub struct AidedProtocol {
     pub helper_learns: &'static str,
     /// What a party that receives the answer learns.
     pub party_learns: &'static str,
-    /// [`super::bytes`] in words.
+    /// [`Spec::bytes`] in words.
     pub bytes_formula: &'static str,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],
