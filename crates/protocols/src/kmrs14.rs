@@ -23,8 +23,9 @@
 //!   all copies of an item or none are in I
 //! ```
 //!
-//! Figure 3 has T_i = π_i(F_K2(F_K1(S_i)^c + D_0 + D_i)); the helper commits to its answers, the parties open F_K1(S_i)
-//! and K_2, and only when it has made both T_i again does it open. Figure 4:
+//! Figure 3 has T_i = π_i(F'_K2(F_K1(S_i)^c) + F_K2(D_0 + D_i)), F'(v) being F(v) ⊕ v; the helper commits to its answers,
+//! the parties tell each other what they saw of that, open F_K1(S_i) and K_2, and only when the helper has made both T_i
+//! again, and both answers will pass, does it open. Figure 4:
 //!
 //! ```text
 //!   P_1                              helper                              P_2
@@ -54,6 +55,9 @@
 //! * **x ‖ α and dummies** are not longer blocks, but other keys: one for each copy number α, for D_0 and for each D_i.
 //! * **K_2 and D are opened by the secret that they come from**, and are of one run, as all keys and dummies are: labels of
 //!   a second run under the same key would tell dummies from items.
+//! * **F' in place of F_K2** for what the parties open in Figure 3: whoever has K_2 could invert F, and look for a list with
+//!   which the other party's checks fail, or the run ends where the other has an item.
+//! * **A party remembers what the helper showed it** ([`Memory`]), and takes nothing else when it comes back.
 //! * **Parties meet through the helper**: the coin toss of Figures 2 to 4 is used in Figure 1 also, where the paper lets
 //!   P_1 choose K.
 

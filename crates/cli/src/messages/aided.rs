@@ -133,9 +133,9 @@ fn refused(
         Refusal::Expired => network(
             format!("{helper} does not know this run any more"),
             format!(
-                "another party ended it (--restart, or a check that failed), or it took longer than \
-                 {helper} keeps runs; run the same command again, which begins a new one: so must all \
-                 other parties"
+                "another party ended it (--restart, or a check that failed), it took longer than {helper} \
+                 keeps runs, or {helper} lost it; run the same command again, which begins a new one: so \
+                 must all other parties"
             ),
         ),
         Refusal::Storage => network(

@@ -133,8 +133,8 @@ impl Words<'_> {
         });
         points.push(format!(
             "{helper} learns {}. It sees the parties' identities and network addresses, when each \
-             comes and goes, the most rows and the fewest keys that each may have, and the hash of this agreement, not \
-             its text. It learns no key.",
+             comes and goes, the most rows and the fewest keys that each may have, and the hash of \
+             this agreement, not its text. It learns no key.",
             row.helper_learns.replace("items", "keys"),
         ));
         if self.terms().variant != Variant::Pet {
@@ -200,7 +200,7 @@ impl Words<'_> {
     fn of_helper(&self) -> String {
         let helper = self.helper;
         let learns = match self.terms().variant.hides_size() {
-            true => "it learns no more than said above, but for the question told below",
+            true => "it learns no more than said above, but for the questions told below",
             false => "it learns no more than said above",
         };
         match self.terms().protocol().helper_security {
