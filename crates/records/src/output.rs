@@ -114,7 +114,8 @@ impl Origin<'_> {
 
     fn mode(&self) -> io::Result<u32> {
         let path = match self {
-            Origin::Rows(source) => source.path(),
+            // What it was when it was opened: it may be gone by now, which the reader tells.
+            Origin::Rows(source) => return Ok(source.mode()),
             Origin::OwnersAlone(_) => return Ok(OWNERS_MODE),
             Origin::Files(files) => files.first().ok_or(io::ErrorKind::NotFound)?,
         };
