@@ -192,11 +192,9 @@ impl<'a> Tally<'a> {
                     known.first.push(place);
                 }
             }
-            None => quoted.push(SingleQuoted {
-                column: column.clone(),
-                count: 1,
-                first: vec![place],
-            }),
+            None => {
+                quoted.push(SingleQuoted { column: column.clone(), count: 1, first: vec![place] })
+            }
         }
         Ok(())
     }

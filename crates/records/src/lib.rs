@@ -51,7 +51,8 @@ mod values;
 
 pub use columnar::panic_is_caught;
 pub use error::{
-    EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, ValueFault, WriteError,
+    EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, ValueFault,
+    WriteError,
 };
 pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, distinct_columns, write_figures};
@@ -60,7 +61,8 @@ pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use key_pass::Fingerprint;
 pub use keys::{
-    Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with, survey_keys,
+    Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
+    survey_keys,
 };
 pub use matches::write_matches;
 pub use output::{

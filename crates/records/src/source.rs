@@ -389,8 +389,10 @@ fn nearest(name: &str, names: &[String]) -> Vec<String> {
         match strsim::osa_distance(&wanted, &bare(known)) {
             _ if wanted.is_empty() => None,
             0 => Some(0),
+            // A number one digit off, or an address, would be a value.
+            _ if !known.chars().all(is_text) => None,
             1 if wanted.chars().count() >= 4 => Some(1),
-            _ if known.chars().all(is_text) && is_word() => Some(2),
+            _ if is_word() => Some(2),
             _ => None,
         }
     };

@@ -176,8 +176,11 @@ const DATE: CatalogueRow =
     row("date", 2, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
 const DATE_DMY: CatalogueRow = row("date:dmy", 2, "as date; where ambiguous the day comes first");
 const DATE_MDY: CatalogueRow = row("date:mdy", 2, "as date; where ambiguous the month comes first");
-const DIGITS: CatalogueRow =
-    row("digits", 2, "digits only; separators removed, leading zeros kept, decimal numbers and anything else refused");
+const DIGITS: CatalogueRow = row(
+    "digits",
+    2,
+    "digits only; separators removed, leading zeros kept, decimal numbers and anything else refused",
+);
 const HEX: CatalogueRow =
     row("hex", 2, "hexadecimal, lower case, without 0x; an even number of digits");
 const HEX_DIGEST: CatalogueRow = row(
