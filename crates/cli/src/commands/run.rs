@@ -45,8 +45,8 @@ fn two_party(
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
-    let peer = party.map_or(String::new(), |party| agreement.peer_of(&party).name.clone());
     refuse_silence(args, &agreement, party.as_deref())?;
+    let peer = party.map_or(String::new(), |party| agreement.peer_of(&party).name.clone());
     let report_file = open_report(args.report.as_deref())?;
     let hash = agreement.hash();
     tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
