@@ -134,7 +134,7 @@ pub fn reach(
     let seats = Seats::find(agreement, identity)?;
     let run = Run::new(cancel);
     let session = run.connect(agreement, identity, link, &seats, observer)?;
-    let mut ctx = context(&session, seats.role, &seats.peer, NonZeroUsize::MIN, &Meter::new())
+    let mut ctx = context(&session, seats.seat, &seats.peer, NonZeroUsize::MIN, &Meter::new())
         .map_err(|error| run.fail(&session, error))?;
     let result = run.agree(&mut ctx, agreement, &seats, Purpose::Check, observer);
     run.end(&session, &seats, result)
@@ -189,7 +189,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         let met =
             run.connect(&agreement, &identity, &link, &seats, &*observer).and_then(|session| {
                 clock.add(Phase::Connecting, start.elapsed());
-                let mut ctx = context(&session, seats.role, &seats.peer, threads, &meter)
+                let mut ctx = context(&session, seats.seat, &seats.peer, threads, &meter)
                     .map_err(|error| run.fail(&session, error))?;
                 ctx.set_progress(Arc::new(Steps { observer: Arc::clone(&observer) }));
                 let agreed = run.agree(&mut ctx, &agreement, &seats, Purpose::Run, &*observer);
@@ -212,12 +212,13 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
 
     let (counts, fingerprint) = (keys.counts.clone(), keys.fingerprint);
     let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, keys, &*observer);
-    let matched = match matching {
-        Ok(matched) => matched,
+    let done = match matching {
+        Ok(done) => done,
         Err(error) => return Err(run.fail(&session, error)),
     };
     drop(ctx);
     run.end(&session, &seats, Ok(()))?;
+    let matched = done.check(&agreement, &seats, &*observer)?;
 
     let mut rows_written = None;
     if let (Some(output), Some(answer)) = (&output, &matched.answer) {
@@ -233,7 +234,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         };
         let made = results::Made {
             agreement: &agreement,
-            role: seats.role,
+            role: matched.role,
             session: matched.params.session(),
             source: &source,
             key: &key,

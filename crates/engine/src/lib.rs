@@ -29,6 +29,7 @@ mod probe;
 mod report;
 mod resources;
 mod results;
+mod roles;
 mod run;
 mod self_check;
 pub mod shares;
