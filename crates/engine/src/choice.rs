@@ -353,10 +353,7 @@ mod tests {
             pick(&Figures::of_all(&rows[..1], &roles(1)), false, None).reason,
             Reason::Named
         );
-        assert_eq!(
-            pick(&Figures::of_all(&rows, &roles(1)), true, None).reason,
-            Reason::AnyNetwork
-        );
+        assert_eq!(pick(&Figures::of_all(&rows, &roles(1)), true, None).reason, Reason::AnyNetwork);
     }
 
     #[test]

@@ -7,12 +7,14 @@ use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::roles::Roles;
 use crate::self_check::CheckedSet;
+use crate::word::WORD_LIMIT;
 use crate::{Error, Event, Observer, Phase};
 use rand::TryRng;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use vesica_core::{PsiParams, Role, SessionId, StopReason};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
@@ -21,6 +23,9 @@ use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, KeySet, Source, rea
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 const EXPORT_CANARIES: &str = "EXPORTER-vesica-canaries";
+
+/// How often a side that cannot go on looks whether its peer has come.
+const WORD_TICK: Duration = Duration::from_millis(20);
 
 /// Who is who, found from the agreement and the key file.
 pub(crate) struct Seats {
@@ -140,9 +145,17 @@ impl Run {
         run
     }
 
-    /// Ends the wait for the peer, or the session with it.
+    /// Ends the session with `reason`. Where none stands yet, the peer is still met for a moment, so that it hears of
+    /// it; then the wait for it ends.
     pub(crate) fn abort(&self, reason: StopReason) {
         lock(&self.abort_reason).get_or_insert(reason);
+        let until = Instant::now() + WORD_LIMIT;
+        while current(&self.session).is_none()
+            && self.go_on().is_continue()
+            && Instant::now() < until
+        {
+            self.link_cancel.wait(WORD_TICK);
+        }
         self.link_cancel.cancel();
         if let Some(session) = current(&self.session) {
             session.stop(reason);
@@ -201,9 +214,10 @@ impl Run {
         let session = establish(identity, &[peer.identity], link, &on_event, &self.link_cancel)
             .map_err(|error| Error::from_link(error, &seats.peer))?;
         *lock(&self.session) = Some(session.clone());
-        // A stop that came between the connection and the line above found no session to end.
-        if self.link_cancel.is_cancelled() {
-            session.stop(lock(&self.abort_reason).unwrap_or(StopReason::Cancelled));
+        // A stop that came before the line above found no session to end.
+        let aborted = *lock(&self.abort_reason);
+        if aborted.is_some() || self.link_cancel.is_cancelled() {
+            session.stop(aborted.unwrap_or(StopReason::Cancelled));
             return Err(Error::Interrupted { phase: Phase::Connecting });
         }
         Ok(session)
@@ -341,6 +355,15 @@ impl Run {
             session.stop(error.stop_reason());
         }
         error
+    }
+
+    /// Ends the session of a run whose sides have both said that they are done. What happens to the goodbyes
+    /// changes nothing about the result: if it did, a break in the last bytes would leave one side with a
+    /// result and the other without.
+    pub(crate) fn close(&self, session: &Session, observer: &dyn Observer) {
+        if let Err(error) = session.close() {
+            observer.event(&Event::NoGoodbye(error));
+        }
     }
 
     /// Ends the session in good order when `result` is good, and with its error otherwise.
