@@ -159,7 +159,7 @@ def canonical(agreement):
             "[[key]]",
             f"name = {quoted(key['name'])}",
             f"profile = {quoted(key['profile'])}",
-            f"profile_version = {key.get('profile_version', 1)}",
+            f"profile_version = {key.get('profile_version', 1 if key['profile'] == 'exact' else 2)}",
         ]
     for name, party in sorted(agreement["party"].items()):
         lines += [

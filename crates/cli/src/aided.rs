@@ -6,7 +6,7 @@ mod summary;
 mod teller;
 
 use crate::args::RunArgs;
-use crate::commands::{open_report, run as two_party, seat};
+use crate::commands::{open_report, output, run as two_party, seat};
 use crate::failure::{Aided, AidedFailure, Failure};
 use crate::settings::ByteSize;
 use clap::{Args, ValueHint};
@@ -78,6 +78,14 @@ pub(crate) fn run(
     tracing::info!(agreement = %hash, party = name, helper, version = env!("CARGO_PKG_VERSION"), "start");
 
     let folder = state_folder(&args.aided, &hash.to_string(), &name);
+    for (what, path) in [
+        ("output", args.output.as_deref()),
+        ("report", args.report.as_deref()),
+        ("log", args.talk.log_file.as_deref()),
+        ("input", Some(args.data.input.as_path())),
+    ] {
+        path.map_or(Ok(()), |path| output::refuse_within((what, path), &folder))?;
+    }
     let cancel = two_party::cancel_on_interrupt();
     let teller = Arc::new(AidedTeller::new(&args.talk, &agreement, party));
     let wait = link.wait;
@@ -120,13 +128,15 @@ pub(crate) fn run(
     })?;
 
     tracing::info!(wall_s = report.resources.used.wall_s, "done");
-    if !args.talk.quiet {
-        summary::write(args.output.as_deref(), &agreement, &report, out)?;
-    }
+    let told = match args.talk.quiet {
+        true => Ok(()),
+        false => summary::write(args.output.as_deref(), &agreement, &report, out),
+    };
     if let Some(file) = report_file {
         let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
         file.write(&(text + "\n"))?;
     }
+    told.and_then(|()| Ok(out.flush()?)).map_err(|failure| two_party::untold(failure, args))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -15,7 +15,7 @@ use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_helper::{OptionsError, SettingsError, StartError};
 use vesica_link::{Endpoint, IdentityError};
-use vesica_records::{InputError, OutputError};
+use vesica_records::{Faults, InputError, OutputError};
 
 /// Exit codes.
 pub(crate) mod code {
@@ -80,6 +80,14 @@ pub(crate) enum Failure {
     NoKeysShared,
     /// Standard output could not be written.
     Stdout(io::Error),
+    /// The same after a run, the result of which is elsewhere.
+    Untold { error: io::Error, result: Option<PathBuf>, report: Option<PathBuf> },
+    /// Standard output is closed, and the answer of a run would be told nowhere else.
+    NowhereToTell,
+    /// Rows of the input are at fault.
+    Faults(Box<Faults>),
+    /// A file of a run would lie in the folder of the run, which is removed.
+    InState { what: &'static str, path: PathBuf, folder: PathBuf },
     /// The benchmark.
     Bench(BenchError),
     /// The demo.

@@ -6,6 +6,7 @@ pub(crate) use screen::{Progress, Screen};
 
 use crate::args::TalkArgs;
 use crate::messages::counted;
+use crate::messages::input::warnings;
 use crate::messages::link::reason;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -78,14 +79,17 @@ impl Observer for Teller {
                 count: *rows,
                 unit: "rows",
             }),
-            Event::KeysRead(counts) => self.say(&format!(
-                "read {}: {}, {} repeated, {} empty, {} refused",
-                counted(counts.rows, "row"),
-                counted(counts.distinct, "different key"),
-                grouped(counts.duplicates),
-                grouped(counts.empty),
-                grouped(counts.refused),
-            )),
+            Event::KeysRead(counts) => {
+                self.say(&format!(
+                    "read {}: {}, {} repeated, {} empty, {} refused",
+                    counted(counts.rows, "row"),
+                    counted(counts.distinct, "different key"),
+                    grouped(counts.duplicates),
+                    grouped(counts.empty),
+                    grouped(counts.refused),
+                ));
+                warnings(counts).iter().for_each(|line| self.screen.warn(line));
+            }
             Event::Link(event) => self.link(event),
             Event::Agreed => self.say("both sides hold the same agreement"),
             Event::Sizes { here, there } => self.say(&format!(

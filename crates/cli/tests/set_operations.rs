@@ -77,10 +77,11 @@ fn a_union_has_every_key_once_and_says_which_are_new() {
         for (file, report, own, other) in
             [("u1.csv", "one.json", &one, &two), ("u2.csv", "two.json", &two, &one)]
         {
-            let mut expected: Vec<String> = own.iter().map(|i| mail(*i) + ",no").collect();
-            expected.extend(other.difference(own).map(|i| mail(*i) + ",yes"));
+            let mut expected: Vec<String> =
+                own.iter().zip(1..).map(|(i, row)| format!("{},no,{row}", mail(*i))).collect();
+            expected.extend(other.difference(own).map(|i| mail(*i) + ",yes,"));
             expected.sort_by_key(|line| line.split(',').next().unwrap().to_owned());
-            assert_eq!(place.read(file), format!("email,new\n{}", lines(&expected)));
+            assert_eq!(place.read(file), format!("email,new,rows\n{}", lines(&expected)));
             let result = result(&place, report);
             assert_eq!(result["union_keys"], own.union(other).count());
             assert_eq!(result["new_keys"], other.difference(own).count());
@@ -126,9 +127,9 @@ fn a_key_too_long_for_the_union_is_an_error_with_its_line_and_column() {
 fn ids(place: &Place, file: &str) -> Vec<(String, String)> {
     let text = place.read(file);
     let mut rows = text.lines();
-    assert_eq!(rows.next(), Some("id,email"));
+    assert_eq!(rows.next(), Some("id,email,rows"));
     let split = |row: &str| {
-        let (id, key) = row.split_once(',').unwrap();
+        let (id, key) = row.rsplit_once(',').unwrap().0.split_once(',').unwrap();
         (id.to_owned(), key.to_owned())
     };
     rows.map(split).collect()
@@ -485,7 +486,8 @@ fn a_key_of_several_columns_comes_back_in_its_columns() {
     for ended in place.run_both(one, two) {
         ended.assert_code(0);
     }
-    let expected = "email,new,new_\na@b.example,x,no\nb@b.example,\"y,z\",no\nc@b.example,y,yes\n";
+    let expected = "email,new,new_,rows\na@b.example,x,no,1\nb@b.example,\"y,z\",no,2\n\
+                    c@b.example,y,yes,\n";
     assert_eq!(place.read("u1.csv"), expected);
 }
 

@@ -94,7 +94,9 @@ pub fn value_columns(
 
 /// What is read beside the keys under `agreement`, `values` being this party's.
 pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
-    Beside { values, texts: text_limit(agreement) }
+    let texts = text_limit(agreement);
+    // A result that names keys says which rows they are of.
+    Beside { values, texts, rows: texts.is_some() }
 }
 
 pub(crate) fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
@@ -225,8 +227,9 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         clock.add(Phase::Reading, elapsed);
         (keys, met)
     });
-    let (keys, session, mut ctx) = run.first_failure(keys, met)?;
+    let (mut keys, session, mut ctx) = run.first_failure(keys, met)?;
 
+    let rows = keys.rows.take();
     let (counts, fingerprint) = (keys.counts.clone(), keys.fingerprint);
     let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, keys, &*observer);
     let done = match matching {
@@ -257,6 +260,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
             key: &key,
             hash: &hash,
             fingerprint: &fingerprint,
+            rows: rows.as_ref(),
         };
         rows_written = made.write(answer, output, &mut progress)?;
         clock.add(Phase::Writing, start.elapsed());

@@ -8,15 +8,17 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use vesica_core::{Operation, Role, SessionId};
 use vesica_records::{
-    Fingerprint, KeyColumn, KeyItems, Origin, OutputError, OutputOptions, Progress, Source,
-    TableWriter, check_document_output, check_output, check_table_output, distinct_columns,
-    key_values, write_document, write_figures, write_matches,
+    Fingerprint, KeyColumn, KeyItems, Origin, OutputOptions, Progress, RowNumbers, Source,
+    TableWriter, WriteError, check_document_output, check_output, check_table_output,
+    distinct_columns, key_values, write_document, write_figures, write_matches,
 };
 
 /// The column of a union that says which keys only the other party has.
 const NEW: &str = "new";
 /// The column of identifiers.
 const ID: &str = "id";
+/// The column of the numbers of the own rows of a key.
+const ROWS: &str = "rows";
 
 /// Whether the result of `agreement` is of use in a file only.
 pub(crate) fn must_be_kept(agreement: &Agreement) -> bool {
@@ -28,12 +30,13 @@ pub(crate) fn check(
     agreement: &Agreement,
     source: &Source,
     output: &OutputOptions,
-) -> Result<(), OutputError> {
+) -> Result<(), WriteError> {
     match agreement.operation() {
-        Operation::Intersection => check_output(source, output),
-        Operation::Shares | Operation::SharedValues => check_document_output(source, output),
-        _ => check_table_output(source, output),
+        Operation::Intersection => check_output(source, output)?,
+        Operation::Shares | Operation::SharedValues => check_document_output(source, output)?,
+        _ => check_table_output(source, output)?,
     }
+    Ok(())
 }
 
 /// What a result is made of besides the answer.
@@ -45,6 +48,8 @@ pub(crate) struct Made<'a> {
     pub(crate) key: &'a [KeyColumn],
     pub(crate) hash: &'a KeyItems,
     pub(crate) fingerprint: &'a Fingerprint,
+    /// The rows of each key, where they were read.
+    pub(crate) rows: Option<&'a RowNumbers>,
 }
 
 impl Made<'_> {
@@ -87,10 +92,17 @@ impl Made<'_> {
         Origin::OwnersAlone(self.source)
     }
 
-    /// The names of the key columns, and last `name`, which is none of theirs.
-    fn with_column(&self, name: &str) -> Vec<String> {
+    /// The names of the key columns, and last `more`, which are none of theirs.
+    fn with_columns(&self, more: [&str; 2]) -> Vec<String> {
         let keys = self.key.iter().map(|key| key.column.as_str());
-        distinct_columns(&keys.chain([name]).collect::<Vec<_>>())
+        distinct_columns(&keys.chain(more).collect::<Vec<_>>())
+    }
+
+    /// The numbers of the rows of an own key.
+    fn rows(&self, key: u32) -> Result<String, Error> {
+        let rows = self.rows.ok_or(Error::Bug("the rows of keys were not read"))?;
+        let numbers: Vec<String> = rows.get(key as usize).iter().map(u64::to_string).collect();
+        Ok(numbers.join(" "))
     }
 
     /// The values of a key, which this party made or has checked.
@@ -99,26 +111,31 @@ impl Made<'_> {
     }
 
     fn union(&self, union: &Union, output: &OutputOptions) -> Result<(), Error> {
-        let mut table = TableWriter::create(self.owners_alone(), &self.with_column(NEW), output)?;
-        for (text, is_new) in &union.keys {
+        let names = self.with_columns([NEW, ROWS]);
+        let mut table = TableWriter::create(self.owners_alone(), &names, output)?;
+        for (text, own) in &union.keys {
             let mut cells = self.values(text)?;
-            cells.push(if *is_new { "yes" } else { "no" });
+            let rows = own.map(|key| self.rows(key)).transpose()?;
+            cells.push(if rows.is_none() { "yes" } else { "no" });
+            cells.push(rows.as_deref().unwrap_or_default());
             table.row(&cells)?;
         }
         Ok(table.finish()?)
     }
 
     fn ids(&self, ids: &NamedIds, output: &OutputOptions) -> Result<(), Error> {
-        let mut names = self.with_column(ID);
+        let mut names = self.with_columns([ROWS, ID]);
         names.rotate_right(1);
         let mut table = TableWriter::create(self.owners_alone(), &names, output)?;
         for (id, own) in ids.all.iter().zip(&ids.own) {
             let id = hex(id);
+            let rows = own.map(|key| self.rows(key)).transpose()?;
             let mut cells = vec![id.as_str()];
             match own {
                 Some(position) => cells.extend(self.values(ids.keys.get(*position as usize))?),
                 None => cells.resize(1 + self.key.len(), ""),
             }
+            cells.push(rows.as_deref().unwrap_or_default());
             table.row(&cells)?;
         }
         Ok(table.finish()?)

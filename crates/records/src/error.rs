@@ -84,6 +84,25 @@ impl fmt::Display for Stray {
     }
 }
 
+/// A cell that is quoted in a way that CSV does not know. Completes the sentence "the column …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Misquoted {
+    /// `, "a"`: a blank before the quote, which then is a part of the value, as the quote itself is.
+    BlankBeforeQuote,
+    /// `'a'`.
+    SingleQuotes,
+}
+
+impl fmt::Display for Misquoted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Misquoted::BlankBeforeQuote => "has a blank before an opening quote",
+            Misquoted::SingleQuotes => "holds values in single quotes",
+        })
+    }
+}
+
 /// Why a cell is no value. Completes the sentence "the column …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -206,14 +225,14 @@ pub enum InputError {
         column: String,
         /// Names in the file that are like it, nearest first; at most three.
         nearest: Vec<String>,
+        /// The delimiter, where it was found by looking at the file.
+        guessed: Option<u8>,
     },
-    /// Two columns have the same name.
-    #[error("{} has the column {column:?} twice, as number {first} and {second}", path.display())]
+    /// Two columns have the same name. It is not told: without a header it is a value.
+    #[error("{} has the same column name twice, as number {first} and {second}", path.display())]
     DuplicateColumn {
         /// The file.
         path: PathBuf,
-        /// The name.
-        column: String,
         /// Its first position, from 1.
         first: usize,
         /// Its second position, from 1.
@@ -257,6 +276,18 @@ pub enum InputError {
         /// What it is.
         stray: Stray,
     },
+    /// A key is quoted in a way that CSV does not know: its quotes would be compared too, and match nothing.
+    #[error("{}, {place}: column {column:?} {how}", path.display())]
+    Misquoted {
+        /// The file.
+        path: PathBuf,
+        /// The first such row.
+        place: Place,
+        /// Column in the file.
+        column: String,
+        /// How.
+        how: Misquoted,
+    },
     /// A quoted cell does not end before the file does.
     #[error("{}, line {line}: the quote opened here is never closed", path.display())]
     UnterminatedQuote {
@@ -282,6 +313,18 @@ pub enum InputError {
         path: PathBuf,
         /// The compression.
         codec: Codec,
+    },
+    /// Zstandard data that looks back further than is supported, as `zstd --long=28` makes.
+    #[error("{}: the zstd data needs a window of more than 128 MiB", path.display())]
+    WindowTooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// This process has as many files open as it may.
+    #[error("{} cannot be opened: too many files are open", path.display())]
+    TooManyOpen {
+        /// The file.
+        path: PathBuf,
     },
     /// The Parquet structure is broken or uses a feature that is not supported.
     #[error("{}: the Parquet data is damaged or not supported", path.display())]
@@ -404,13 +447,66 @@ pub enum InputError {
     Interrupted,
 }
 
+/// What Linux and other systems of its kind say when a process, or the machine, has too many files open; the standard
+/// library has no name for it.
+const TOO_MANY_OPEN: [i32; 2] = [24, 23];
+
+/// Whether no file can be opened at all.
+pub(crate) fn is_too_many_open(error: &io::Error) -> bool {
+    error.raw_os_error().is_some_and(|number| TOO_MANY_OPEN.contains(&number))
+}
+
 impl InputError {
     /// The error of opening or reading `path`.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let path = path.to_path_buf();
+        if is_too_many_open(error) {
+            return InputError::TooManyOpen { path };
+        }
         match error.kind() {
             io::ErrorKind::NotFound => InputError::Missing { path },
             reason => InputError::Unreadable { path, reason },
+        }
+    }
+
+    /// Where the row is that is at fault, where it is one.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            InputError::Ragged { line, .. }
+            | InputError::Stray { line, .. }
+            | InputError::UnterminatedQuote { line, .. }
+            | InputError::RecordTooLong { line, .. } => Some(Place::Line(*line)),
+            InputError::InvalidUtf8 { place, .. }
+            | InputError::Misquoted { place, .. }
+            | InputError::BadValue { place, .. }
+            | InputError::TotalTooLarge { place, .. }
+            | InputError::KeyTooLong { place, .. }
+            | InputError::Refused { place, .. }
+            | InputError::DuplicateKey { second: place, .. } => Some(*place),
+            _ => None,
+        }
+    }
+
+    /// Whether the same is wrong, in the same column, with another row.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        use InputError::*;
+        match (self, other) {
+            (InvalidUtf8 { column: a, guess: b, .. }, InvalidUtf8 { column: c, guess: d, .. }) => {
+                (a, b) == (c, d)
+            }
+            (Stray { stray: a, .. }, Stray { stray: b, .. }) => a == b,
+            (Misquoted { column: a, how: b, .. }, Misquoted { column: c, how: d, .. }) => {
+                (a, b) == (c, d)
+            }
+            (BadValue { column: a, fault: b, .. }, BadValue { column: c, fault: d, .. }) => {
+                (a, b) == (c, d)
+            }
+            (Refused { column: a, reason: b, .. }, Refused { column: c, reason: d, .. }) => {
+                (a, b) == (c, d)
+            }
+            (KeyTooLong { column: a, .. }, KeyTooLong { column: b, .. })
+            | (TotalTooLarge { column: a, .. }, TotalTooLarge { column: b, .. }) => a == b,
+            (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
         }
     }
 }

@@ -112,7 +112,12 @@ impl<'a> KeyPass<'a> {
         self.rows += 1;
         let start = self.waiting.len();
         match self.encoder.encode(row, &mut self.waiting) {
-            Encoded::Key => look(&self.waiting[start..])?,
+            Encoded::Key => {
+                if let Err(error) = look(&self.waiting[start..]) {
+                    self.waiting.truncate(start);
+                    return Err(error);
+                }
+            }
             Encoded::Empty => return Ok(Outcome::Empty),
             Encoded::Refused { key, reason } => return Ok(Outcome::Refused { key, reason }),
         }

@@ -1,11 +1,13 @@
 //! First pass: rows to a sorted set of distinct items.
 
-use crate::error::{InputError, Place};
+use crate::error::{InputError, Misquoted, Place};
+use crate::faults::Faults;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{Fingerprint, KeyPass, Outcome};
 use crate::profile::Refusal;
 use crate::progress::{Meter, Progress};
+use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
 use crate::sort::{Groups, sort_distinct};
 use crate::source::Source;
@@ -39,6 +41,8 @@ pub struct Beside<'a> {
     pub values: Option<&'a ValueColumns>,
     /// The most bytes of a key's text, where texts are wanted.
     pub texts: Option<usize>,
+    /// Whether the numbers of the rows of each key are wanted.
+    pub rows: bool,
 }
 
 /// Values of one column refused for one reason.
@@ -48,6 +52,17 @@ pub struct RefusedCount {
     pub column: String,
     /// The reason.
     pub reason: Refusal,
+    /// How many rows.
+    pub count: u64,
+    /// The first of them, at most five.
+    pub first: Vec<Place>,
+}
+
+/// Values of one column that stand in single quotes, which are a part of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SingleQuoted {
+    /// The column in the file.
+    pub column: String,
     /// How many rows.
     pub count: u64,
     /// The first of them, at most five.
@@ -71,6 +86,8 @@ pub struct KeyCounts {
     pub without_value: u64,
     /// The refused rows by column and reason, in the order they were first met.
     pub refused_by: Vec<RefusedCount>,
+    /// Rows of a text file with a key in single quotes, by column: where they are fewer than half of all.
+    pub single_quoted: Vec<SingleQuoted>,
 }
 
 /// The keys of a file.
@@ -83,6 +100,8 @@ pub struct KeySet {
     pub values: Option<Vec<u64>>,
     /// The text of each item's key, where texts were asked for.
     pub texts: Option<KeyTexts>,
+    /// The rows of each item, where they were asked for.
+    pub rows: Option<RowNumbers>,
     /// What became of the rows.
     pub counts: KeyCounts,
     /// What the pass saw.
@@ -95,16 +114,21 @@ pub(crate) struct Tally<'a> {
     limits: &'a KeyLimits,
     pub(crate) path: &'a Path,
     pub(crate) counts: KeyCounts,
+    /// Where faults of rows are counted, unless the first of them ends the pass.
+    pub(crate) faults: Option<&'a mut Faults>,
 }
 
 impl<'a> Tally<'a> {
-    /// For a pass over `source`, unless the file itself says that it has too many rows.
+    /// For a pass over `source`, unless the file itself says that it has too many rows. With `faults` those of rows
+    /// are counted there, and the pass goes on.
     pub(crate) fn new(
         source: &'a Source,
         columns: &'a [KeyColumn],
         limits: &'a KeyLimits,
+        faults: Option<&'a mut Faults>,
     ) -> Result<Self, InputError> {
-        let tally = Self { columns, limits, path: source.path(), counts: KeyCounts::default() };
+        let (path, counts) = (source.path(), KeyCounts::default());
+        let tally = Self { columns, limits, path, counts, faults };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -123,6 +147,76 @@ impl<'a> Tally<'a> {
         }
     }
 
+    /// Counts what is wrong with a row, or gives it back to end the pass.
+    #[cold]
+    pub(crate) fn fault(&mut self, error: InputError) -> Result<(), InputError> {
+        match &mut self.faults {
+            Some(faults) => faults.take(error),
+            None => Err(error),
+        }
+    }
+
+    /// The same for one that a reader met.
+    pub(crate) fn read_fault(&mut self, error: InputError, is_cut: bool) -> Result<(), InputError> {
+        self.fault(error)?;
+        if let (Some(faults), true) = (&mut self.faults, is_cut) {
+            faults.cut();
+        }
+        Ok(())
+    }
+
+    /// Looks at how the keys of a row are quoted.
+    #[inline]
+    pub(crate) fn look(&mut self, row: &impl Row) -> Result<(), InputError> {
+        for key in 0..self.columns.len() {
+            if let Some(how) = row.misquoted(key) {
+                self.misquoted(key, how, row.place())?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn misquoted(&mut self, key: usize, how: Misquoted, place: Place) -> Result<(), InputError> {
+        let column = &self.columns[key].column;
+        if how != Misquoted::SingleQuotes {
+            let (path, column) = (self.path.to_path_buf(), column.clone());
+            return self.fault(InputError::Misquoted { path, place, column, how });
+        }
+        // They may belong to a value: how many there are tells.
+        let quoted = &mut self.counts.single_quoted;
+        match quoted.iter_mut().find(|known| known.column == *column) {
+            Some(known) => {
+                known.count += 1;
+                if known.first.len() < FIRST_PLACES {
+                    known.first.push(place);
+                }
+            }
+            None => {
+                quoted.push(SingleQuoted { column: column.clone(), count: 1, first: vec![place] })
+            }
+        }
+        Ok(())
+    }
+
+    /// Where half of the rows with a key, or more, have it in single quotes, these are how the file is written.
+    fn check_single_quotes(&mut self, rows: u64) -> Result<(), InputError> {
+        let filled = rows - self.counts.empty;
+        let (usual, few): (Vec<_>, Vec<_>) = std::mem::take(&mut self.counts.single_quoted)
+            .into_iter()
+            .partition(|quoted| quoted.count.saturating_mul(2) >= filled);
+        self.counts.single_quoted = few;
+        for SingleQuoted { column, count, first } in usual {
+            let (path, how) = (self.path.to_path_buf(), Misquoted::SingleQuotes);
+            let error = InputError::Misquoted { path, place: first[0], column, how };
+            match &mut self.faults {
+                Some(faults) => faults.note(error, count, &first),
+                None => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     #[cold]
     pub(crate) fn refuse(
         &mut self,
@@ -133,7 +227,9 @@ impl<'a> Tally<'a> {
         let column = &self.columns[key].column;
         if self.limits.strict {
             let (path, column) = (self.path.to_path_buf(), column.clone());
-            return Err(InputError::Refused { path, place, column, reason });
+            self.fault(InputError::Refused { path, place, column, reason })?;
+            self.counts.refused += 1;
+            return Ok(());
         }
         self.counts.refused += 1;
         let known = |row: &&mut RefusedCount| row.reason == reason && row.column == *column;
@@ -155,10 +251,13 @@ impl<'a> Tally<'a> {
     }
 
     /// What was counted in a pass over so many rows, `keyed` of which have a key.
-    pub(crate) fn finish(self, rows: u64, keyed: u64) -> Result<KeyCounts, InputError> {
+    pub(crate) fn finish(mut self, rows: u64, keyed: u64) -> Result<KeyCounts, InputError> {
+        self.check_single_quotes(rows)?;
         let mut counts = self.counts;
         counts.rows = rows;
-        if !self.limits.may_be_empty {
+        // Faults tell more than that nothing is left beside them.
+        let has_faults = self.faults.as_ref().is_some_and(|faults| !faults.is_empty());
+        if !self.limits.may_be_empty && !has_faults {
             let path = || self.path.to_path_buf();
             if rows == 0 {
                 return Err(InputError::NoRows { path: path() });
@@ -178,6 +277,9 @@ struct Collector<'a> {
     items: Vec<Item>,
     values: Option<Values<'a>>,
     texts: Option<TextCollector>,
+    rows: Option<RowNumbers>,
+    /// Rows that are at fault so that they have no key.
+    left_out: u64,
     /// Of the rows that gave an item, where there are values.
     places: Places,
     compact_at: usize,
@@ -194,7 +296,7 @@ impl Collector<'_> {
     }
 
     fn sort_distinct(&mut self, is_last: bool) -> Result<(), InputError> {
-        if self.values.is_none() && self.texts.is_none() {
+        if self.values.is_none() && self.texts.is_none() && self.rows.is_none() {
             sort_distinct(&mut self.items);
             return Ok(());
         }
@@ -202,11 +304,15 @@ impl Collector<'_> {
         self.pass.flush(&mut self.items);
         let groups = Groups::of(&mut self.items);
         if let Some(values) = &mut self.values {
-            values.merge(groups.iter(), &self.places, is_last)?;
+            let tally = &mut self.tally;
+            values.merge(groups.iter(), &self.places, is_last, |error| tally.fault(error))?;
             self.places.keep_first(groups.iter());
         }
         if let Some(collector) = &mut self.texts {
             collector.texts.keep(groups.iter().map(|group| group[0]));
+        }
+        if let Some(rows) = &mut self.rows {
+            rows.merge(groups.iter());
         }
         Ok(())
     }
@@ -216,19 +322,31 @@ impl Visit for Collector<'_> {
     #[inline]
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
         self.tally.check_room(self.pass.rows())?;
+        self.tally.look(row)?;
         let outcome = match &mut self.texts {
             Some(texts) => {
                 let (columns, path) = (self.tally.columns, self.tally.path);
                 let look = |key: &[u8]| texts.take(key, columns, path, || row.place());
-                self.pass.collect_with(row, &mut self.items, look)?
+                match self.pass.collect_with(row, &mut self.items, look) {
+                    Ok(outcome) => outcome,
+                    Err(error) => {
+                        self.tally.fault(error)?;
+                        self.left_out += 1;
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                }
             }
             None => self.pass.collect(row, &mut self.items),
         };
         match outcome {
             Outcome::Item(()) => {
                 if let Some(values) = &mut self.values {
-                    values.take(row)?;
+                    let tally = &mut self.tally;
+                    values.take(row, |error| tally.fault(error))?;
                     self.places.push(row.place());
+                }
+                if let Some(rows) = &mut self.rows {
+                    rows.push(self.pass.rows());
                 }
                 if self.items.len() >= self.compact_at {
                     self.compact()?;
@@ -238,6 +356,14 @@ impl Visit for Collector<'_> {
             Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row.place())?,
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn goes_on(&self) -> bool {
+        self.tally.faults.is_some()
+    }
+
+    fn fault(&mut self, error: InputError, is_cut: bool) -> Result<(), InputError> {
+        self.tally.read_fault(error, is_cut)
     }
 }
 
@@ -261,8 +387,8 @@ pub fn read_keys(
 
 /// The same, with what `beside` asks for.
 ///
-/// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8; while
-/// they are sorted both take as much again.
+/// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8, rows 16; while
+/// they are sorted all take as much again.
 ///
 /// # Errors
 /// Those of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],
@@ -275,16 +401,47 @@ pub fn read_keys_with(
     limits: &KeyLimits,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
+    read(source, columns, beside, hash, limits, None, progress)
+}
+
+/// The same over a whole file, whatever is wrong with its rows: that goes to `faults`. What a row with a fault would
+/// have brought is left out, so that the set is of no use for a run unless there are none.
+///
+/// # Errors
+/// Those of [`read_keys_with`] that are no row's.
+pub fn survey_keys(
+    source: &Source,
+    columns: &[KeyColumn],
+    beside: Beside<'_>,
+    hash: &KeyItems,
+    limits: &KeyLimits,
+    faults: &mut Faults,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<KeySet, InputError> {
+    read(source, columns, beside, hash, limits, Some(faults), progress)
+}
+
+fn read<'a>(
+    source: &'a Source,
+    columns: &'a [KeyColumn],
+    beside: Beside<'a>,
+    hash: &'a KeyItems,
+    limits: &'a KeyLimits,
+    faults: Option<&'a mut Faults>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<KeySet, InputError> {
     let mut indices = source.key_indices(columns)?;
     for column in beside.values.iter().flat_map(|values| &values.columns) {
         indices.push(source.value_index(column)?);
     }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
-        tally: Tally::new(source, columns, limits)?,
+        tally: Tally::new(source, columns, limits, faults)?,
         items: Vec::new(),
         values: beside.values.map(|values| Values::new(values, columns.len(), source.path())),
         texts: beside.texts.map(TextCollector::new),
+        rows: beside.rows.then(RowNumbers::default),
+        left_out: 0,
         places: Places::default(),
         compact_at: FIRST_COMPACTION,
     };
@@ -292,12 +449,13 @@ pub fn read_keys_with(
     let rows = visit(source, &indices, &mut meter, &mut collector)?;
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
-    let Collector { pass, tally, items, values, texts, .. } = collector;
+    let Collector { pass, tally, items, values, texts, rows: numbers, left_out, .. } = collector;
     let mut counts = tally.finish(rows, items.len() as u64)?;
     counts.distinct = items.len() as u64;
-    counts.duplicates = rows - counts.empty - counts.refused - counts.distinct;
+    counts.duplicates = rows - left_out - counts.empty - counts.refused - counts.distinct;
     counts.without_value = values.as_ref().map_or(0, |values| values.empty);
     let values = values.map(Values::into_values);
     let texts = texts.map(|collector| collector.texts);
-    Ok(KeySet { items, values, texts, counts, fingerprint: pass.fingerprint() })
+    let fingerprint = pass.fingerprint();
+    Ok(KeySet { items, values, texts, rows: numbers, counts, fingerprint })
 }

@@ -7,6 +7,7 @@
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — and the values of columns, and the texts of keys, beside them.
 //! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of the rows.
+//! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and go on.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
 //! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
 //! * [`write_rows`] — the same for rows that a bitmap tells.
@@ -23,6 +24,7 @@
 mod columnar;
 pub mod encoding;
 mod error;
+mod faults;
 mod figures;
 mod format;
 pub mod fuzzing;
@@ -34,6 +36,7 @@ mod matches;
 mod output;
 mod profile;
 mod progress;
+mod row_numbers;
 mod rows;
 mod second_pass;
 mod selected;
@@ -48,24 +51,30 @@ mod values;
 
 pub use columnar::panic_is_caught;
 pub use error::{
-    EncodingGuess, FileKind, InputError, OutputError, Place, Stray, ValueFault, WriteError,
+    EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, ValueFault,
+    WriteError,
 };
+pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, distinct_columns, write_figures};
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use key_pass::Fingerprint;
-pub use keys::{Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, read_keys, read_keys_with};
+pub use keys::{
+    Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
+    survey_keys,
+};
 pub use matches::write_matches;
 pub use output::{
     Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,
 };
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;
+pub use row_numbers::RowNumbers;
 pub use second_pass::Written;
 pub use selected::write_rows;
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
 pub use source::{ReadOptions, Source};
-pub use stream::{NO_ITEM, StreamError, Streamed, stream_items};
+pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, ValueColumns};

@@ -1,12 +1,13 @@
 //! Where a result goes: whole or not at all.
 
-use crate::columnar::Table;
-use crate::error::OutputError;
+use crate::columnar::{self, Table};
+use crate::error::{FileKind, OutputError, WriteError};
 use crate::format::{Codec, FileFormat, Format};
 use crate::source::{Layout, Source, kind_of};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -26,13 +27,20 @@ pub struct OutputOptions {
     pub force: bool,
 }
 
-/// Checks, before any data moves, that [`crate::write_matches`] can write there.
+/// Checks, before any data moves, that [`crate::write_matches`] can write there, whatever matches: columns of a Parquet
+/// file that may hold what has no text form are read for that.
 ///
 /// # Errors
-/// The format is unknown or cannot hold a column, the name is taken or is the input itself, or
-/// the directory is missing or not writable.
-pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), OutputError> {
-    TempOutput::create(source, options).map(drop)
+/// The format is unknown or cannot hold a column or a cell, the name is taken or is the input itself, the directory is
+/// missing or not writable, or the input cannot be read.
+pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), WriteError> {
+    let output = TempOutput::create(source, options)?;
+    match source.layout() {
+        Layout::Parquet(table) if output.format.format != Format::Parquet => {
+            columnar::check_texts(source, table)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The same for a [`crate::TableWriter`].
@@ -114,7 +122,8 @@ impl Origin<'_> {
 
     fn mode(&self) -> io::Result<u32> {
         let path = match self {
-            Origin::Rows(source) => source.path(),
+            // What it was when it was opened: it may be gone by now, which the reader tells.
+            Origin::Rows(source) => return Ok(source.mode()),
             Origin::OwnersAlone(_) => return Ok(OWNERS_MODE),
             Origin::Files(files) => files.first().ok_or(io::ErrorKind::NotFound)?,
         };
@@ -234,8 +243,17 @@ fn check_types(table: &Table, format: Format) -> Result<(), OutputError> {
     }
 }
 
+/// Whether a path can only be that of a directory: it ends with a slash, or with `.` or `..`.
+fn is_folder_name(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    path.file_name().is_none_or(|name| !bytes.ends_with(name.as_bytes()))
+}
+
 fn check_target(origin: Origin<'_>, options: &OutputOptions) -> Result<(), OutputError> {
     let path = options.path.clone();
+    if is_folder_name(&path) {
+        return Err(OutputError::NotAFile { path, kind: FileKind::Directory });
+    }
     match std::fs::metadata(&path) {
         Ok(metadata) if origin.is_same_file(&metadata) => Err(OutputError::SameAsInput { path }),
         Ok(metadata) => match kind_of(metadata.file_type()) {

@@ -1,7 +1,7 @@
 //! A pass over the key columns of a file, whatever its format.
 
 use crate::columnar;
-use crate::error::{InputError, Place};
+use crate::error::{InputError, Misquoted, Place};
 use crate::progress::Meter;
 use crate::source::{Layout, Source};
 use crate::text::reader::Record;
@@ -17,12 +17,29 @@ pub(crate) trait Row {
 
     /// Where the row is.
     fn place(&self) -> Place;
+
+    /// How the column at position `key` is quoted, where that is not the way of its format.
+    #[inline]
+    fn misquoted(&self, _key: usize) -> Option<Misquoted> {
+        None
+    }
 }
 
 /// What is done with each row.
 pub(crate) trait Visit {
     /// Takes a row; `Break` ends the pass early.
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError>;
+
+    /// Whether the pass goes on after rows that are at fault.
+    fn goes_on(&self) -> bool {
+        false
+    }
+
+    /// Takes what is wrong with a row, or gives it back to end the pass; `is_cut` says that the rest of the file is
+    /// hidden by it.
+    fn fault(&mut self, error: InputError, _is_cut: bool) -> Result<(), InputError> {
+        Err(error)
+    }
 }
 
 /// A record of a text file, seen through its key columns.
@@ -41,6 +58,11 @@ impl Row for TextRow<'_> {
     fn place(&self) -> Place {
         Place::Line(self.record.line)
     }
+
+    #[inline]
+    fn misquoted(&self, key: usize) -> Option<Misquoted> {
+        self.record.misquoted(self.columns[key])
+    }
 }
 
 /// Shows every row of `source` to `visitor`; gives the number of rows shown.
@@ -54,7 +76,22 @@ pub(crate) fn visit(
     match source.layout() {
         Layout::Text(_) => {
             let (mut reader, _) = source.records()?;
-            while let Some(record) = reader.next()? {
+            if visitor.goes_on() {
+                reader.go_on_after_faults();
+            }
+            loop {
+                let record = match reader.next() {
+                    Ok(Some(record)) => record,
+                    Ok(None) => break,
+                    Err(error) => {
+                        let is_cut = reader.is_cut();
+                        visitor.fault(error, is_cut)?;
+                        if is_cut {
+                            break;
+                        }
+                        continue;
+                    }
+                };
                 rows += 1;
                 if visitor.row(&TextRow { record, columns })?.is_break() {
                     return Ok(rows);
@@ -66,7 +103,15 @@ pub(crate) fn visit(
         }
         Layout::Parquet(table) => {
             let mut batches = columnar::KeyBatches::open(source, table, columns, None)?;
-            while let Some(batch) = batches.next()? {
+            loop {
+                let batch = match batches.next() {
+                    Ok(Some(batch)) => batch,
+                    Ok(None) => break,
+                    Err(error) => {
+                        visitor.fault(error, true)?;
+                        break;
+                    }
+                };
                 for row in batch.rows() {
                     rows += 1;
                     if visitor.row(&row)?.is_break() {

@@ -89,6 +89,15 @@ impl Visit for Shaper<'_> {
         // The next row is not even looked at.
         Ok(if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
+
+    /// Rows that are at fault are told elsewhere.
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    fn fault(&mut self, error: InputError, _: bool) -> Result<(), InputError> {
+        error.place().map(drop).ok_or(error)
+    }
 }
 
 /// The shapes of the key columns in the first `rows` rows, at least one.
@@ -96,7 +105,7 @@ impl Visit for Shaper<'_> {
 /// Letters and digits never leave the machine's memory; punctuation does, as part of a pattern.
 ///
 /// # Errors
-/// Anything wrong with the file in these rows, or no row at all.
+/// Anything wrong with the file but with its rows, or no row at all.
 pub fn shapes(
     source: &Source,
     columns: &[KeyColumn],

@@ -9,7 +9,7 @@ use crate::text::reader::{RecordReader, looks_like_utf16};
 use crate::text::stream::ByteStream;
 use std::collections::HashMap;
 use std::fs::{File, FileType, Metadata};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -76,6 +76,9 @@ pub struct Source {
     columns: Vec<String>,
     identity: Identity,
     layout: Layout,
+    /// The delimiter, where it was found by looking at the file.
+    guessed: Option<u8>,
+    mode: u32,
 }
 
 impl Source {
@@ -103,7 +106,9 @@ impl Source {
             return Err(InputError::Empty { path });
         }
         let layout = Layout::Text(TextLayout { delimiter: b',', header: options.header });
-        let mut source = Self { path, format, columns: Vec::new(), identity, layout };
+        let mode = metadata.permissions().mode();
+        let columns = Vec::new();
+        let mut source = Self { path, format, columns, identity, layout, guessed: None, mode };
         source.check_content()?;
         if format.format == Format::Parquet {
             let table = Table::open(&source)?;
@@ -167,6 +172,7 @@ impl Source {
                 path: self.path.clone(),
                 column: name.to_string(),
                 nearest: nearest(name, &self.columns),
+                guessed: self.guessed,
             }
         })
     }
@@ -211,9 +217,18 @@ impl Source {
         (metadata.dev(), metadata.ino()) == (self.identity.device, self.identity.inode)
     }
 
+    /// Who may do what with the file.
+    pub(crate) fn mode(&self) -> u32 {
+        self.mode
+    }
+
     /// Opens the file again, if it is still the same.
     pub(crate) fn reopen(&self) -> Result<File, InputError> {
-        let failed = |error| InputError::io(&self.path, &error);
+        let failed = |error: std::io::Error| match error.kind() {
+            // It was there when it was opened first.
+            std::io::ErrorKind::NotFound => InputError::Changed { path: self.path.clone() },
+            _ => InputError::io(&self.path, &error),
+        };
         let file = File::open(&self.path).map_err(failed)?;
         if Identity::of(&file.metadata().map_err(failed)?) != self.identity {
             return Err(InputError::Changed { path: self.path.clone() });
@@ -296,7 +311,9 @@ impl Source {
             (None, Format::Tsv) => b'\t',
             (None, _) => {
                 let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
-                dialect::detect(text, len < HEAD_BYTES)
+                let delimiter = dialect::detect(text, len < HEAD_BYTES);
+                self.guessed = Some(delimiter);
+                delimiter
             }
         };
         self.layout = Layout::Text(TextLayout { delimiter, header: options.header });
@@ -324,7 +341,6 @@ impl Source {
             {
                 return Err(InputError::DuplicateColumn {
                     path: self.path.clone(),
-                    column: name.clone(),
                     first: first + 1,
                     second: index + 1,
                 });
@@ -359,13 +375,29 @@ pub(crate) fn kind_of(file_type: FileType) -> Option<FileKind> {
 }
 
 /// At most three of `names` that are like `name`, nearest first.
+///
+/// In a file without a header they are values, which no message may hold: so they are the same letters and digits, have
+/// one mistake, or are a few words of which the name is one, and tell next to nothing that was not asked for.
 fn nearest(name: &str, names: &[String]) -> Vec<String> {
-    let wanted = name.trim().to_lowercase();
-    let mut near: Vec<(f64, &String)> = names
-        .iter()
-        .map(|known| (strsim::jaro_winkler(&wanted, &known.trim().to_lowercase()), known))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .collect();
-    near.sort_by(|(one, _), (two, _)| two.total_cmp(one));
+    let bare = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let wanted = bare(name);
+    let likeness = |known: &String| {
+        let is_text = |c: char| c.is_alphabetic() || matches!(c, ' ' | '_' | '-' | '(' | ')');
+        let is_word = || known.split([' ', '_', '-']).any(|word| bare(word) == wanted);
+        match strsim::osa_distance(&wanted, &bare(known)) {
+            _ if wanted.is_empty() => None,
+            0 => Some(0),
+            // A number one digit off, or an address, would be a value.
+            _ if !known.chars().all(is_text) => None,
+            1 if wanted.chars().count() >= 4 => Some(1),
+            _ if is_word() => Some(2),
+            _ => None,
+        }
+    };
+    let mut near: Vec<(u32, &String)> =
+        names.iter().filter_map(|known| Some((likeness(known)?, known))).collect();
+    near.sort_by_key(|(likeness, _)| *likeness);
     near.into_iter().take(3).map(|(_, known)| known.clone()).collect()
 }

@@ -1,6 +1,7 @@
 //! Streaming pass: the item of every row, in the order of the rows; nothing is kept.
 
 use crate::error::InputError;
+use crate::faults::Faults;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -57,10 +58,38 @@ pub fn stream_items<E>(
     sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
+    stream(source, columns, hash, limits, None, sink, progress)
+}
+
+/// The same over a whole file, whatever is wrong with its rows: that goes to `faults`.
+///
+/// # Errors
+/// Those of [`stream_items`] that are no row's.
+pub fn survey_items<E>(
+    source: &Source,
+    columns: &[KeyColumn],
+    hash: &KeyItems,
+    limits: &KeyLimits,
+    faults: &mut Faults,
+    sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Streamed, StreamError<E>> {
+    stream(source, columns, hash, limits, Some(faults), sink, progress)
+}
+
+fn stream<'a, E>(
+    source: &'a Source,
+    columns: &'a [KeyColumn],
+    hash: &'a KeyItems,
+    limits: &'a KeyLimits,
+    faults: Option<&'a mut Faults>,
+    sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Streamed, StreamError<E>> {
     let indices = source.key_indices(columns)?;
-    let mut stream = Stream {
+    let mut stream: Stream<'_, E> = Stream {
         pass: KeyPass::without_fingerprint(columns, hash),
-        tally: Tally::new(source, columns, limits)?,
+        tally: Tally::new(source, columns, limits, faults)?,
         block: Block::default(),
         sink,
         refused: None,
@@ -134,6 +163,7 @@ impl<E> Visit for Stream<'_, E> {
     #[inline]
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
         self.tally.check_room(self.pass.rows())?;
+        self.tally.look(row)?;
         match self.pass.collect(row, &mut self.block.items) {
             Outcome::Item(()) => {}
             Outcome::Empty => {
@@ -151,5 +181,13 @@ impl<E> Visit for Stream<'_, E> {
         }
         self.hand_on();
         Ok(if self.refused.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.tally.faults.is_some()
+    }
+
+    fn fault(&mut self, error: InputError, is_cut: bool) -> Result<(), InputError> {
+        self.tally.read_fault(error, is_cut)
     }
 }

@@ -114,6 +114,7 @@ impl TextCollector {
             if so_far > max_bytes || (!is_last && short.is_err()) {
                 let max_bytes = max_bytes.min(u16::MAX.into());
                 let (path, column) = (path.to_path_buf(), column.column.clone());
+                self.texts.bytes.truncate(start);
                 return Err(InputError::KeyTooLong { path, place: place(), column, max_bytes });
             }
             if let (false, Ok(short)) = (is_last, short) {

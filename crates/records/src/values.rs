@@ -91,19 +91,24 @@ impl<'a> Values<'a> {
         Self { columns, at, path, kept: Vec::new(), scratch: Vec::new(), empty: 0 }
     }
 
-    /// Takes the values of a row that has a key.
-    pub(crate) fn take(&mut self, row: &impl Row) -> Result<(), InputError> {
+    /// Takes the values of a row that has a key. One that `fault` takes as none counts as 0.
+    pub(crate) fn take(
+        &mut self,
+        row: &impl Row,
+        mut fault: impl FnMut(InputError) -> Result<(), InputError>,
+    ) -> Result<(), InputError> {
         let mut is_empty = false;
         for (index, column) in self.columns.columns.iter().enumerate() {
             let value = match parse(row.cell(self.at + index, &mut self.scratch), self.columns) {
                 Ok(value) => value,
-                Err(fault) => {
-                    return Err(InputError::BadValue {
+                Err(why) => {
+                    fault(InputError::BadValue {
                         path: self.path.to_path_buf(),
                         place: row.place(),
                         column: column.clone(),
-                        fault,
-                    });
+                        fault: why,
+                    })?;
+                    Some(0)
                 }
             };
             is_empty |= value.is_none();
@@ -114,22 +119,29 @@ impl<'a> Values<'a> {
     }
 
     /// Brings the values into the order in which `groups` gives the rows, those of one key together, and makes
-    /// one of each group. `places` are those of the rows; `is_last` says that no more rows will come.
+    /// one of each group. `places` are those of the rows; `is_last` says that no more rows will come. Where `fault`
+    /// takes what is wrong with a group, its value is that of its first row, or 0.
     pub(crate) fn merge<'g>(
         &mut self,
         groups: impl Iterator<Item = &'g [u32]> + Clone,
         places: &Places,
         is_last: bool,
+        mut fault: impl FnMut(InputError) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
         let width = self.columns.columns.len();
         if self.columns.duplicates == Duplicates::Refuse {
-            let second = groups.clone().filter_map(|group| Some((*group.get(1)?, group[0]))).min();
-            if let Some((second, first)) = second {
-                return Err(InputError::DuplicateKey {
+            // In the order of the file, so that the first is told.
+            let mut repeated: Vec<(u32, u32)> = groups
+                .clone()
+                .flat_map(|group| group[1..].iter().map(|row| (*row, group[0])))
+                .collect();
+            repeated.sort_unstable();
+            for (second, first) in repeated {
+                fault(InputError::DuplicateKey {
                     path: self.path.to_path_buf(),
                     first: places.get(first),
                     second: places.get(second),
-                });
+                })?;
             }
         }
         let mut merged = Vec::new();
@@ -138,7 +150,15 @@ impl<'a> Values<'a> {
                 let of = |row: u32| self.kept[row as usize * width + column];
                 merged.push(match (self.columns.duplicates, group) {
                     (_, [only]) => of(*only),
-                    (Duplicates::Sum, rows) => self.total(rows, of, column, places, is_last)?,
+                    (Duplicates::Sum, rows) => {
+                        match self.total(rows, of, column, places, is_last) {
+                            Ok(total) => total,
+                            Err(error) => {
+                                fault(error)?;
+                                0
+                            }
+                        }
+                    }
                     (_, rows) => of(rows[0]),
                 });
             }

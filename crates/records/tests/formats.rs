@@ -13,11 +13,12 @@ use common::{Scratch, items, key, keys, open, open_keys, silent};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use vesica_records::{
-    EncodingGuess, InputError, KeyLimits, OutputError, OutputOptions, Place, check_output,
-    read_keys,
+    EncodingGuess, InputError, KeyLimits, OutputError, OutputOptions, Place, WriteError,
+    check_output, read_keys,
 };
 
 fn write_parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
@@ -216,7 +217,7 @@ fn types_without_a_text_form_are_refused_as_keys() {
     let to = |name: &str| OutputOptions { path: dir.path(name), force: false };
     assert!(matches!(
         check_output(&source, &to("b.csv")),
-        Err(OutputError::UnsupportedTextType { column, .. }) if column == "list"
+        Err(WriteError::Output(OutputError::UnsupportedTextType { column, .. })) if column == "list"
     ));
     check_output(&source, &to("b.parquet")).unwrap();
     common::write(&source, "id", &["1"], &dir.path("b.parquet"), false).unwrap();
@@ -239,6 +240,83 @@ fn binary_that_is_no_text_is_located() {
             guess: EncodingGuess::Unknown
         }
     );
+}
+
+/// A time whose day no calendar has.
+const NO_DAY: i64 = i64::MAX;
+
+#[test]
+fn a_cell_without_a_text_form_is_told_before_the_match_and_only_where_text_is_written() {
+    let dir = Scratch::new();
+    let rows = 6000;
+    let text = |bad: &'static [u8]| move |row| if row == 5000 { bad } else { &b"ok"[..] };
+    let binary = |bad| BinaryArray::from_iter_values((0..rows).map(text(bad)));
+    let dates: Vec<i64> = (0..rows).map(|row| if row == 5000 { NO_DAY } else { 0 }).collect();
+    let cases: Vec<(ArrayRef, bool)> = vec![
+        (Arc::new(binary(b"a\xff")), true),
+        (Arc::new(binary(b"\xc3\xa9")), false),
+        (Arc::new(TimestampSecondArray::from(dates.clone())), true),
+        (Arc::new(Int64Array::from(dates)), false),
+    ];
+    for (index, (array, is_bad)) in cases.into_iter().enumerate() {
+        let name = array.data_type().to_string();
+        let path = dir.path(&format!("{index}.parquet"));
+        let id = Int64Array::from_iter_values(0..rows as i64);
+        write_parquet(&path, vec![("id", Arc::new(id)), ("photo", array)]);
+        let source = open(&path).unwrap();
+        for output in ["o.csv", "o.tsv.gz", "o.parquet"] {
+            let options = OutputOptions { path: dir.path(output), force: false };
+            let expected = match is_bad && output != "o.parquet" {
+                true => Err(WriteError::Output(OutputError::UnwritableCell {
+                    place: Place::Row(5001),
+                    column: "photo".into(),
+                    type_name: name.clone(),
+                })),
+                false => Ok(()),
+            };
+            assert_eq!(check_output(&source, &options), expected, "{name} to {output}");
+        }
+    }
+    assert!(dir.names().iter().all(|name| !name.contains("partial")));
+}
+
+#[test]
+fn a_name_that_only_a_directory_can_have_is_refused_before_the_match() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
+    for name in ["o.csv/", "o.csv/.", "o.csv//"] {
+        for force in [false, true] {
+            let options = OutputOptions { path: dir.path(name), force };
+            let checked = check_output(&source, &options);
+            assert!(
+                matches!(checked, Err(WriteError::Output(OutputError::NotAFile { .. }))),
+                "{name}: {checked:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_input_that_is_gone_is_no_fault_of_the_output() {
+    let dir = Scratch::new();
+    let path = dir.file("a.csv", "id\n1\n");
+    let source = open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let written = common::write(&source, "id", &["1"], &dir.path("o.csv"), false);
+    assert_eq!(written.unwrap_err(), InputError::Changed { path }.into());
+}
+
+#[test]
+fn a_long_window_of_zstd_is_no_damage() {
+    let dir = Scratch::new();
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.set_parameter(zstd::zstd_safe::CParameter::WindowLog(28)).unwrap();
+    encoder.write_all(b"id\n1\n").unwrap();
+    encoder.flush().unwrap();
+    encoder.write_all(b"2\n").unwrap();
+    let path = dir.path("a.csv.zst");
+    std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+    assert_eq!(open(&path).unwrap_err(), InputError::WindowTooLarge { path });
 }
 
 #[test]

@@ -158,8 +158,11 @@ fn refusal(source: &Source, name: std::path::PathBuf, force: bool) -> OutputErro
     let options = OutputOptions { path: name, force };
     let early = check_output(source, &options).unwrap_err();
     let late = write(source, "id", &["1"], &options.path, force).unwrap_err();
-    assert_eq!(late, WriteError::Output(early.clone()));
-    early
+    assert_eq!(late, early);
+    match early {
+        WriteError::Output(error) => error,
+        error => panic!("{error:?}"),
+    }
 }
 
 #[test]

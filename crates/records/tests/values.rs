@@ -27,7 +27,7 @@ fn read_beside(path: impl AsRef<Path>, beside: Beside<'_>) -> Result<KeySet, Inp
 }
 
 fn read_columns(path: impl AsRef<Path>, values: &ValueColumns) -> Result<KeySet, InputError> {
-    read_beside(path, Beside { values: Some(values), texts: None })
+    read_beside(path, Beside { values: Some(values), ..Beside::default() })
 }
 
 fn read(path: impl AsRef<Path>, bits: u32) -> Result<KeySet, InputError> {
@@ -176,7 +176,7 @@ fn texts_stand_beside_their_keys_in_the_form_of_the_profile() {
     let read = |beside, limits: &KeyLimits| {
         read_keys_with(&open(&path).unwrap(), &key, beside, &hash(), limits, &mut silent)
     };
-    let beside = Beside { texts: Some(7), values: None };
+    let beside = Beside { texts: Some(7), ..Beside::default() };
     let set = read(beside, &KeyLimits::default()).unwrap();
     let plain = read(Beside::default(), &KeyLimits::default()).unwrap();
     assert!(set.items == plain.items && set.fingerprint == plain.fingerprint);
@@ -185,7 +185,7 @@ fn texts_stand_beside_their_keys_in_the_form_of_the_profile() {
     let mut sorted: Vec<&[u8]> = texts.iter().collect();
     sorted.sort();
     assert_eq!(sorted, [b"a@x.org", b"b@x.org"]);
-    let beside = Beside { texts: Some(6), values: None };
+    let beside = Beside { texts: Some(6), ..Beside::default() };
     let error = read(beside, &KeyLimits::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -198,7 +198,7 @@ fn a_file_without_keys_is_an_empty_set_where_it_may_be() {
     let dir = Scratch::new();
     let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
     let values = columns(&["amount"], 8, false, Duplicates::Sum);
-    let beside = Beside { values: Some(&values), texts: Some(10) };
+    let beside = Beside { values: Some(&values), texts: Some(10), rows: true };
     for text in ["id,amount\n", "id,amount\n,5\n"] {
         let source = open(dir.file("a.csv", text)).unwrap();
         let key = key(&[("id", "exact")]);

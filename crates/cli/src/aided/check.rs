@@ -2,7 +2,9 @@
 
 use super::teller::{AidedTeller, short_hash};
 use crate::args::CheckArgs;
-use crate::commands::check::{describe_input, show_all_shapes, show_refused};
+use crate::commands::check::{
+    describe_input, refuse_faults, show_all_shapes, show_faults, show_refused,
+};
 use crate::commands::run::cancel_on_interrupt;
 use crate::commands::{protocols, seat};
 use crate::failure::{Aided, AidedFailure, Failure};
@@ -18,7 +20,7 @@ use vesica_engine::explain::grouped;
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{
-    InputError, KeyColumn, KeyLimits, NO_ITEM, Source, StreamError, Streamed, stream_items,
+    Faults, InputError, KeyColumn, KeyLimits, NO_ITEM, Source, StreamError, Streamed, survey_items,
 };
 
 /// Most items of which it is told how many are different: 256 MiB of them.
@@ -51,17 +53,23 @@ pub(crate) fn run(
         strict: args.data.strict,
         may_be_empty: terms.is_some_and(|terms| terms.min_rows == 0),
     };
-    let counts = match count(agreement, &source, &key, &limits, &teller, &cancel) {
+    let mut faults = Faults::default();
+    let counts = match count(agreement, &source, &key, &limits, &mut faults, &teller, &cancel) {
         Ok(counts) => counts,
         // Then the shapes tell what is wrong.
         Err(error @ InputError::NoKeys { rows, .. }) => {
             show_all_shapes(&source, &key, args.rows.min(rows), out)?;
             return Err(error.into());
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => {
+            show_faults(&faults, out)?;
+            return Err(error.into());
+        }
     };
     show_counts(&counts, out)?;
+    show_faults(&faults, out)?;
     show_all_shapes(&source, &key, args.rows.min(counts.streamed.rows), out)?;
+    refuse_faults(faults)?;
     if let Some(terms) = terms {
         let (distinct, min) = (counts.distinct.unwrap_or(counts.streamed.keyed), terms.min_rows);
         if distinct < min {
@@ -123,6 +131,7 @@ fn count(
     source: &Source,
     key: &[KeyColumn],
     limits: &KeyLimits,
+    faults: &mut Faults,
     teller: &AidedTeller,
     cancel: &CancelToken,
 ) -> Result<Counts, InputError> {
@@ -147,7 +156,7 @@ fn count(
         io::Result::Ok(())
     };
     let hash = aided_key_items(agreement);
-    let streamed = stream_items(source, key, &hash, limits, &mut sink, &mut progress);
+    let streamed = survey_items(source, key, &hash, limits, faults, &mut sink, &mut progress);
     teller.finish();
     let streamed = streamed.map_err(|error| match error {
         StreamError::Input(error) => error,

@@ -1,6 +1,7 @@
 //! What a run with a helper tells while it goes on.
 
 use crate::args::TalkArgs;
+use crate::messages::input::warnings;
 use crate::messages::{and, counted, helper, link};
 use crate::progress::{Progress, Screen, WaitLog, duration};
 use std::path::Path;
@@ -200,13 +201,16 @@ impl Observer for AidedTeller {
             Event::State { folder, has_begun, restart } => {
                 self.folder(folder, *has_begun, *restart);
             }
-            Event::KeysRead(counts) => self.screen.say(&format!(
-                "read {}: {} with a key, {} empty, {} refused",
-                counted(counts.rows, "row"),
-                grouped(counts.rows - counts.empty - counts.refused),
-                grouped(counts.empty),
-                grouped(counts.refused),
-            )),
+            Event::KeysRead(counts) => {
+                self.screen.say(&format!(
+                    "read {}: {} with a key, {} empty, {} refused",
+                    counted(counts.rows, "row"),
+                    grouped(counts.rows - counts.empty - counts.refused),
+                    grouped(counts.empty),
+                    grouped(counts.refused),
+                ));
+                warnings(counts).iter().for_each(|line| self.screen.warn(line));
+            }
             Event::Helper(event) => self.remote(event),
             Event::Agreed => self.screen.say("all parties hold the same agreement"),
             Event::Step { label, done, total } => {

@@ -1,12 +1,12 @@
 //! `vesica check`.
 
 use super::run::cancel_on_interrupt;
-use super::{protocols, seat};
+use super::{AGREEMENT, output, protocols, seat};
 use crate::aided;
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::logging;
-use crate::messages::input::refusal;
+use crate::messages::input::{kind_of, refusal, warnings};
 use crate::messages::{counted, list};
 use crate::progress::Teller;
 use std::io::Write;
@@ -18,13 +18,18 @@ use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_colum
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{
-    Beside, ColumnShapes, InputError, KeyColumn, KeyCounts, KeyLimits, Source, read_keys_with,
-    shapes,
+    Beside, ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, KeyLimits, Place, Source,
+    shapes, survey_keys,
 };
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
         return Err(Failure::NoKey);
+    }
+    if let Some(log) = args.talk.log_file.as_deref() {
+        let key = args.key.iter().map(|key| ("key", key.as_path()));
+        let read = [(AGREEMENT, args.agreement.as_path()), ("input", args.data.input.as_path())];
+        output::refuse_same(("log", log), &read.into_iter().chain(key).collect::<Vec<_>>())?;
     }
     logging::start(&args.talk)?;
     match AnyAgreement::load(&args.agreement)? {
@@ -55,16 +60,21 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
         None => KeyLimits { strict, ..KeyLimits::default() },
     };
     let read = (&*key, beside(agreement, values.as_ref()));
-    let counts = match count(agreement, &source, read, &limits, &teller, &cancel) {
+    let mut faults = Faults::default();
+    let counts = match count(agreement, &source, read, &limits, &mut faults, &teller, &cancel) {
         Ok(counts) => counts,
         // Then the shapes tell what is wrong.
         Err(error @ InputError::NoKeys { rows, .. }) => {
             show_all_shapes(&source, &key, args.rows.min(rows), out)?;
             return Err(error.into());
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => {
+            show_faults(&faults, out)?;
+            return Err(error.into());
+        }
     };
     show_counts(&counts, out)?;
+    show_faults(&faults, out)?;
     if let Some(values) = values.as_ref().filter(|_| counts.without_value > 0) {
         writeln!(
             out,
@@ -77,6 +87,7 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
         )?;
     }
     show_all_shapes(&source, &key, args.rows.min(counts.rows), out)?;
+    refuse_faults(faults)?;
     if let Some(party) = &party {
         let terms = agreement.terms_of(party);
         if counts.distinct < terms.min_rows {
@@ -147,6 +158,7 @@ fn count(
     source: &Source,
     (key, beside): (&[KeyColumn], Beside<'_>),
     limits: &KeyLimits,
+    faults: &mut Faults,
     teller: &Teller,
     cancel: &CancelToken,
 ) -> Result<KeyCounts, InputError> {
@@ -159,7 +171,7 @@ fn count(
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let items = key_items(agreement, key);
-    let keys = read_keys_with(source, key, beside, &items, limits, &mut progress);
+    let keys = survey_keys(source, key, beside, &items, limits, faults, &mut progress);
     teller.finish();
     Ok(keys?.counts)
 }
@@ -178,18 +190,45 @@ pub(crate) fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(
         writeln!(out, "\nrefused")?;
     }
     for row in &counts.refused_by {
-        let places: Vec<String> = row.first.iter().map(ToString::to_string).collect();
-        let more = if row.count > places.len() as u64 { " and more" } else { "" };
-        writeln!(
-            out,
-            "{:>13}  column {:?} {}: {}{more}",
-            grouped(row.count),
-            row.column,
-            refusal(row.reason),
-            places.join(", "),
-        )?;
+        let what = format!("column {:?} {}", row.column, refusal(row.reason));
+        show_places(&what, row.count, &row.first, out)?;
+    }
+    for warning in warnings(counts) {
+        writeln!(out, "\nwarning\n{:>13}  {warning}", "")?;
     }
     Ok(())
+}
+
+/// How many rows have something, and the first of them.
+fn show_places(
+    what: &str,
+    count: u64,
+    first: &[Place],
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let places: Vec<String> = first.iter().map(ToString::to_string).collect();
+    let more = if count > places.len() as u64 { " and more" } else { "" };
+    Ok(writeln!(out, "{:>13}  {what}: {}{more}", grouped(count), places.join(", "))?)
+}
+
+/// What is wrong with rows, by kind.
+pub(crate) fn show_faults(faults: &Faults, out: &mut impl Write) -> Result<(), Failure> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nfaults")?;
+    for kind in faults.kinds() {
+        show_places(&kind_of(&kind.example), kind.count, &kind.first, out)?;
+    }
+    if faults.is_cut() {
+        writeln!(out, "{:>13}  after the last of these the file cannot be read", "")?;
+    }
+    Ok(())
+}
+
+/// Ends a check of a file that a run would refuse.
+pub(crate) fn refuse_faults(faults: Faults) -> Result<(), Failure> {
+    if faults.is_empty() { Ok(()) } else { Err(Failure::Faults(Box::new(faults))) }
 }
 
 pub(crate) fn show_all_shapes(

@@ -1,5 +1,6 @@
 //! `vesica combine`.
 
+use super::{AGREEMENT, output};
 use crate::args::CombineArgs;
 use crate::failure::Failure;
 use crate::settings::column_choices;
@@ -33,6 +34,9 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
         }
         return Ok(out.flush()?);
     };
+    if let Some(agreement) = &args.agreement {
+        output::refuse_same(("output", path), &[(AGREEMENT, agreement)])?;
+    }
     let from: Vec<PathBuf> =
         [&args.one, &args.other].into_iter().chain(&args.keys).cloned().collect();
     let options = OutputOptions { path: path.clone(), force: args.force };
@@ -72,7 +76,7 @@ impl Names {
         let source = Source::open(keys, &args.form.read_options())?;
         let columns = key_columns(&agreement, None, &column_choices(&args.columns)?)?;
         let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
-        let beside = Beside { values: None, texts: Some(usize::MAX) };
+        let beside = Beside { texts: Some(usize::MAX), ..Beside::default() };
         let hash = key_items(&agreement, &columns);
         let mut go_on = |_| ControlFlow::Continue(());
         let set = read_keys_with(&source, &columns, beside, &hash, &limits, &mut go_on)?;

@@ -7,7 +7,7 @@ pub(crate) mod agree;
 pub(crate) mod check;
 pub(crate) mod combine;
 pub(crate) mod keygen;
-mod output;
+pub(crate) mod output;
 pub(crate) mod protocols;
 pub(crate) mod run;
 pub(crate) mod seat;

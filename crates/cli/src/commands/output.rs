@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -18,7 +19,7 @@ impl Pending {
     /// Makes sure that `path` can be written, without making it yet.
     pub(super) fn new(what: &'static str, path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| unwritable(what, path, &error);
-        if path.is_dir() {
+        if path.is_dir() || is_folder_name(path) {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
         // Giving a file its name would replace a device, a pipe or a link by a plain file.
@@ -56,20 +57,48 @@ pub(super) fn write(
     Pending::new(what, path)?.write(text)
 }
 
+/// Whether a path can only be that of a directory: it ends with a slash, or with `.` or `..`.
+fn is_folder_name(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    path.file_name().is_none_or(|name| !bytes.ends_with(name.as_bytes()))
+}
+
+/// Whether two paths name one file, through links of either kind too.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    match (identity(one), identity(other)) {
+        (Some(one), Some(other)) => one == other,
+        // A file that is still to come: its directory is there, or will be missed soon.
+        (None, None) => {
+            one.file_name() == other.file_name()
+                && identity(directory_of(one))
+                    .is_some_and(|there| Some(there) == identity(directory_of(other)))
+        }
+        _ => false,
+    }
+}
+
+/// Refuses a file in the folder of a run.
+pub(crate) fn refuse_within(
+    (what, path): (&'static str, &Path),
+    folder: &Path,
+) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().ok();
+    match (real(directory_of(path)), real(folder)) {
+        (Some(directory), Some(within)) if directory.starts_with(&within) => {
+            let (path, folder) = (path.to_path_buf(), folder.to_path_buf());
+            Err(Failure::InState { what, path, folder })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses two names of the same file.
 pub(super) fn refuse_same(
     (what, path): (&'static str, &Path),
     others: &[(&'static str, &Path)],
 ) -> Result<(), Failure> {
-    let real = |path: &Path| {
-        path.canonicalize().or_else(|_| {
-            // The file is still to come; its directory is there, or will be missed soon.
-            let directory = directory_of(path).canonicalize()?;
-            Ok::<_, io::Error>(directory.join(path.file_name().unwrap_or_default()))
-        })
-    };
-    let Ok(own) = real(path) else { return Ok(()) };
-    match others.iter().find(|(_, other)| real(other).is_ok_and(|other| other == own)) {
+    match others.iter().find(|(_, other)| is_same_file(path, other)) {
         Some((other, _)) => Err(Failure::SameFile { what, other, path: path.to_path_buf() }),
         None => Ok(()),
     }

@@ -7,13 +7,17 @@ use crate::failure::{Failure, code};
 use crate::logging;
 use crate::messages::counted;
 use crate::progress::{Teller, duration};
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
+use vesica_core::Operation;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::aided::AnyAgreement;
 use vesica_engine::explain::{bytes, grouped, grouped_digits};
@@ -42,6 +46,7 @@ fn two_party(
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
     let peer = party.map_or(String::new(), |party| agreement.peer_of(&party).name.clone());
+    refuse_silence(args, &agreement, party.as_deref())?;
     let report_file = open_report(args.report.as_deref())?;
     let hash = agreement.hash();
     tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
@@ -70,18 +75,64 @@ fn two_party(
     let report = result.map_err(|error| Failure::of_engine(error, Some(&endpoint)))?;
 
     tracing::info!(wall_s = report.resources.used.wall_s, "done");
-    // Before the report, which may fail on a full disk: the result is in place whatever it does.
-    if !args.talk.quiet {
-        summary(args, &report, out)?;
-    }
+    // Either may fail on a full disk, and the result is in place whatever they do.
+    let told = match args.talk.quiet {
+        true => Ok(()),
+        false => summary(args, &report, out),
+    };
     if let Some(file) = report_file {
         let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
         file.write(&(text + "\n"))?;
     }
+    told.and_then(|()| Ok(out.flush()?)).map_err(|failure| untold(failure, args))?;
     Ok(match is_outside(&report) {
         true => ExitCode::from(code::NO_ANSWER),
         false => ExitCode::SUCCESS,
     })
+}
+
+/// What is said when standard output could not be written after a run.
+pub(crate) fn untold(failure: Failure, args: &RunArgs) -> Failure {
+    match failure {
+        // Who closed a pipe did not want to know.
+        Failure::Stdout(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let (result, report) = (args.output.clone(), args.report.clone());
+            Failure::Untold { error, result, report }
+        }
+        failure => failure,
+    }
+}
+
+/// Refuses a run whose answer would be lost: one figure, no file for it, and standard output closed.
+fn refuse_silence(
+    args: &RunArgs,
+    agreement: &Agreement,
+    party: Option<&str>,
+) -> Result<(), Failure> {
+    let is_figure = matches!(
+        agreement.operation(),
+        Operation::Cardinality | Operation::Threshold | Operation::Sum
+    );
+    let learns = party.is_some_and(|party| agreement.is_receiver_of_result(party));
+    let has_file = args.output.is_some() || args.report.is_some();
+    if is_figure && learns && !has_file && !args.talk.quiet && stdout_is_closed() {
+        return Err(Failure::NowhereToTell);
+    }
+    Ok(())
+}
+
+/// Whether this process began without a standard output. The standard library has put `/dev/null` in its place then,
+/// for reading and writing; who sends output there on purpose opens it for writing. Where that cannot be told it is
+/// taken to be open.
+fn stdout_is_closed() -> bool {
+    const READ_WRITE: u32 = 2;
+    let Ok(null) = fs::metadata("/dev/null") else { return false };
+    let Ok(copy) = io::stdout().as_fd().try_clone_to_owned() else { return false };
+    let is_null = File::from(copy).metadata().is_ok_and(|file| file.rdev() == null.rdev());
+    let Ok(info) = fs::read_to_string("/proc/self/fdinfo/1") else { return false };
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
+    is_null && flags.is_some_and(|flags| flags & 3 == READ_WRITE)
 }
 
 /// Whether there is no answer because of the agreed bounds.

@@ -19,6 +19,9 @@ pub(super) fn cause(kind: ErrorKind) -> String {
     }
 }
 
+/// What to do when no more files can be opened.
+pub(super) const MORE_FILES: &str = "let it open more, as `ulimit -n 1024` does in the same shell";
+
 /// What to do when a file cannot be written.
 pub(super) fn write_hint(kind: ErrorKind) -> &'static str {
     match kind {

@@ -4,7 +4,8 @@ use super::{Message, counted, files, list};
 use vesica_engine::InputFault;
 use vesica_engine::explain::grouped;
 use vesica_records::{
-    Content, EncodingGuess, InputError, OutputError, Profile, Refusal, Stray, ValueFault,
+    Content, EncodingGuess, Faults, InputError, KeyCounts, Misquoted, OutputError, Profile,
+    Refusal, Stray, ValueFault,
 };
 
 /// The file or the place for the result.
@@ -35,6 +36,78 @@ pub(super) fn fault(fault: &InputFault) -> Message {
         ),
         fault => Message::here(fault.to_string(), "run `vesica check` on the file"),
     }
+}
+
+/// What is wrong with rows of the file, which a list above has told.
+pub(super) fn faults(faults: &Faults) -> Message {
+    match faults.kinds() {
+        [kind] if kind.count == 1 => data(&kind.example),
+        [kind] => Message::here(
+            format!(
+                "{} rows of the input are at fault: {}",
+                grouped(kind.count),
+                kind_of(&kind.example)
+            ),
+            data(&kind.example).hint,
+        ),
+        kinds => Message::here(
+            format!(
+                "{} faults of {} kinds are in the rows of the input",
+                grouped(faults.total()),
+                kinds.len()
+            ),
+            "they are listed above: mend them all, `vesica run` ends at the first",
+        ),
+    }
+}
+
+/// What is wrong with rows of one kind, wherever they are.
+pub(crate) fn kind_of(error: &InputError) -> String {
+    match error {
+        InputError::Ragged { expected, .. } => {
+            format!("more or fewer than {}", counted(*expected as u64, "field"))
+        }
+        InputError::InvalidUtf8 { column: None, .. } => "text that is not UTF-8".to_owned(),
+        InputError::InvalidUtf8 { column: Some(column), .. } => {
+            format!("column {column:?} is not UTF-8")
+        }
+        InputError::Stray { stray, .. } => stray.to_string(),
+        InputError::Misquoted { column, how, .. } => format!("column {column:?} {how}"),
+        InputError::UnterminatedQuote { .. } => "a quote that is never closed".to_owned(),
+        InputError::RecordTooLong { limit_bytes, .. } => {
+            format!("a row longer than {} bytes", grouped(*limit_bytes))
+        }
+        InputError::BadValue { column, fault, .. } => format!("column {column:?} {fault}"),
+        InputError::TotalTooLarge { column, .. } => {
+            format!("values of one key in column {column:?} add up to too much")
+        }
+        InputError::DuplicateKey { .. } => {
+            "a key that stands in an earlier row, which the agreement refuses".to_owned()
+        }
+        InputError::KeyTooLong { column, max_bytes, .. } => format!(
+            "column {column:?} makes the key longer than {} bytes",
+            grouped(*max_bytes as u64)
+        ),
+        InputError::Refused { column, reason, .. } => {
+            format!("column {column:?} {}", refusal(*reason))
+        }
+        error => error.to_string(),
+    }
+}
+
+/// What a file that can be used has in it that may lose matches.
+pub(crate) fn warnings(counts: &KeyCounts) -> Vec<String> {
+    let quoted = counts.single_quoted.iter().map(|quoted| {
+        let places: Vec<String> = quoted.first.iter().map(ToString::to_string).collect();
+        let more = if quoted.count > places.len() as u64 { " and more" } else { "" };
+        format!(
+            "column {:?} holds values in single quotes, which are compared with their quotes, in {}: {}{more}",
+            quoted.column,
+            counted(quoted.count, "row"),
+            places.join(", "),
+        )
+    });
+    quoted.collect()
 }
 
 fn data(error: &InputError) -> Message {
@@ -79,12 +152,20 @@ fn data(error: &InputError) -> Message {
             "check how it was exported; if its first row is data, add --no-header; an empty side needs \
              min_rows = 0 in the agreement",
         ),
-        InputError::ColumnMissing { path, column, nearest } => Message::here(
+        InputError::ColumnMissing { path, column, nearest, guessed } => Message::here(
             format!("the input file {} has no column {column:?}", path.display()),
             if nearest.is_empty() {
-                "choose a column of the file with --column KEY=COLUMN, KEY being its name in the \
-                 agreement; if the first row is data, add --no-header and choose by number"
-                    .to_owned()
+                let delimiter = guessed.map_or(String::new(), |guessed| {
+                    let by = match guessed {
+                        b'\t' => "tabs".to_owned(),
+                        byte => format!("{:?}", char::from(byte)),
+                    };
+                    format!("; its fields were taken to be separated by {by}, --delimiter says otherwise")
+                });
+                format!(
+                    "choose a column of the file with --column KEY=COLUMN, KEY being its name in the \
+                     agreement; if the first row is data, add --no-header and choose by number{delimiter}"
+                )
             } else {
                 format!(
                     "columns like it: {}; --column KEY=COLUMN chooses one, KEY being its name in \
@@ -93,10 +174,9 @@ fn data(error: &InputError) -> Message {
                 )
             },
         ),
-        InputError::DuplicateColumn { path, column, first, second } => Message::here(
+        InputError::DuplicateColumn { path, first, second } => Message::here(
             format!(
-                "the input file {} has the column {column:?} twice, as column {first} and column \
-                 {second}",
+                "the input file {} has two columns of one name, column {first} and column {second}",
                 path.display()
             ),
             "rename one of them; if the first row is data, add --no-header",
@@ -135,6 +215,19 @@ fn data(error: &InputError) -> Message {
                 _ => "a quote inside a quoted value is written twice, as \"\"",
             },
         ),
+        InputError::Misquoted { path, place, column, how } => Message::here(
+            format!("{}, {place}: column {column:?} {how}", path.display()),
+            match how {
+                Misquoted::BlankBeforeQuote => {
+                    "the blank and the quotes would be compared too: take out the blanks between a \
+                     delimiter and a quote, or export the file again"
+                }
+                _ => {
+                    "the quotes would be compared too, only \" quotes a value in CSV: export the file \
+                     again with these, or with none"
+                }
+            },
+        ),
         InputError::UnterminatedQuote { path, line } => Message::here(
             format!("{}, line {line}: the quote that opens here is never closed", path.display()),
             "close the quote, or write a quote inside a value twice, as \"\"",
@@ -150,6 +243,18 @@ fn data(error: &InputError) -> Message {
         InputError::DamagedCompression { path, codec } => Message::here(
             format!("{}: the {codec} data is damaged or cut off", path.display()),
             "copy or compress the file again",
+        ),
+        InputError::WindowTooLarge { path } => Message::here(
+            format!("{}: the zstd data needs a window of more than 128 MiB", path.display()),
+            "it is whole, but was compressed with `zstd --long=28` or more: compress it again without, or \
+             give the file uncompressed",
+        ),
+        InputError::TooManyOpen { path } => Message::here(
+            format!(
+                "{} cannot be opened: this process, or the machine, has too many files open",
+                path.display()
+            ),
+            files::MORE_FILES,
         ),
         InputError::DamagedParquet { path } => Message::here(
             format!("{}: the Parquet data is damaged or of an unsupported kind", path.display()),
@@ -219,7 +324,10 @@ fn data(error: &InputError) -> Message {
             "that is the max_rows of the agreement: agree on a larger one, or bring fewer rows",
         ),
         InputError::Changed { path } => Message::here(
-            format!("the input file {} changed during the run", path.display()),
+            format!(
+                "the input file {} was changed, replaced or removed during the run",
+                path.display()
+            ),
             "no result was written; run again on a file that nobody writes to",
         ),
         error => Message::here(error.to_string(), "run `vesica check` on the file"),
@@ -273,6 +381,17 @@ fn output(error: &OutputError) -> Message {
         OutputError::Unwritable { path, reason } => Message::here(
             format!("the output {} cannot be written: {}", path.display(), files::cause(*reason)),
             files::write_hint(*reason),
+        ),
+        OutputError::TooManyOpen { path } => Message::here(
+            format!(
+                "the output {} cannot be made: this process, or the machine, has too many files open",
+                path.display()
+            ),
+            files::MORE_FILES,
+        ),
+        OutputError::UnwritableCell { place, column, type_name } => Message::here(
+            format!("{place}: column {column:?} of type {type_name} holds a value that is no text"),
+            "give the output a name that ends in .parquet, or leave the column out of the input",
         ),
         OutputError::UnsupportedTextType { column, type_name } => Message::here(
             format!("column {column:?} of type {type_name} cannot be written as text"),

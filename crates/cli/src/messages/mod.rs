@@ -169,6 +169,37 @@ pub(crate) fn of(failure: &Failure) -> Message {
             format!("standard output cannot be written: {}", files::cause(error.kind())),
             files::write_hint(error.kind()),
         ),
+        Failure::Untold { error, result, report } => {
+            let cause = files::cause(error.kind());
+            let lost = format!("the summary cannot be written to standard output: {cause}");
+            match (result, report) {
+                (Some(path), _) => Message::here(
+                    lost,
+                    format!("the run is over, and its result is in place in {}", path.display()),
+                ),
+                (None, Some(path)) => Message::here(
+                    lost,
+                    format!("the run is over, and its report is in place in {}", path.display()),
+                ),
+                (None, None) => Message::here(
+                    lost,
+                    "the run is over, and what it said is lost; --report FILE or --output FILE keeps it",
+                ),
+            }
+        }
+        Failure::NowhereToTell => Message::here(
+            "standard output is closed: the answer would be lost",
+            "add --output FILE or --report FILE, or let standard output go somewhere",
+        ),
+        Failure::Faults(faults) => input::faults(faults),
+        Failure::InState { what, path, folder } => Message::here(
+            format!(
+                "the {what} file {} would be in {}, which is removed when the run is over",
+                path.display(),
+                folder.display()
+            ),
+            format!("choose another place for the {what}, or another --state"),
+        ),
         Failure::Bench(error) => bench(error),
         Failure::Demo(error) => demo(error),
     }

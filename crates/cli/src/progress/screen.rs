@@ -27,6 +27,8 @@ enum Manner {
 /// Where a run tells what it does.
 pub(crate) struct Screen {
     manner: Manner,
+    /// Whether standard error has log lines and nothing else.
+    log_on_stderr: bool,
     steps: Mutex<HashMap<String, Step>>,
 }
 
@@ -58,7 +60,7 @@ impl Screen {
         } else {
             Manner::Lines
         };
-        Self { manner, steps: Mutex::default() }
+        Self { manner, log_on_stderr, steps: Mutex::default() }
     }
 
     /// Takes the bars off the terminal.
@@ -88,6 +90,17 @@ impl Screen {
             // Standard error that cannot be written is no reason to end a run.
             Manner::Lines => drop(writeln!(io::stderr(), "{line}")),
             Manner::Bars(bars) => drop(bars.println(line)),
+        }
+    }
+
+    /// A line of what may spoil the result, also when quiet.
+    pub(crate) fn warn(&self, line: &str) {
+        tracing::warn!("{line}");
+        let line = format!("warning: {line}");
+        match &self.manner {
+            Manner::Silent if self.log_on_stderr => {}
+            Manner::Silent => drop(writeln!(io::stderr(), "{line}")),
+            _ => self.say(&line),
         }
     }
 

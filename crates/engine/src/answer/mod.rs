@@ -42,8 +42,9 @@ pub(crate) enum Answer {
 
 /// The keys that either party has.
 pub(crate) struct Union {
-    /// Their texts, in an order that says nothing of who has them, and whether only the other party has it.
-    pub(crate) keys: Vec<(Vec<u8>, bool)>,
+    /// Their texts, in an order that says nothing of who has them, and the position among one's own keys; none where
+    /// only the other party has it.
+    pub(crate) keys: Vec<(Vec<u8>, Option<u32>)>,
     /// How many only the other party has.
     pub(crate) new: u64,
 }

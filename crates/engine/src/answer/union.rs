@@ -11,9 +11,10 @@ use vesica_records::KeyTexts;
 /// [`Misbehaviour::SelfCheckFailed`] when one of `theirs` is an own one, or is there twice.
 pub(super) fn joined(set: &CheckedSet, theirs: &KeyTexts) -> Result<Union, Misbehaviour> {
     let own = set.keys().into_iter().flat_map(KeyTexts::iter);
-    let mut keys: Vec<(Vec<u8>, bool)> = own
-        .map(|key| (key.to_vec(), false))
-        .chain(theirs.iter().map(|key| (key.to_vec(), true)))
+    let mut keys: Vec<(Vec<u8>, Option<u32>)> = own
+        .zip(0..)
+        .map(|(key, position)| (key.to_vec(), Some(position)))
+        .chain(theirs.iter().map(|key| (key.to_vec(), None)))
         .collect();
     keys.sort_unstable();
     match keys.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -42,9 +43,9 @@ mod tests {
         let set = CheckedSet::new(items, 0, 0, &[7; 32], rng).unwrap();
         let set = set.with_keys(texts(&["m", "c"]), None).unwrap();
         let union = joined(&set, &texts(&["z", "d"])).unwrap();
-        let keys: Vec<(&[u8], bool)> =
-            union.keys.iter().map(|(key, new)| (&key[..], *new)).collect();
-        assert_eq!(keys, [(&b"c"[..], false), (b"d", true), (b"m", false), (b"z", true)]);
+        let keys: Vec<(&[u8], Option<u32>)> =
+            union.keys.iter().map(|(key, own)| (&key[..], *own)).collect();
+        assert_eq!(keys, [(&b"c"[..], Some(1)), (b"d", None), (b"m", Some(0)), (b"z", None)]);
         assert_eq!(union.new, 2);
         for theirs in [&["c"][..], &["d", "d"]] {
             assert_eq!(joined(&set, &texts(theirs)).err(), Some(Misbehaviour::SelfCheckFailed));

@@ -1,12 +1,12 @@
 //! Key cells and whole rows, a batch at a time.
 
-use super::cells::{NoText, TextColumn};
+use super::cells::{NoText, TextColumn, may_lack_text};
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
-use crate::error::{EncodingGuess, InputError, Place};
+use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
 use crate::rows::Row;
 use crate::source::Source;
-use arrow::array::RecordBatch;
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -111,6 +111,59 @@ pub(crate) fn no_text(
             guess: EncodingGuess::Unknown,
         },
         NoText::Damaged => InputError::DamagedParquet { path },
+    }
+}
+
+/// Reads the columns whose cells may have no text form, and says which cell has none.
+pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteError> {
+    let fields = table.schema().fields();
+    let doubtful: Vec<usize> =
+        (0..fields.len()).filter(|at| may_lack_text(fields[*at].data_type())).collect();
+    if doubtful.is_empty() {
+        return Ok(());
+    }
+    let file = source.reopen()?;
+    let mut reader = guarded(source.path(), || {
+        let whole = table.whole().clone();
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole);
+        let mask = ProjectionMask::roots(builder.parquet_schema(), doubtful.iter().copied());
+        let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
+        reader.map_err(|error| parquet_error(source, &error))
+    })?;
+    let mut first_row = 1;
+    loop {
+        let found = guarded(source.path(), || {
+            let Some(batch) = reader.next() else { return Ok(None) };
+            let damaged = |_| InputError::DamagedParquet { path: source.path().to_path_buf() };
+            let batch = batch.map_err(damaged)?;
+            let bad = batch
+                .columns()
+                .iter()
+                .zip(&doubtful)
+                .find_map(|(array, column)| Some((unwritable_row(array)?, *column)));
+            Ok(Some((batch.num_rows(), bad)))
+        })?;
+        let Some((rows, bad)) = found else { return Ok(()) };
+        if let Some((row, column)) = bad {
+            let field = &fields[column];
+            let (column, type_name) = (field.name().clone(), field.data_type().to_string());
+            let place = Place::Row(first_row + row as u64);
+            return Err(OutputError::UnwritableCell { place, column, type_name }.into());
+        }
+        first_row += rows as u64;
+    }
+}
+
+/// The first row of `array` without a text form.
+fn unwritable_row(array: &ArrayRef) -> Option<usize> {
+    match TextColumn::new(array) {
+        Ok(_) => None,
+        Err(NoText::NotUtf8 { row, .. }) => Some(row),
+        Err(NoText::Damaged) => Some(
+            (0..array.len())
+                .find(|row| TextColumn::new(&array.slice(*row, 1)).is_err())
+                .unwrap_or(0),
+        ),
     }
 }
 

@@ -127,6 +127,22 @@ pub(crate) fn has_text_form(data_type: &DataType) -> bool {
     data_type.is_floating() || can_be_key(data_type)
 }
 
+/// Whether a cell of the type may have no text form, although the type has one.
+pub(crate) fn may_lack_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => may_lack_text(values),
+        DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::Date32
+        | DataType::Date64
+        | DataType::Timestamp(..)
+        | DataType::Time32(..)
+        | DataType::Time64(..) => true,
+        _ => false,
+    }
+}
+
 /// Whether cells of the type can be compared as text. Floating-point numbers cannot: what is
 /// equal after one export need not be after another.
 pub(crate) fn can_be_key(data_type: &DataType) -> bool {

@@ -10,6 +10,6 @@ pub(crate) mod cells;
 mod guard;
 mod table;
 
-pub(crate) use batches::{KeyBatches, RowBatches, no_text};
+pub(crate) use batches::{KeyBatches, RowBatches, check_texts, no_text};
 pub use guard::panic_is_caught;
 pub(crate) use table::Table;

@@ -1,6 +1,6 @@
 //! Results that cannot be written.
 
-use super::{FileKind, InputError};
+use super::{FileKind, InputError, Place, is_too_many_open};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +54,12 @@ pub enum OutputError {
         /// The system's reason.
         reason: io::ErrorKind,
     },
+    /// This process has as many files open as it may.
+    #[error("{} cannot be made: too many files are open", path.display())]
+    TooManyOpen {
+        /// The output.
+        path: PathBuf,
+    },
     /// A document is written as JSON, and the name says another format.
     #[error("{} does not end in .json", path.display())]
     NotJson {
@@ -63,6 +69,16 @@ pub enum OutputError {
     /// A column has a type that a text file cannot hold.
     #[error("column {column:?} of type {type_name} cannot be written as text")]
     UnsupportedTextType {
+        /// The column.
+        column: String,
+        /// Arrow's name of the type.
+        type_name: String,
+    },
+    /// A cell has no text form: binary that is not UTF-8, or a time out of every calendar.
+    #[error("{place}: column {column:?} of type {type_name} cannot be written as text")]
+    UnwritableCell {
+        /// The first row with such a cell, or the first of some thousand rows that have one.
+        place: Place,
         /// The column.
         column: String,
         /// Arrow's name of the type.
@@ -82,6 +98,9 @@ impl OutputError {
     /// The error of creating or writing `path`.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let path = path.to_path_buf();
+        if is_too_many_open(error) {
+            return OutputError::TooManyOpen { path };
+        }
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 OutputError::DiskFull { path }

@@ -7,8 +7,10 @@ use std::fmt;
 /// Digits without their separators. Full-width digits count as digits.
 ///
 /// Blanks, hyphens and dashes, dots, commas, slashes, parentheses, apostrophes and underscores
-/// separate. One dot or comma before the last one or two digits and no other separator is a
-/// decimal number: dropping its point would make `12.5` and `125` equal.
+/// separate, unless they make a decimal number: dropping its point would make `12.5` and `125` equal.
+/// A decimal number has both a point and a comma, as `1.234,50`; or one of them alone, as its last
+/// separator, before at most two digits, with nothing but marks of thousands before it, as `12.5`
+/// or `1 234,50`.
 pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if !cell.is_empty() && cell.iter().all(u8::is_ascii_digit) {
         out.extend_from_slice(cell);
@@ -19,29 +21,60 @@ pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
         return Ok(());
     }
     let start = out.len();
-    let mut separators = 0;
-    let mut point = None;
+    let mut seen = Separators::default();
     for c in text.chars() {
         match c {
-            '0'..='9' => out.push(c as u8),
-            '\u{ff10}'..='\u{ff19}' => out.push(b'0' + (c as u32 - 0xff10) as u8),
+            '0'..='9' => {
+                seen.digit(out.len() > start);
+                out.push(c as u8);
+            }
+            '\u{ff10}'..='\u{ff19}' => {
+                seen.digit(out.len() > start);
+                out.push(b'0' + (c as u32 - 0xff10) as u8);
+            }
             '.' | ',' => {
-                separators += 1;
-                point = Some(out.len());
+                seen.points += u32::from(c == '.');
+                seen.commas += u32::from(c == ',');
+                seen.last_mark = Some(out.len());
             }
-            '-' | '/' | '(' | ')' | '\'' | '_' | '\u{2010}'..='\u{2015}' | '\u{2019}' => {
-                separators += 1;
-            }
-            _ if c.is_whitespace() => separators += 1,
+            '\'' | '_' | '\u{2019}' => seen.last_mark = None,
+            _ if c.is_whitespace() => seen.last_mark = None,
+            '-' | '/' | '(' | ')' | '\u{2010}'..='\u{2015}' => seen.pending += 1,
             _ => return Err(Refusal::NotDigits),
         }
     }
     if out.len() == start {
         return Err(Refusal::NotDigits);
     }
-    match point {
-        Some(point) if separators == 1 && out.len() - point <= 2 => Err(Refusal::DecimalNumber),
-        _ => Ok(()),
+    if seen.are_of_a_decimal(out.len()) { Err(Refusal::DecimalNumber) } else { Ok(()) }
+}
+
+/// The separators of a value.
+#[derive(Default)]
+struct Separators {
+    points: u32,
+    commas: u32,
+    /// Those between digits that no number has inside.
+    others: u32,
+    /// The same since the last digit: at the ends of a number they are its sign.
+    pending: u32,
+    /// Digits before the last point or comma, where no other separator follows.
+    last_mark: Option<usize>,
+}
+
+impl Separators {
+    /// Notes a digit; `is_inside` says that it is not the first.
+    fn digit(&mut self, is_inside: bool) {
+        self.others += if is_inside { self.pending } else { 0 };
+        self.pending = 0;
+    }
+
+    fn are_of_a_decimal(&self, digits: usize) -> bool {
+        if self.points > 0 && self.commas > 0 {
+            return true;
+        }
+        let before_few = self.last_mark.is_some_and(|at| digits - at <= 2);
+        before_few && self.points + self.commas == 1 && self.others == 0
     }
 }
 

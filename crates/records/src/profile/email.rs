@@ -79,6 +79,16 @@ pub(super) fn google(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     }
     out.truncate(keep);
     out.extend_from_slice(b"@gmail.com");
+    if out[start..].is_ascii() {
+        return Ok(());
+    }
+    // What the dots kept apart may make one character now, or stand at the beginning as a blank.
+    let folded = lower_case(&out[start..]);
+    out.truncate(start);
+    if folded.starts_with('@') {
+        return Err(Refusal::NotAnEmail);
+    }
+    out.extend_from_slice(folded.as_bytes());
     Ok(())
 }
 

@@ -6,8 +6,8 @@
 //!
 //! Text rules shared by all profiles but `exact`:
 //!
-//! * blanks are the characters with Unicode's `White_Space` property, U+200B (zero-width space)
-//!   and U+FEFF (byte order mark); they are removed at both ends;
+//! * blanks are the characters with Unicode's `White_Space` or `Bidi_Control` property, U+200B
+//!   (zero-width space) and U+FEFF (byte order mark); they are removed at both ends;
 //! * text is brought to Unicode normalisation form C, so that `é` as one character equals `e`
 //!   with a combining accent;
 //! * a value that is empty after that is *empty*: the row has no key.
@@ -90,7 +90,7 @@ pub enum Refusal {
     /// A character other than digits and separators.
     #[error("holds characters other than digits")]
     NotDigits,
-    /// A number with decimals, as `12.50` or `12345.0`.
+    /// A number with decimals, as `12.50`, `12345.0` or `1.234,50`.
     #[error("holds a decimal number")]
     DecimalNumber,
     /// A character other than hexadecimal digits.
@@ -158,40 +158,43 @@ const fn row(name: &'static str, version: u32, description: &'static str) -> Cat
 
 const EXACT: CatalogueRow =
     row("exact", 1, "the bytes as they are; only a zero-length value is empty");
-const TRIM: CatalogueRow = row("trim", 1, "blanks at both ends removed, Unicode form C");
-const LOWER: CatalogueRow = row("lower", 1, "as trim, then Unicode lower case");
+const TRIM: CatalogueRow = row("trim", 2, "blanks at both ends removed, Unicode form C");
+const LOWER: CatalogueRow = row("lower", 2, "as trim, then Unicode lower case");
 const EMAIL: CatalogueRow =
-    row("email", 1, "trimmed, lower case, domain in IDNA ASCII form; nothing provider-specific");
+    row("email", 2, "trimmed, lower case, domain in IDNA ASCII form; nothing provider-specific");
 const EMAIL_GOOGLE: CatalogueRow = row(
     "email:google",
-    1,
+    2,
     "as email; for gmail.com and googlemail.com also dots and +tags removed, domain gmail.com",
 );
 const PHONE: CatalogueRow = row(
     "phone:<REGION>",
-    1,
+    2,
     "E.164; numbers without country code belong to the region, as phone:GB",
 );
 const DATE: CatalogueRow =
-    row("date", 1, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
-const DATE_DMY: CatalogueRow = row("date:dmy", 1, "as date; where ambiguous the day comes first");
-const DATE_MDY: CatalogueRow = row("date:mdy", 1, "as date; where ambiguous the month comes first");
-const DIGITS: CatalogueRow =
-    row("digits", 1, "digits only; separators removed, leading zeros kept, anything else refused");
+    row("date", 2, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
+const DATE_DMY: CatalogueRow = row("date:dmy", 2, "as date; where ambiguous the day comes first");
+const DATE_MDY: CatalogueRow = row("date:mdy", 2, "as date; where ambiguous the month comes first");
+const DIGITS: CatalogueRow = row(
+    "digits",
+    2,
+    "digits only; separators removed, leading zeros kept, decimal numbers and anything else refused",
+);
 const HEX: CatalogueRow =
-    row("hex", 1, "hexadecimal, lower case, without 0x; an even number of digits");
+    row("hex", 2, "hexadecimal, lower case, without 0x; an even number of digits");
 const HEX_DIGEST: CatalogueRow = row(
     "hex:<DIGEST>",
-    1,
+    2,
     "as hex, of the digest's length: md5, sha1, sha224, sha256, sha384, sha512",
 );
 
 const INTEGER: CatalogueRow = row(
     "integer:<BITS>",
-    1,
+    2,
     "a whole number of at most so many bits, 1 to 64; leading zeros removed",
 );
-const IPV4: CatalogueRow = row("ipv4", 1, "an IPv4 address in dotted decimal form");
+const IPV4: CatalogueRow = row("ipv4", 2, "an IPv4 address in dotted decimal form");
 
 impl Profile {
     /// Longest value a profile takes, in bytes.

@@ -9,8 +9,12 @@ pub(super) fn is_ascii_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
+/// White space, and characters without a width that copying leaves at the ends of a value: the zero-width space, the
+/// byte order mark, and Unicode's `Bidi_Control`, which spreadsheets and chats put around numbers and addresses.
 fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')
+    c.is_whitespace()
+        || matches!(c, '\u{200b}' | '\u{feff}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// An ASCII cell without blanks at its ends; `None` if it is not ASCII.

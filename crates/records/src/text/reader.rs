@@ -2,8 +2,8 @@
 
 use super::scan::{Scan, Span, line_ends, scan, unescape};
 use super::stream::ByteStream;
-use crate::error::{EncodingGuess, InputError, Place, Stray};
-use memchr::memchr;
+use crate::error::{EncodingGuess, InputError, Misquoted, Place, Stray};
+use memchr::{memchr, memchr2};
 
 /// Buffer of a reader; it grows only for a record that does not fit.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -33,6 +33,19 @@ impl<'a> Record<'a> {
         (&self.data[..self.body], self.data)
     }
 
+    /// How a cell is quoted, where that is not the way of CSV. A cell in proper quotes may hold anything.
+    #[inline]
+    pub(crate) fn misquoted(&self, index: usize) -> Option<Misquoted> {
+        let span = self.spans[index];
+        let (start, end) = (span.start as usize, span.end as usize);
+        match self.data[start..end].first() {
+            Some(b' ' | b'\t' | b'\'') if start == 0 || self.data[start - 1] != b'"' => {
+                misquoted(&self.data[start..end])
+            }
+            _ => None,
+        }
+    }
+
     /// The text of a cell; `scratch` holds it where quotes had to be undoubled.
     #[inline]
     pub(crate) fn cell<'b>(&'b self, index: usize, scratch: &'b mut Vec<u8>) -> &'b [u8] {
@@ -44,6 +57,16 @@ impl<'a> Record<'a> {
         scratch.clear();
         unescape(cell, scratch);
         scratch
+    }
+}
+
+/// The same for a cell without quotes of its own.
+#[cold]
+fn misquoted(cell: &[u8]) -> Option<Misquoted> {
+    match cell.trim_ascii() {
+        [b'"', ..] => Some(Misquoted::BlankBeforeQuote),
+        [b'\'', _, .., b'\''] => Some(Misquoted::SingleQuotes),
+        _ => None,
     }
 }
 
@@ -77,6 +100,12 @@ pub(crate) struct RecordReader {
     line: u64,
     names: Vec<String>,
     had_bom: bool,
+    /// Whether a record that is at fault is passed over, so that the next one can be asked for.
+    goes_on: bool,
+    /// What is wrong with a record that is still being read.
+    pending: Option<InputError>,
+    /// Whether a fault hid the rest of the file.
+    is_cut: bool,
 }
 
 impl RecordReader {
@@ -103,6 +132,9 @@ impl RecordReader {
             line: 1,
             names: Vec::new(),
             had_bom: false,
+            goes_on: false,
+            pending: None,
+            is_cut: false,
         };
         reader.refill()?;
         if reader.buf[..reader.end].starts_with(BOM) {
@@ -115,6 +147,16 @@ impl RecordReader {
     /// From now on every record must have as many cells as there are `names`.
     pub(crate) fn expect(&mut self, names: &[String]) {
         self.names = names.to_vec();
+    }
+
+    /// From now on the record after one that is at fault can be read, unless the fault hides the rest of the file.
+    pub(crate) fn go_on_after_faults(&mut self) {
+        self.goes_on = true;
+    }
+
+    /// Whether nothing can be read after the last error.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut || !self.goes_on
     }
 
     pub(crate) fn had_bom(&self) -> bool {
@@ -137,23 +179,21 @@ impl RecordReader {
             let data = &self.buf[self.pos..self.end];
             match scan(data, self.at_end, self.delimiter, &mut self.spans) {
                 Scan::Record { body, len, lines } => {
-                    if let Some(flaw) = self.flaw
-                        && flaw.at < self.pos + len
-                    {
-                        return Err(self.flawed(flaw));
+                    self.look_at_flaws(self.pos + len)?;
+                    let (start, line) = (self.pos, self.line);
+                    self.pos += len;
+                    self.line += lines;
+                    if let Some(error) = self.pending.take() {
+                        return Err(error);
                     }
                     if !self.names.is_empty() && self.spans.len() != self.names.len() {
                         return Err(InputError::Ragged {
                             path: self.stream.path().to_path_buf(),
-                            line: self.line,
+                            line,
                             expected: self.names.len(),
                             found: self.spans.len(),
                         });
                     }
-                    let line = self.line;
-                    self.line += lines;
-                    let start = self.pos;
-                    self.pos += len;
                     return Ok(Some(Record {
                         data: &self.buf[start..start + len],
                         spans: &self.spans,
@@ -163,11 +203,10 @@ impl RecordReader {
                 }
                 Scan::Incomplete => self.make_room()?,
                 Scan::Unterminated(at) => {
-                    if let Some(flaw) = self.flaw {
-                        return Err(self.flawed(flaw));
-                    }
+                    self.look_at_flaws(self.end)?;
                     let (line, _) = self.locate(self.pos + at);
                     let path = self.stream.path().to_path_buf();
+                    self.is_cut = true;
                     return Err(InputError::UnterminatedQuote { path, line });
                 }
                 Scan::AfterQuote(at) => {
@@ -177,14 +216,68 @@ impl RecordReader {
                         self.make_room()?;
                         continue;
                     }
-                    if let Some(flaw) = self.flaw
-                        && flaw.at <= at
-                    {
-                        return Err(self.flawed(flaw));
+                    self.look_at_flaws(at + 1)?;
+                    let stray = self.stray(at, Stray::AfterQuote);
+                    if self.goes_on {
+                        self.skip_line(at)?;
                     }
-                    return Err(self.stray(at, Stray::AfterQuote));
+                    return Err(self.pending.take().unwrap_or(stray));
                 }
             }
+        }
+    }
+
+    /// Takes the flaws before `end` for the record's error: at once, or when its end is found.
+    #[inline]
+    fn look_at_flaws(&mut self, end: usize) -> Result<(), InputError> {
+        match self.flaw {
+            Some(flaw) if flaw.at < end => self.pass_over_flaws(end),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn pass_over_flaws(&mut self, end: usize) -> Result<(), InputError> {
+        while let Some(flaw) = self.flaw.filter(|flaw| flaw.at < end) {
+            if self.pending.is_none() {
+                let error = self.flawed(flaw);
+                if !self.goes_on {
+                    return Err(error);
+                }
+                self.pending = Some(error);
+            }
+            self.flaw = None;
+            self.checked = flaw.at + 1;
+            self.check();
+        }
+        Ok(())
+    }
+
+    /// Goes to the beginning of the line after the one of byte `at`.
+    #[cold]
+    fn skip_line(&mut self, at: usize) -> Result<(), InputError> {
+        let mut from = at;
+        loop {
+            let found = memchr2(b'\n', b'\r', &self.buf[from..self.end]).map(|len| from + len);
+            let passed = found.unwrap_or(self.end);
+            self.line += line_ends(&self.buf[self.pos..passed]);
+            self.pos = passed;
+            // What is passed over is not looked at.
+            self.flaw = None;
+            self.checked = passed;
+            match self.buf[passed..self.end] {
+                [] if self.at_end => return Ok(()),
+                [] | [b'\r'] if !self.at_end => self.refill()?,
+                [b'\r', b'\n', ..] => self.pos += 2,
+                _ => self.pos += 1,
+            }
+            if found.is_some() && self.pos > passed {
+                self.line += 1;
+                self.checked = self.pos;
+                self.check();
+                return Ok(());
+            }
+            from = self.pos;
         }
     }
 
@@ -213,11 +306,10 @@ impl RecordReader {
     /// Reads on, after the buffer did not hold a whole record.
     #[cold]
     fn make_room(&mut self) -> Result<(), InputError> {
-        if let Some(flaw) = self.flaw {
-            return Err(self.flawed(flaw));
-        }
+        self.look_at_flaws(self.end)?;
         if self.pos == 0 && self.end == self.buf.len() {
             if self.buf.len() >= RECORD_LIMIT_BYTES {
+                self.is_cut = true;
                 return Err(InputError::RecordTooLong {
                     path: self.stream.path().to_path_buf(),
                     line: self.line,

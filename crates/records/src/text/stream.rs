@@ -25,6 +25,12 @@ impl Read for Counted {
     }
 }
 
+/// Whether zstd says that the data looks back further than it takes. It has a number for that, of which the error keeps
+/// the text alone.
+fn is_window_too_large(error: &io::Error) -> bool {
+    error.to_string().contains("requires too much memory")
+}
+
 /// Decompressed bytes of a file.
 pub(crate) struct ByteStream {
     inner: Box<dyn Read>,
@@ -78,6 +84,8 @@ impl ByteStream {
     fn failure(&self, error: &io::Error) -> InputError {
         if self.codec == Codec::Plain || error.raw_os_error().is_some() {
             InputError::io(&self.path, error)
+        } else if self.codec == Codec::Zstd && is_window_too_large(error) {
+            InputError::WindowTooLarge { path: self.path.clone() }
         } else {
             InputError::DamagedCompression { path: self.path.clone(), codec: self.codec }
         }

@@ -1,0 +1,109 @@
+//! What is wrong with the rows of a file, counted: for a pass that goes on where a run would end.
+
+use crate::error::{InputError, Place};
+
+/// Places kept for each kind.
+const FIRST_PLACES: usize = 5;
+
+/// Rows with the same thing wrong in the same column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultCount {
+    /// The first of them that was met, as the error that would end a run.
+    pub example: InputError,
+    /// How many.
+    pub count: u64,
+    /// The first places in the file, at most five, ascending.
+    pub first: Vec<Place>,
+}
+
+/// The faults of a file by their kind, in the order in which they were first met.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    kinds: Vec<FaultCount>,
+    is_cut: bool,
+}
+
+impl Faults {
+    /// The kinds.
+    pub fn kinds(&self) -> &[FaultCount] {
+        &self.kinds
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// How many there are of all kinds.
+    pub fn total(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.count).sum()
+    }
+
+    /// Whether the last fault hid the rest of the file.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Counts an error that is a row's; gives back any other.
+    pub(crate) fn take(&mut self, error: InputError) -> Result<(), InputError> {
+        let Some(place) = error.place() else { return Err(error) };
+        self.note(error, 1, &[place]);
+        Ok(())
+    }
+
+    /// Counts `count` errors, `places` being the first of them.
+    pub(crate) fn note(&mut self, error: InputError, count: u64, places: &[Place]) {
+        let known = self.kinds.iter_mut().find(|kind| kind.example.is_like(&error));
+        let kind = match known {
+            Some(kind) => kind,
+            None => {
+                let new = FaultCount { example: error, count: 0, first: Vec::new() };
+                self.kinds.push(new);
+                let last = self.kinds.len() - 1;
+                &mut self.kinds[last]
+            }
+        };
+        kind.count += count;
+        for place in places {
+            // Nearly always the last one: a pass goes through the file in its order.
+            let at = kind.first.partition_point(|known| known <= place);
+            if at < FIRST_PLACES {
+                kind.first.insert(at, *place);
+                kind.first.truncate(FIRST_PLACES);
+            }
+        }
+    }
+
+    /// Notes that nothing after the last fault could be read.
+    pub(crate) fn cut(&mut self) {
+        self.is_cut = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ragged(line: u64, found: usize) -> InputError {
+        InputError::Ragged { path: "a.csv".into(), line, expected: 2, found }
+    }
+
+    #[test]
+    fn faults_of_one_kind_are_counted_and_the_first_places_kept_in_order() {
+        let mut faults = Faults::default();
+        for line in [9, 3, 12, 7, 5, 4, 20] {
+            faults.take(ragged(line, line as usize)).unwrap();
+        }
+        let [kind] = faults.kinds() else { panic!("{faults:?}") };
+        assert_eq!((kind.count, faults.total()), (7, 7));
+        assert_eq!(kind.first, [3, 4, 5, 7, 9].map(Place::Line));
+        assert_eq!(kind.example, ragged(9, 9));
+    }
+
+    #[test]
+    fn what_is_no_fault_of_a_row_is_given_back() {
+        let mut faults = Faults::default();
+        assert_eq!(faults.take(InputError::Interrupted), Err(InputError::Interrupted));
+        assert!(faults.is_empty());
+    }
+}

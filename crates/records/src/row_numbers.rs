@@ -1,0 +1,55 @@
+//! Which rows of the file have a key, for results that name keys and not rows.
+
+/// The numbers of the rows of each key. Rows are counted from 1, a header, blank lines and rows that are no rows left
+/// out: the number of a row is its place in any table that is read from the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowNumbers {
+    numbers: Vec<u64>,
+    ends: Vec<usize>,
+}
+
+impl RowNumbers {
+    /// Those of key number `index`, ascending.
+    ///
+    /// # Panics
+    /// Unless there is such a key.
+    pub fn get(&self, index: usize) -> &[u64] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.numbers[start..self.ends[index]]
+    }
+
+    /// Adds a key of one row.
+    pub(crate) fn push(&mut self, row: u64) {
+        self.numbers.push(row);
+        self.ends.push(self.numbers.len());
+    }
+
+    /// Makes one key of each group of keys, in their order.
+    pub(crate) fn merge<'g>(&mut self, groups: impl Iterator<Item = &'g [u32]>) {
+        let mut merged = Self { numbers: Vec::with_capacity(self.numbers.len()), ends: Vec::new() };
+        for group in groups {
+            // Keys of a group come in the order of their rows.
+            for key in group {
+                merged.numbers.extend_from_slice(self.get(*key as usize));
+            }
+            merged.ends.push(merged.numbers.len());
+        }
+        *self = merged;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_one_key_stay_together_and_in_order() {
+        let mut rows = RowNumbers::default();
+        (1..=5).for_each(|row| rows.push(row));
+        rows.merge([&[1, 3][..], &[0], &[2, 4]].into_iter());
+        assert_eq!([rows.get(0), rows.get(1), rows.get(2)], [&[2, 4][..], &[1], &[3, 5]]);
+        rows.push(6);
+        rows.merge([&[2][..], &[0, 3], &[1]].into_iter());
+        assert_eq!([rows.get(0), rows.get(1), rows.get(2)], [&[3, 5][..], &[2, 4, 6], &[1]]);
+    }
+}
