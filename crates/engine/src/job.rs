@@ -237,7 +237,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         Err(error) => return Err(run.fail(&session, error)),
     };
     drop(ctx);
-    run.close(&session, &*observer);
+    run.close(&session, &*observer)?;
     let matched = done.check(&agreement, &seats, &*observer)?;
 
     let mut rows_written = None;

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vesica_core::{PsiParams, Role, SessionId, StopReason};
+use vesica_core::{PsiParams, Role, SessionId, StopReason, TransportError};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
 use vesica_protocols::{Output, Party};
@@ -360,10 +360,18 @@ impl Run {
     /// Ends the session of a run whose sides have both said that they are done. What happens to the goodbyes
     /// changes nothing about the result: if it did, a break in the last bytes would leave one side with a
     /// result and the other without.
-    pub(crate) fn close(&self, session: &Session, observer: &dyn Observer) {
-        if let Err(error) = session.close() {
-            observer.event(&Event::NoGoodbye(error));
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when this side was asked to stop meanwhile.
+    pub(crate) fn close(&self, session: &Session, observer: &dyn Observer) -> Result<(), Error> {
+        match session.close() {
+            Ok(()) => {}
+            Err(TransportError::CancelledHere) => {
+                return Err(Error::Interrupted { phase: Phase::Checking });
+            }
+            Err(error) => observer.event(&Event::NoGoodbye(error)),
         }
+        Ok(())
     }
 
     /// Ends the session in good order when `result` is good, and with its error otherwise.

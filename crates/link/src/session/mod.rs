@@ -58,6 +58,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long the farewell of an early end may take.
 const FAREWELL_LIMIT: Duration = Duration::from_millis(1500);
 
+/// How long [`Session::close`] waits at least for the peer to close, too.
+const CLOSE_LIMIT: Duration = Duration::from_secs(10);
+
 /// The label of the secret that a session takes from TLS when it starts.
 const EXPORT_ROOT: &str = "EXPORTER-vesica";
 
@@ -196,15 +199,15 @@ impl Session {
         self.core().wait_until(FAREWELL_LIMIT, |outbox| outbox.reader_done);
     }
 
-    /// Ends the session in good order: sends all that was flushed, tells the peer, and waits for at most the
-    /// idle limit until it has closed, too. Nothing that either side wrote and flushed is lost; what
+    /// Ends the session in good order: sends all that was flushed, tells the peer, and waits until it has closed,
+    /// too: for at most the idle limit, or 10 s where that is less. Nothing that either side wrote and flushed is lost; what
     /// has arrived can be read afterwards.
     ///
     /// # Errors
     /// [`TransportError::Idle`] when the peer does not close in time; whatever else ended the
     /// session before.
     pub fn close(&self) -> Result<(), TransportError> {
-        self.close_within(self.core().idle)
+        self.close_within(self.core().idle.max(CLOSE_LIMIT))
     }
 
     /// [`close`](Self::close) with another limit.
