@@ -67,7 +67,7 @@ fn two_party(
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
-    let peer = party.map_or(String::new(), |party| agreement.peer_of(&party).name.clone());
+    let peer = party.as_ref().map_or(String::new(), |party| agreement.peer_of(party).name.clone());
     let cancel = cancel_on_interrupt();
     let ready = log.and_then(|()| files(args, &agreement, party.as_deref()));
     let Files { report: report_file, source, columns } = ready.inspect_err(|_| {
