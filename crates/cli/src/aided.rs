@@ -66,7 +66,7 @@ pub(crate) fn run(
     let helper = agreement.helper.name.clone();
     let link = args
         .place
-        .aided_link_options()?
+        .aided_link_options()
         .ok_or_else(|| Failure::NoHelperAddress { helper: helper.clone() })?;
     let address = args.place.connect.clone().unwrap_or_default();
     let identity = Identity::load(&args.key)?;

@@ -5,7 +5,9 @@ use crate::asked::AskedArgs;
 use crate::bench::{AidedPartyArgs, BenchArgs, PartyArgs};
 use crate::demo::DemoArgs;
 use crate::helper::HelperArgs;
-use crate::settings::{ColumnChoice, Delimiter, TimeLimit, day, idle_limit};
+use crate::settings::{
+    ColumnChoice, Delimiter, TimeLimit, day, idle_limit, listen_address, peer_address,
+};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use jiff::civil::Date;
@@ -355,10 +357,11 @@ impl From<FormatName> for Format {
 #[command(next_help_heading = "Network")]
 pub(crate) struct PlaceArgs {
     /// Wait for the other side on this address
-    #[arg(long, value_name = "HOST:PORT", conflicts_with = "connect")]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "connect",
+        value_parser = listen_address)]
     pub(crate) listen: Option<String>,
     /// Connect to the other side, or to the helper, at this address
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
     /// How long to wait for the other side to appear, with a helper for it and for each of the other
     /// parties; 0 for no limit [default: 60s; a run with a helper 24h]

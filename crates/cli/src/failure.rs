@@ -88,6 +88,8 @@ pub(crate) enum Failure {
     Faults(Box<Faults>),
     /// A file of a run would lie in the folder of the run, which is removed.
     InState { what: &'static str, path: PathBuf, folder: PathBuf },
+    /// The machine's clock says that it is before 1970.
+    Clock,
     /// The benchmark.
     Bench(BenchError),
     /// The demo.
@@ -256,6 +258,12 @@ pub(crate) fn turn_panics_into_messages() {
         // A damaged file, not a defect: it becomes an error of its own.
         if vesica_records::panic_is_caught() {
             return;
+        }
+        // The standard library's words: it gives nothing else to tell a machine without threads by.
+        let words = panic.payload_as_str().unwrap_or_default();
+        if words.starts_with("failed to spawn thread") {
+            messages::no_threads().print();
+            std::process::exit(code::HERE.into());
         }
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         let message = Message {

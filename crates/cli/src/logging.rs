@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -26,14 +27,38 @@ pub(crate) fn on_stderr() -> Option<LogFormat> {
 #[derive(Clone)]
 enum Target {
     Stderr,
-    File(Arc<File>),
+    File(Arc<LogFile>),
+}
+
+/// A log file, and whether it has been said that it cannot be written.
+struct LogFile {
+    file: File,
+    failed: AtomicBool,
+}
+
+impl LogFile {
+    /// A log that cannot be written does not end a run. The first time it is said, where a person may see it.
+    fn write(&self, bytes: &[u8]) {
+        if let Err(error) = (&self.file).write_all(bytes)
+            && !self.failed.swap(true, Ordering::Relaxed)
+        {
+            let kind = error.kind();
+            let _ = writeln!(
+                io::stderr(),
+                "warning: the log cannot be written: {kind}; lines of it are lost"
+            );
+        }
+    }
 }
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Target::Stderr => io::stderr().write(bytes),
-            Target::File(file) => (&**file).write(bytes),
+            Target::File(file) => {
+                file.write(bytes);
+                Ok(bytes.len())
+            }
         }
     }
 
@@ -69,7 +94,7 @@ fn open(format: LogFormat, file: Option<&Path>) -> Result<(), Failure> {
                     let (path, kind) = (path.to_path_buf(), error.kind());
                     Failure::Unwritable { what: "log", path, kind }
                 })?;
-            Target::File(Arc::new(file))
+            Target::File(Arc::new(LogFile { file, failed: AtomicBool::new(false) }))
         }
         None => {
             let _ = FORMAT_ON_STDERR.set(format);

@@ -19,11 +19,17 @@ mod settings;
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 use clap::Parser;
+use nix::sys::signal::{SigSet, Signal};
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 fn main() -> ExitCode {
     failure::turn_panics_into_messages();
+    // A write beyond the limit on the size of files is then an error like a full disk, and no silent end.
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    let _ = signals.thread_block();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
@@ -34,7 +40,8 @@ fn main() -> ExitCode {
         heap::keep_pages();
     }
     let mut out = io::stdout().lock();
-    let done = settings::choose_kernels()
+    let done = settings::check_clock(SystemTime::now())
+        .and_then(|()| settings::choose_kernels())
         .and_then(|()| run(&arguments.command, &mut out))
         .and_then(|code| out.flush().map(|()| code).map_err(Failure::Stdout));
     match done {

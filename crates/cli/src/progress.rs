@@ -114,6 +114,9 @@ impl Observer for Teller {
             }
             Event::Checked if self.has_self_check => self.say("the result passed its self-check"),
             Event::Checked => self.say("this operation has no self-check"),
+            Event::NoGoodbye(_) => self.screen.say(
+                "the connection broke while the sides said goodbye; both are done, and the result stands",
+            ),
             Event::Writing { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
                 name: "writing",
                 done: *bytes_done,
@@ -185,6 +188,9 @@ fn log(event: &Event<'_>, peer: &str, has_self_check: bool, waits: &WaitLog) {
         }
         Event::Checked if has_self_check => tracing::info!("self-check passed"),
         Event::Checked => tracing::info!("no self-check"),
+        Event::NoGoodbye(error) => {
+            tracing::warn!(%error, "no goodbye; both sides are done, and the result stands");
+        }
         _ => {}
     }
 }

@@ -6,10 +6,9 @@ use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::env;
 use std::str::FromStr;
-use std::time::Duration;
-use vesica_engine::ConfigFault;
+use std::time::{Duration, SystemTime};
 use vesica_engine::explain::bytes;
-use vesica_link::{Endpoint, LinkOptions, check_address};
+use vesica_link::{Endpoint, LinkOptions, check_address, check_peer_address};
 use vesica_records::ReadOptions;
 use vesica_simd::Backend;
 
@@ -241,46 +240,59 @@ impl DataArgs {
 
 impl PlaceArgs {
     /// The address as given, and what to do there; `None` when there is none.
-    ///
-    /// # Errors
-    /// When it is none: before a long file is read in vain.
-    pub(crate) fn link_options(&self) -> Result<Option<LinkOptions>, Failure> {
+    pub(crate) fn link_options(&self) -> Option<LinkOptions> {
         let endpoint = match (&self.listen, &self.connect) {
             (Some(address), _) => Endpoint::Listen(address.clone()),
             (None, Some(address)) => Endpoint::Connect(address.clone()),
-            (None, None) => return Ok(None),
+            (None, None) => return None,
         };
-        self.options(endpoint, WAIT_DEFAULT).map(Some)
+        Some(self.options(endpoint, WAIT_DEFAULT))
     }
 
     /// The same for a run with a helper, to which a party connects.
-    pub(crate) fn aided_link_options(&self) -> Result<Option<LinkOptions>, Failure> {
+    pub(crate) fn aided_link_options(&self) -> Option<LinkOptions> {
         self.helper_link_options(WAIT_DEFAULT_AIDED)
     }
 
     /// The same for a look whether a helper is there.
-    pub(crate) fn look_link_options(&self) -> Result<Option<LinkOptions>, Failure> {
+    pub(crate) fn look_link_options(&self) -> Option<LinkOptions> {
         self.helper_link_options(WAIT_DEFAULT)
     }
 
-    fn helper_link_options(&self, wait: Duration) -> Result<Option<LinkOptions>, Failure> {
-        let endpoint = self.connect.clone().map(Endpoint::Connect);
-        endpoint.map(|endpoint| self.options(endpoint, wait)).transpose()
+    fn helper_link_options(&self, wait: Duration) -> Option<LinkOptions> {
+        let endpoint = self.connect.clone().map(Endpoint::Connect)?;
+        Some(self.options(endpoint, wait))
     }
 
-    fn options(&self, endpoint: Endpoint, wait: Duration) -> Result<LinkOptions, Failure> {
-        let (Endpoint::Listen(address) | Endpoint::Connect(address)) = &endpoint;
-        check_address(address).map_err(|error| {
-            Failure::of_engine(ConfigFault::Link(error).into(), Some(&endpoint))
-        })?;
-        Ok(LinkOptions {
+    fn options(&self, endpoint: Endpoint, wait: Duration) -> LinkOptions {
+        LinkOptions {
             endpoint,
             wait: self.wait.map_or(wait, |wait| wait.limit().unwrap_or(MAX_TIME)),
             idle: self.idle.limit().unwrap_or(MAX_IDLE),
             total: self.total.limit(),
-        })
+        }
     }
 }
+
+/// Refuses a clock before 1970: certificates of time, expiry dates and reports mean nothing with it.
+pub(crate) fn check_clock(now: SystemTime) -> Result<(), Failure> {
+    now.duration_since(SystemTime::UNIX_EPOCH).map(drop).map_err(|_| Failure::Clock)
+}
+
+/// The value of `--listen`.
+pub(crate) fn listen_address(text: &str) -> Result<String, AddressError> {
+    check_address(text).map(|()| text.to_owned()).map_err(|_| AddressError)
+}
+
+/// The value of `--connect`: nobody listens on port 0.
+pub(crate) fn peer_address(text: &str) -> Result<String, AddressError> {
+    check_peer_address(text).map(|()| text.to_owned()).map_err(|_| AddressError)
+}
+
+/// A text that is no address, or none to connect to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an address is a host and a port, as partner.example:7400 or [::1]:7400")]
+pub(crate) struct AddressError;
 
 /// Obeys `VESICA_SIMD`, when it is set.
 pub(crate) fn choose_kernels() -> Result<(), Failure> {

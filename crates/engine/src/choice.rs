@@ -1,5 +1,6 @@
 //! Which protocol runs: the one that the agreement names, or with `auto` the one that suits the
-//! sizes and the network.
+//! sizes and the network. And in which roles, where the agreement leaves them open: those in which it
+//! is estimated to take less time over a nominal network.
 //!
 //! Both sides choose alone and must choose alike, so everything that counts is public and the same
 //! at both: the catalogue (compared in the hello), the announced sizes, and the figures that both
@@ -8,6 +9,7 @@
 use crate::agreement::Agreement;
 use crate::figures;
 use crate::probe::{self, Network};
+use crate::roles::Roles;
 use std::fmt;
 use vesica_core::{PsiParams, Role, hash};
 use vesica_net::Context;
@@ -35,6 +37,8 @@ pub struct Choice {
     /// All that could have been chosen, in the catalogue's order, with what each was estimated to
     /// take. At least one.
     pub candidates: Vec<Estimate>,
+    /// In which roles.
+    pub(crate) roles: Roles,
 }
 
 /// Why a protocol was chosen.
@@ -65,7 +69,7 @@ pub struct Estimate {
 
 impl Estimate {
     fn new(figures: &Figures, network: &Network) -> Self {
-        let Figures { row, traffic, nanos, flights } = *figures;
+        let Figures { row, traffic, nanos, flights, .. } = *figures;
         let transfer = |bytes: u64, rate: u64| u128::from(bytes) * 1_000_000_000 / u128::from(rate);
         let nanos = u128::from(nanos)
             + u128::from(flights) * u128::from(network.round_trip_ns) / 2
@@ -83,44 +87,78 @@ impl Estimate {
 
 /// What a row says of itself at the sizes of a run. Asked once: circuits count their gates for it.
 #[derive(Clone, Copy)]
-struct Figures {
+pub(crate) struct Figures {
     row: &'static Protocol,
-    traffic: Traffic,
+    pub(crate) roles: Roles,
+    /// Between the parties as seated, whatever their roles.
+    pub(crate) traffic: Traffic,
     /// Of computation.
     nanos: u64,
-    flights: u64,
+    pub(crate) flights: u64,
 }
 
 impl Figures {
-    fn of(row: &'static Protocol, params: &PsiParams) -> Self {
+    fn of(row: &'static Protocol, roles: Roles) -> Self {
+        let params = &roles.params;
+        let Traffic { sender_to_receiver, receiver_to_sender } = (row.bytes)(params);
+        let traffic = match roles.are_exchanged {
+            false => Traffic { sender_to_receiver, receiver_to_sender },
+            true => Traffic {
+                sender_to_receiver: receiver_to_sender,
+                receiver_to_sender: sender_to_receiver,
+            },
+        };
         Self {
             row,
-            traffic: (row.bytes)(params),
+            roles,
+            traffic,
             nanos: ((row.seconds)(params) * 1e9) as u64,
             flights: (row.flights)(params),
         }
     }
 
-    fn of_all(rows: &[&'static Protocol], params: &PsiParams) -> Vec<Self> {
-        rows.iter().map(|row| Self::of(row, params)).collect()
+    /// In those of the roles `allowed`, at least one, in which the row is estimated to take less time; the first of
+    /// nearly equal ones.
+    ///
+    /// Over a nominal network: it is measured where it decides between protocols.
+    fn of_best(row: &'static Protocol, allowed: &[Roles]) -> Self {
+        let all: Vec<_> = allowed.iter().map(|roles| Self::of(row, *roles)).collect();
+        let nanos = |figures: &Self| Estimate::new(figures, &Network::NOMINAL).nanos;
+        let near = near(all.iter().map(nanos));
+        *all.iter().find(|figures| nanos(figures) <= near).expect("some roles are allowed")
+    }
+
+    fn of_all(rows: &[&'static Protocol], allowed: &[Roles]) -> Vec<Self> {
+        rows.iter().map(|row| Self::of_best(row, allowed)).collect()
     }
 }
 
-/// Chooses with the peer. `role` is this party's.
+/// What counts as hardly more than the least of `nanos`.
+fn near(nanos: impl Iterator<Item = u64>) -> u64 {
+    let least = nanos.min().unwrap_or(0);
+    least.saturating_add(least / TOLERANCE)
+}
+
+/// The figures of `row` in a run of `agreement` in which both parties bring their `max_rows`.
+pub(crate) fn at_most(agreement: &Agreement, row: &'static Protocol) -> Figures {
+    Figures::of_best(row, &agreement.largest_roles())
+}
+
+/// Chooses with the peer among the roles `allowed`, at least one. `seat` is this party's.
 ///
 /// # Errors
 /// Those of the measurement.
 pub(crate) fn choose(
     ctx: &mut Context,
     agreement: &Agreement,
-    role: Role,
-    params: &PsiParams,
+    seat: Role,
+    allowed: &[Roles],
 ) -> vesica_core::Result<Choice> {
-    let figures = Figures::of_all(agreement.candidates(), params);
+    let figures = Figures::of_all(agreement.candidates(), allowed);
     let measured = match worth_measuring(&figures) {
         true => {
             let least = figures.iter().map(|figures| figures.traffic.total()).min();
-            Some(probe::measure(ctx, role, least.unwrap_or(0))?)
+            Some(probe::measure(ctx, seat, least.unwrap_or(0))?)
         }
         false => None,
     };
@@ -145,19 +183,20 @@ fn worth_measuring(all: &[Figures]) -> bool {
 fn pick(all: &[Figures], auto: bool, measured: Option<Network>) -> Choice {
     let network = measured.unwrap_or(Network::NOMINAL);
     let candidates: Vec<_> = all.iter().map(|figures| Estimate::new(figures, &network)).collect();
-    let least = candidates.iter().map(|estimate| estimate.nanos).min().unwrap_or(0);
-    let near = least.saturating_add(least / TOLERANCE);
+    let near = near(candidates.iter().map(|estimate| estimate.nanos));
     let chosen = candidates
         .iter()
-        .find(|estimate| estimate.nanos <= near)
+        .position(|estimate| estimate.nanos <= near)
         .expect("an agreement has at least one candidate");
+    let Figures { row, roles, .. } = all[chosen];
     let reason = match measured {
         _ if !auto => Reason::Named,
         _ if all.len() == 1 => Reason::Only,
+        Some(network) if roles.are_exchanged => Reason::Measured(network.exchanged()),
         Some(network) => Reason::Measured(network),
         None => Reason::AnyNetwork,
     };
-    Choice { row: chosen.row, reason, candidates }
+    Choice { row, reason, candidates, roles }
 }
 
 /// Names what an `auto` agreement chooses from and by which estimates; zeros for a named protocol.
@@ -175,7 +214,9 @@ pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
 fn digest(rows: &[&'static Protocol], sizes: [PsiParams; 2]) -> [u8; DIGEST_LEN] {
     let mut text = String::new();
     for params in &sizes {
-        for Figures { row, traffic, nanos, flights } in Figures::of_all(rows, params) {
+        for Figures { row, traffic, nanos, flights, .. } in
+            Figures::of_all(rows, &[Roles::seated(*params)])
+        {
             let (there, back) = (traffic.sender_to_receiver, traffic.receiver_to_sender);
             text += &format!("{} {flights} {there} {back} {nanos}\n", row.id);
         }
@@ -244,6 +285,10 @@ mod tests {
         PsiParams::new(SessionId::from_bytes([0; 32]), n, n, Learns::Receiver).unwrap()
     }
 
+    fn roles(n: u64) -> [Roles; 1] {
+        [Roles::seated(params(n))]
+    }
+
     fn network(megabytes_per_s: u64, round_trip_ms: u64) -> Network {
         let rate = megabytes_per_s * 1_000_000;
         Network {
@@ -254,7 +299,7 @@ mod tests {
     }
 
     fn chosen(rows: &[&'static Protocol], n: u64, network: Network) -> &'static str {
-        pick(&Figures::of_all(rows, &params(n)), true, Some(network)).row.id
+        pick(&Figures::of_all(rows, &roles(n)), true, Some(network)).row.id
     }
 
     #[test]
@@ -286,32 +331,29 @@ mod tests {
     fn only_a_long_run_of_different_candidates_is_worth_measuring() {
         let (fast, small) = (row!("fast", 300.0, 20), row!("small", 600.0, 9));
         let worse = row!("worse", 700.0, 30);
-        assert!(worth_measuring(&Figures::of_all(&[fast, small], &params(1 << 20))));
-        assert!(worth_measuring(&Figures::of_all(&[fast, worse, small], &params(1 << 20))));
-        assert!(!worth_measuring(&Figures::of_all(&[fast, small], &params(1 << 10))));
-        assert!(!worth_measuring(&Figures::of_all(&[fast], &params(1 << 20))));
-        assert!(!worth_measuring(&Figures::of_all(&[fast, worse], &params(1 << 20))));
-        assert!(!worth_measuring(&Figures::of_all(&[fast, fast], &params(1 << 20))));
+        assert!(worth_measuring(&Figures::of_all(&[fast, small], &roles(1 << 20))));
+        assert!(worth_measuring(&Figures::of_all(&[fast, worse, small], &roles(1 << 20))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast, small], &roles(1 << 10))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast], &roles(1 << 20))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast, worse], &roles(1 << 20))));
+        assert!(!worth_measuring(&Figures::of_all(&[fast, fast], &roles(1 << 20))));
     }
 
     #[test]
     fn the_reason_names_every_candidate_and_what_was_measured() {
         let rows = [row!("fast", 300.0, 20), row!("small", 600.0, 9)];
         let text =
-            pick(&Figures::of_all(&rows, &params(1 << 20)), true, Some(network(6, 80))).to_string();
+            pick(&Figures::of_all(&rows, &roles(1 << 20)), true, Some(network(6, 80))).to_string();
         for word in ["fast ", "small ", "6.0 MB", "80.0 ms"] {
             assert!(text.contains(word), "{word}: {text}");
         }
-        let only = pick(&Figures::of_all(&rows[..1], &params(1)), true, None);
+        let only = pick(&Figures::of_all(&rows[..1], &roles(1)), true, None);
         assert_eq!(only.reason, Reason::Only);
         assert_eq!(
-            pick(&Figures::of_all(&rows[..1], &params(1)), false, None).reason,
+            pick(&Figures::of_all(&rows[..1], &roles(1)), false, None).reason,
             Reason::Named
         );
-        assert_eq!(
-            pick(&Figures::of_all(&rows, &params(1)), true, None).reason,
-            Reason::AnyNetwork
-        );
+        assert_eq!(pick(&Figures::of_all(&rows, &roles(1)), true, None).reason, Reason::AnyNetwork);
     }
 
     #[test]
@@ -341,7 +383,7 @@ mod tests {
             to_sender_bytes_per_s: 1,
         };
         let choice =
-            pick(&Figures::of_all(&rows, &params(u64::from(u32::MAX))), true, Some(slowest));
+            pick(&Figures::of_all(&rows, &roles(u64::from(u32::MAX))), true, Some(slowest));
         assert!(choice.candidates.iter().all(|estimate| estimate.nanos > 0));
     }
 }

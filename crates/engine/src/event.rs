@@ -56,6 +56,9 @@ pub enum Event<'a> {
     },
     /// What the closing messages compare is equal, and the self-check passed, where there is one.
     Checked,
+    /// The connection broke while the two sides said goodbye. Both had said before that they are done, so that the
+    /// result stands.
+    NoGoodbye(vesica_core::TransportError),
     /// The file is read again and the matching rows are written.
     Writing {
         /// Bytes of the input done.

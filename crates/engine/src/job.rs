@@ -9,6 +9,7 @@ use crate::report::{self, InputReport};
 use crate::resources::Stopwatch;
 use crate::results;
 use crate::run::{Run, Seats, Steps, context};
+use crate::word::leave_word;
 use crate::{Error, Event, Observer, Phase, Report};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -136,10 +137,40 @@ pub fn reach(
     let seats = Seats::find(agreement, identity)?;
     let run = Run::new(cancel);
     let session = run.connect(agreement, identity, link, &seats, observer)?;
-    let mut ctx = context(&session, seats.role, &seats.peer, NonZeroUsize::MIN, &Meter::new())
+    let mut ctx = context(&session, seats.seat, &seats.peer, NonZeroUsize::MIN, &Meter::new())
         .map_err(|error| run.fail(&session, error))?;
     let result = run.agree(&mut ctx, agreement, &seats, Purpose::Check, observer);
     run.end(&session, &seats, result)
+}
+
+/// What a run needs of its files and its agreement before it reads and connects.
+struct Prepared {
+    key: Vec<KeyColumn>,
+    values: Option<ValueColumns>,
+    hash: KeyItems,
+    limits: KeyLimits,
+}
+
+fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
+    let Job { agreement, source, columns, output, .. } = job;
+    let insecure = agreement.candidates().iter().find(|row| row.security == Security::Insecure);
+    if let (Some(row), false) = (insecure, job.allow_insecure) {
+        return Err(ConfigFault::Insecure { protocol: row.id }.into());
+    }
+    let party = || seats.party.clone();
+    match (seats.learns(agreement), output) {
+        (true, None) if results::must_be_kept(agreement) => {
+            return Err(ConfigFault::OutputMissing { party: party() }.into());
+        }
+        (false, Some(_)) => return Err(ConfigFault::OutputNotLearned { party: party() }.into()),
+        (true, Some(output)) => results::check(agreement, source, output)?,
+        _ => {}
+    }
+    let key = key_columns(agreement, Some(&seats.party), columns)?;
+    let values = value_columns(agreement, &seats.party, columns);
+    let hash = key_items(agreement, &key);
+    let limits = key_limits(agreement.terms_of(&seats.party), job.strict);
+    Ok(Prepared { key, values, hash, limits })
 }
 
 /// Runs `job` to its end: on success the result file is in place and both sides have said that
@@ -150,28 +181,14 @@ pub fn reach(
 pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Report, Error> {
     let started_at = jiff::Timestamp::now();
     let stopwatch = Stopwatch::start();
-    let Job { agreement, identity, source, columns, output, link, threads, .. } = job;
-
     observer.event(&Event::Phase(Phase::Preparing));
-    let seats = Seats::find(&agreement, &identity)?;
-    let insecure = agreement.candidates().iter().find(|row| row.security == Security::Insecure);
-    if let (Some(row), false) = (insecure, job.allow_insecure) {
-        return Err(ConfigFault::Insecure { protocol: row.id }.into());
-    }
-    let party = || seats.party.clone();
-    match (seats.learns(&agreement), &output) {
-        (true, None) if results::must_be_kept(&agreement) => {
-            return Err(ConfigFault::OutputMissing { party: party() }.into());
-        }
-        (false, Some(_)) => return Err(ConfigFault::OutputNotLearned { party: party() }.into()),
-        (true, Some(output)) => results::check(&agreement, &source, output)?,
-        _ => {}
-    }
-    let key = key_columns(&agreement, Some(&seats.party), &columns)?;
-    let values = value_columns(&agreement, &seats.party, &columns);
-    let hash = key_items(&agreement, &key);
+    let seats = Seats::find(&job.agreement, &job.identity)?;
+    let prepared = prepare(&job, &seats).inspect_err(|error| {
+        leave_word(&job.agreement, &job.identity, &job.link, error.stop_reason(), cancel);
+    })?;
+    let Prepared { key, values, hash, limits } = prepared;
+    let Job { agreement, identity, source, output, link, threads, .. } = job;
     let terms = agreement.terms_of(&seats.party);
-    let limits = key_limits(terms, job.strict);
 
     // Reading and meeting the peer take their time side by side; a failure of one ends the other.
     let run = Run::new(cancel);
@@ -191,7 +208,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         let met =
             run.connect(&agreement, &identity, &link, &seats, &*observer).and_then(|session| {
                 clock.add(Phase::Connecting, start.elapsed());
-                let mut ctx = context(&session, seats.role, &seats.peer, threads, &meter)
+                let mut ctx = context(&session, seats.seat, &seats.peer, threads, &meter)
                     .map_err(|error| run.fail(&session, error))?;
                 ctx.set_progress(Arc::new(Steps { observer: Arc::clone(&observer) }));
                 let agreed = run.agree(&mut ctx, &agreement, &seats, Purpose::Run, &*observer);
@@ -215,12 +232,13 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
     let rows = keys.rows.take();
     let (counts, fingerprint) = (keys.counts.clone(), keys.fingerprint);
     let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, keys, &*observer);
-    let matched = match matching {
-        Ok(matched) => matched,
+    let done = match matching {
+        Ok(done) => done,
         Err(error) => return Err(run.fail(&session, error)),
     };
     drop(ctx);
-    run.end(&session, &seats, Ok(()))?;
+    run.close(&session, &*observer)?;
+    let matched = done.check(&agreement, &seats, &*observer)?;
 
     let mut rows_written = None;
     if let (Some(output), Some(answer)) = (&output, &matched.answer) {
@@ -236,7 +254,7 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         };
         let made = results::Made {
             agreement: &agreement,
-            role: seats.role,
+            role: matched.role,
             session: matched.params.session(),
             source: &source,
             key: &key,

@@ -29,10 +29,12 @@ mod probe;
 mod report;
 mod resources;
 mod results;
+mod roles;
 mod run;
 mod self_check;
 pub mod shares;
 mod texts;
+mod word;
 
 pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
@@ -41,3 +43,4 @@ pub use job::{Job, reach, run};
 pub use probe::Network;
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;
+pub use word::leave_word;

@@ -6,7 +6,7 @@
 //! | agreement | 4, then its length | the canonical text; only when the hashes differ |
 //! | size | 8 | the set's size as announced |
 //! | canaries | 16 each | with private ids: the ids of a side's own self-check items |
-//! | closing | 33 | payload bytes counted each way; the answer, or its hash, when both learn it |
+//! | closing | 33 | payload bytes counted each way; the receiver's answer, or its hash, when both learn it |
 //!
 //! The length of the hello never changes, so that any two versions can tell each other apart.
 
@@ -15,11 +15,11 @@ use crate::answer::Told;
 use crate::choice;
 use crate::error::Incompatible;
 use crate::{Error, Phase};
-use vesica_core::Misbehaviour;
+use vesica_core::{Misbehaviour, Role};
 use vesica_net::Context;
 
 /// Version of everything that crosses the wire. Sides of different versions refuse each other.
-pub(crate) const WIRE_VERSION: u16 = 4;
+pub(crate) const WIRE_VERSION: u16 = 5;
 
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
@@ -122,41 +122,72 @@ pub(crate) fn exchange_sizes(
     Ok(len)
 }
 
-/// What a side counted, compared at the end.
+/// What a side counted and says at the end.
 pub(crate) struct Counts {
     /// Payload bytes of the protocol that this side sent.
     pub(crate) sent: u64,
     /// Payload bytes of the protocol that this side received.
     pub(crate) received: u64,
-    /// The answer, canaries not counted, when both sides have it.
+    /// What both sides have of the answer, canaries not counted.
     pub(crate) told: Told,
 }
 
-/// Tells the peer that this side is done and compares the counts.
+impl Counts {
+    fn closing(&self, told: Told) -> [u8; CLOSING_LEN] {
+        let (kind, number) = match told {
+            Told::Nothing => (0, 0),
+            Told::Number(number) => (1, number),
+            Told::OutsideBounds => (2, 0),
+        };
+        let mut closing = [0; CLOSING_LEN];
+        closing[0] = kind;
+        closing[1..9].copy_from_slice(&self.sent.to_le_bytes());
+        closing[9..17].copy_from_slice(&self.received.to_le_bytes());
+        closing[17..].copy_from_slice(&number.to_le_bytes());
+        closing
+    }
+
+    /// What the party in `role` tells: the receiver, who learns first, its answer. The sender has its answer from the
+    /// receiver, and says nothing of what it made of it.
+    fn told_by(&self, role: Role) -> Told {
+        match (role, self.told) {
+            (Role::Sender, Told::Number(_)) => Told::Nothing,
+            (_, told) => told,
+        }
+    }
+}
+
+/// The two sides' closings, not compared yet.
+pub(crate) struct Closings {
+    expected: [u8; CLOSING_LEN],
+    theirs: [u8; CLOSING_LEN],
+}
+
+impl Closings {
+    /// Compares what the peer counted and found with what this side did.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::CountsDiffer`].
+    pub(crate) fn compare(&self) -> Result<(), Misbehaviour> {
+        if self.theirs == self.expected { Ok(()) } else { Err(Misbehaviour::CountsDiffer) }
+    }
+}
+
+/// Tells the peer that this side is done, and hears the same. `role` is this side's.
 ///
-/// When only the receiver learns the result, it stays with it.
-pub(crate) fn compare_counts(ctx: &mut Context, counts: &Counts) -> vesica_core::Result<()> {
-    let (kind, number) = match counts.told {
-        Told::Nothing => (0, 0),
-        Told::Number(number) => (1, number),
-        Told::OutsideBounds => (2, 0),
-    };
-    let mut ours = [0; CLOSING_LEN];
-    ours[0] = kind;
-    ours[1..9].copy_from_slice(&counts.sent.to_le_bytes());
-    ours[9..17].copy_from_slice(&counts.received.to_le_bytes());
-    ours[17..].copy_from_slice(&number.to_le_bytes());
-
-    let mut expected = ours;
-    expected[1..9].copy_from_slice(&counts.received.to_le_bytes());
-    expected[9..17].copy_from_slice(&counts.sent.to_le_bytes());
-
+/// Nothing is compared here: the peer must not see how that went.
+pub(crate) fn exchange_closings(
+    ctx: &mut Context,
+    role: Role,
+    counts: &Counts,
+) -> vesica_core::Result<Closings> {
+    let peer = role.other().ok_or(vesica_core::Error::Bug("a party of two has no peer"))?;
+    let mirrored = Counts { sent: counts.received, received: counts.sent, ..*counts };
+    let expected = mirrored.closing(counts.told_by(peer));
     let channel = ctx.peer()?;
-    channel.send(&ours)?;
+    channel.send(&counts.closing(counts.told_by(role)))?;
     let mut theirs = [0; CLOSING_LEN];
     channel.recv_into(&mut theirs)?;
-    if theirs != expected {
-        return Err(Misbehaviour::CountsDiffer.into());
-    }
-    channel.finish()
+    channel.finish()?;
+    Ok(Closings { expected, theirs })
 }

@@ -50,6 +50,15 @@ impl Network {
         to_receiver_bytes_per_s: 125_000_000,
         to_sender_bytes_per_s: 125_000_000,
     };
+
+    /// The same with the other party as the sender.
+    pub(crate) fn exchanged(self) -> Self {
+        Self {
+            to_receiver_bytes_per_s: self.to_sender_bytes_per_s,
+            to_sender_bytes_per_s: self.to_receiver_bytes_per_s,
+            ..self
+        }
+    }
 }
 
 /// What one side measured.

@@ -1,18 +1,21 @@
 //! The parts of a run and what its threads share.
 
 use crate::agreement::Agreement;
-use crate::answer::{self, Answer, Asked};
+use crate::answer::{Answer, Asked, Unchecked};
 use crate::choice::{self, Choice};
 use crate::error::{ConfigFault, InputFault};
-use crate::meeting::{self, Counts, Purpose};
+use crate::meeting::{self, Closings, Counts, Purpose};
+use crate::roles::Roles;
 use crate::self_check::CheckedSet;
+use crate::word::WORD_LIMIT;
 use crate::{Error, Event, Observer, Phase};
 use rand::TryRng;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vesica_core::{PsiParams, Role, SessionId, StopReason};
+use std::time::{Duration, Instant};
+use vesica_core::{PsiParams, Role, SessionId, StopReason, TransportError};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
 use vesica_protocols::{Output, Party};
@@ -21,11 +24,15 @@ use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, KeySet, Source, rea
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 const EXPORT_CANARIES: &str = "EXPORTER-vesica-canaries";
 
+/// How often a side that cannot go on looks whether its peer has come.
+const WORD_TICK: Duration = Duration::from_millis(20);
+
 /// Who is who, found from the agreement and the key file.
 pub(crate) struct Seats {
     pub(crate) party: String,
     pub(crate) peer: String,
-    pub(crate) role: Role,
+    /// The role of this party unless sizes exchange the roles.
+    pub(crate) seat: Role,
 }
 
 impl Seats {
@@ -40,18 +47,67 @@ impl Seats {
             return Err(ConfigFault::Expired { on }.into());
         }
         let peer = agreement.peer_of(&party).name.clone();
-        let role = agreement.role_of(&party);
-        Ok(Self { peer, role, party })
+        let seat = agreement.role_of(&party);
+        Ok(Self { peer, seat, party })
     }
 
     pub(crate) fn learns(&self, agreement: &Agreement) -> bool {
-        self.role == Role::Receiver || agreement.learns() == vesica_core::Learns::Both
+        agreement.is_receiver_of_result(&self.party)
     }
 }
 
-/// What the matching gave.
+/// What the matching gave, once both sides have said that they are done. Of the result nothing has been checked.
+pub(crate) struct Done {
+    unchecked: Unchecked,
+    set: CheckedSet,
+    closings: Closings,
+    role: Role,
+    choice: Choice,
+    announced_here: u64,
+    announced_there: u64,
+    direction_changes: u64,
+}
+
+impl Done {
+    /// Checks the result. Only when the session is over: a failure is this side's alone, and the peer must not learn
+    /// of it.
+    pub(crate) fn check(
+        self,
+        agreement: &Agreement,
+        seats: &Seats,
+        observer: &dyn Observer,
+    ) -> Result<Matched, Error> {
+        let Self { unchecked, set, closings, role, choice, .. } = self;
+        let asked = Asked {
+            agreement,
+            learns: seats.learns(agreement),
+            here: self.announced_here,
+            there: self.announced_there,
+            role,
+        };
+        let answer = closings
+            .compare()
+            .map_err(vesica_core::Error::from)
+            .and_then(|()| unchecked.answer(&set, &asked))
+            .map_err(|error| Error::from_run(error, Phase::Checking, &seats.peer))?;
+        observer.event(&Event::Checked);
+        Ok(Matched {
+            answer,
+            role,
+            params: choice.roles.params,
+            choice,
+            announced_here: self.announced_here,
+            announced_there: self.announced_there,
+            direction_changes: self.direction_changes,
+        })
+    }
+}
+
+/// What a run gave.
 pub(crate) struct Matched {
     pub(crate) answer: Option<Answer>,
+    /// This side's role.
+    pub(crate) role: Role,
     pub(crate) params: PsiParams,
     pub(crate) choice: Choice,
     pub(crate) announced_here: u64,
@@ -89,9 +145,17 @@ impl Run {
         run
     }
 
-    /// Ends the wait for the peer, or the session with it.
+    /// Ends the session with `reason`. Where none stands yet, the peer is still met for a moment, so that it hears of
+    /// it; then the wait for it ends.
     pub(crate) fn abort(&self, reason: StopReason) {
         lock(&self.abort_reason).get_or_insert(reason);
+        let until = Instant::now() + WORD_LIMIT;
+        while current(&self.session).is_none()
+            && self.go_on().is_continue()
+            && Instant::now() < until
+        {
+            self.link_cancel.wait(WORD_TICK);
+        }
         self.link_cancel.cancel();
         if let Some(session) = current(&self.session) {
             session.stop(reason);
@@ -150,9 +214,10 @@ impl Run {
         let session = establish(identity, &[peer.identity], link, &on_event, &self.link_cancel)
             .map_err(|error| Error::from_link(error, &seats.peer))?;
         *lock(&self.session) = Some(session.clone());
-        // A stop that came between the connection and the line above found no session to end.
-        if self.link_cancel.is_cancelled() {
-            session.stop(lock(&self.abort_reason).unwrap_or(StopReason::Cancelled));
+        // A stop that came before the line above found no session to end.
+        let aborted = *lock(&self.abort_reason);
+        if aborted.is_some() || self.link_cancel.is_cancelled() {
+            session.stop(aborted.unwrap_or(StopReason::Cancelled));
             return Err(Error::Interrupted { phase: Phase::Connecting });
         }
         Ok(session)
@@ -197,7 +262,7 @@ impl Run {
         seats: &Seats,
         keys: KeySet,
         observer: &dyn Observer,
-    ) -> Result<Matched, Error> {
+    ) -> Result<Done, Error> {
         let at = |phase| {
             let peer = seats.peer.clone();
             move |error| Error::from_run(error, phase, &peer)
@@ -217,17 +282,18 @@ impl Run {
 
         let hash = agreement.hash();
         let id = SessionId::from_bytes(session.export(EXPORT_SESSION, hash.as_bytes()));
-        let (sender_len, receiver_len) = match seats.role {
-            Role::Sender => (announced_here, announced_there),
-            _ => (announced_there, announced_here),
+        let by_seat = match seats.seat {
+            Role::Sender => [announced_here, announced_there],
+            _ => [announced_there, announced_here],
         };
-        let params = agreement.params(id, sender_len, receiver_len).map_err(at(Phase::Choosing))?;
+        let allowed = Roles::allowed(agreement, id, by_seat).map_err(at(Phase::Choosing))?;
         observer.event(&Event::Phase(Phase::Choosing));
         let choice = ctx
             .child(Phase::Choosing.name(), |ctx| {
-                choice::choose(ctx, agreement, seats.role, &params)
+                choice::choose(ctx, agreement, seats.seat, &allowed)
             })
             .map_err(at(Phase::Choosing))?;
+        let role = choice.roles.role(seats.seat);
         observer.event(&Event::Chosen(&choice));
 
         observer.event(&Event::Phase(Phase::Matching));
@@ -236,7 +302,7 @@ impl Run {
         let padded_len = announced_here as usize;
         let set = match agreement.integer_items() {
             Some(integers) => {
-                CheckedSet::of_integers(keys.items, canaries, padded_len, integers, seats.role)
+                CheckedSet::of_integers(keys.items, canaries, padded_len, integers, role)
             }
             None => CheckedSet::new(keys.items, canaries, padded_len, &secret, ctx.rng()),
         };
@@ -246,7 +312,7 @@ impl Run {
         };
         let set = match keys.texts {
             Some(keys) => {
-                let texts = agreement.text_len().map(|len| (len, seats.role));
+                let texts = agreement.text_len().map(|len| (len, role));
                 set.and_then(|set| set.with_keys(keys, texts))
             }
             None => set,
@@ -254,32 +320,29 @@ impl Run {
         let set = set.ok_or(ConfigFault::OutOfMemory { items: announced_here })?;
         let (output, direction_changes) = choice
             .row
-            .party(seats.role, params, set.input())
+            .party(role, choice.roles.params, set.input())
             .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
             .map_err(at(Phase::Matching))?;
 
         observer.event(&Event::Phase(Phase::Checking));
-        let asked = Asked {
-            agreement,
-            learns: seats.learns(agreement),
-            here: announced_here,
-            there: announced_there,
-            role: seats.role,
-        };
-        let checked = answer::check(output, &set, &asked).map_err(at(Phase::Checking))?;
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
-        let checked = ctx
+        let (unchecked, closings) = ctx
             .child(Phase::Checking.name(), |ctx| {
-                let checked = checked.settled(ctx, &set)?;
-                let told = checked.told(&set, agreement.learns());
-                meeting::compare_counts(ctx, &Counts { sent, received, told })?;
-                Ok::<_, vesica_core::Error>(checked)
+                let unchecked = Unchecked::new(output).settled(ctx, &set)?;
+                let counts = Counts { sent, received, told: unchecked.told(&set, agreement) };
+                Ok((unchecked, meeting::exchange_closings(ctx, role, &counts)?))
             })
             .map_err(at(Phase::Checking))?;
-        observer.event(&Event::Checked);
-        // Only now, so that the time until the closing message does not tell the peer how many.
-        let answer = checked.answer(&set, &asked).map_err(at(Phase::Checking))?;
-        Ok(Matched { answer, params, choice, announced_here, announced_there, direction_changes })
+        Ok(Done {
+            unchecked,
+            set,
+            closings,
+            role,
+            choice,
+            announced_here,
+            announced_there,
+            direction_changes,
+        })
     }
 
     /// Ends the session after `error` and returns it.
@@ -292,6 +355,23 @@ impl Run {
             session.stop(error.stop_reason());
         }
         error
+    }
+
+    /// Ends the session of a run whose sides have both said that they are done. What happens to the goodbyes
+    /// changes nothing about the result: if it did, a break in the last bytes would leave one side with a
+    /// result and the other without.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when this side was asked to stop meanwhile.
+    pub(crate) fn close(&self, session: &Session, observer: &dyn Observer) -> Result<(), Error> {
+        match session.close() {
+            Ok(()) => {}
+            Err(TransportError::CancelledHere) => {
+                return Err(Error::Interrupted { phase: Phase::Checking });
+            }
+            Err(error) => observer.event(&Event::NoGoodbye(error)),
+        }
+        Ok(())
     }
 
     /// Ends the session in good order when `result` is good, and with its error otherwise.

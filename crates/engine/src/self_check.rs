@@ -7,7 +7,8 @@
 //! canaries at least one is lost with probability 1 − (1 − f)^s when a share f of all is. The peer
 //! knows the shared ones; this is a check of the machinery, not of the peer.
 //!
-//! Items of a small domain, integers, have such items beside them in a domain of two bits more.
+//! Items of a small domain, integers, have such items beside them in a domain of a bit more, or of as many as it
+//! takes to number them.
 //!
 //! Where the answer is a number, the shared canaries are in it: a count has them in full and has
 //! them taken off, a sum counts them in bits of its own, below the values, or in a column of its own, so
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn integers_of_different_kinds_never_meet() {
-        let integers = IntegerItems::new(8, 34);
+        let integers = IntegerItems::new(8, 4, 34);
         let key = |number| Item::from_integer(integers.key_mark() | number);
         let keys: Vec<Item> = [0, 5, 255].map(key).to_vec();
         let of = |role| CheckedSet::of_integers(keys.clone(), 4, 30, integers, role).unwrap();

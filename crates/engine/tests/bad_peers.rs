@@ -78,7 +78,7 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
 
     let mut hello = vec![0; 64];
     hello[..6].copy_from_slice(b"vesica");
-    hello[6] = if deviation == Deviation::Version { 5 } else { 4 };
+    hello[6] = if deviation == Deviation::Version { 6 } else { 5 };
     hello[16..48].copy_from_slice(hash.as_bytes());
     match deviation {
         Deviation::Magic => hello[0] = b'x',
@@ -157,7 +157,7 @@ fn a_peer_that_follows_the_script_is_an_honest_one() {
 #[test]
 fn a_peer_of_another_version_is_incompatible() {
     let result = meet(Deviation::Version);
-    let other = Error::PeerIncompatible(Incompatible::Version { here: 4, there: 5 });
+    let other = Error::PeerIncompatible(Incompatible::Version { here: 5, there: 6 });
     assert_eq!(result.unwrap_err().to_string(), other.to_string());
 }
 

@@ -87,6 +87,12 @@ impl LinkError {
         }
     }
 
+    /// Whether a byte that the line damaged in the clear part of a handshake can be the cause. What comes
+    /// encrypted, as identities do, cannot be changed unnoticed.
+    pub(crate) fn may_be_damage(&self) -> bool {
+        matches!(self, LinkError::OtherVersion | LinkError::OtherProtocol)
+    }
+
     /// Whether a connecting side need not try again: the same peer would answer the same.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(

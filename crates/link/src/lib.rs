@@ -26,7 +26,8 @@ mod tls;
 pub use cancel::CancelToken;
 pub use error::LinkError;
 pub use establish::{
-    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, check_address, establish,
+    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, check_address, check_peer_address,
+    establish,
 };
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};

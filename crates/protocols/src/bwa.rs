@@ -25,7 +25,7 @@
 //! * Alone it lets a party that brings the whole domain learn the other set, as the paper says. Bounds
 //!   are the remedy between parties that follow the protocol; nothing checks a vector.
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, told, value_bits};
 use crate::{Input, Output};
 use std::sync::Arc;
@@ -61,6 +61,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::items(params.item_bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Bwa, Yao>,
     receiver: computed::receiver::<Bwa, Yao>,

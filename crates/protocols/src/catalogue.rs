@@ -66,6 +66,42 @@ pub struct Parameter {
     pub source: &'static str,
 }
 
+/// What two items are compared by in a run, and its length at the sizes of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// The length's name, for people.
+    pub name: &'static str,
+    /// The length in bits.
+    pub bits: u32,
+}
+
+impl Compared {
+    /// Tags that one party sends.
+    pub(crate) const fn tags(bits: u32) -> Self {
+        Self { name: "tag length in this run", bits }
+    }
+
+    /// Masks that one party sends.
+    pub(crate) const fn masks(bits: u32) -> Self {
+        Self { name: "mask length in this run", bits }
+    }
+
+    /// Outputs of a pseudorandom function.
+    pub(crate) const fn outputs(bits: u32) -> Self {
+        Self { name: "output length in this run", bits }
+    }
+
+    /// Strings of a garbled Bloom filter.
+    pub(crate) const fn strings(bits: u32) -> Self {
+        Self { name: "string length in this run", bits }
+    }
+
+    /// Items, or hashes of them, in a circuit.
+    pub(crate) const fn items(bits: u32) -> Self {
+        Self { name: "length of compared items in this run", bits }
+    }
+}
+
 /// Who sees to it that outside the bounds of a run nobody learns more than that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundsKept {
@@ -138,6 +174,8 @@ pub struct Protocol {
     pub wide_values: bool,
     /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
     pub bytes_depend_on_result: bool,
+    /// What items are compared by, and how long that is in a run of sets that are not empty.
+    pub compared: fn(&PsiParams) -> Compared,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],
     /// Makes the sender.

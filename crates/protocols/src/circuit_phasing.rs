@@ -32,7 +32,7 @@
 //!   of the gates at 2^20.
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, value_bits};
 use crate::{Input, Output, Traffic};
 use std::sync::Arc;
@@ -71,6 +71,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::items(ShortItems::new(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Phasing, Gmw>,
     receiver: computed::receiver::<Phasing, Gmw>,

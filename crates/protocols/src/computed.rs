@@ -317,11 +317,17 @@ pub(crate) fn tell_common(
     match (role, output) {
         (_, output) if !is_told || output == Output::OutsideBounds => Ok(output),
         (Role::Sender, _) => answer::take_items(ctx, params, items),
-        (_, Output::Positions(common)) => {
-            answer::give_items(ctx, params, items, &common)?;
-            Ok(Output::Positions(common))
+        (_, output) => {
+            let said = match &output {
+                Output::Refused { said, .. } => said.as_ref(),
+                output => output,
+            };
+            let Output::Positions(common) = said else {
+                return Err(Error::Bug("a circuit gave a result that is none of its query"));
+            };
+            answer::give_items(ctx, params, items, common)?;
+            Ok(output)
         }
-        _ => Err(Error::Bug("a circuit gave a result that is none of its query")),
     }
 }
 

@@ -49,7 +49,7 @@
 mod masks;
 
 use self::masks::{Hashes, Masks, Unmasking, receive_elements, tag_shape};
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::Rng;
@@ -91,6 +91,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::tags(masks::tag_shape(params).tag_bits()),
     parameters: &[
         Parameter {
             name: "group",

@@ -73,6 +73,7 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| plan::compared(Mode::Silent, params),
     parameters: &[
         Parameter {
             name: "hash functions",
@@ -110,6 +111,7 @@ pub(crate) const IKNP_ROW: Protocol = Protocol {
     bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; IKNP(m) = 127·m bits and a setup; m, tags and ℓ as in gbf",
     bytes: |params| bytes(Mode::Iknp, params),
     seconds: |params| plan::seconds(Mode::Iknp, params),
+    compared: |params| plan::compared(Mode::Iknp, params),
     parameters: &[
         SILENT_ROW.parameters[0],
         SILENT_ROW.parameters[1],
@@ -131,6 +133,7 @@ pub(crate) const PAPER_ROW: Protocol = Protocol {
     bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + 16·m, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ 1.44·128·max(n_x, n_y) slots; IKNP(m) = 127·m bits and a setup; tags and ℓ as in gbf",
     bytes: |params| bytes(Mode::Paper, params),
     seconds: |params| plan::seconds(Mode::Paper, params),
+    compared: |params| plan::compared(Mode::Paper, params),
     parameters: &[
         Parameter {
             name: "hash functions",

@@ -62,7 +62,7 @@ pub use plan::{MAX_RECEIVER_LEN, Sizes, bytes, usable_set_len};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use vesica_core::SessionId;
 use vesica_core::hash::derive;
 
@@ -93,6 +93,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |_| Compared::outputs(plan::TAG_BITS),
     parameters: &[
         Parameter {
             name: "hash functions",

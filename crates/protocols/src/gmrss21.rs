@@ -64,7 +64,7 @@ mod receiver;
 mod sender;
 mod transfers;
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_distinct;
 use crate::{Input, Party, Shares};
 use additive::Layout;
@@ -261,6 +261,12 @@ fn bytes(plan: Plan, params: &PsiParams) -> Traffic {
     }
 }
 
+/// ℓ
+fn compared(plan: Plan, params: &PsiParams) -> Compared {
+    let (n_x, n_y) = (params.sender_len(), params.receiver_len());
+    Compared::outputs(characteristic::Plan::new(plan.form, n_x, n_y).compared_bits())
+}
+
 /// Estimated seconds of computation, fitted to measurements.
 fn seconds(params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
@@ -311,6 +317,7 @@ pub(crate) const CARDINALITY_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByReceiver,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| compared(SILENT, params),
     parameters: PARAMETERS,
     sender: |params, input| make_sender(SILENT, params, input),
     receiver: |params, input| make_receiver(SILENT, params, input),
@@ -414,6 +421,7 @@ pub(crate) const PRIVATE_ID_PAPER_ROW: Protocol = Protocol {
     bytes_formula: "KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, and the same with n_x and n_y exchanged; characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     flights: |params| flights(SLOPPY_PAPER, params),
     bytes: |params| bytes(SLOPPY_PAPER, params),
+    compared: |params| compared(SLOPPY_PAPER, params),
     seconds: |params| 3.0 * seconds_of_paper(params),
     sender: |params, input| make_sender(SLOPPY_PAPER, params, input),
     receiver: |params, input| make_receiver(SLOPPY_PAPER, params, input),
@@ -456,6 +464,7 @@ pub(crate) const PRIVATE_ID_SHORT_ROW: Protocol = Protocol {
     bytes_formula: "OPRF of n_x + OPRF of n_y; characteristic(n_x, n_y) as in cardinality_low_communication + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     flights: |params| flights(SHORT_IDS, params),
     bytes: |params| bytes(SHORT_IDS, params),
+    compared: |params| compared(SHORT_IDS, params),
     seconds: |params| seconds_of_short(params) + seconds_of_ids(params),
     sender: |params, input| make_sender(SHORT_IDS, params, input),
     receiver: |params, input| make_receiver(SHORT_IDS, params, input),
@@ -469,6 +478,7 @@ const fn low_communication(row: Protocol, formula: &'static str) -> Protocol {
         bytes_formula: formula,
         flights: |params| flights(SHORT, params),
         bytes: |params| bytes(SHORT, params),
+        compared: |params| compared(SHORT, params),
         seconds: seconds_of_short,
         sender: |params, input| make_sender(SHORT, params, input),
         receiver: |params, input| make_receiver(SHORT, params, input),
@@ -484,6 +494,7 @@ const fn as_published(row: Protocol, formula: &'static str) -> Protocol {
         bytes_formula: formula,
         flights: |params| flights(PAPER, params),
         bytes: |params| bytes(PAPER, params),
+        compared: |params| compared(PAPER, params),
         seconds: seconds_of_paper,
         named_only: true,
         sender: |params, input| make_sender(PAPER, params, input),

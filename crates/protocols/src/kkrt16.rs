@@ -41,7 +41,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::Rng;
@@ -98,6 +98,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::tags(tags(params).tag_bits()),
     parameters: &[
         Parameter {
             name: "hash table",

@@ -49,7 +49,7 @@ mod receiver;
 mod sender;
 
 use crate::answer;
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use plan::Plan;
 use vesica_core::PsiParams;
 
@@ -80,6 +80,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::masks(Plan::new(Mode::Stashless, params).tags().tag_bits()),
     parameters: &[
         Parameter {
             name: "hash table",
@@ -102,6 +103,7 @@ pub(crate) const PAPER_ROW: Protocol = Protocol {
     bytes_formula: "setup + 32·t·β + 32·⌈σ'/8⌉·s + tags((3 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; β = 1.2·n_y; s from Table 4; t, σ', ℓ' as in ot_phasing; ℓ = 40 + ⌈log (3 + s)·n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Paper, params),
     seconds: |params| seconds(Mode::Paper, params),
+    compared: |params| Compared::masks(Plan::new(Mode::Paper, params).tags().tag_bits()),
     parameters: &[
         Parameter {
             name: "hash table",

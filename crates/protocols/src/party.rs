@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use vesica_core::{Error, Item, ParameterError, PsiParams, Result, Role};
+use vesica_core::{Error, Item, Misbehaviour, ParameterError, PsiParams, Result, Role};
 use vesica_net::Context;
 use zeroize::Zeroize;
 
@@ -110,6 +110,14 @@ pub enum Output {
     Shares(Shares),
     /// The number of common items is outside the bounds, and nothing else.
     OutsideBounds,
+    /// A result that cannot be. Whether it can depends on this party's own items, so the peer must not learn of it:
+    /// the party went on as with any other result, and ends in error, alone, when it has nothing more to say.
+    Refused {
+        /// What it said it had, where it says so.
+        said: Box<Output>,
+        /// What is wrong.
+        why: Misbehaviour,
+    },
 }
 
 /// The identifiers of the items of two sets: both parties have the same one for an item that both have.
@@ -137,6 +145,33 @@ pub struct Shares {
 }
 
 impl Output {
+    /// `said`, or refused where it is `wrong`.
+    pub(crate) fn unless(wrong: bool, said: Output) -> Self {
+        match wrong {
+            true => Output::Refused { said: Box::new(said), why: Misbehaviour::InvalidValue },
+            false => said,
+        }
+    }
+
+    /// What the party said it had, and what is wrong with it.
+    pub fn split(self) -> (Self, Option<Misbehaviour>) {
+        match self {
+            Output::Refused { said, why } => (*said, Some(why)),
+            output => (output, None),
+        }
+    }
+
+    /// The output, for who has nothing more to say to the peer.
+    ///
+    /// # Errors
+    /// [`Error::PeerMisbehaved`] for one that is [refused](Output::Refused).
+    pub fn checked(self) -> Result<Self> {
+        match self.split() {
+            (output, None) => Ok(output),
+            (_, Some(why)) => Err(why.into()),
+        }
+    }
+
     /// The positions.
     ///
     /// # Errors

@@ -30,7 +30,7 @@
 //! * The hint is a key-value store in place of polynomials, and the OPRF one with a single key; both are shorter.
 //! * Nothing tells the number of matches where it is not asked for: neither party holds more than shares of e.
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, positions_of_flags, value_bits};
 use crate::{Input, Output, Traffic};
 use rand::Rng;
@@ -67,6 +67,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::outputs(Plan::new(params).bits),
     parameters: PARAMETERS,
     sender: computed::sender::<Opprf, Gmw>,
     receiver: computed::receiver::<Opprf, Gmw>,

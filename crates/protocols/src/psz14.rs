@@ -39,7 +39,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::{check_item_bits, check_set_len};
 use crate::{Output, Party, answer, sorted_tags};
 use rand::seq::SliceRandom;
@@ -74,6 +74,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::masks(Plan::new(params).tags().tag_bits()),
     parameters: &[
         Parameter {
             name: "hash table",

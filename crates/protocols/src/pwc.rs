@@ -29,7 +29,7 @@
 //! This tells the sender which of its items matched. So it is done only where both parties are to learn the
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
 
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{
     self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, told, value_bits,
 };
@@ -84,6 +84,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: true,
+    compared: |params| Compared::items(ShortItems::new(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Pwc, Yao>,
     receiver: computed::receiver::<Pwc, Yao>,

@@ -46,7 +46,7 @@
 mod blinding;
 
 use self::blinding::{Blinding, Hashes, receive_residues, tag_shape};
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::SeedableRng;
@@ -88,6 +88,7 @@ pub(crate) const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::tags(blinding::tag_shape(params).tag_bits()),
     parameters: &[
         Parameter {
             name: "modulus",

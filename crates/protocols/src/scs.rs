@@ -40,7 +40,7 @@
 mod shuffle;
 
 use self::shuffle::{Homomorphic, Own, Shuffle, Sorted, Waksman};
-use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
+use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao};
 use crate::{Input, Output, Traffic};
 use std::marker::PhantomData;
@@ -74,6 +74,7 @@ pub(crate) const WAKSMAN_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    compared: |params| Compared::items(ShortItems::of_distinct(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Scs<Waksman>, Yao>,
     receiver: computed::receiver::<Scs<Waksman>, Yao>,

@@ -47,6 +47,7 @@ mod source;
 mod stream;
 mod text;
 mod texts;
+mod unnamed;
 mod values;
 
 pub use columnar::panic_is_caught;
@@ -77,4 +78,5 @@ pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
 pub use source::{ReadOptions, Source};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use texts::{KeyTexts, key_values};
+pub use unnamed::UnnamedFile;
 pub use values::{Duplicates, ValueColumns};

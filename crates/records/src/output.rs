@@ -4,16 +4,12 @@ use crate::columnar::{self, Table};
 use crate::error::{FileKind, OutputError, WriteError};
 use crate::format::{Codec, FileFormat, Format};
 use crate::source::{Layout, Source, kind_of};
-use std::ffi::OsStr;
-use std::fs::{File, Metadata, Permissions};
+use crate::unnamed::UnnamedFile;
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
-
-/// Bytes of the output's name kept in the name of the temporary file: names end at 255.
-const NAME_KEPT_BYTES: usize = 200;
 
 /// The rights of a file that its owner alone may read and write.
 const OWNERS_MODE: u32 = 0o600;
@@ -131,11 +127,10 @@ impl Origin<'_> {
     }
 }
 
-/// A file beside the target, removed unless it is committed.
+/// A file in the target's directory, without a name until it is committed.
 pub(crate) struct TempOutput {
-    file: NamedTempFile,
+    file: UnnamedFile,
     path: PathBuf,
-    directory: PathBuf,
     force: bool,
     format: FileFormat,
 }
@@ -183,14 +178,9 @@ impl TempOutput {
         }
         let failed = |error| OutputError::io(&path, &error);
         let mode = origin.mode().map_err(failed)?;
-        let file = tempfile::Builder::new()
-            .prefix(&format!(".{}.", short_name(&path)))
-            .suffix(".partial")
-            // The owner must be able to write; the umask narrows the rest further.
-            .permissions(Permissions::from_mode(mode & 0o666 | OWNERS_MODE))
-            .tempfile_in(&directory)
-            .map_err(failed)?;
-        Ok(Self { file, path, directory, force: options.force, format })
+        // The owner must be able to write; the umask narrows the rest further.
+        let file = UnnamedFile::create(&directory, mode & 0o666 | OWNERS_MODE).map_err(failed)?;
+        Ok(Self { file, path, force: options.force, format })
     }
 
     pub(crate) fn format(&self) -> FileFormat {
@@ -208,29 +198,9 @@ impl TempOutput {
 
     /// Makes the file durable and gives it its name.
     pub(crate) fn commit(self) -> Result<(), OutputError> {
-        let Self { file, path, directory, force, .. } = self;
-        let failed = |error: &io::Error| OutputError::io(&path, error);
-        file.as_file().sync_all().map_err(|error| failed(&error))?;
-        if force {
-            file.persist(&path).map_err(|error| failed(&error.error))?;
-        } else {
-            file.persist_noclobber(&path).map_err(|error| failed(&error.error))?;
-        }
-        // The name itself is durable once the directory is; some file systems cannot do that.
-        if let Ok(directory) = File::open(directory) {
-            let _ = directory.sync_all();
-        }
-        Ok(())
+        let Self { file, path, force, .. } = self;
+        file.persist(&path, force).map_err(|error| OutputError::io(&path, &error))
     }
-}
-
-fn short_name(path: &Path) -> String {
-    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-    let mut end = name.len().min(NAME_KEPT_BYTES);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    name[..end].to_string()
 }
 
 fn check_types(table: &Table, format: Format) -> Result<(), OutputError> {

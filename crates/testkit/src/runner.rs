@@ -127,7 +127,7 @@ impl Runner {
                 let output = party.run(&mut ctx)?;
                 ctx.finish()?;
                 direction_changes = ctx.direction_changes();
-                Ok(output)
+                output.checked()
             });
         if let Err(error) = &output {
             streams.abort(error.stop_reason());

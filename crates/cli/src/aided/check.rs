@@ -34,7 +34,7 @@ pub(crate) fn run(
     if args.place.listen.is_some() {
         return Err(Failure::NotWithHelper { option: "--listen" });
     }
-    let link = args.place.look_link_options()?;
+    let link = args.place.look_link_options();
     let helper = agreement.helper.name.clone();
     if args.reach && link.is_none() {
         return Err(Failure::NoHelperAddress { helper });

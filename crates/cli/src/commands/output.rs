@@ -1,18 +1,18 @@
 //! Files that the command itself writes: agreements, reports, manual pages.
 
 use crate::failure::Failure;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use vesica_records::UnnamedFile;
 
 /// A file in the making: it appears under its name when it is complete.
 pub(crate) struct Pending {
     what: &'static str,
     path: PathBuf,
-    file: NamedTempFile,
+    file: UnnamedFile,
 }
 
 impl Pending {
@@ -26,21 +26,17 @@ impl Pending {
         if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(Failure::NotAFile { what, path: path.to_path_buf() });
         }
-        let file = tempfile::Builder::new()
-            .prefix(".vesica-")
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(directory_of(path))
-            .map_err(failed)?;
+        let file = UnnamedFile::create(directory_of(path), 0o666).map_err(failed)?;
         Ok(Self { what, path: path.to_path_buf(), file })
     }
 
     /// Writes `text` and gives the file its name, in place of a file that has it.
-    pub(crate) fn write(mut self, text: &str) -> Result<(), Failure> {
-        let written =
-            self.file.write_all(text.as_bytes()).and_then(|()| self.file.as_file().sync_all());
-        written
-            .and_then(|()| self.file.persist(&self.path).map(drop).map_err(|error| error.error))
-            .map_err(|error| unwritable(self.what, &self.path, &error))
+    pub(crate) fn write(self, text: &str) -> Result<(), Failure> {
+        let Self { what, path, file } = self;
+        file.as_file()
+            .write_all(text.as_bytes())
+            .and_then(|()| file.persist(&path, true))
+            .map_err(|error| unwritable(what, &path, &error))
     }
 }
 

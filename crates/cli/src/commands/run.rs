@@ -1,5 +1,6 @@
 //! `vesica run`.
 
+use super::output::Pending;
 use super::{AGREEMENT, REPORT, open_report, output, seat};
 use crate::aided;
 use crate::args::RunArgs;
@@ -7,6 +8,7 @@ use crate::failure::{Failure, code};
 use crate::logging;
 use crate::messages::counted;
 use crate::progress::{Teller, duration};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -17,37 +19,61 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
-use vesica_core::Operation;
+use vesica_core::{Operation, StopReason};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::aided::AnyAgreement;
 use vesica_engine::explain::{bytes, grouped, grouped_digits};
-use vesica_engine::{Job, Observer, Report};
+use vesica_engine::{Job, Observer, Report, leave_word};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{OutputOptions, Source};
 
 pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     refuse_shared_files(args)?;
-    logging::start(&args.talk)?;
+    let log = logging::start(&args.talk);
     match AnyAgreement::load(&args.agreement)? {
-        AnyAgreement::TwoParty(agreement) => two_party(args, *agreement, out),
-        AnyAgreement::Aided(agreement) => aided::run(args, *agreement, out),
+        AnyAgreement::TwoParty(agreement) => two_party(args, *agreement, log, out),
+        AnyAgreement::Aided(agreement) => {
+            log?;
+            aided::run(args, *agreement, out)
+        }
     }
+}
+
+/// What a run needs besides agreement, key and address.
+struct Files {
+    report: Option<Pending>,
+    source: Source,
+    columns: BTreeMap<String, String>,
+}
+
+fn files(args: &RunArgs, agreement: &Agreement, party: Option<&str>) -> Result<Files, Failure> {
+    refuse_silence(args, agreement, party)?;
+    Ok(Files {
+        report: open_report(args.report.as_deref())?,
+        source: Source::open(&args.data.input, &args.data.form.read_options())?,
+        columns: args.data.column_choices()?,
+    })
 }
 
 fn two_party(
     args: &RunArgs,
     agreement: Agreement,
+    log: Result<(), Failure>,
     out: &mut impl Write,
 ) -> Result<ExitCode, Failure> {
-    let link = args.place.link_options()?.ok_or(Failure::NoAddress)?;
+    let link = args.place.link_options().ok_or(Failure::NoAddress)?;
     if let Some(option) = args.aided.given() {
         return Err(Failure::OnlyWithHelper { option });
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
-    refuse_silence(args, &agreement, party.as_deref())?;
-    let peer = party.map_or(String::new(), |party| agreement.peer_of(&party).name.clone());
-    let report_file = open_report(args.report.as_deref())?;
+    let peer = party.as_ref().map_or(String::new(), |party| agreement.peer_of(party).name.clone());
+    let cancel = cancel_on_interrupt();
+    let ready = log.and_then(|()| files(args, &agreement, party.as_deref()));
+    let Files { report: report_file, source, columns } = ready.inspect_err(|_| {
+        // Agreement and key are good, so that the other side will wait for this one.
+        leave_word(&agreement, &identity, &link, StopReason::Input, &cancel);
+    })?;
     let hash = agreement.hash();
     tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
 
@@ -56,8 +82,8 @@ fn two_party(
     let job = Job {
         agreement,
         identity,
-        source: Source::open(&args.data.input, &args.data.form.read_options())?,
-        columns: args.data.column_choices()?,
+        source,
+        columns,
         output: args
             .output
             .as_ref()
@@ -70,7 +96,7 @@ fn two_party(
         strict: args.data.strict,
     };
     let observer: Arc<dyn Observer> = Arc::clone(&teller) as Arc<dyn Observer>;
-    let result = vesica_engine::run(job, observer, &cancel_on_interrupt());
+    let result = vesica_engine::run(job, observer, &cancel);
     teller.finish();
     let report = result.map_err(|error| Failure::of_engine(error, Some(&endpoint)))?;
 
@@ -259,7 +285,8 @@ fn signed(number: &str) -> String {
     }
 }
 
-/// A switch that the first Ctrl-C or SIGTERM throws; the second ends the process at once.
+/// A switch that the first Ctrl-C or SIGTERM throws; the second ends the process at once. Files in the making have no
+/// name yet, so that nothing is left.
 pub(crate) fn cancel_on_interrupt() -> CancelToken {
     let token = CancelToken::new();
     let thrown = AtomicBool::new(false);
@@ -267,9 +294,14 @@ pub(crate) fn cancel_on_interrupt() -> CancelToken {
     // Without a handler an interrupt still ends the process, only less politely.
     let _ = ctrlc::set_handler(move || {
         if thrown.swap(true, Ordering::SeqCst) {
+            let _ =
+                writeln!(io::stderr(), "error: stopped at once; the other side may not know why");
+            let _ = writeln!(io::stderr(), "hint: one Ctrl-C lets the run end in good order");
             std::process::exit(code::INTERRUPTED.into());
         }
-        switch.cancel();
+        // Telling the peer takes a moment, in which the second signal must be heard.
+        let switch = switch.clone();
+        let _ = std::thread::Builder::new().spawn(move || switch.cancel());
     });
     token
 }

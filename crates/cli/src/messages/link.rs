@@ -107,8 +107,11 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
              agree show`, and the key files they use",
         ),
         LinkError::OtherVersion => Message::here(
-            format!("the other side at {at} speaks another version of Vesica's session protocol"),
-            "both sides install the same version: `vesica --version`",
+            format!(
+                "what answers at {at} speaks TLS, but no session protocol of ours: another version of Vesica, or \
+                 another program"
+            ),
+            "check the address and the port; both sides install the same version: `vesica --version`",
         ),
         LinkError::OtherProtocol => Message::here(
             format!("what answers at {at} is not Vesica"),
@@ -196,7 +199,9 @@ pub(crate) fn reason(error: &LinkError) -> String {
             "it uses our own identity: both sides chose the same party".to_owned()
         }
         LinkError::RefusedByPeer => "it does not accept our identity".to_owned(),
-        LinkError::OtherVersion => "it speaks another version of the session protocol".to_owned(),
+        LinkError::OtherVersion => {
+            "it speaks TLS, but not this version of the session protocol".to_owned()
+        }
         LinkError::OtherProtocol => "it does not speak Vesica's session protocol".to_owned(),
         LinkError::Silent(time) => format!("it was silent for {}", duration(*time)),
         LinkError::HungUp => "it hung up before the session stood".to_owned(),

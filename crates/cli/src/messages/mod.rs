@@ -70,6 +70,15 @@ fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
+/// The machine gives no more threads.
+pub(crate) fn no_threads() -> Message {
+    Message::here(
+        "the system gives this process no more threads",
+        "raise the limit on processes and threads (ulimit -u, or the limit of the container), or take fewer with \
+         --threads",
+    )
+}
+
 /// The error line of a defect.
 pub(crate) fn defect(what: &str) -> String {
     format!("internal error: {what}")
@@ -120,6 +129,10 @@ pub(crate) fn of(failure: &Failure) -> Message {
             "add --key FILE, or leave out --listen and --connect",
         )
         .with_code(code::USAGE),
+        Failure::Clock => Message::here(
+            "the clock of this machine says that it is before 1970",
+            "set the clock: agreements expire by it, and reports and logs carry its time",
+        ),
         Failure::Kernels { name, available } => Message::here(
             format!("VESICA_SIMD is {name:?}, which this processor does not have"),
             format!("unset it, or choose one of {}", available.join(", ")),

@@ -5,23 +5,31 @@ use vesica_core::{Item, Role};
 
 /// Items that are integers: keys, self-check items and padding side by side.
 ///
-/// Two bits above the others say what an item is, so that none of one kind equals one of another: a
-/// key, a self-check item of both parties, or an item of the sender's or of the receiver's own. No
-/// item is zero, which some protocols keep for themselves.
+/// A bit above the others marks a key. Below it each number stands for at most one thing: in this order, from 1 on,
+/// the self-check items of both parties, then the items of the sender's own, then those of the receiver's. So none of
+/// one kind equals one of another, and padding of one side is never the other's. No item is zero, which some
+/// protocols keep for themselves.
+///
+/// None of these numbers is a secret, and between parties that follow the protocol none need be. There is no room for
+/// padding that cannot be guessed: protocols that take small domains are semi-honest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntegerItems {
     bits: u32,
+    shared: u64,
+    own: u64,
 }
 
 impl IntegerItems {
-    /// For keys of `key_bits` bits, and at most `own` items that only one party has.
-    pub(crate) fn new(key_bits: u32, own: u64) -> Self {
-        Self { bits: key_bits.max(ceil_log2(own.saturating_add(1))) }
+    /// For keys of `key_bits` bits, `shared` items that both parties have besides, and for each party at most `own`
+    /// items that it has alone: self-check items and padding.
+    pub(crate) fn new(key_bits: u32, shared: u64, own: u64) -> Self {
+        let others = own.saturating_mul(2).saturating_add(shared);
+        Self { bits: key_bits.max(ceil_log2(others.saturating_add(1))), shared, own }
     }
 
-    /// Bits of an item, the two that say what it is included.
+    /// Bits of an item, the mark of a key included.
     pub fn item_bits(self) -> u32 {
-        self.bits + 2
+        self.bits + 1
     }
 
     /// What stands above the bits of a key.
@@ -31,19 +39,15 @@ impl IntegerItems {
 
     /// Self-check item number `i` of both parties.
     pub(crate) fn shared(self, i: u64) -> Item {
-        self.item(2, i)
+        Item::from_integer(1 + u128::from(i))
     }
 
     /// Item number `i` that only the party in `role` has.
     pub(crate) fn own(self, role: Role, i: u64) -> Item {
-        // The receiver's have no mark and count from one, so that none is zero.
-        match role {
-            Role::Sender => self.item(3, i),
-            _ => self.item(0, i.saturating_add(1)),
-        }
-    }
-
-    fn item(self, kind: u128, i: u64) -> Item {
-        Item::from_integer(kind << self.bits | u128::from(i))
+        let before = match role {
+            Role::Sender => 0,
+            _ => u128::from(self.own),
+        };
+        Item::from_integer(1 + u128::from(self.shared) + before + u128::from(i))
     }
 }

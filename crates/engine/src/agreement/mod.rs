@@ -32,6 +32,7 @@ pub(crate) use question::TEXT_LEN_BYTES;
 pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question};
 pub use values::{MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 
+use crate::roles::Roles;
 use jiff::civil::Date;
 use selection::Selection;
 use std::fmt;
@@ -144,9 +145,15 @@ impl Terms {
         self.question.operation()
     }
 
+    /// Whether the sizes of a run decide who is the receiver: where both receive the result, and nobody has values.
+    /// It makes no difference to who learns what.
+    pub fn roles_are_open(&self) -> bool {
+        self.receives == Receives::Both && self.question.values().is_none()
+    }
+
     /// The role of `party` in the protocol. Who alone receives the result is the receiver; where both do, who
-    /// has values is the sender, and otherwise the receiver is the one whose name sorts first. It makes no
-    /// difference to who learns what.
+    /// has values is the sender. Where [both roles are open](Terms::roles_are_open) it is the one that `party` has
+    /// unless the sizes make it dearer: the receiver is then the one whose name sorts first.
     pub fn role_of(&self, party: &str) -> Role {
         let is_receiver = match (&self.receives, self.question.values()) {
             (Receives::One(name), _) => party == name,
@@ -204,7 +211,7 @@ impl Agreement {
             .expect("the name comes from this agreement")
     }
 
-    /// The party with that role.
+    /// The party with that role, where roles are not exchanged.
     pub(crate) fn party_with(&self, role: Role) -> &PartyTerms {
         let first = &self.parties[0];
         if self.role_of(&first.name) == role { first } else { &self.parties[1] }
@@ -320,14 +327,16 @@ impl Agreement {
     }
 
     /// The integers that are compared in place of digests: where the whole key is one column of a
-    /// small domain, every protocol that may run takes such items, and sizes are not hidden.
+    /// small domain, and every protocol that may run takes such items.
     pub fn integer_items(&self) -> Option<IntegerItems> {
         self.integers
     }
 
-    /// The parameters of a run in which both parties bring their `max_rows`.
-    pub(crate) fn largest_params(&self) -> PsiParams {
-        self.params_of(|party| party.max_rows)
+    /// The roles, at least those as seated, of a run in which both parties bring their `max_rows`.
+    pub(crate) fn largest_roles(&self) -> Vec<Roles> {
+        let lens = self.seated(|party| party.max_rows);
+        Roles::allowed(self, SessionId::from_bytes([0; 32]), lens)
+            .expect("MAX_ROWS leaves room for the self-check")
     }
 
     /// The two sizes at which the sides compare what they would choose from: the parties' `max_rows`
@@ -342,10 +351,14 @@ impl Agreement {
     }
 
     fn params_of(&self, len: impl Fn(&PartyTerms) -> u64) -> PsiParams {
-        let [sender_len, receiver_len] =
-            [Role::Sender, Role::Receiver].map(|role| len(self.party_with(role)));
+        let [sender_len, receiver_len] = self.seated(len);
         self.params(SessionId::from_bytes([0; 32]), sender_len, receiver_len)
             .expect("MAX_ROWS leaves room for the self-check")
+    }
+
+    /// The figures of the parties on the sender's and on the receiver's seat.
+    fn seated(&self, figure: impl Fn(&PartyTerms) -> u64) -> [u64; 2] {
+        [Role::Sender, Role::Receiver].map(|role| figure(self.party_with(role)))
     }
 
     /// Whether the last day is over, in UTC, at `now`.

@@ -156,11 +156,8 @@ fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
 fn possible_integers(terms: &Terms) -> Option<IntegerItems> {
     let [key] = &terms.keys[..] else { return None };
     let key_bits = key.profile.integer_bits()?;
-    // Padding of a small domain could be guessed and counted.
-    if terms.hide_sizes {
-        return None;
-    }
+    let canaries = u64::from(terms.self_check);
     let most_rows = terms.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);
-    let own = most_rows.saturating_add(u64::from(terms.self_check));
-    Some(IntegerItems::new(key_bits, own))
+    let padding = if terms.hide_sizes { most_rows } else { 0 };
+    Some(IntegerItems::new(key_bits, canaries, canaries.saturating_add(padding)))
 }

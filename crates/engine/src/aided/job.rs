@@ -176,7 +176,11 @@ pub fn run_aided(
         };
     let wire_bytes = remote.wire_bytes();
     drop(remote);
+    let refused = done.outcome.refused.map(|why| run.error(why.into(), Phase::Checking));
     state.remove().map_err(|error| storage(&job, error))?;
+    if let Some(error) = refused {
+        return Err(error);
+    }
     Ok(Parts {
         job: &job,
         party,
@@ -358,6 +362,10 @@ impl Run<'_> {
         clock.add(Phase::Matching, start.elapsed());
 
         let start = Instant::now();
+        if outcome.refused.is_some() {
+            self.leave_unnoticed(remote)?;
+            return Ok(Done { scales: common.scales, outcome, rows_written: None });
+        }
         let rows_written = match (&job.output, &outcome.matched) {
             (Some(output), Some(matched)) => Some(self.write(output, streamed.rows, matched)?),
             _ => None,
@@ -366,6 +374,24 @@ impl Run<'_> {
         self.state.keep_finished().map_err(|error| storage(job, error))?;
         remote.done().map_err(|error| self.error(error, Phase::Checking))?;
         Ok(Done { scales: common.scales, outcome, rows_written })
+    }
+
+    /// Says `done` after an answer that this party refuses, as after any other: a helper, or another party, that made
+    /// it what it is would learn from another word whether it hit something. For the same reason the file is read
+    /// once more first, as if rows of it were written.
+    fn leave_unnoticed(&self, remote: &Remote) -> Result<(), Error> {
+        let job = self.job;
+        let mut progress = |_| go_on(self.cancel);
+        let limits = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
+        let key = aided_key_columns(&job.agreement, &job.columns)?;
+        let hash = aided_key_items(&job.agreement);
+        // What the file is by now does not matter any more.
+        let mut drop = |_: &[vesica_core::Item]| Ok::<_, std::io::Error>(());
+        let _ = stream_items(&job.source, &key, &hash, &limits, &mut drop, &mut progress);
+        // First, so that the same labels and dummies are never seen again.
+        self.state.forget().map_err(|error| storage(job, error))?;
+        let _ = remote.done();
+        Ok(())
     }
 
     fn write(&self, output: &OutputOptions, rows: u64, matched: &Matched) -> Result<u64, Error> {

@@ -1,11 +1,11 @@
-//! Whether an output can be, and its self-check items.
+//! Whether an output can be, and its self-check items. Nothing here runs before the session is over.
 
-use super::{Checked, Output};
+use super::{Answer, ids, union};
 use crate::agreement::{Agreement, Question};
 use crate::self_check::CheckedSet;
 use crate::texts;
-use vesica_core::{Error, Learns, Misbehaviour, Result, Role};
-use vesica_protocols as protocols;
+use vesica_core::{Error, Item, Misbehaviour, Result, Role};
+use vesica_protocols::Output;
 use vesica_records::KeyTexts;
 
 /// What a run was asked, and by whom.
@@ -22,101 +22,105 @@ pub(crate) struct Asked<'a> {
     pub(crate) role: Role,
 }
 
-/// Checks the `output` of a run. How long that takes tells the peer nothing that it does not learn.
+impl Asked<'_> {
+    /// Most keys of its own that a peer can have brought: in place of the self-check items of its own that it says it
+    /// adds, one that deviates brings keys.
+    fn most_theirs(&self) -> u64 {
+        self.there.saturating_add(self.agreement.self_check.into())
+    }
+
+    /// Most keys that can be common. No peer can bring about more, so that it cannot make this party fail by what it
+    /// has in common with it.
+    fn most(&self) -> u64 {
+        self.here.min(self.most_theirs())
+    }
+}
+
+/// The answer that `output` is; `None` when this side has none.
 ///
 /// # Errors
-/// [`Misbehaviour::SelfCheckFailed`] for a result that cannot be, [`Misbehaviour::InvalidValue`] for texts that
-/// cannot, which may come only with [`Checked::answer`]; [`Error::Bug`] for a result that was not asked for.
-pub(crate) fn check(
-    output: protocols::Output,
+/// As [`Unchecked::answer`](super::Unchecked::answer).
+pub(super) fn answer(
+    output: Output,
+    their_canaries: &[[u8; Item::LEN]],
     set: &CheckedSet,
     asked: &Asked<'_>,
-) -> Result<Checked> {
-    use protocols::Output as Given;
+) -> Result<Option<Answer>> {
     let agreement = asked.agreement;
-    let most = asked.here.min(asked.there);
     let bounds = agreement.bounds;
+    let most = asked.most();
     let possible = |count: u64| require(count <= most && bounds.contain(count));
     let without_canaries = |count: u64| {
         let count = count.checked_sub(agreement.self_check.into());
         let count = count.ok_or(Misbehaviour::SelfCheckFailed)?;
         possible(count).map(|()| count)
     };
-    let output = match (&agreement.question, output) {
-        (_, Given::OutsideBounds) => {
+    Ok(Some(match (&agreement.question, output) {
+        (_, Output::OutsideBounds) => {
             require(!bounds.contain(0) || !bounds.contain(most))?;
-            Output::OutsideBounds
+            Answer::OutsideBounds
         }
-        (_, Given::Nothing) if !asked.learns => Output::Nothing,
+        (_, Output::Nothing) if !asked.learns => return Ok(None),
         _ if !asked.learns => return Err(Error::Bug("a party learned what was not for it")),
-        (Question::Intersection, Given::Positions(positions)) => {
+        (Question::Intersection, Output::Positions(positions)) => {
             possible(set.check(&positions)?)?;
-            Output::Positions(positions)
+            Answer::Items(set.own_items(&positions))
         }
-        (Question::Cardinality, Given::Cardinality(count)) => {
-            Output::Count(without_canaries(count)?)
+        (Question::Cardinality, Output::Cardinality(count)) => {
+            Answer::Count(without_canaries(count)?)
         }
         // One bit says nothing of canaries, unless the sets are too small for a yes.
-        (Question::Threshold { min }, Given::AtLeast(yes)) => {
+        (Question::Threshold { min }, Output::AtLeast(yes)) => {
             require(!yes || *min <= most)?;
-            Output::AtLeast(yes)
+            Answer::AtLeast(yes)
         }
-        (Question::Sum(_), Given::Sum(sum)) => {
+        (Question::Sum(_), Output::Sum(sum)) => {
             let sum = i128::try_from(sum).map_err(|_| Misbehaviour::SelfCheckFailed)?;
             let sums = sums(&[sum], set, agreement, most)?;
-            Output::Sums { count: None, sums }
+            Answer::Sums { count: None, sums }
         }
-        (Question::Sum(_), Given::CountedSums { count, sums: given }) => {
+        (Question::Sum(_), Output::CountedSums { count, sums: given }) => {
             let count = without_canaries(count)?;
-            Output::Sums { count: Some(count), sums: sums(&given, set, agreement, count)? }
+            Answer::Sums { count: Some(count), sums: sums(&given, set, agreement, count)? }
         }
-        (Question::Union { .. }, Given::OnlyTheirs(given)) => {
-            let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
-            if given.len() % len != 0 {
-                return Err(Misbehaviour::InvalidValue.into());
-            }
-            let most = asked.there.saturating_add(agreement.self_check.into());
-            require((given.len() / len) as u64 <= most)?;
-            match agreement.learns() {
-                // Reading them takes as long as they are many, which the peer is not told.
-                Learns::Receiver => Output::UnreadTexts(given),
-                Learns::Both => Output::OnlyTheirs(only_theirs(&given, asked)?),
-            }
+        (Question::Union { .. }, Output::OnlyTheirs(texts)) => {
+            Answer::Union(union::joined(set, &only_theirs(&texts, asked)?)?)
         }
-        (Question::PrivateId, Given::Ids(ids)) => {
-            super::ids::check(&ids, set, asked)?;
-            Output::Ids(ids)
+        (Question::PrivateId, Output::Ids(given)) => {
+            Answer::Ids(ids::named(ids::checked(&given, their_canaries, set, asked)?, set))
         }
-        (Question::Shares(values), Given::Shares(shares)) => {
+        (Question::Shares(values), Output::Shares(shares)) => {
             possible(shares.len as u64)?;
             let columns = values.as_ref().map_or(0, |values| values.columns.len());
             require(shares.items.len() == shares.len)?;
             require(shares.values.len() == columns * shares.len)?;
-            Output::Shares(shares)
+            Answer::Shares(shares)
         }
-        (Question::SharedValues { values, .. }, Given::Shares(shares)) => {
+        (Question::SharedValues { values, .. }, Output::Shares(shares)) => {
             let sender_len = if asked.role == Role::Sender { asked.here } else { asked.there };
             require(shares.len as u64 == sender_len && shares.items.is_empty())?;
             require(shares.values.len() == values.columns.len() * shares.len)?;
-            Output::Shares(shares)
+            Answer::Shares(shares)
         }
         _ => return Err(Error::Bug("a party learned something else than was asked")),
-    };
-    Ok(Checked(output))
+    }))
 }
 
 /// The keys in the `texts` of a union that only the peer has.
 ///
 /// # Errors
-/// Those of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer announced.
-pub(super) fn only_theirs(texts: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
+/// Those of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer can bring.
+fn only_theirs(texts: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let agreement = asked.agreement;
     let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
     let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
     let profiles: Vec<_> = agreement.keys.iter().map(|key| key.profile).collect();
     let others = (agreement.self_check, agreement.hide_sizes);
+    if texts.len() % len != 0 {
+        return Err(Misbehaviour::InvalidValue.into());
+    }
     let keys = texts::keys_of(texts, len, peer, &profiles, others)?;
-    require(keys.len() as u64 <= asked.there)?;
+    require(keys.len() as u64 <= asked.most_theirs())?;
     Ok(keys)
 }
 
@@ -143,8 +147,7 @@ fn sums(given: &[i128], set: &CheckedSet, agreement: &Agreement, most: u64) -> R
 mod tests {
     use super::*;
     use crate::agreement::Agreement;
-    use crate::answer::Told;
-    use protocols::Output;
+    use crate::answer::{Told, Unchecked};
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use vesica_core::Item;
@@ -179,10 +182,16 @@ mod tests {
         Asked { agreement, learns, here: 5, there: 5, role: Role::Receiver }
     }
 
-    /// Whether `output` passes where the smaller set has five keys, and what is told of it.
+    fn check(output: Output, set: &CheckedSet, asked: &Asked<'_>) -> Result<Option<Answer>> {
+        Unchecked::new(output).answer(set, asked)
+    }
+
+    /// Whether `output` passes where the smaller set has five keys, and what was told of it before.
     fn told(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Told> {
-        match check(output, set, &asked(agreement, true)) {
-            Ok(checked) => Some(checked.told(set, Learns::Both)),
+        let unchecked = Unchecked::new(output);
+        let told = unchecked.told(set, agreement);
+        match unchecked.answer(set, &asked(agreement, true)) {
+            Ok(_) => Some(told),
             Err(Error::PeerMisbehaved(Misbehaviour::SelfCheckFailed)) => None,
             Err(error) => panic!("{error}"),
         }
@@ -190,9 +199,9 @@ mod tests {
 
     #[test]
     fn a_count_has_its_canaries_taken_off_and_is_possible() {
-        let plain = agreement("operation = \"cardinality\"", "");
+        let plain = agreement_for("both", "operation = \"cardinality\"", "");
         let bounded = "operation = \"cardinality\"\nmin_matches = 2\nmax_matches = 4";
-        let bounded = agreement(bounded, "");
+        let bounded = agreement_for("both", bounded, "");
         let of = |agreement, count| told(agreement, &set(), Output::Cardinality(count));
         assert_eq!(of(&plain, CANARIES), Some(Told::Number(0)));
         assert_eq!(of(&plain, CANARIES + 5), Some(Told::Number(5)));
@@ -214,17 +223,20 @@ mod tests {
         assert_eq!(outside(bounds("")), None);
         // The sender, who learns nothing else, tells it too.
         let bounded = bounds("min_matches = 1");
-        let checked = check(Output::OutsideBounds, &set(), &asked(&bounded, false)).unwrap();
-        assert_eq!(checked.told(&set(), Learns::Receiver), Told::OutsideBounds);
-        let checked = check(Output::Nothing, &set(), &asked(&bounded, false)).unwrap();
-        assert_eq!(checked.told(&set(), Learns::Receiver), Told::Nothing);
+        for (output, expected) in
+            [(Output::OutsideBounds, Told::OutsideBounds), (Output::Nothing, Told::Nothing)]
+        {
+            let unchecked = Unchecked::new(output);
+            assert_eq!(unchecked.told(&set(), &bounded), expected);
+            assert!(unchecked.answer(&set(), &asked(&bounded, false)).is_ok());
+        }
     }
 
     #[test]
     fn a_yes_needs_sets_that_are_large_enough() {
         let of = |min: u64, yes| {
             let head = format!("operation = \"threshold\"\nthreshold = {min}");
-            told(&agreement(&head, ""), &set(), Output::AtLeast(yes))
+            told(&agreement_for("both", &head, ""), &set(), Output::AtLeast(yes))
         };
         assert_eq!(of(5, true), Some(Told::Number(1)));
         assert_eq!(of(6, true), None);
@@ -232,9 +244,8 @@ mod tests {
     }
 
     fn sum_of(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Vec<i128>> {
-        let checked = check(output, set, &asked(agreement, true)).ok()?;
-        match checked.answer(set, &asked(agreement, true)).unwrap() {
-            Some(crate::answer::Answer::Sums { sums, .. }) => Some(sums),
+        match check(output, set, &asked(agreement, true)).ok()? {
+            Some(Answer::Sums { sums, .. }) => Some(sums),
             _ => panic!("no sum"),
         }
     }
@@ -281,12 +292,15 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_one_side_alone_receives_are_read_after_the_closing_message() {
+    fn what_is_told_of_a_result_does_not_depend_on_whether_it_is_refused() {
         let set = set();
-        let union = |who| agreement_for(who, "operation = \"union\"", "[union]\nkey_bytes = 6\n");
-        let (one, both) = (union("one"), union("both"));
-        let (one, both) = (asked(&one, true), asked(&both, true));
-        let len = one.agreement.text_len().unwrap();
+        let of = |agreement: &Agreement, output: Output| {
+            let unchecked = Unchecked::new(output);
+            let told = unchecked.told(&set, agreement);
+            (told, unchecked.answer(&set, &asked(agreement, true)).is_ok())
+        };
+        let union = agreement_for("both", "operation = \"union\"", "[union]\nkey_bytes = 6\n");
+        let len = union.text_len().unwrap();
         let texts = |key: &str| {
             let mut texts = Vec::new();
             let own = texts::Mark::Own(Role::Sender);
@@ -294,29 +308,65 @@ mod tests {
             texts::push_key(&mut texts, key.as_bytes(), len);
             texts
         };
-        let kind = |error: Option<Error>| match error {
-            Some(Error::PeerMisbehaved(kind)) => Some(kind),
-            _ => None,
-        };
         // A key is never empty.
-        let early = check(Output::OnlyTheirs(texts("")), &set, &both);
-        assert_eq!(kind(early.err()), Some(Misbehaviour::InvalidValue));
-        let late = check(Output::OnlyTheirs(texts("")), &set, &one).unwrap();
-        assert_eq!(late.told(&set, Learns::Receiver), Told::Nothing);
-        assert_eq!(kind(late.answer(&set, &one).err()), Some(Misbehaviour::InvalidValue));
-        let good = check(Output::OnlyTheirs(texts("key")), &set, &one).unwrap();
-        let Some(crate::answer::Answer::Union(good)) = good.answer(&set, &one).unwrap() else {
+        let [good, bad] = ["key", ""].map(|key| of(&union, Output::OnlyTheirs(texts(key))));
+        assert_eq!((good, bad), ((good.0, true), (good.0, false)));
+        assert_eq!(good.0, Told::Number(u128::from(5 + 2 * CANARIES + CANARIES + 1)));
+        let refused = Output::Refused {
+            said: Box::new(Output::OnlyTheirs(texts("key"))),
+            why: Misbehaviour::InvalidValue,
+        };
+        assert_eq!(of(&union, refused), bad);
+
+        let plain = agreement_for("both", "operation = \"intersection\"", "");
+        let canaries = 5..5 + CANARIES as usize;
+        let good = of(&plain, Output::Positions([1].into_iter().chain(canaries.clone()).collect()));
+        let bad = of(&plain, Output::Positions([1].into_iter().chain(canaries.skip(1)).collect()));
+        assert_eq!((good, bad), ((Told::Number(1), true), (Told::Number(1), false)));
+    }
+
+    #[test]
+    fn what_a_peer_can_bring_beyond_what_it_announced_is_no_failure() {
+        let plain = agreement("operation = \"intersection\"", "");
+        let asked = |there| Asked { there, ..asked(&plain, true) };
+        let canaries = 5..5 + CANARIES as usize;
+        let all: Vec<usize> = (0..5).chain(canaries).collect();
+        for there in [1, 2, 5] {
+            assert!(check(Output::Positions(all.clone()), &set(), &asked(there)).is_ok());
+        }
+    }
+
+    #[test]
+    fn texts_are_read_and_counted() {
+        let set = set();
+        let union = agreement("operation = \"union\"", "[union]\nkey_bytes = 6\n");
+        let asked = asked(&union, true);
+        let len = union.text_len().unwrap();
+        let texts = |keys: &[String]| {
+            let mut texts = Vec::new();
+            let own = texts::Mark::Own(Role::Sender);
+            (0..CANARIES).for_each(|_| texts::push_mark(&mut texts, own, len));
+            keys.iter().for_each(|key| texts::push_key(&mut texts, key.as_bytes(), len));
+            texts
+        };
+        let kind = |texts| match check(Output::OnlyTheirs(texts), &set, &asked) {
+            Err(Error::PeerMisbehaved(kind)) => Some(kind),
+            Ok(_) => None,
+            Err(error) => panic!("{error}"),
+        };
+        let keys = |count: u64| (0..count).map(|key| key.to_string()).collect::<Vec<_>>();
+        let Ok(Some(Answer::Union(good))) =
+            check(Output::OnlyTheirs(texts(&["key".to_owned()])), &set, &asked)
+        else {
             panic!("no union")
         };
-        assert_eq!(good.keys, [(b"key".to_vec(), true)]);
-
-        // What their length alone tells is told at once.
-        let cut = check(Output::OnlyTheirs(texts("key")[1..].to_vec()), &set, &one);
-        assert_eq!(kind(cut.err()), Some(Misbehaviour::InvalidValue));
-        let most = 5 + CANARIES as usize;
-        let refused = |count| check(Output::OnlyTheirs(vec![0; count * len]), &set, &one).err();
-        assert_eq!(kind(refused(most)), None);
-        assert_eq!(kind(refused(most + 1)), Some(Misbehaviour::SelfCheckFailed));
+        assert_eq!(good.keys, [(b"key".to_vec(), None)]);
+        assert_eq!(
+            kind(texts(&["key".to_owned()])[1..].to_vec()),
+            Some(Misbehaviour::InvalidValue)
+        );
+        assert_eq!(kind(texts(&keys(5 + CANARIES))), None);
+        assert_eq!(kind(texts(&keys(6 + CANARIES))), Some(Misbehaviour::SelfCheckFailed));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use super::NamedIds;
 use super::check::{Asked, require};
 use crate::self_check::CheckedSet;
-use vesica_core::{Item, Misbehaviour, Result};
+use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_net::Context;
 use vesica_protocols::Ids;
 
 type Id = [u8; Item::LEN];
 
 /// Checks that every own item has an identifier of its own among all, and that there are as many as can be.
-pub(super) fn check(ids: &Ids, set: &CheckedSet, asked: &Asked<'_>) -> Result<()> {
+fn check(ids: &Ids, set: &CheckedSet, asked: &Asked<'_>) -> Result<()> {
     let [here, there] = [asked.here, asked.there]
         .map(|len| len.saturating_add(2 * u64::from(asked.agreement.self_check)));
     let all = ids.all.len() as u64;
@@ -28,15 +28,26 @@ fn are_in(some: &[Id], all: &[Id]) -> bool {
     some.iter().all(|id| rest.any(|other| other == id))
 }
 
-/// `ids` without those of self-check items: the sides tell each other which are those of their own ones.
-pub(super) fn without_canaries(ctx: &mut Context, ids: Ids, set: &CheckedSet) -> Result<Ids> {
-    let [shared, own] = set.canaries();
+/// Tells the peer which identifiers are those of this party's own self-check items, and hears which are the peer's.
+pub(super) fn exchange_canaries(ctx: &mut Context, ids: &Ids, set: &CheckedSet) -> Result<Vec<Id>> {
+    let [_, own] = set.canaries();
+    let ours = ids.own.get(own).ok_or(Error::Bug("an item has no identifier"))?;
     let channel = ctx.peer()?;
-    let ours = &ids.own[own];
     channel.send(ours.as_flattened())?;
     let theirs = channel.recv(ours.len() * Item::LEN)?;
-    let (theirs, _) = theirs.as_chunks::<{ Item::LEN }>();
-    Ok(without(&ids, &[&ids.own[shared], ours].concat(), theirs)?)
+    Ok(theirs.as_chunks::<{ Item::LEN }>().0.to_vec())
+}
+
+/// `ids` without those of self-check items, `theirs` being those of the peer's own ones.
+pub(super) fn checked(
+    ids: &Ids,
+    theirs: &[Id],
+    set: &CheckedSet,
+    asked: &Asked<'_>,
+) -> Result<Ids> {
+    check(ids, set, asked)?;
+    let [shared, own] = set.canaries();
+    Ok(without(ids, &[&ids.own[shared], &ids.own[own]].concat(), theirs)?)
 }
 
 /// `ids` without `ours`, and without `theirs`, which must be of none of our items.

@@ -4,13 +4,13 @@ mod check;
 mod ids;
 mod union;
 
-pub(crate) use check::{Asked, check};
+pub(crate) use check::Asked;
 
 use crate::agreement::{Agreement, Question};
 use crate::self_check::CheckedSet;
-use vesica_core::{Item, Learns, hash};
+use vesica_core::{Item, Learns, Misbehaviour, Result, hash};
 use vesica_net::Context;
-use vesica_protocols::{Ids, Shares};
+use vesica_protocols::{Output, Shares};
 use vesica_records::KeyTexts;
 
 const TOLD_LABEL: &str = "vesica v1 answers compared";
@@ -59,31 +59,22 @@ pub(crate) struct NamedIds {
     pub(crate) keys: KeyTexts,
 }
 
-/// A protocol's output that has passed the self-check.
-pub(crate) struct Checked(Output);
-
-/// What there is before self-check items are taken off for good.
-enum Output {
-    Nothing,
-    Positions(Vec<usize>),
-    Count(u64),
-    AtLeast(bool),
-    Sums {
-        count: Option<u64>,
-        sums: Vec<i128>,
-    },
-    /// The texts of a union that this side alone receives, as they came.
-    UnreadTexts(Vec<u8>),
-    OnlyTheirs(KeyTexts),
-    Ids(Ids),
-    Shares(Shares),
-    OutsideBounds,
+/// What a protocol gave, of which nothing has been checked.
+///
+/// What can be wrong with it may depend on this party's own items, and on what a peer that deviates made of its own.
+/// So nothing is checked before the last word to the peer has been said: what is said until then is the same for a
+/// result that is refused, and takes the same time. `docs/checks.md` goes through all checks.
+pub(crate) struct Unchecked {
+    said: Output,
+    refused: Option<Misbehaviour>,
+    /// Identifiers of the peer's own self-check items, as it said.
+    their_canaries: Vec<[u8; Item::LEN]>,
 }
 
-/// What of an answer the closing messages compare.
+/// What of an answer the closing messages tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// Nothing: not both sides have an answer.
+    /// Nothing.
     Nothing,
     /// The answer as a number, or the hash of one that is none.
     Number(u128),
@@ -91,73 +82,65 @@ pub(crate) enum Told {
     OutsideBounds,
 }
 
-impl Checked {
-    /// Takes off self-check items that the sides must tell each other of.
-    ///
-    /// # Errors
-    /// Those of the channel; [`vesica_core::Misbehaviour::SelfCheckFailed`] when the peer names items that cannot
-    /// be its.
-    pub(crate) fn settled(
-        self,
-        ctx: &mut Context,
-        set: &CheckedSet,
-    ) -> vesica_core::Result<Checked> {
-        match self.0 {
-            Output::Ids(ids) => Ok(Checked(Output::Ids(ids::without_canaries(ctx, ids, set)?))),
-            output => Ok(Checked(output)),
-        }
+impl Unchecked {
+    pub(crate) fn new(output: Output) -> Self {
+        let (said, refused) = output.split();
+        Self { said, refused, their_canaries: Vec::new() }
     }
 
-    /// What the sides compare of it.
-    pub(crate) fn told(&self, set: &CheckedSet, learns: Learns) -> Told {
-        match (learns, &self.0) {
-            (_, Output::OutsideBounds) => Told::OutsideBounds,
-            (Learns::Receiver, _) => Told::Nothing,
-            (_, Output::Positions(positions)) => Told::Number(set.count_own(positions).into()),
-            (_, Output::Count(count)) => Told::Number((*count).into()),
-            (_, Output::AtLeast(yes)) => Told::Number((*yes).into()),
-            (_, Output::Sums { count, sums }) => {
-                let count = count.map_or([0xff; 8], u64::to_le_bytes);
-                let sums: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
-                Told::Number(digest(&[&count, &sums]))
+    /// The same once the sides have told each other what they need to take off self-check items.
+    ///
+    /// # Errors
+    /// Those of the channel.
+    pub(crate) fn settled(mut self, ctx: &mut Context, set: &CheckedSet) -> Result<Self> {
+        if let Output::Ids(ids) = &self.said {
+            self.their_canaries = ids::exchange_canaries(ctx, ids, set)?;
+        }
+        Ok(self)
+    }
+
+    /// What both sides say of it, where both have it. What is told is what the peer has said itself, or what it learns
+    /// in any case.
+    pub(crate) fn told(&self, set: &CheckedSet, agreement: &Agreement) -> Told {
+        let number = match (agreement.learns(), &self.said) {
+            (_, Output::OutsideBounds) => return Told::OutsideBounds,
+            (Learns::Receiver, _) => return Told::Nothing,
+            (_, Output::Positions(positions)) => set.count_own(positions).into(),
+            (_, Output::Cardinality(count)) => {
+                count.saturating_sub(agreement.self_check.into()).into()
             }
-            (_, Output::OnlyTheirs(keys)) => {
-                Told::Number(set.own_len() as u128 + keys.len() as u128)
+            (_, Output::AtLeast(yes)) => (*yes).into(),
+            (_, Output::Sum(sum)) => digest(&[&[0xff; 8], &sum.to_le_bytes()]),
+            (_, Output::CountedSums { count, sums }) => {
+                let sums: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+                digest(&[&count.to_le_bytes(), &sums])
+            }
+            (_, Output::OnlyTheirs(texts)) => {
+                let len = agreement.text_len().unwrap_or(1);
+                (set.len() + texts.len() / len) as u128
             }
             (_, Output::Ids(ids)) => {
                 let [shared, _] = set.canaries();
-                Told::Number(digest(&[ids.own[shared].as_flattened(), ids.all.as_flattened()]))
+                let shared = ids.own.get(shared).unwrap_or_default();
+                digest(&[shared.as_flattened(), ids.all.as_flattened()])
             }
-            (_, Output::Shares(shares)) => Told::Number(shares.len as u128),
-            // Both learn, so they have been read.
-            (_, Output::Nothing | Output::UnreadTexts(_)) => Told::Nothing,
-        }
+            (_, Output::Shares(shares)) => shares.len as u128,
+            _ => return Told::Nothing,
+        };
+        Told::Number(number)
     }
 
-    /// The answer; `None` when this side has none. How long it takes may depend on what the peer must not learn.
+    /// The answer without self-check items; `None` when this side has none. Whether it is refused, and how long it
+    /// takes, may depend on what the peer must not learn.
     ///
     /// # Errors
-    /// Those of [`texts::keys_of`](crate::texts::keys_of); [`vesica_core::Misbehaviour::SelfCheckFailed`] when keys
-    /// that only the peer has are more than can be, are ours, or there twice.
-    pub(crate) fn answer(
-        self,
-        set: &CheckedSet,
-        asked: &Asked<'_>,
-    ) -> vesica_core::Result<Option<Answer>> {
-        Ok(Some(match self.0 {
-            Output::Nothing => return Ok(None),
-            Output::Positions(positions) => Answer::Items(set.own_items(&positions)),
-            Output::Count(count) => Answer::Count(count),
-            Output::AtLeast(yes) => Answer::AtLeast(yes),
-            Output::Sums { count, sums } => Answer::Sums { count, sums },
-            Output::UnreadTexts(texts) => {
-                Answer::Union(union::joined(set, &check::only_theirs(&texts, asked)?)?)
-            }
-            Output::OnlyTheirs(theirs) => Answer::Union(union::joined(set, &theirs)?),
-            Output::Ids(ids) => Answer::Ids(ids::named(ids, set)),
-            Output::Shares(shares) => Answer::Shares(shares),
-            Output::OutsideBounds => Answer::OutsideBounds,
-        }))
+    /// [`Misbehaviour::SelfCheckFailed`] for a result that cannot be, [`Misbehaviour::InvalidValue`] for texts and
+    /// other values that cannot; [`vesica_core::Error::Bug`] for a result that was not asked for.
+    pub(crate) fn answer(self, set: &CheckedSet, asked: &Asked<'_>) -> Result<Option<Answer>> {
+        match self.refused {
+            Some(why) => Err(why.into()),
+            None => check::answer(self.said, &self.their_canaries, set, asked),
+        }
     }
 }
 

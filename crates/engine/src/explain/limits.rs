@@ -9,9 +9,14 @@ impl Words<'_> {
         let (sender, receiver) = self.names();
         let mut points = Vec::new();
         if self.weakest() == Security::Insecure {
-            points.push(format!(
-                "Anything: {receiver} can find out the keys of {sender} by guessing."
-            ));
+            points.push(match self.agreement.roles_are_open() {
+                false => {
+                    format!("Anything: {receiver} can find out the keys of {sender} by guessing.")
+                }
+                true => "Anything: who is the receiver can find out the keys of the sender by \
+                         guessing."
+                    .to_owned(),
+            });
         }
         // What a union tells of sizes is said with the rest of it.
         if !self.agreement.hide_sizes && !matches!(self.agreement.question, Question::Union { .. })
@@ -30,17 +35,34 @@ impl Words<'_> {
             ));
         }
         points.extend(self.answers_tell());
-        let params = self.agreement.largest_params();
+        if self.agreement.hide_sizes && self.agreement.integer_items().is_some() {
+            points.push(
+                "The sizes, from a side that runs changed software: with few numbers that can be \
+                 padding it can bring those of the other side, and see how many are there."
+                    .to_owned(),
+            );
+        }
         for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
-            points.push(format!(
-                "More guesses by cheating. In a run of the largest sizes {receiver} brings {} keys, \
-                 self-check items included. If it runs changed software it can have more tested \
-                 under {}, because the encoding of its set has room for more (overfitting); we \
-                 can rule out only more than {}. The bound grants it 2^80 hash evaluations.",
-                grouped(params.receiver_len() as u64),
-                row.id,
-                grouped(bound(&params)),
-            ));
+            let allowed = self.agreement.largest_roles();
+            let are_open = self.agreement.roles_are_open();
+            for roles in &allowed {
+                let who = match (are_open, roles.are_exchanged) {
+                    (false, _) => receiver.to_owned(),
+                    (true, _) if allowed.len() == 1 => "the receiver".to_owned(),
+                    (true, false) => format!("{receiver}, as the receiver,"),
+                    (true, true) => format!("{sender}, as the receiver,"),
+                };
+                points.push(format!(
+                    "More guesses by cheating. In a run of the largest sizes {who} brings {} \
+                     keys, self-check items included. If it runs changed software it can have more \
+                     tested under {}, because the encoding of its set has room for more \
+                     (overfitting); we can rule out only more than {}. The bound grants it 2^80 \
+                     hash evaluations.",
+                    grouped(roles.params.receiver_len() as u64),
+                    row.id,
+                    grouped(bound(&roles.params)),
+                ));
+            }
         }
         points.push(
             "Repeated runs. Two runs on nearly the same data tell what changed between them. \

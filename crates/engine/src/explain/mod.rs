@@ -5,6 +5,7 @@ mod limits;
 mod question;
 
 use crate::agreement::{Agreement, Key, PartyTerms, Question, Receives};
+use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
 use serde::Serialize;
 use std::fmt;
@@ -75,6 +76,8 @@ struct Words<'a> {
     agreement: &'a Agreement,
     /// What may run, at least one.
     rows: &'a [&'static Protocol],
+    /// The parties in their roles, or where sizes decide as they are seated. What a sentence says of one of them then
+    /// holds for the other as well.
     sender: &'a PartyTerms,
     receiver: &'a PartyTerms,
 }
@@ -107,7 +110,7 @@ impl<'a> Words<'a> {
     }
 
     /// `text` of each candidate; with its id where there are several and they differ.
-    fn each(&self, before: &str, text: impl Fn(&Protocol) -> String) -> Vec<String> {
+    fn each(&self, before: &str, text: impl Fn(&'static Protocol) -> String) -> Vec<String> {
         let texts: Vec<String> = self.rows.iter().map(|row| text(row)).collect();
         if texts.iter().all(|text| *text == texts[0]) {
             return vec![format!("{before}: {}.", texts[0])];
@@ -196,11 +199,16 @@ impl<'a> Words<'a> {
                 "Both learn whether the number of common keys is within the bounds.".to_owned(),
             );
         }
-        points.push(if self.agreement.hide_sizes {
-            "The sizes are hidden: each side fills its set with random items up to its max_rows."
-                .to_owned()
-        } else {
-            "A size is the number of different keys, not of rows.".to_owned()
+        points.push(match (self.agreement.hide_sizes, self.agreement.integer_items()) {
+            (true, None) => {
+                "The sizes are hidden: each side fills its set with random items up to \
+                             its max_rows."
+                    .to_owned()
+            }
+            (true, Some(_)) => "The sizes are hidden: each side fills its set up to its max_rows \
+                                with numbers that are no keys, other ones than the other side."
+                .to_owned(),
+            (false, _) => "A size is the number of different keys, not of rows.".to_owned(),
         });
         points.push(
             "Nobody else takes part. Whoever watches the network sees who talks to whom, when, \
@@ -298,6 +306,14 @@ impl<'a> Words<'a> {
                 }));
             }
         }
+        if self.agreement.roles_are_open() {
+            let (one, two) = self.names();
+            points.push(format!(
+                "Which of {two} and {one} is the sender and which the receiver is settled once the \
+                 sizes are known: both sides take the roles that they estimate to cost less. What \
+                 each learns is the same."
+            ));
+        }
         // Parameters that several candidates share are told once.
         let mut told = Vec::new();
         for row in self.rows {
@@ -337,21 +353,22 @@ impl<'a> Words<'a> {
         )];
         let sizes = if self.agreement.hide_sizes { "these (padded)" } else { "these largest" };
         points.extend(self.each(&format!("At {sizes} sizes"), |row| {
-            let traffic = traffic_at_most(self.agreement, row);
+            let figures = choice::at_most(self.agreement, row);
+            let traffic = figures.traffic;
             format!(
                 "{}{} from {sender} to {receiver} and {} back, in {} flights",
                 if self.bytes_tell(row) { "at most " } else { "" },
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
-                (row.flights)(&self.agreement.largest_params())
-                    + u64::from(self.agreement.receives == Receives::Both),
+                figures.flights + u64::from(self.agreement.receives == Receives::Both),
             )
         }));
         if let Some(integers) = self.agreement.integer_items() {
             points.push(format!(
-                "Keys are compared as the numbers they are, not as digests, in {} bits: two of them \
-                 keep self-check items and padding apart from keys.",
-                integers.item_bits()
+                "Keys are compared as the numbers they are, not as digests, in {} bits: there are \
+                 numbers that are no key for self-check items{}.",
+                integers.item_bits(),
+                if self.agreement.hide_sizes { " and padding" } else { "" },
             ));
         }
         points.extend(self.each("Bytes in general", |row| row.bytes_formula.to_owned()));
@@ -379,8 +396,10 @@ pub(crate) fn of_keys(keys: &[Key]) -> Vec<String> {
 }
 
 /// Payload bytes of a run of `row` in which both sides bring their `max_rows`.
-pub fn traffic_at_most(agreement: &Agreement, row: &Protocol) -> Traffic {
-    (row.bytes)(&agreement.largest_params())
+///
+/// Between the parties as seated: see [`Terms::role_of`](crate::agreement::Terms::role_of).
+pub fn traffic_at_most(agreement: &Agreement, row: &'static Protocol) -> Traffic {
+    choice::at_most(agreement, row).traffic
 }
 
 impl fmt::Display for Explanation {

@@ -136,7 +136,10 @@ impl Words<'_> {
                 format!("at least {} and at most {}", grouped(min), grouped(max))
             }
         };
-        let (sender, receiver) = self.names();
+        let (sender, receiver) = match self.agreement.roles_are_open() {
+            false => self.names(),
+            true => ("the sender", "the receiver"),
+        };
         let by_receiver = self.rows.iter().any(|row| row.bounds == BoundsKept::ByReceiver);
         Some(match by_receiver {
             false => format!(

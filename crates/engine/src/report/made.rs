@@ -100,12 +100,12 @@ impl Parts<'_> {
             },
             party: PartyReport {
                 name: seats.party.clone(),
-                role: seats.role.to_string(),
+                role: matched.role.to_string(),
                 identity: self.identity.to_string(),
             },
             peer: PartyReport {
                 name: seats.peer.clone(),
-                role: seats.role.other().map(|role| role.to_string()).unwrap_or_default(),
+                role: matched.role.other().map(|role| role.to_string()).unwrap_or_default(),
                 identity: agreement.peer_of(&seats.party).identity.to_string(),
             },
             protocol: protocol_report(agreement, &matched.choice, &matched.params),
@@ -202,11 +202,15 @@ fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -
             source: parameter.source,
         })
         .collect();
-    parameters.push(ParameterReport {
-        name: "tag length in this run",
-        value: format!("{} bits", 8 * params.tag_len_bytes()),
-        source: "from the announced sizes and λ",
-    });
+    // Sets without an item are not compared.
+    parameters.extend((!params.has_empty_set()).then(|| {
+        let compared = (row.compared)(params);
+        ParameterReport {
+            name: compared.name,
+            value: format!("{} bits", compared.bits),
+            source: "what the protocol compares at the announced sizes, self-check items included",
+        }
+    }));
     parameters.push(ParameterReport {
         name: "statistical security λ",
         value: format!("{STATISTICAL_SECURITY_BITS} bits"),

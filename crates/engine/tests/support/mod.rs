@@ -76,11 +76,42 @@ max_rows = {}
     }
 
     pub fn job(&self, party: usize, terms: &Terms, endpoint: Endpoint) -> Job {
+        self.job_of(party, self.agreement(terms), endpoint)
+    }
+
+    /// An agreement of `one` and `two`, who may be called otherwise, with these lines at its head, these tables after
+    /// it, and the limits of each.
+    pub fn agreement_of(&self, head: &str, tables: &str, limits: [&str; 2]) -> Agreement {
+        self.agreement_named(["one", "two"], head, tables, limits)
+    }
+
+    pub fn agreement_named(
+        &self,
+        names: [&str; 2],
+        head: &str,
+        tables: &str,
+        limits: [&str; 2],
+    ) -> Agreement {
+        let mut text = format!("version = 1\ntitle = \"test\"\n{head}\n{tables}\n");
+        for ((name, identity), limits) in names.iter().zip(&self.identities).zip(limits) {
+            text += &format!("[party.{name}]\nidentity = \"{identity}\"\n{limits}\n");
+        }
+        Agreement::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    /// The job of the party with key file number `party`, whatever its name in the agreement.
+    pub fn job_of(&self, party: usize, agreement: Agreement, endpoint: Endpoint) -> Job {
         let name = ["one", "two"][party];
-        let agreement = self.agreement(terms);
-        let receives = agreement.is_receiver_of_result(name);
-        let output = receives
-            .then(|| OutputOptions { path: self.path(&format!("{name}.out.csv")), force: false });
+        let identity = self.identities[party].parse().unwrap();
+        let receives = agreement.is_receiver_of_result(agreement.party_of(&identity).unwrap());
+        let ending = match agreement.operation() {
+            vesica_protocols::Operation::Shares | vesica_protocols::Operation::SharedValues => {
+                "json"
+            }
+            _ => "csv",
+        };
+        let path = self.path(&format!("{name}.out.{ending}"));
+        let output = receives.then_some(OutputOptions { path, force: false });
         Job {
             agreement,
             identity: Identity::load(&self.keys[party]).unwrap(),
@@ -102,17 +133,27 @@ max_rows = {}
 
     /// Runs both parties under their own terms; `one` listens, `two` connects.
     pub fn run(&self, one: &Terms, two: &Terms) -> [Result<Report, Error>; 2] {
+        self.run_both([self.agreement(one), self.agreement(two)])
+    }
+
+    /// The same under one agreement, which both complete.
+    pub fn complete(&self, agreement: &Agreement) -> [Report; 2] {
+        self.run_both([agreement.clone(), agreement.clone()])
+            .map(|report| report.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    pub fn run_both(&self, [one, two]: [Agreement; 2]) -> [Result<Report, Error>; 2] {
         let (told, address) = std::sync::mpsc::channel();
         let observer = Arc::new(Listening(Mutex::new(told)));
         std::thread::scope(|scope| {
             let listening = scope.spawn(|| {
-                let job = self.job(0, one, Endpoint::Listen("127.0.0.1:0".into()));
+                let job = self.job_of(0, one, Endpoint::Listen("127.0.0.1:0".into()));
                 run(job, observer, &CancelToken::new())
             });
             let address = address.recv_timeout(Duration::from_secs(20));
             // Without an address the listener ended early and the other has nobody to meet.
             let address = address.unwrap_or_else(|_| "127.0.0.1:1".into());
-            let job = self.job(1, two, Endpoint::Connect(address));
+            let job = self.job_of(1, two, Endpoint::Connect(address));
             let connecting = run(job, Arc::new(Silent), &CancelToken::new());
             [listening.join().unwrap(), connecting]
         })

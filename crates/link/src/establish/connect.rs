@@ -2,11 +2,14 @@
 
 use super::handshake::Handshake;
 use super::poll::wait_ready;
-use super::{Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, LinkEvent, WAITING_EVENT_EVERY, split_address};
+use super::{
+    Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, LinkEvent, WAITING_EVENT_EVERY, addresses_of,
+    split_address,
+};
 use crate::sync::Deadline;
 use crate::{LinkError, Session};
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -18,9 +21,15 @@ pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Session, L
     let (host, port) = split_address(address)?;
     let mut waiting = Waiting::new(attempt);
     let mut pause = FIRST_PAUSE;
+    let mut doubted = None;
     loop {
         let error = match try_once(attempt, &mut waiting, host, port) {
             Ok(session) => return Ok(session),
+            // One damaged byte makes of the true peer somebody who speaks another language. Twice is no accident.
+            Err(error) if error.may_be_damage() && doubted.as_ref() != Some(&error) => {
+                doubted = Some(error.clone());
+                error
+            }
             Err(error) if error.is_final() => return Err(error),
             Err(error) => error,
         };
@@ -136,9 +145,8 @@ fn open_socket(
 }
 
 fn open_blocking(target: &(String, u16)) -> Result<(TcpStream, SocketAddr), LinkError> {
-    let addresses = target.to_socket_addrs().map_err(|_| LinkError::UnknownHost)?;
     let mut last = LinkError::UnknownHost;
-    for address in addresses {
+    for address in addresses_of(&target.0, target.1)? {
         match TcpStream::connect_timeout(&address, HANDSHAKE_LIMIT) {
             // A port that nobody listens on can meet itself when the system picks it as the
             // source port, too; that is nobody.

@@ -1,12 +1,12 @@
 //! Opening a port, and the one session that a run waits for there.
 
 use super::lobby::{Arrival, Lobby};
-use super::{Attempt, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY, split_address};
+use super::{Attempt, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY, addresses_of, split_address};
 use crate::sync::Deadline;
 use crate::{LinkError, Session};
 use nix::sys::socket::Backlog;
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
 /// Waits on `address` for the one session of a run; the port is closed when it stands.
@@ -43,12 +43,19 @@ pub(super) fn listen(attempt: &Attempt<'_>, address: &str) -> Result<Session, Li
 /// Opens every address of the host's name, so that `localhost` is reached by either protocol.
 pub(super) fn bind(address: &str) -> Result<Vec<TcpListener>, LinkError> {
     let (host, port) = split_address(address)?;
-    let addresses = (host, port).to_socket_addrs().map_err(|_| LinkError::UnknownHost)?;
-    let mut listeners = Vec::new();
+    let mut listeners = Vec::<TcpListener>::new();
     let mut last = LinkError::UnknownHost;
-    for address in addresses {
+    // One free port for all addresses: a peer is given one number.
+    let mut free_port = None;
+    for mut address in addresses_of(host, port)? {
+        address.set_port(free_port.unwrap_or(port));
         match open(address) {
-            Ok(listener) => listeners.push(listener),
+            Ok(listener) => {
+                free_port = listener.local_addr().ok().map(|address| address.port());
+                listeners.push(listener);
+            }
+            // The free port of the first address may be taken on another one. That is no fault of the user's.
+            Err(error) if port == 0 && !listeners.is_empty() => last = LinkError::listening(&error),
             Err(error) => match LinkError::listening(&error) {
                 error @ (LinkError::PortInUse | LinkError::PortForbidden) => return Err(error),
                 // Such as the IPv6 half of a name on a machine without IPv6.

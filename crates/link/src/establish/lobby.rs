@@ -6,6 +6,7 @@ use super::{CANCEL_TICK, Caller, HANDSHAKE_LIMIT, LinkEvent};
 use crate::LinkError;
 use crate::sync::Deadline;
 use crate::tls::Tls;
+use nix::sys::resource::{Resource, getrlimit};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -13,8 +14,10 @@ use std::time::Duration;
 
 /// Unfinished connections held at once; bounds memory and file descriptors.
 const MAX_PENDING: usize = 128;
-/// Refused connections that may still take their alert.
-const MAX_LEAVING: usize = 64;
+/// How many there may be however few descriptors a process has.
+const MIN_PENDING: usize = 4;
+/// Refused connections that may still take their alert, as a part of those held at once.
+const LEAVING_PART: usize = 2;
 /// Connections accepted before those already there get their turn.
 const ACCEPTS_PER_TURN: usize = 64;
 /// Refusals that are told one by one.
@@ -32,6 +35,7 @@ pub(super) enum Arrival {
 pub(super) struct Lobby {
     listeners: Vec<TcpListener>,
     idle: Duration,
+    max_pending: usize,
     pending: Vec<Handshake>,
     leaving: Vec<Leaving>,
     refusals: Refusals,
@@ -43,7 +47,8 @@ impl Lobby {
     /// it turns away is told one by one again after each `crowd`.
     pub(super) fn new(listeners: Vec<TcpListener>, idle: Duration, crowd: Duration) -> Self {
         let (pending, leaving) = (Vec::new(), Vec::new());
-        Self { listeners, idle, pending, leaving, refusals: Refusals::new(crowd), last: None }
+        let (max_pending, refusals) = (max_pending(), Refusals::new(crowd));
+        Self { listeners, idle, max_pending, pending, leaving, refusals, last: None }
     }
 
     /// The open ports.
@@ -112,16 +117,19 @@ impl Lobby {
                 Ok(false) => stay.push(handshake),
                 // Only the holder of our own secret key gets this far: no stranger's trick.
                 Err(LinkError::OwnIdentity) => arrival = Some(Arrival::OwnKey(address)),
-                Err(error) => {
-                    self.turn_away(address, error, caller);
-                    if self.leaving.len() < MAX_LEAVING {
-                        self.leaving.push(handshake.into_leaving());
-                    }
-                }
+                Err(error) => self.refuse(handshake, error, caller),
             }
         }
         self.pending = stay;
         arrival
+    }
+
+    /// Turns somebody away who may still take our alert.
+    fn refuse(&mut self, handshake: Handshake, reason: LinkError, caller: Caller<'_>) {
+        self.turn_away(handshake.address(), reason, caller);
+        if self.leaving.len() < self.max_pending / LEAVING_PART {
+            self.leaving.push(handshake.into_leaving());
+        }
     }
 
     fn accept(&mut self, tls: &Tls, knocking: &[bool], caller: Caller<'_>) {
@@ -136,10 +144,13 @@ impl Lobby {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(_) => {
-                        // Out of file descriptors or memory: make room, and do not spin.
-                        self.evict(caller);
-                        caller.cancel.wait(CANCEL_TICK);
-                        break;
+                        // Out of file descriptors or memory. Whoever is dropped makes room for the next in the
+                        // queue, where the true peer may stand behind many who say nothing.
+                        self.leaving.clear();
+                        if !self.evict(caller) {
+                            caller.cancel.wait(CANCEL_TICK);
+                            break;
+                        }
                     }
                 }
             }
@@ -147,23 +158,29 @@ impl Lobby {
     }
 
     fn admit(&mut self, tls: &Tls, socket: TcpStream, address: SocketAddr, caller: Caller<'_>) {
-        if self.pending.len() >= MAX_PENDING {
+        if self.pending.len() >= self.max_pending {
             self.evict(caller);
         }
-        let Ok(tls) = tls.listening() else { return };
-        if let Ok(handshake) = Handshake::new(socket, address, tls, self.idle) {
-            self.pending.push(handshake);
+        let Ok(connection) = tls.listening() else { return };
+        let Ok(mut handshake) = Handshake::new(socket, address, connection, self.idle) else {
+            return;
+        };
+        // What it has said while it stood in the queue counts: those who say nothing make room first.
+        match handshake.advance(tls) {
+            Ok(_) => self.pending.push(handshake),
+            Err(error) => self.refuse(handshake, error, caller),
         }
     }
 
-    /// Drops the oldest who has said nothing, or else the oldest.
-    fn evict(&mut self, caller: Caller<'_>) {
+    /// Drops the oldest who has said nothing, or else the oldest; says whether there was one.
+    fn evict(&mut self, caller: Caller<'_>) -> bool {
         if self.pending.is_empty() {
-            return;
+            return false;
         }
         let index = self.pending.iter().position(Handshake::is_silent).unwrap_or(0);
         let evicted = self.pending.remove(index);
         self.turn_away(evicted.address(), LinkError::Crowded, caller);
+        true
     }
 
     /// Counts somebody who was not let in, and tells about it unless it is one of a crowd.
@@ -177,6 +194,12 @@ impl Lobby {
             (caller.on_event)(LinkEvent::TurnedAway { from, reason, count });
         }
     }
+}
+
+/// Unfinished connections that leave most of this process's descriptors to the rest of it.
+fn max_pending() -> usize {
+    let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(soft, _)| soft);
+    usize::try_from(limit / 4).unwrap_or(MAX_PENDING).clamp(MIN_PENDING, MAX_PENDING)
 }
 
 /// How many were turned away, and which of them are worth a line.

@@ -11,7 +11,7 @@ use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
 pub(crate) use handshake::Introduced;
 pub use listener::{ListenOptions, Listener};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 /// How long one connection may take from its first byte to a standing session.
@@ -155,6 +155,34 @@ impl Caller<'_> {
 /// [`LinkError::BadAddress`].
 pub fn check_address(address: &str) -> Result<(), LinkError> {
     split_address(address).map(drop)
+}
+
+/// As [`check_address`], for an address to connect to, which has a port other than 0.
+///
+/// # Errors
+/// [`LinkError::BadAddress`].
+pub fn check_peer_address(address: &str) -> Result<(), LinkError> {
+    match split_address(address)? {
+        (_, 0) => Err(LinkError::BadAddress),
+        _ => Ok(()),
+    }
+}
+
+/// All addresses of `host`, each once. `localhost` has both loopback addresses whatever the system's list of
+/// hosts says (RFC 6761, section 6.3).
+fn addresses_of(host: &str, port: u16) -> Result<Vec<SocketAddr>, LinkError> {
+    let mut addresses = Vec::new();
+    if host.eq_ignore_ascii_case("localhost") {
+        addresses.push(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        addresses.push(SocketAddr::from((Ipv6Addr::LOCALHOST, port)));
+        return Ok(addresses);
+    }
+    for address in (host, port).to_socket_addrs().map_err(|_| LinkError::UnknownHost)? {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    Ok(addresses)
 }
 
 /// Splits `host:port`; brackets around an IPv6 address are taken off.

@@ -39,7 +39,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::Duration;
 use stream::{Reader, Writer};
-use vesica_core::{StopReason, TransportError};
+use vesica_core::{Secret, StopReason, TransportError, hash};
 use vesica_net::{StreamId, StreamPair, Streams};
 
 /// Bytes a peer may send on a stream before this end has opened it.
@@ -58,8 +58,14 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long the farewell of an early end may take.
 const FAREWELL_LIMIT: Duration = Duration::from_millis(1500);
 
-/// How long [`Session::close`] waits for the peer to close, too.
+/// How long [`Session::close`] waits at least for the peer to close, too.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
+
+/// The label of the secret that a session takes from TLS when it starts.
+const EXPORT_ROOT: &str = "EXPORTER-vesica";
+
+/// The label under which values are derived from that secret.
+const EXPORT: &str = "vesica link 2026 export";
 
 /// How long the end of the TCP connection itself may take after both sides said goodbye.
 const HANG_UP_LIMIT: Duration = Duration::from_secs(2);
@@ -87,6 +93,8 @@ impl Drop for Handle {
 struct Core {
     socket: TcpStream,
     tls: Mutex<rustls::Connection>,
+    /// What TLS exported when the session began: after a damaged record it exports nothing.
+    root: Secret<[u8; 32]>,
     inbox: Mutex<Inbox>,
     outbox: Mutex<Outbox>,
     /// With `outbox`: the writer thread has something to do.
@@ -120,9 +128,13 @@ impl Session {
         let mut tls = introduced.tls;
         // The writer thread bounds what it hands over at once.
         tls.set_buffer_limit(None);
+        let mut root = Secret::new([0; 32]);
+        tls.export_keying_material(root.expose_mut(), EXPORT_ROOT.as_bytes(), None)
+            .map_err(|_| LinkError::HungUp)?;
         let core = Arc::new(Core {
             socket: introduced.socket,
             tls: Mutex::new(tls),
+            root,
             inbox: Mutex::default(),
             outbox: Mutex::default(),
             work: Condvar::new(),
@@ -159,15 +171,13 @@ impl Session {
         self.core().initiator
     }
 
-    /// 32 bytes that both ends of this session derive, and nobody else can (RFC 8446 §7.5).
+    /// 32 bytes that both ends of this session derive, and nobody else can, at any time while the handle exists.
     ///
-    /// Different for each session, `label` and `context`: what is bound to it is bound to this
-    /// connection. The exporter covers the handshake up to the listening side's part; for what must
+    /// They come from a secret that TLS exported when the session began (RFC 8446 §7.5). Different for each
+    /// session, `label` and `context`: what is bound to it is bound to this connection. The exporter covers the handshake up to the listening side's part; for what must
     /// be bound to both identities, name them in `context`, as an agreement's hash does.
     pub fn export(&self, label: &str, context: &[u8]) -> [u8; 32] {
-        lock(&self.core().tls)
-            .export_keying_material([0; 32], label.as_bytes(), Some(context))
-            .expect("the handshake is complete and 32 bytes are below the exporter's limit")
+        hash::derive(EXPORT, &[self.core().root.expose(), label.as_bytes(), context])
     }
 
     /// Bytes sent and received so far on the TCP connection, handshake and framing included.
@@ -189,15 +199,15 @@ impl Session {
         self.core().wait_until(FAREWELL_LIMIT, |outbox| outbox.reader_done);
     }
 
-    /// Ends the session in good order: sends all that was flushed, tells the peer, and waits up to
-    /// 10 s until it has closed, too. Nothing that either side wrote and flushed is lost; what
+    /// Ends the session in good order: sends all that was flushed, tells the peer, and waits until it has closed,
+    /// too: for at most the idle limit, or 10 s where that is less. Nothing that either side wrote and flushed is lost; what
     /// has arrived can be read afterwards.
     ///
     /// # Errors
     /// [`TransportError::Idle`] when the peer does not close in time; whatever else ended the
     /// session before.
     pub fn close(&self) -> Result<(), TransportError> {
-        self.close_within(CLOSE_LIMIT)
+        self.close_within(self.core().idle.max(CLOSE_LIMIT))
     }
 
     /// [`close`](Self::close) with another limit.

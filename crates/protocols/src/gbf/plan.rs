@@ -1,7 +1,8 @@
 //! The sizes of a run, which both parties compute from public figures.
 
 use super::transfers;
-use crate::{answer, catalogue::Traffic};
+use crate::answer;
+use crate::catalogue::{Compared, Traffic};
 use vesica_core::PsiParams;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_okvs::bloom::BloomShape;
@@ -115,4 +116,8 @@ pub(super) fn first_transfer(plan: &Plan, block: usize) -> u64 {
 /// Bytes of the longest message of strings, at most 2^18.
 pub(super) fn message_len(string_len: usize) -> usize {
     STRINGS_PER_MESSAGE * string_len
+}
+/// The strings of a run.
+pub(super) fn compared(mode: Mode, params: &PsiParams) -> Compared {
+    Compared::strings(8 * Plan::new(mode, params).string_len as u32)
 }

@@ -37,6 +37,11 @@ impl Plan {
         Self { form, programmed, shape, bits }
     }
 
+    /// ℓ, the length of what is compared.
+    pub(super) fn compared_bits(&self) -> u32 {
+        self.bits
+    }
+
     fn tests(&self) -> usize {
         self.shape.outputs
     }

@@ -108,7 +108,7 @@ fn answer_query(
             if both {
                 answer::send(ctx, &is_common.to_bytes())?;
             }
-            positions_of(y, &taken, &is_common)
+            Ok(positions_of(y, &taken, &is_common))
         }
     })
 }
@@ -123,7 +123,7 @@ fn complement(bits: &Bits) -> Bits {
 /// The positions in `y` of those of the items that came that are common.
 ///
 /// Every item is looked up, and what it takes does not depend on how many are common.
-fn positions_of(y: &[Item], taken: &[u8], is_common: &Bits) -> Result<Output> {
+fn positions_of(y: &[Item], taken: &[u8], is_common: &Bits) -> Output {
     let (taken, _) = taken.as_chunks::<{ Item::LEN }>();
     let mut order: Vec<u32> = (0..y.len() as u32).collect();
     order.sort_unstable_by_key(|position| y[*position as usize]);
@@ -139,11 +139,9 @@ fn positions_of(y: &[Item], taken: &[u8], is_common: &Bits) -> Result<Output> {
         is_missing |= is_common && search.is_err();
     }
     found.truncate(y.len());
-    // A false match of the comparison has probability 2^-40; only a peer that deviates makes another.
-    match is_missing {
-        true => Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue)),
-        false => Ok(crate::computed::positions_of_flags(&found)),
-    }
+    // A false match of the comparison has probability 2^-40; only a peer that deviates makes another. It must not
+    // learn that this happened: it happens only where the item that it replaced is common.
+    Output::unless(is_missing, crate::computed::positions_of_flags(&found))
 }
 
 fn take_sums(
@@ -216,6 +214,7 @@ fn ids(
         let (theirs, _) = theirs.as_chunks::<{ Item::LEN }>();
         let mut all = [&own[..], theirs].concat();
         all.sort_unstable();
+        // The list is told the sender, and one that is there twice would show in it as well.
         if !all.is_sorted_by(|a, b| a < b) {
             return Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue));
         }

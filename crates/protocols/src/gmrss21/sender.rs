@@ -6,7 +6,7 @@ use super::{Identifiers, Plan, announce, private_id, transfers};
 use crate::party::check_set_len;
 use crate::{Ids, Input, Output, Party, Shares, answer};
 use std::collections::HashMap;
-use vesica_core::{Error, Item, Learns, Misbehaviour, PsiParams, Query, Result, Role, Values};
+use vesica_core::{Error, Item, Learns, PsiParams, Query, Result, Role, Values};
 use vesica_net::Context;
 use vesica_switching::oblivious::{self, Rows};
 use zeroize::Zeroizing;
@@ -73,7 +73,7 @@ fn answer_query(
             })?;
             match learns {
                 false => Ok(Output::Nothing),
-                true => Ok(Output::OnlyTheirs(others_of_union(ctx, params, texts, len)?)),
+                true => others_of_union(ctx, params, texts, len),
             }
         }
         Query::Shares(values) => shares_of_common(ctx, plan, params, &order, input, values),
@@ -132,12 +132,13 @@ fn give_sums(
 }
 
 /// The texts of the union without this party's own, of which each stands for one item: others may have the same.
+/// Refused when one of its own is missing, of which the receiver must not learn: it does not know whose they are.
 fn others_of_union(
     ctx: &mut Context,
     params: &PsiParams,
     own: &[u8],
     len: usize,
-) -> Result<Vec<u8>> {
+) -> Result<Output> {
     let union = announce::recv_union(ctx, params, len)?;
     let mut left: HashMap<&[u8], usize> = HashMap::with_capacity(params.sender_len());
     own.chunks_exact(len).for_each(|text| *left.entry(text).or_default() += 1);
@@ -148,10 +149,10 @@ fn others_of_union(
             _ => others.extend_from_slice(text),
         }
     }
-    match left.values().all(|count| *count == 0) {
-        true => Ok(others),
-        false => Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue)),
-    }
+    let is_missing = left.values().any(|count| *count > 0);
+    // As many as the receiver expects.
+    others.truncate(union.len().saturating_sub(own.len()));
+    Ok(Output::unless(is_missing, Output::OnlyTheirs(others)))
 }
 
 /// A second network, which the receiver sets (Figure 13).
@@ -219,8 +220,7 @@ fn ids(
     sorted.sort_unstable();
     let mut rest = ids.all.iter();
     let has_own = sorted.iter().all(|id| rest.any(|other| other == id));
-    if !ids.all.is_sorted_by(|a, b| a < b) || !has_own {
-        return Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue));
-    }
-    Ok(Output::Ids(ids))
+    let is_wrong = !ids.all.is_sorted_by(|a, b| a < b) || !has_own;
+    // The receiver must not learn of one that is missing: it does not know which of its own are common.
+    Ok(Output::unless(is_wrong, Output::Ids(ids)))
 }

@@ -69,10 +69,37 @@ pub trait Seal: Sync {
 /// What a party learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The rows that match; `None` for a party that is not told.
+    /// The rows that match; `None` for a party that is not told, and for one whose answer was refused.
     pub matched: Option<Matched>,
+    /// Why this party refuses its answer. Whether it does can depend on its own items and on what is common, so nobody
+    /// may notice: the caller goes on as with a good one, says `done` to the helper, and ends in error alone.
+    pub refused: Option<Misbehaviour>,
     /// The number of labels of each party's list, c·n + 2t.
     pub list_lens: Vec<u64>,
+}
+
+impl Outcome {
+    /// What `checked` says of the answer, where one was asked for.
+    fn of(checked: Option<Result<Matched>>, list_lens: Vec<u64>) -> Result<Self> {
+        let (matched, refused) = match checked {
+            None => (None, None),
+            Some(Ok(matched)) => (Some(matched), None),
+            Some(Err(Error::PeerMisbehaved(why))) => (None, Some(why)),
+            Some(Err(error)) => return Err(error),
+        };
+        Ok(Self { matched, refused, list_lens })
+    }
+
+    /// The outcome, for who has said `done`.
+    ///
+    /// # Errors
+    /// [`Error::PeerMisbehaved`] where the answer was refused.
+    pub fn checked(self) -> Result<Self> {
+        match self.refused {
+            Some(why) => Err(why.into()),
+            None => Ok(self),
+        }
+    }
 }
 
 /// Runs the party of `run` with its `items` to the end. The caller says `done` to the helper when it has kept the
@@ -133,14 +160,14 @@ impl Party<'_> {
         let matched = match self.run.spec.parties[self.own()].receives {
             true => {
                 let bits = self.answer(&mut *board, len, |_| {})?;
-                Some(list.matched(self.run.spec, &bits)?)
+                Some(list.matched(self.run.spec, &bits))
             }
             false => {
                 board.sync()?;
                 None
             }
         };
-        Ok(Outcome { matched, list_lens: self.list_lens(&mut *board, len)? })
+        Outcome::of(matched, self.list_lens(&mut *board, len)?)
     }
 
     /// Figure 3. What is sent is T_i = π_i(F_K2(F_K1(S_i)^c + D_0 + D_i)).
@@ -195,7 +222,7 @@ impl Party<'_> {
         if opened.finish() != *commitment {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
-        Ok(Outcome { matched: Some(list.matched(spec, &bits)?), list_lens })
+        Outcome::of(Some(list.matched(spec, &bits)), list_lens)
     }
 
     /// Figure 3, step 7: F_K1(S_i), once for each item.

@@ -282,10 +282,8 @@ fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output>
         is_wrong |= found.is_err() || (is_item && is_common[place]);
         is_common[place] |= is_item;
     }
-    match is_wrong {
-        true => Err(Misbehaviour::InvalidValue.into()),
-        false => Ok(positions_of_flags(&is_common)),
-    }
+    // The peer must not learn of it: which items are one's own is not its to know.
+    Ok(Output::unless(is_wrong, positions_of_flags(&is_common)))
 }
 
 /// A place for a window where nothing was found, as far from the last one as that of an item.

@@ -277,7 +277,7 @@ pub(crate) fn run_party_over(
         seal: &PlainSeal,
         memory: way,
     };
-    run(&facts, &items as &dyn Items, &means, boards)
+    run(&facts, &items as &dyn Items, &means, boards)?.checked()
 }
 
 /// All parties of a run side by side; a party that fails ends the run for the others.

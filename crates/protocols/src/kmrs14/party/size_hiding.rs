@@ -53,7 +53,7 @@ impl Party<'_> {
         }
         board.sync()?;
         // Step 11: π_3 says where in T_1 each label of T'_1 was.
-        let mut bits = Bits::new(len);
+        let (mut bits, mut named) = (Bits::new(len), Bits::new(len));
         let mut told = Transcript::new(PLACES_LABEL, &[]);
         for part in 0..=(len / Slot::PLACES_PART_LEN) as u32 {
             let first = u64::from(part) * Slot::PLACES_PART_LEN;
@@ -69,21 +69,20 @@ impl Party<'_> {
             {
                 let [a, b, c, d, e] = *place;
                 let place = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
-                if place >= len {
+                // Two that are the same would lose a label. Of all places, not of those of common labels: the helper
+                // would learn whether they are.
+                if place >= len || named.get(place) {
                     return Err(Misbehaviour::InvalidValue.into());
                 }
+                named.set(place);
                 if own_bits.get(rank) {
                     bits.set(place);
                 }
             }
         }
         self.remember(Kind::Places, &told.finish(), Misbehaviour::InvalidValue)?;
-        // Two places that are the same would lose a label.
-        if bits.count_ones() != own_bits.count_ones() {
-            return Err(Misbehaviour::InvalidValue.into());
-        }
         // Steps 12 and 13.
-        Ok(Outcome { matched: Some(list.matched(spec, &bits)?), list_lens })
+        Outcome::of(Some(list.matched(spec, &bits)), list_lens)
     }
 
     /// Figure 4, the party P_2.
@@ -115,11 +114,12 @@ impl Party<'_> {
             bytes.extend(seal.open(Kind::Found, part, body)?);
         }
         let bits = Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue)?;
+        // Of a check that fails here P_1 and the helper learn, in this figure alone: there is no release.
         let matched = list.matched(spec, &bits)?;
         // Step 11: P_1 may know.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
         board.sync()?;
-        Ok(Outcome { matched: Some(matched), list_lens: self.list_lens(&mut *board, len)? })
+        Outcome::of(Some(Ok(matched)), self.list_lens(&mut *board, len)?)
     }
 
     fn toss(&self, board: &mut dyn Board) -> Result<LabelKey> {

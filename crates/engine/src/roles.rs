@@ -1,0 +1,48 @@
+//! Who is the sender of a run and who the receiver.
+//!
+//! An agreement seats the two parties: see [`Terms::role_of`](crate::agreement::Terms::role_of). Where it leaves the
+//! roles open, what a run costs can depend on who has the larger set, and both sides take the roles that cost less.
+
+use crate::agreement::Agreement;
+use vesica_core::{PsiParams, Role, SessionId};
+
+/// One way to give the seated parties their roles, and the parameters of a run with them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Roles {
+    pub(crate) params: PsiParams,
+    pub(crate) are_exchanged: bool,
+}
+
+impl Roles {
+    /// The roles as seated.
+    pub(crate) fn seated(params: PsiParams) -> Self {
+        Self { params, are_exchanged: false }
+    }
+
+    /// All that `agreement` allows, as seated first, for the sets of the parties on the sender's and on the
+    /// receiver's seat. Both sides find the same.
+    ///
+    /// # Errors
+    /// Those of [`Agreement::params`].
+    pub(crate) fn allowed(
+        agreement: &Agreement,
+        session: SessionId,
+        [sender_len, receiver_len]: [u64; 2],
+    ) -> vesica_core::Result<Vec<Self>> {
+        let mut all = vec![Self::seated(agreement.params(session, sender_len, receiver_len)?)];
+        if agreement.roles_are_open() && sender_len != receiver_len {
+            let params = agreement.params(session, receiver_len, sender_len)?;
+            all.push(Self { params, are_exchanged: true });
+        }
+        Ok(all)
+    }
+
+    /// The role of the party on the `seat`.
+    pub(crate) fn role(self, seat: Role) -> Role {
+        match (self.are_exchanged, seat) {
+            (true, Role::Sender) => Role::Receiver,
+            (true, Role::Receiver) => Role::Sender,
+            _ => seat,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Telling the peer that this side cannot take part, before a session stands.
+//!
+//! The peer learns whose fault it is, as [`StopReason`] says, and nothing of the input: what it is told depends on
+//! this side's files and settings alone, and on nothing that the peer has sent.
+
+use crate::agreement::Agreement;
+use crate::run::Seats;
+use std::time::Duration;
+use vesica_core::StopReason;
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
+
+/// How long the peer is looked for. A peer that waits already tries again at least once a second; one that is not
+/// there yet is not worth a longer wait.
+pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
+
+/// Meets the peer of a run that failed before it could begin, only to say so, and takes at most a few seconds.
+///
+/// Otherwise the peer would wait its whole time and see nobody. Nothing happens where the key is of no party, where
+/// nobody can know the port, and where the peer is not there.
+pub fn leave_word(
+    agreement: &Agreement,
+    identity: &Identity,
+    link: &LinkOptions,
+    reason: StopReason,
+    cancel: &CancelToken,
+) {
+    let Ok(seats) = Seats::find(agreement, identity) else { return };
+    let unknown_port = match &link.endpoint {
+        Endpoint::Listen(address) => address.ends_with(":0"),
+        Endpoint::Connect(_) => false,
+    };
+    if unknown_port {
+        return;
+    }
+    let peer = agreement.peer_of(&seats.party).identity;
+    let link = LinkOptions { wait: link.wait.min(WORD_LIMIT), ..link.clone() };
+    if let Ok(session) = establish(identity, &[peer], &link, &|_| (), cancel) {
+        session.stop(reason);
+    }
+}

@@ -1,0 +1,113 @@
+//! A wire between two programs on this machine on which something happens at one byte.
+
+#![allow(unreachable_pub, dead_code, reason = "a module of several tests")]
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A way of the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the side that connects.
+    There,
+    /// To the side that connects.
+    Back,
+}
+
+/// What happens at a byte of the first connection.
+#[derive(Clone, Copy, Debug)]
+pub enum Fault {
+    /// Its bits are changed by this mask.
+    Damage(u8),
+    /// It and what follows it come this much later.
+    Pause(Duration),
+    /// It is lost, and the connection with it.
+    Cut,
+}
+
+/// The wire. Its threads end with its connections.
+pub struct Wire {
+    /// Where the side that connects finds it.
+    pub address: SocketAddr,
+    passed: Arc<[AtomicU64; 2]>,
+}
+
+impl Wire {
+    /// A wire to `target` where `fault` happens at the byte `offset` of the `way`, once: later connections are whole.
+    pub fn to(target: SocketAddr, way: Way, offset: u64, fault: Fault) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let passed = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+        let counts = Arc::clone(&passed);
+        std::thread::spawn(move || {
+            let mut fault = Some(fault);
+            for near in listener.incoming() {
+                let Ok(near) = near else { return };
+                let Ok(far) = TcpStream::connect(target) else { continue };
+                let _ = (near.set_nodelay(true), far.set_nodelay(true));
+                let first = fault.take();
+                for this in [Way::There, Way::Back] {
+                    let (Ok(near), Ok(far)) = (near.try_clone(), far.try_clone()) else { return };
+                    let (from, into) = if this == Way::There { (near, far) } else { (far, near) };
+                    let fault = first.filter(|_| this == way).map(|fault| (offset, fault));
+                    let counts = Arc::clone(&counts);
+                    std::thread::spawn(move || carry(from, into, fault, &counts[this as usize]));
+                }
+            }
+        });
+        Self { address, passed }
+    }
+
+    /// Bytes that passed, all connections together: from the side that connects, and to it.
+    pub fn passed(&self) -> (u64, u64) {
+        let [there, back] = &*self.passed;
+        (there.load(Ordering::SeqCst), back.load(Ordering::SeqCst))
+    }
+}
+
+fn carry(
+    mut from: TcpStream,
+    mut into: TcpStream,
+    fault: Option<(u64, Fault)>,
+    passed: &AtomicU64,
+) {
+    let mut position = 0;
+    let mut buf = vec![0; 64 << 10];
+    loop {
+        let len = match from.read(&mut buf) {
+            Ok(0) | Err(_) => break,
+            Ok(len) => len,
+        };
+        let bytes = &mut buf[..len];
+        let here = fault.and_then(|(offset, fault)| {
+            let index = usize::try_from(offset.checked_sub(position)?).ok()?;
+            (index < len).then_some((index, fault))
+        });
+        position += len as u64;
+        let sent = match here {
+            Some((index, Fault::Damage(mask))) => {
+                bytes[index] ^= mask;
+                into.write_all(bytes)
+            }
+            Some((index, Fault::Pause(time))) => into.write_all(&bytes[..index]).and_then(|()| {
+                std::thread::sleep(time);
+                into.write_all(&bytes[index..])
+            }),
+            Some((index, Fault::Cut)) => {
+                let _ = into.write_all(&bytes[..index]);
+                let _ = (from.shutdown(Shutdown::Both), into.shutdown(Shutdown::Both));
+                return;
+            }
+            None => into.write_all(bytes),
+        };
+        if sent.is_err() {
+            let _ = from.shutdown(Shutdown::Both);
+            return;
+        }
+        passed.fetch_add(len as u64, Ordering::SeqCst);
+    }
+    let _ = into.shutdown(Shutdown::Write);
+}
