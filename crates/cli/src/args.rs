@@ -386,7 +386,7 @@ pub(crate) struct TalkArgs {
     /// Where the log goes [default: standard error]; it is appended to
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) log_file: Option<PathBuf>,
-    /// No progress and no summary; errors only
+    /// No progress and no summary; errors and warnings only
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

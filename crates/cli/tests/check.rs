@@ -27,7 +27,10 @@ fn aided() -> Place {
     let place = Place::new();
     let key = vesica_link::PublicIdentity::from_bytes([3; 32]);
     let more = format!("[helper]\nidentity = \"{key}\"\n");
-    place.agreement("agreement.toml", &Terms { more: &more, max_rows: 1000, ..TERMS });
+    place.agreement(
+        "agreement.toml",
+        &Terms { more: &more, max_rows: 1000, protocol: "server_aided", ..TERMS },
+    );
     place
 }
 

@@ -22,7 +22,7 @@ fn aided() -> Place {
     let place = place();
     let helper = vesica_link::PublicIdentity::from_bytes([3; 32]);
     let more = format!("[helper]\nidentity = \"{helper}\"\n");
-    let terms = Terms { more: &more, receives: "one", max_rows: 1000, ..TERMS };
+    let terms = Terms { more: &more, max_rows: 1000, protocol: "server_aided", ..TERMS };
     place.agreement("agreement.toml", &terms);
     place
 }

@@ -66,6 +66,24 @@ fn sample(dir: &Scratch, name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
+/// A field that nobody knows: a list of 2^31 - 1 numbers of eight bytes.
+const ENDLESS_LIST: [u8; 7] = [0xf9, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07];
+
+#[test]
+fn a_page_header_that_goes_on_after_the_end_of_the_file_is_damage_at_once() {
+    let dir = Scratch::new();
+    let mut bytes = sample(&dir, "a.parquet");
+    // The first page stands behind the file's mark.
+    bytes[4..11].copy_from_slice(&ENDLESS_LIST);
+    let path = dir.path("b.parquet");
+    std::fs::write(&path, &bytes).unwrap();
+    let start = std::time::Instant::now();
+    let damaged = Err(InputError::DamagedParquet { path: path.clone() });
+    assert_eq!(exercise(&path, &ReadOptions::default()), damaged);
+    // It took hours: a system call for each of them.
+    assert!(start.elapsed().as_secs() < 60);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

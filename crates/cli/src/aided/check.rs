@@ -68,7 +68,9 @@ pub(crate) fn run(
     };
     show_counts(&counts, out)?;
     show_faults(&faults, out)?;
-    show_all_shapes(&source, &key, args.rows.min(counts.streamed.rows), out)?;
+    if counts.streamed.rows > 0 {
+        show_all_shapes(&source, &key, args.rows.min(counts.streamed.rows), out)?;
+    }
     refuse_faults(faults)?;
     if let Some(terms) = terms {
         let (distinct, min) = (counts.distinct.unwrap_or(counts.streamed.keyed), terms.min_rows);

@@ -86,7 +86,9 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
             }
         )?;
     }
-    show_all_shapes(&source, &key, args.rows.min(counts.rows), out)?;
+    if counts.rows > 0 {
+        show_all_shapes(&source, &key, args.rows.min(counts.rows), out)?;
+    }
     refuse_faults(faults)?;
     if let Some(party) = &party {
         let terms = agreement.terms_of(party);

@@ -61,7 +61,7 @@ fn is_folder_name(path: &Path) -> bool {
 
 /// Whether two paths name one file, through links of either kind too.
 fn is_same_file(one: &Path, other: &Path) -> bool {
-    let identity = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
     match (identity(one), identity(other)) {
         (Some(one), Some(other)) => one == other,
         // A file that is still to come: its directory is there, or will be missed soon.

@@ -1,6 +1,7 @@
 //! Key cells and whole rows, a batch at a time.
 
 use super::cells::{NoText, TextColumn, may_lack_text};
+use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
 use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
@@ -46,7 +47,7 @@ impl KeyBatches {
         group: Option<(usize, u64)>,
     ) -> Result<Self, InputError> {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
-            source.reopen()?,
+            TableFile(source.reopen()?),
             table.keys().clone(),
         );
         let mask = ProjectionMask::roots(builder.parquet_schema(), indices.iter().copied());
@@ -122,7 +123,7 @@ pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteErr
     if doubtful.is_empty() {
         return Ok(());
     }
-    let file = source.reopen()?;
+    let file = TableFile(source.reopen()?);
     let mut reader = guarded(source.path(), || {
         let whole = table.whole().clone();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole);
@@ -198,7 +199,7 @@ impl RowBatches {
         group: usize,
         selection: RowSelection,
     ) -> Result<Self, InputError> {
-        let file = source.reopen()?;
+        let file = TableFile(source.reopen()?);
         let reader = guarded(source.path(), || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole().clone())
                 .with_row_groups(vec![group])

@@ -3,10 +3,12 @@
 //! * [`table`] — the file's columns and types.
 //! * [`cells`] — the text form of every type.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
+//! * [`file`] — the file, whose end is an error.
 //! * [`guard`] — a fence around the decoder.
 
 mod batches;
 pub(crate) mod cells;
+mod file;
 mod guard;
 mod table;
 
