@@ -18,9 +18,8 @@ fn run(operation: &str, names: [&str; 2]) -> [Report; 2] {
         let rows: String = keys.map(|key| format!("k{key}\n")).collect();
         fs::write(pair.path(file), format!("id\n{rows}")).unwrap();
     }
-    let head = format!(
-        "operation = \"{operation}\"\nreceives = \"both\"\nsecurity = \"semi-honest\""
-    );
+    let head =
+        format!("operation = \"{operation}\"\nreceives = \"both\"\nsecurity = \"semi-honest\"");
     let limits = "max_rows = 20_000\nmin_rows = 1";
     pair.complete(&pair.agreement_named(names, &head, KEY, [limits; 2]))
 }

@@ -8,9 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use support::{Listening, Pair};
-use vesica_core::{
-    Item, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash,
-};
+use vesica_core::{Item, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{beside, key_columns, key_items};
 use vesica_engine::{Error, Phase, Report, run};

@@ -361,7 +361,10 @@ mod tests {
             panic!("no union")
         };
         assert_eq!(good.keys, [(b"key".to_vec(), true)]);
-        assert_eq!(kind(texts(&["key".to_owned()])[1..].to_vec()), Some(Misbehaviour::InvalidValue));
+        assert_eq!(
+            kind(texts(&["key".to_owned()])[1..].to_vec()),
+            Some(Misbehaviour::InvalidValue)
+        );
         assert_eq!(kind(texts(&keys(5 + CANARIES))), None);
         assert_eq!(kind(texts(&keys(6 + CANARIES))), Some(Misbehaviour::SelfCheckFailed));
     }

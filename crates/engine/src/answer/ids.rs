@@ -29,11 +29,7 @@ fn are_in(some: &[Id], all: &[Id]) -> bool {
 }
 
 /// Tells the peer which identifiers are those of this party's own self-check items, and hears which are the peer's.
-pub(super) fn exchange_canaries(
-    ctx: &mut Context,
-    ids: &Ids,
-    set: &CheckedSet,
-) -> Result<Vec<Id>> {
+pub(super) fn exchange_canaries(ctx: &mut Context, ids: &Ids, set: &CheckedSet) -> Result<Vec<Id>> {
     let [_, own] = set.canaries();
     let ours = ids.own.get(own).ok_or(Error::Bug("an item has no identifier"))?;
     let channel = ctx.peer()?;

@@ -200,9 +200,11 @@ impl<'a> Words<'a> {
             );
         }
         points.push(match (self.agreement.hide_sizes, self.agreement.integer_items()) {
-            (true, None) => "The sizes are hidden: each side fills its set with random items up to \
+            (true, None) => {
+                "The sizes are hidden: each side fills its set with random items up to \
                              its max_rows."
-                .to_owned(),
+                    .to_owned()
+            }
             (true, Some(_)) => "The sizes are hidden: each side fills its set up to its max_rows \
                                 with numbers that are no keys, other ones than the other side."
                 .to_owned(),

@@ -121,4 +121,3 @@ pub(super) fn message_len(string_len: usize) -> usize {
 pub(super) fn compared(mode: Mode, params: &PsiParams) -> Compared {
     Compared::strings(8 * Plan::new(mode, params).string_len as u32)
 }
-
