@@ -374,6 +374,92 @@ mod tests {
         assert_eq!(digest(&[row], [params(1000); 2]), digest(&[other], [params(1000); 2]));
     }
 
+    /// An agreement in which both receive and nobody has values.
+    fn open_agreement(operation: &str, protocol: &str) -> Agreement {
+        let identity = |byte| vesica_link::PublicIdentity::from_bytes([byte; 32]);
+        Agreement::parse(&format!(
+            "version = 1\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \"both\"\n\
+             security = \"semi-honest\"\nprotocol = \"{protocol}\"\n\
+             [[key]]\nname = \"k\"\nprofile = \"exact\"\n\
+             [party.a]\nidentity = \"{}\"\nmax_rows = 1_000_000_000\n\
+             [party.b]\nidentity = \"{}\"\nmax_rows = 1_000_000_000\n",
+            identity(1),
+            identity(2)
+        ))
+        .unwrap()
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn two_sides_choose_alike(
+            (of_a, of_b) in (1_u64..5_000_000, 1_u64..5_000_000),
+            (shift_a, shift_b) in (0_u32..22, 0_u32..22),
+            case in 0_usize..7,
+            to_receiver in 1_u64..2_000_000_000,
+            to_sender in 1_u64..2_000_000_000,
+            is_measured: bool,
+        ) {
+            let (operation, protocol) = [
+                ("intersection", "auto"),
+                ("intersection", "kkrt16"),
+                ("intersection", "gbf_malicious"),
+                ("shares", "auto"),
+                ("private-id", "auto"),
+                ("union", "auto"),
+                ("cardinality", "gmrss21_cardinality"),
+            ][case];
+            let agreement = open_agreement(operation, protocol);
+            let sizes = [of_a >> shift_a, of_b >> shift_b];
+            let measured = is_measured.then_some(Network {
+                round_trip_ns: 1_000_000,
+                to_receiver_bytes_per_s: to_receiver,
+                to_sender_bytes_per_s: to_sender,
+            });
+            // As each side does it, knowing its own size and what the other announced.
+            let side = |party: &str, here: u64, there: u64| {
+                let seat = agreement.role_of(party);
+                let by_seat = if seat == Role::Sender { [here, there] } else { [there, here] };
+                let session = SessionId::from_bytes([0; 32]);
+                let allowed = Roles::allowed(&agreement, session, by_seat).unwrap();
+                let figures = Figures::of_all(agreement.candidates(), &allowed);
+                let choice = pick(&figures, agreement.is_auto(), measured);
+                let role = choice.roles.role(seat);
+                let own_len = match role {
+                    Role::Sender => choice.roles.params.sender_len(),
+                    _ => choice.roles.params.receiver_len(),
+                };
+                proptest::prop_assert_eq!(
+                    own_len as u64,
+                    here + 2 * u64::from(agreement.self_check)
+                );
+                Ok((choice.row.id, role, choice.roles.params))
+            };
+            let a = side("a", sizes[0], sizes[1])?;
+            let b = side("b", sizes[1], sizes[0])?;
+            proptest::prop_assert_eq!((a.0, a.2), (b.0, b.2));
+            proptest::prop_assert_eq!(a.1.other(), Some(b.1));
+            if sizes[0] == sizes[1] {
+                proptest::prop_assert_eq!(a.1, Role::Receiver);
+            }
+        }
+    }
+
+    #[test]
+    fn roles_are_those_that_cost_less_whoever_has_them() {
+        let agreement = open_agreement("shares", "auto");
+        let sender_len = |by_seat| {
+            let session = SessionId::from_bytes([0; 32]);
+            let allowed = Roles::allowed(&agreement, session, by_seat).unwrap();
+            let choice = pick(&Figures::of_all(agreement.candidates(), &allowed), true, None);
+            (choice.roles.params.sender_len(), choice.candidates[0].bytes)
+        };
+        let [one, other] = [[5, 10_000], [10_000, 5]].map(sender_len);
+        assert_eq!(one, other);
+        assert_eq!(one.0, 5);
+    }
+
     #[test]
     fn no_figures_of_a_peer_overflow_an_estimate() {
         let rows = [row!("fast", 300.0, 20), row!("small", 600.0, 9)];

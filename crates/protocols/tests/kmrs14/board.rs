@@ -252,7 +252,7 @@ pub(crate) fn run_party(
     items: &[Item],
     memory_bytes: u64,
 ) -> Result<Outcome> {
-    run_party_over(way, way, scales, secret, items, memory_bytes)
+    run_party_over(way, way, scales, secret, items, memory_bytes)?.checked()
 }
 
 /// The same over other boards than those of `way`.
@@ -277,7 +277,7 @@ pub(crate) fn run_party_over(
         seal: &PlainSeal,
         memory: way,
     };
-    run(&facts, &items as &dyn Items, &means, boards)?.checked()
+    run(&facts, &items as &dyn Items, &means, boards)
 }
 
 /// All parties of a run side by side; a party that fails ends the run for the others.
@@ -296,11 +296,11 @@ pub(crate) fn run_all(
                 let way = Way { helper: Arc::clone(&helper), party, lanes };
                 let scales = &scales;
                 scope.spawn(move || {
-                    let outcome = run_party(&way, scales, 7, set, 1 << 16);
+                    let outcome = run_party_over(&way, &way, scales, 7, set, 1 << 16);
                     if outcome.is_err() {
                         way.helper.fail(Refusal::Ended { party });
                     }
-                    outcome
+                    outcome.and_then(Outcome::checked)
                 })
             })
             .collect();

@@ -51,6 +51,26 @@ fn list_len(check: Check, items: u64) -> u64 {
     check.labels(items)
 }
 
+/// A helper, or another party, that made the answer what it is would learn from anything else whether it hit something.
+#[test]
+fn a_party_that_refuses_its_answer_says_what_any_other_does() {
+    let check = Check { copies: 3, dummies: 64 };
+    for variant in [Variant::SemiHonest, Variant::Malicious] {
+        let seen = |cheat: Cheat| {
+            let mut helper = Helper::new(spec(variant, &LENS, check));
+            helper.cheat = Some(cheat);
+            let (outcomes, helper) = run_all(helper, &sets(), 1);
+            let traffic = helper.traffic.lock().unwrap().clone();
+            (outcomes[0].is_ok(), outcomes[1].is_ok(), traffic)
+        };
+        let honest = seen(Arc::new(|_, body| body));
+        let cheated = seen(with_answer(list_len(check, LENS[0]), |bits| bits.fill(true)));
+        assert_eq!((honest.0, honest.1), (true, true));
+        assert_eq!((cheated.0, cheated.1), (false, true), "the other party does not hear of it");
+        assert_eq!(honest.2, cheated.2);
+    }
+}
+
 #[test]
 fn a_helper_that_returns_nothing_everything_or_another_answer_is_caught() {
     type Change = (&'static str, fn(&mut Vec<bool>));
