@@ -116,7 +116,7 @@ fn only_theirs(texts: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
     let profiles: Vec<_> = agreement.keys.iter().map(|key| key.profile).collect();
     let others = (agreement.self_check, agreement.hide_sizes);
-    if texts.len() % len != 0 {
+    if !texts.len().is_multiple_of(len) {
         return Err(Misbehaviour::InvalidValue.into());
     }
     let keys = texts::keys_of(texts, len, peer, &profiles, others)?;
