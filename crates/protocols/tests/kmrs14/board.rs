@@ -64,6 +64,8 @@ pub(crate) struct Helper {
     pub(crate) spec: Spec,
     pub(crate) scratch: Counting,
     slots: Mutex<BTreeMap<Slot, Vec<u8>>>,
+    /// One at a time takes the steps of a run.
+    advancing: Mutex<()>,
     failed: Mutex<Option<Refusal>>,
     changed: Condvar,
     pool: Pool,
@@ -84,6 +86,7 @@ impl Helper {
             spec,
             scratch: Counting::default(),
             slots: Mutex::default(),
+            advancing: Mutex::default(),
             failed: Mutex::default(),
             changed: Condvar::new(),
             pool: Pool::new(NonZeroUsize::MIN).unwrap(),
@@ -123,6 +126,7 @@ impl Helper {
         check_put(&self.spec, self, slot, body)?;
         self.slots.lock().unwrap().insert(slot, body.to_vec());
         self.traffic.lock().unwrap().entry(party).or_default().0 += body.len() as u64;
+        let _one = self.advancing.lock().unwrap();
         loop {
             match advance(&self.spec, self) {
                 Ok(false) => break,
