@@ -132,15 +132,15 @@ impl Ledger {
         *self.sum()
     }
 
-    /// Reserves `wanted` for `run` in place of what it has; what it has stays where there is no room. Whoever is found
-    /// with data has room in any case: `is_there`.
+    /// Reserves `wanted` for `run` in place of what it has; what it has stays where there is no room. There is for what is
+    /// `in_any_case`: data that is there already.
     fn reserve(
         &self,
         members: &Members,
         store: &Store,
         run: &Run,
         wanted: Reserved,
-        is_there: bool,
+        in_any_case: bool,
     ) -> Result<(), NoRoom> {
         let mut sum = self.sum();
         let mut had = run.holding();
@@ -153,7 +153,7 @@ impl Ledger {
             now(party) - had.reserved.of_party(party) + wanted.of_party(party)
         };
         let total = *sum - had.reserved.total() + wanted.total();
-        if !is_there {
+        if !in_any_case {
             for (party, member) in parties.iter().enumerate() {
                 let (asked, limits) = (wanted.of_party(party), member.limits());
                 let (most, name) = (limits.max_stored_bytes, Some(limits.name.clone()));
@@ -224,18 +224,19 @@ impl Ledger {
         desk: &dyn Desk,
         (party, body): (u8, &[u8]),
     ) -> Result<(), NoRoom> {
-        let wanted = match whole(run, desk, Some((party, body))) {
-            Ok(Some(room)) => Reserved::of(room),
+        // A hello is small, and there are no more of them than a party may have runs.
+        let (wanted, is_small) = match whole(run, desk, Some((party, body))) {
+            Ok(Some(room)) => (Reserved::of(room), false),
             Ok(None) => {
                 let mut wanted = run.holding().reserved();
                 wanted.parties.resize(run.members.len(), 0);
                 let own = &mut wanted.parties[usize::from(party)];
                 *own = (*own).max(charge(body.len() as u64));
-                wanted
+                (wanted, true)
             }
             Err(error) => return Err(NoRoom::Unknown(error.kind())),
         };
-        self.reserve(members, store, run, wanted, false)
+        self.reserve(members, store, run, wanted, is_small)
     }
 
     /// Reserves what a run needs that has its data here already, whatever there is room for.
