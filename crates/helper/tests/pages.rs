@@ -75,7 +75,7 @@ fn metrics_count_what_happens_and_name_nobody_but_the_parties() {
 #[test]
 fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
     let house = House::new(2);
-    let may_go_on = Arc::new(AtomicBool::new(false));
+    let may_go_on = Arc::new(AtomicBool::new(true));
     let may = Arc::clone(&may_go_on);
     let service = house.start_with(|options| {
         with_pages(options);
@@ -87,9 +87,11 @@ fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
             None
         });
     });
-    // The page asks the backend nothing.
+    // It is asked whether it is there when the service starts.
+    may_go_on.store(false, Ordering::Release);
     let read = |name: &str| figure(&page(&service, "/metrics").1, &format!("vesica_helper_{name}"));
-    let of = |name: &str, party: usize| read(&format!("party_{name}_bytes{{party=\"party-{party}\"}}"));
+    let of =
+        |name: &str, party: usize| read(&format!("party_{name}_bytes{{party=\"party-{party}\"}}"));
     assert!(read("free_disk_bytes") > 0.0);
     let specs = [1, 2].map(|agreement| house.spec_of(&[0, 1], agreement));
     let first = house.remote(&service, 0, &specs[0]);

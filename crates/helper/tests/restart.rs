@@ -155,9 +155,7 @@ fn who_ended_a_run_is_told_after_a_restart_too() {
     // It is forgotten as the run itself would have been.
     assert!(service.shutdown(Duration::from_secs(5)));
     let _service = house.start_with(|options| options.keep = Duration::from_millis(1));
-    until("it is forgotten", || {
-        fs::read_dir(house.state().join("ended")).unwrap().count() == 0
-    });
+    until("it is forgotten", || fs::read_dir(house.state().join("ended")).unwrap().count() == 0);
 }
 
 #[test]

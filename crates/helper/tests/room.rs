@@ -51,9 +51,7 @@ fn a_run_waits_until_there_is_room_for_all_of_it() {
         let full = Error::Refused(Refusal::NoRoom);
         until("it is told", || {
             let events = events.lock().unwrap();
-            let is_told = |event: &RemoteEvent| {
-                matches!(event, RemoteEvent::Reconnecting { error, .. } if *error == full)
-            };
+            let is_told = |event: &RemoteEvent| matches!(event, RemoteEvent::Reconnecting { error, .. } if *error == full);
             events.iter().any(is_told)
         });
         drop(boards);

@@ -48,8 +48,7 @@ fn slots_of_many_connections_stay_within_the_helpers_memory() {
         .map(|_| {
             let endpoint = Endpoint::Connect(scene.address.clone());
             let options = LinkOptions { endpoint, wait: soon, idle: soon, total: None };
-            let session =
-                establish(&own, &[public("helper")], &options, &|_| (), &cancel).unwrap();
+            let session = establish(&own, &[public("helper")], &options, &|_| (), &cancel).unwrap();
             let (mut reader, mut writer) = session.open(StreamId::ROOT).unwrap();
             let mut say = |message: &[u8]| {
                 writer.write_all(&(message.len() as u32).to_le_bytes()).unwrap();

@@ -38,7 +38,9 @@ fn parties_are_added_and_revoked_without_a_restart() {
     settings(&scene, &["a", "b", "c"]);
     reload(&scene, &helper, TAKEN);
     let both = ["b", "a"].map(|party| Running::start(scene.party("ab.toml", party)));
-    both.into_iter().for_each(|party| drop(party.wait().assert_code(0)));
+    for party in both {
+        party.wait().assert_code(0);
+    }
     assert_results(&scene, &expected);
 
     // What is wrong changes nothing.

@@ -116,9 +116,7 @@ impl Members {
     pub(super) fn replace(&self, parties: Vec<PartyLimits>) -> Changed {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Changed::default();
-        let stays = |member: &Member| {
-            parties.iter().any(|party| party.identity == member.identity)
-        };
+        let stays = |member: &Member| parties.iter().any(|party| party.identity == member.identity);
         for member in table.all.iter().filter(|member| member.is_served() && !stays(member)) {
             member.is_served.store(false, Ordering::Release);
             changed.revoked.push(member.limits().name.clone());
@@ -166,7 +164,8 @@ mod tests {
         let b = members.served(&identity(2)).unwrap();
         let limited = PartyLimits { max_rows: 7, ..party("a", 1) };
         let changed = members.replace(vec![limited, party("c", 3)]);
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let (added, was, revoked) = (names(&["c"]), names(&["a"]), names(&["b"]));
         assert_eq!(changed, Changed { added, changed: was, revoked });
         assert_eq!(members.served(&identity(2)), None);

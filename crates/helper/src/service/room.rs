@@ -43,7 +43,6 @@ impl Reserved {
     fn of_party(&self, party: usize) -> u64 {
         self.parties.get(party).copied().unwrap_or(0)
     }
-
 }
 
 /// What one run has of the disk: what is reserved, and what its parties have put.
@@ -149,9 +148,8 @@ impl Ledger {
         }
         let parties: Vec<_> = run.members.iter().map(|number| members.get(*number)).collect();
         let now = |party: usize| parties[party].reserved_bytes.load(Ordering::Relaxed);
-        let after = |party: usize| {
-            now(party) - had.reserved.of_party(party) + wanted.of_party(party)
-        };
+        let after =
+            |party: usize| now(party) - had.reserved.of_party(party) + wanted.of_party(party);
         let total = *sum - had.reserved.total() + wanted.total();
         if !in_any_case {
             for (party, member) in parties.iter().enumerate() {
@@ -253,7 +251,9 @@ impl Ledger {
         let wanted = match whole(run, desk, None) {
             Ok(Some(room)) => Reserved::of(room),
             // One is missing, or damaged: what stands there counts until its party has come again.
-            Ok(None) => Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() },
+            Ok(None) => {
+                Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() }
+            }
             Err(error) if is_damage(&error) => {
                 Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() }
             }

@@ -87,7 +87,9 @@ impl Store {
             let name = entry?.file_name();
             let Some(id) = name.to_str().and_then(id_of) else { continue };
             match read(&self.ended_dir(), name.to_str().unwrap_or_default()) {
-                Ok((body, _)) => found.extend(EndedRecord::from_bytes(&body).map(|ended| (id, ended))),
+                Ok((body, _)) => {
+                    found.extend(EndedRecord::from_bytes(&body).map(|ended| (id, ended)))
+                }
                 Err(error) if is_damage(&error) => {
                     let _ = fs::remove_file(self.ended_dir().join(OsStr::new(&name)));
                 }

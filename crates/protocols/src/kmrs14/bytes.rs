@@ -56,10 +56,8 @@ impl Spec {
     /// For scales that the spec does not allow.
     pub fn room(&self, scales: &[u32], beside: u64) -> Room {
         let formats = self.formats(scales).expect("scales that the spec allows");
-        let lens: Vec<u64> = (0..)
-            .zip(&formats)
-            .map(|(party, format)| self.most_labels(party, *format))
-            .collect();
+        let lens: Vec<u64> =
+            (0..).zip(&formats).map(|(party, format)| self.most_labels(party, *format)).collect();
         let digest = DIGEST_LEN as u64;
         let list = |sum: &mut Sum, format: Format, len| {
             sum.add(format.list_bytes(len), format.segments());

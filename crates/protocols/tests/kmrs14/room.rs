@@ -97,7 +97,8 @@ fn before_all_have_said_hello_there_is_room_for_hellos_alone() {
             (Kind::Found, 0, 3, 1 << 20),
             (Kind::Release, 1, 0, 1),
         ] {
-            let put = check_put(&helper.spec, &helper, Slot::part(kind, party, part), &vec![1; len]);
+            let put =
+                check_put(&helper.spec, &helper, Slot::part(kind, party, part), &vec![1; len]);
             assert_eq!(put, Err(Refusal::Malformed { party }), "{variant:?} {kind:?}");
         }
     }
