@@ -6,9 +6,11 @@ use crate::failure::{Failure, HelperFailure, HelperPlaces};
 use crate::logging;
 use crate::settings::{ByteSize, keep_hours};
 use clap::{Args, ValueHint};
+use nix::sys::signal::{SigSet, Signal};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::mpsc;
 use std::time::Duration;
 use vesica_helper::{MetricsOptions, Service, Settings};
 use vesica_link::Identity;
@@ -22,15 +24,12 @@ const DISK: &str = "disk:";
 /// How long parties that wait have to hear that the helper ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether the helper is to end.
-const TICK: Duration = Duration::from_secs(3600);
-
 /// Serve parties as the helper of their runs.
 ///
 /// Finds the keys that all parties of a run have, without the keys: it gets labels, which say nothing
 /// without a secret that the parties alone know. Serves the parties that the settings name, many runs
 /// at once, on one port; runs go on after a restart. Ctrl-C or SIGTERM ends it in good order, a second
-/// one at once.
+/// one at once. SIGHUP has it read its settings again: parties come and go without a restart.
 ///
 /// The settings are a TOML file with a table for each party:
 ///
@@ -81,6 +80,8 @@ pub(crate) struct HelperArgs {
 }
 
 pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure> {
+    // Before there is another thread, so that all of them leave it to the one that waits for it.
+    let hangups = Hangups::catch();
     logging::start_service(&args.talk)?;
     let settings = args.over(Settings::load(&args.config).map_err(HelperFailure::Settings)?)?;
     let identity = Identity::load(&args.key)?;
@@ -109,7 +110,12 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
         }
         out.flush()?;
     }
-    while !cancel.wait(TICK) {}
+    let (told, news) = mpsc::channel();
+    hangups.tell(told.clone());
+    cancel.on_cancel(move || drop(told.send(News::Stop)));
+    while let Ok(News::Reload) = news.recv() {
+        reload(args, &settings, &service);
+    }
     let is_quiet = service.shutdown(GRACE);
     if !args.talk.quiet {
         writeln!(
@@ -122,6 +128,66 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
         )?;
     }
     Ok(())
+}
+
+/// What the helper is told while it runs.
+enum News {
+    /// To read its settings again.
+    Reload,
+    /// To end.
+    Stop,
+}
+
+/// The signals by which a service is told that its settings have changed: SIGHUP, which ends nothing here.
+struct Hangups(SigSet);
+
+impl Hangups {
+    /// Has this thread, and all that it starts, leave the signal to [`tell`](Self::tell).
+    fn catch() -> Self {
+        let mut signals = SigSet::empty();
+        signals.add(Signal::SIGHUP);
+        // Should the system not let us, the signal ends the process in good order, as SIGTERM does.
+        let _ = signals.thread_block();
+        Self(signals)
+    }
+
+    /// Tells of each on a thread of its own.
+    fn tell(self, told: mpsc::Sender<News>) {
+        let wait = move || {
+            while self.0.wait().is_ok() && told.send(News::Reload).is_ok() {}
+        };
+        if let Err(error) = std::thread::Builder::new().name("vesica-hangup".into()).spawn(wait) {
+            tracing::warn!(error = %error.kind(), "settings cannot be read again without a restart");
+        }
+    }
+}
+
+/// Reads the settings again: the parties and their limits, and those of the disk. What is wrong with them is said in
+/// the log, and nothing changes.
+fn reload(args: &HelperArgs, before: &Settings, service: &Service) {
+    let new = match Settings::load(&args.config) {
+        Ok(new) => new,
+        Err(error) => {
+            tracing::error!(%error, "settings not taken, those from before hold");
+            return;
+        }
+    };
+    let Ok(new) = args.over(new) else {
+        tracing::error!("settings not taken, those from before hold");
+        return;
+    };
+    let same = Settings {
+        parties: before.parties.clone(),
+        max_stored_bytes: before.max_stored_bytes,
+        keep_free_bytes: before.keep_free_bytes,
+        ..new.clone()
+    };
+    if same != *before {
+        tracing::warn!("some of the new settings hold when the helper is started again");
+    }
+    if let Err(error) = service.serve(new.parties, new.max_stored_bytes, new.keep_free_bytes) {
+        tracing::error!(%error, "settings not taken, those from before hold");
+    }
 }
 
 /// What a helper learns, for whoever runs it to know what is on the machine.

@@ -9,6 +9,10 @@ mod support;
 mod backends;
 #[path = "aided/interrupted.rs"]
 mod interrupted;
+#[path = "aided/memory.rs"]
+mod memory;
+#[path = "aided/reload.rs"]
+mod reload;
 #[path = "aided/strangers.rs"]
 mod strangers;
 
@@ -109,6 +113,20 @@ fn five_parties_of_which_two_receive() {
     assert_eq!(report["parties"][3]["keys"], 5000);
     assert_eq!(report["result"]["matched_keys"], serde_json::Value::Null);
     assert_eq!(report["result"]["self_check"], "none");
+    for [of_phase, of_all] in
+        [["bytes_sent", "payload_sent"], ["bytes_received", "payload_received"]]
+    {
+        let phases = report["phases"].as_array().unwrap().iter();
+        let bytes = |name: &str| {
+            let phase = phases.clone().find(|phase| phase["name"] == name);
+            phase.and_then(|phase| phase[of_phase].as_u64()).unwrap()
+        };
+        let sum: u64 = phases.clone().map(|phase| phase[of_phase].as_u64().unwrap()).sum();
+        assert_eq!(sum, report["network"][of_all].as_u64().unwrap(), "{of_phase}");
+        assert!(bytes("meeting") > 0 && bytes("writing") > 0 && bytes("reading") == 0);
+        let formula = report["network"][of_phase.replace("bytes", "formula")].as_u64().unwrap();
+        assert!(bytes("matching") >= formula, "{of_phase}");
+    }
 }
 
 #[test]

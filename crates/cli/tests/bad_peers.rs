@@ -186,6 +186,47 @@ fn bad_data_on_one_side_ends_the_other_side_too() {
     place.assert_no_leftovers(&["out.csv"]);
 }
 
+#[test]
+fn a_side_that_fails_before_it_connects_tells_the_other_one() {
+    let place = small_place();
+    place.write("bad.csv", "id,nothing\n1,2\n");
+    place.write("taken.csv", "precious");
+    let nowhere = place.path("nodir/log");
+    let nowhere = nowhere.to_str().unwrap();
+    let fail = |party: &str, input: &str, output: Option<&str>, more: &[&str], at: &[&str]| {
+        let mut command = place.run_brief("agreement.toml", party, input, output);
+        command.args(more).args(at);
+        Running::start(command)
+    };
+    let wait = |party: &str, input: &str, output: Option<&str>, at: &[&str]| {
+        let mut command = place.run("agreement.toml", party, input, output);
+        command.args(at);
+        Running::start(command)
+    };
+    // One that connects finds the waiting one at once; one that listens is found at its next try.
+    for (input, more) in
+        [("no.csv", &[][..]), ("bad.csv", &[]), ("two.csv", &["--log-file", nowhere])]
+    {
+        let address = address();
+        let waiting = wait("one", "one.csv", Some("out.csv"), &["--listen", &address]);
+        while !waiting.told().contains("listening") && !waiting.told().contains("waiting") {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        fail("two", input, None, more, &["--connect", &address]).wait().assert_failed(3, "");
+        let ended = waiting.wait();
+        ended.assert_failed(5, "two stopped because of its own");
+        assert!(!ended.stderr.contains("no.csv") && !ended.stderr.contains("nodir"), "{ended:#?}");
+    }
+    let address = address();
+    let waiting = wait("two", "two.csv", None, &["--connect", &address]);
+    fail("one", "one.csv", Some("taken.csv"), &[], &["--listen", &address])
+        .wait()
+        .assert_failed(3, "");
+    waiting.wait().assert_failed(5, "one stopped because of its own");
+    assert_eq!(place.read("taken.csv"), "precious");
+    place.assert_no_leftovers(&["out.csv"]);
+}
+
 /// Files large enough that a run takes a few seconds, so that a signal meets every phase.
 fn large_place() -> Place {
     let place = Place::new();

@@ -63,6 +63,16 @@ pub enum Refusal {
     /// The helper cannot keep more: its disk is full or fails. The run can go on when it is mended.
     #[error("its disk is full or fails")]
     Storage,
+    /// The helper has no room for the whole run now: other runs take it, or its disk is nearly full. It can begin when
+    /// there is.
+    #[error("it has no room for this run now")]
+    NoRoom,
+    /// The helper serves a party of the run no more.
+    #[error("it serves party {party} no more")]
+    Revoked {
+        /// Which.
+        party: u8,
+    },
     /// The database that the helper uses is not there. The run can go on when it is back.
     #[error("its database is not there")]
     Backend,
@@ -100,6 +110,8 @@ impl Refusal {
             Refusal::TooLate => [17, 0],
             Refusal::AtOdds => [18, 0],
             Refusal::Broken => [19, 0],
+            Refusal::NoRoom => [20, 0],
+            Refusal::Revoked { party } => [21, party],
         }
     }
 
@@ -124,13 +136,18 @@ impl Refusal {
             17 => Refusal::TooLate,
             18 => Refusal::AtOdds,
             19 => Refusal::Broken,
+            20 => Refusal::NoRoom,
+            21 => Refusal::Revoked { party },
             _ => Refusal::Internal,
         }
     }
 
     /// Whether the party can come back later and go on where it was.
     pub const fn passes(self) -> bool {
-        matches!(self, Refusal::Storage | Refusal::Backend | Refusal::ShuttingDown)
+        matches!(
+            self,
+            Refusal::Storage | Refusal::NoRoom | Refusal::Backend | Refusal::ShuttingDown
+        )
     }
 }
 
@@ -147,6 +164,6 @@ mod tests {
             assert_eq!(Refusal::from_code([code, party]), refusal);
             known += u32::from(code == what);
         }
-        assert_eq!(known, 19);
+        assert_eq!(known, 21);
     }
 }

@@ -8,20 +8,25 @@ use vesica_net::Meter;
 /// Wall time of the engine's own phases; those on the wire are in the meter.
 #[derive(Default)]
 pub(crate) struct PhaseClock {
-    phases: Vec<(Phase, Duration)>,
+    phases: Vec<(Phase, Duration, (u64, u64))>,
 }
 
 impl PhaseClock {
     pub(crate) fn add(&mut self, phase: Phase, elapsed: Duration) {
-        self.phases.push((phase, elapsed));
+        self.add_with_bytes(phase, elapsed, (0, 0));
+    }
+
+    /// As [`add`](Self::add), of a phase in which so many payload bytes were sent and received.
+    pub(crate) fn add_with_bytes(&mut self, phase: Phase, elapsed: Duration, bytes: (u64, u64)) {
+        self.phases.push((phase, elapsed, bytes));
     }
 
     pub(crate) fn report(&self, meter: &Meter) -> Vec<PhaseReport> {
-        let own = self.phases.iter().map(|(phase, elapsed)| PhaseReport {
+        let own = self.phases.iter().map(|(phase, elapsed, bytes)| PhaseReport {
             name: phase.name().to_owned(),
             wall_s: elapsed.as_secs_f64(),
-            bytes_sent: 0,
-            bytes_received: 0,
+            bytes_sent: bytes.0,
+            bytes_received: bytes.1,
         });
         let metered = meter.report().into_iter().filter(|row| !row.label.is_empty());
         let metered = metered.map(|row| PhaseReport {

@@ -330,6 +330,7 @@ impl Error {
                     Refusal::Malformed { party }
                     | Refusal::OpenedOther { party }
                     | Refusal::TooFew { party }
+                    | Refusal::Revoked { party }
                     | Refusal::Ended { party } => parties.get(usize::from(party)),
                     _ => None,
                 };

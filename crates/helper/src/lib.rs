@@ -17,7 +17,7 @@ mod wire;
 
 pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
 pub use scratch::FolderScratch;
-pub use service::{MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
+pub use service::{Changed, MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
 pub use settings::{OptionsError, Settings, SettingsError, SettingsFault};
 pub use store::{Keeping, StoreError};
 pub use wire::Instance;

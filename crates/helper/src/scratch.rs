@@ -4,6 +4,8 @@ use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use vesica_labels::{Scratch, ScratchFile};
 
 /// Makes files without a name in a folder: nobody else opens them, and they are gone when they are dropped, also when
@@ -11,31 +13,46 @@ use vesica_labels::{Scratch, ScratchFile};
 #[derive(Clone, Debug)]
 pub struct FolderScratch {
     folder: PathBuf,
+    bytes: Arc<AtomicU64>,
 }
 
 impl FolderScratch {
     /// Files in `folder`, which is made, for its owner alone, when the first of them is.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder, bytes: Arc::default() }
+    }
+
+    /// Bytes in all files that it and its clones have made and that are still there.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
 impl Scratch for FolderScratch {
     fn create(&self) -> io::Result<Box<dyn ScratchFile>> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        Ok(Box::new(Nameless { file: tempfile::tempfile_in(&self.folder)?, len: 0 }))
+        let all = Arc::clone(&self.bytes);
+        Ok(Box::new(Nameless { file: tempfile::tempfile_in(&self.folder)?, len: 0, all }))
     }
 }
 
 struct Nameless {
     file: File,
     len: u64,
+    all: Arc<AtomicU64>,
+}
+
+impl Drop for Nameless {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.len, Ordering::Relaxed);
+    }
 }
 
 impl ScratchFile for Nameless {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.len += bytes.len() as u64;
+        self.all.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 
@@ -61,8 +78,10 @@ mod tests {
         file.append(b"two").unwrap();
         let mut out = [0; 4];
         file.read_exact_at(2, &mut out).unwrap();
-        assert_eq!((&out, file.len()), (b"etwo", 6));
+        assert_eq!((&out, file.len(), scratch.clone().bytes()), (b"etwo", 6, 6));
         assert!(file.read_exact_at(3, &mut out).is_err());
+        drop(file);
+        assert_eq!(scratch.bytes(), 0);
         assert_eq!(std::fs::read_dir(dir.path().join("scratch")).unwrap().count(), 0);
     }
 }

@@ -17,7 +17,7 @@ use vesica_protocols::kmrs14::{Kind, MAX_PARTIES, Slot};
 const MAGIC: [u8; 6] = *b"vesica";
 
 /// Version of what is described here.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Bytes of an opening, a request and a reply.
 pub(crate) const HEAD_LEN: usize = 16;
@@ -312,7 +312,7 @@ mod tests {
         let good = Opening { purpose: Purpose::TakePart, spec_len: 100 }.encode();
         for (at, byte, refusal) in [
             (0, b'V', Refusal::Version),
-            (6, 2, Refusal::Version),
+            (6, 1, Refusal::Version),
             (8, 3, Refusal::BadRun),
             (10, 1, Refusal::BadRun),
             (13, 5, Refusal::BadRun),

@@ -221,7 +221,9 @@ fn limits_of_a_party_hold() {
     let service = house.start_with(|options| {
         let party = &mut options.parties[0];
         (party.max_rows, party.max_runs) = (common::MAX_ROWS, 2);
-        party.max_stored_bytes = 3 * 4096;
+        // A whole run, and a hello in another.
+        let room = house.spec(2).room(&[11, 11], 32 + 4095);
+        party.max_stored_bytes = room.put[0] + room.written[0] + 4096;
         options.parties[1].max_rows = 10 * common::MAX_ROWS;
     });
     let mut large = house.spec(2);
@@ -248,21 +250,18 @@ fn limits_of_a_party_hold() {
     let mut board = other.open().unwrap();
     board.put(slot(Kind::Hello, 1), &hello(1)).unwrap();
     board.sync().unwrap();
-    // Two hellos are kept for the first; one more slot has room, and no other.
-    let (_, board) = &mut runs[0];
-    board.put(slot(Kind::Share, 0), &[0; 4096]).unwrap();
-    board.sync().unwrap();
-    runs[1].0.end().unwrap();
-    let next = house.remote(&service, 0, &house.spec_of(&[0, 1], 5));
-    let mut board = next.open().unwrap();
-    board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
-    board.sync().unwrap();
-    let other = house.remote(&service, 1, &house.spec_of(&[0, 1], 5));
-    let mut others = other.open().unwrap();
-    others.put(slot(Kind::Hello, 1), &hello(1)).unwrap();
-    others.sync().unwrap();
-    board.put(slot(Kind::Share, 0), &[0; 4096]).unwrap();
-    assert_eq!(refusal(board.sync()), Refusal::OverLimit);
+    // A whole run is reserved for the first now, and there is no room for another.
+    let others = |agreement| {
+        let mut options = house.remote_options(&service, 1, &house.spec_of(&[0, 1], agreement));
+        options.link.wait = Duration::from_millis(300);
+        let other = Remote::new(options);
+        let mut board = other.open().unwrap();
+        board.put(slot(Kind::Hello, 1), &hello(1)).unwrap();
+        board.sync()
+    };
+    assert_eq!(refusal(others(1)), Refusal::NoRoom);
+    runs[0].0.end().unwrap();
+    others(1).unwrap();
 }
 
 #[test]

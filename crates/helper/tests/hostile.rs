@@ -57,7 +57,7 @@ impl Raw {
 
 fn opening(house: &House) -> [Vec<u8>; 2] {
     let spec = house.spec(2).to_bytes();
-    let mut head = b"vesica\x01\x00\x01\x00\x00\x00".to_vec();
+    let mut head = b"vesica\x02\x00\x01\x00\x00\x00".to_vec();
     head.extend_from_slice(&(spec.len() as u32).to_le_bytes());
     [head, [vec![0; 16], spec].concat()]
 }

@@ -4,8 +4,8 @@
 mod aided;
 mod common;
 
-use aided::{Faulty, run_all};
-use common::{House, MAX_ROWS, refusal, say, until, with_pages};
+use aided::{Faulty, run_all, run_party};
+use common::{House, MAX_ROWS, hello, refusal, say, slot, until, with_pages};
 use std::fs;
 use std::io;
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use vesica_backends::BackendError;
 use vesica_core::Refusal;
 use vesica_helper::{MetricsOptions, Service, StartError};
-use vesica_protocols::kmrs14::Boards;
+use vesica_protocols::kmrs14::{Boards, Kind};
 
 fn page(service: &Service, path: &str) -> (String, String) {
     let answer = say(service, format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
@@ -70,6 +70,65 @@ fn metrics_count_what_happens_and_name_nobody_but_the_parties() {
     assert!(text.contains("vesica_helper_build_info{version=\""));
     assert!(!text.contains("vesica1"));
     drop(board);
+}
+
+#[test]
+fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
+    let house = House::new(2);
+    let may_go_on = Arc::new(AtomicBool::new(true));
+    let may = Arc::clone(&may_go_on);
+    let service = house.start_with(|options| {
+        with_pages(options);
+        let backend = std::mem::replace(&mut options.backend, house.options().backend);
+        options.backend = Faulty::boxed(backend, move |stop| {
+            while !may.load(Ordering::Acquire) && !stop() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            None
+        });
+    });
+    // It is asked whether it is there when the service starts.
+    may_go_on.store(false, Ordering::Release);
+    let read = |name: &str| figure(&page(&service, "/metrics").1, &format!("vesica_helper_{name}"));
+    let of =
+        |name: &str, party: usize| read(&format!("party_{name}_bytes{{party=\"party-{party}\"}}"));
+    assert!(read("free_disk_bytes") > 0.0);
+    let specs = [1, 2].map(|agreement| house.spec_of(&[0, 1], agreement));
+    let first = house.remote(&service, 0, &specs[0]);
+    let mut board = first.open().unwrap();
+    board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
+    board.sync().unwrap();
+    assert_eq!([of("stored", 0), of("reserved", 0), read("reserved_bytes")], [4096.0; 3]);
+    assert_eq!((of("stored", 1), of("reserved", 1)), (0.0, 0.0));
+    first.end().unwrap();
+    drop(board);
+    let gauges = ["reserved_bytes", "waiting_runs", "running_runs", "stored_bytes"];
+    assert_eq!(gauges.map(read), [0.0; 4]);
+    let room = specs[0].room(&[11, 11], 32 + 4095);
+    std::thread::scope(|scope| {
+        for spec in &specs {
+            for party in [0, 1] {
+                let remote = house.remote(&service, party, spec);
+                scope.spawn(move || {
+                    run_party(&remote, spec, party, MAX_ROWS).unwrap();
+                    remote.done().unwrap();
+                });
+            }
+        }
+        until("both are complete", || read("stored_labels") == 4.0 * (MAX_ROWS as f64 + 32.0));
+        // Whoever began a run may have begun the other, too: then one waits for the other.
+        until("workers have them", || {
+            read("running_runs") >= 1.0 && read("running_runs") + read("waiting_runs") == 2.0
+        });
+        let of_party = (room.put[0] + room.written[0]) as f64;
+        assert_eq!((of("reserved", 0), of("reserved", 1)), (2.0 * of_party, 2.0 * of_party));
+        assert_eq!(read("reserved_bytes"), 2.0 * room.total() as f64);
+        assert!(of("stored", 0) > 2.0 * 8.0 * MAX_ROWS as f64 && of("stored", 0) < 2.0 * of_party);
+        may_go_on.store(true, Ordering::Release);
+    });
+    until("all is given back", || {
+        [of("stored", 0), of("reserved", 1), read("reserved_bytes")] == [0.0; 3]
+    });
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod aided;
 mod common;
 
 use aided::{Faulty, is_right, run_all, run_party};
-use common::{House, MAX_ROWS, SOON, hello, refusal, slot, talk, until};
+use common::{House, MAX_ROWS, SOON, hello, refusal, say_hello, slot, talk, until};
 use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -128,6 +128,34 @@ fn a_run_that_a_party_was_let_into_is_kept_before_it_has_said_anything() {
     let anew = house.remote(&service, 0, &house.spec(2));
     assert_eq!(anew.open().unwrap().filled(Kind::Hello, 1).unwrap(), [true]);
     assert_eq!(anew.instance(), instance);
+}
+
+#[test]
+fn who_ended_a_run_is_told_after_a_restart_too() {
+    let house = House::new(3);
+    let service = house.start();
+    let spec = house.spec(3);
+    let remotes = [0, 1, 2].map(|party| house.remote(&service, party, &spec));
+    drop(say_hello(&remotes));
+    let instance = remotes[0].instance();
+    assert!(instance.is_some());
+    remotes[1].end().unwrap();
+    drop(remotes);
+    assert!(service.shutdown(Duration::from_secs(5)));
+    let service = house.start();
+    // One knows which run it was in, the other has kept nothing; each is told once.
+    let ended = Refusal::Ended { party: 1 };
+    let mut options = house.remote_options(&service, 0, &spec);
+    options.instance = instance;
+    assert_eq!(refusal(Remote::new(options).open()), ended);
+    assert_eq!(refusal(house.remote(&service, 2, &spec).open()), ended);
+    assert!(service.shutdown(Duration::from_secs(5)));
+    let service = house.start();
+    drop(house.remote(&service, 2, &spec).open().unwrap());
+    // It is forgotten as the run itself would have been.
+    assert!(service.shutdown(Duration::from_secs(5)));
+    let _service = house.start_with(|options| options.keep = Duration::from_millis(1));
+    until("it is forgotten", || fs::read_dir(house.state().join("ended")).unwrap().count() == 0);
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn settings_that_say_little_have_the_rest_by_themselves() {
     assert_eq!(settings.keep, Duration::from_secs(7 * 24 * 3600));
     assert_eq!((settings.memory_bytes, settings.threads), (1 << 30, None));
     assert_eq!((settings.parties[0].max_rows, settings.runs_at_once), (MAX_ROWS, 2));
+    assert_eq!((settings.max_stored_bytes, settings.keep_free_bytes), (None, 1 << 30));
 }
 
 #[test]
@@ -31,7 +32,8 @@ fn everything_can_be_said() {
     let text = format!(
         "[helper]\nlisten = \"127.0.0.1:0\"\nbackend = \"memory:\"\nstate = \"/var/x\"\n\
          metrics = \"off\"\nmetrics_for_others = true\nkeep_hours = 2\nmemory_mb = 64\n\
-         threads = 3\nruns_at_once = 1\n{}max_rows = 1_000\nmax_runs = 2\nmax_connections = 3\n\
+         threads = 3\nruns_at_once = 1\n\
+         max_stored_mb = 5\nkeep_free_mb = 0\n{}max_rows = 1_000\nmax_runs = 2\nmax_connections = 3\n\
          max_stored_mb = 4\n{}",
         party("south", 1),
         party("north-2", 2)
@@ -40,6 +42,7 @@ fn everything_can_be_said() {
     assert_eq!((&*settings.listen, &settings.metrics), ("127.0.0.1:0", &None));
     assert_eq!(settings.keep, Duration::from_secs(7200));
     assert_eq!(settings.threads, NonZeroUsize::new(3));
+    assert_eq!((settings.max_stored_bytes, settings.keep_free_bytes), (Some(5 << 20), 0));
     // In the order of the text.
     let names: Vec<&str> = settings.parties.iter().map(|party| &*party.name).collect();
     assert_eq!(names, ["south", "north-2"]);

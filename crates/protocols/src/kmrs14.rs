@@ -72,6 +72,7 @@ mod slot;
 mod spec;
 
 pub use board::{Board, Boards};
+pub use bytes::Room;
 pub use list::{Items, Matched, Means};
 pub use party::{Memory, Outcome, Run, SEAL_LEN, Seal, run, run_in_clear};
 pub use rows::{AidedProtocol, Check, Variant, aided, find_aided};

@@ -142,6 +142,17 @@ fn refused(
             format!("{helper} cannot keep the data: its disk is full or fails"),
             format!("once that is mended, {go_on}"),
         ),
+        Refusal::NoRoom => network(
+            format!("{helper} has no room for this run now"),
+            format!(
+                "other runs take it, or its disk is nearly full; once one of them is over, or there is more, {go_on}"
+            ),
+        ),
+        Refusal::Revoked { .. } => network(
+            format!("{helper} serves {party} no more, which ended the run"),
+            "ask whoever runs it; once its settings name that party again, run the same command again, which begins \
+             a new run",
+        ),
         Refusal::Backend => network(
             format!("the database that {helper} uses is not there"),
             format!("once it is back, {go_on}"),

@@ -174,6 +174,7 @@ pub(crate) fn away(error: &Error) -> String {
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::Storage => "its disk is full or fails".to_owned(),
+            Refusal::NoRoom => "it has no room for this run now".to_owned(),
             Refusal::Backend => "its database is not there".to_owned(),
             Refusal::ShuttingDown => "it is shutting down".to_owned(),
             refusal => refusal.to_string(),

@@ -334,7 +334,9 @@ impl Run<'_> {
         )
         .map_err(|error| self.meeting_error(error))?;
         self.observer.event(&Event::Agreed);
-        clock.add(Phase::Meeting, start.elapsed());
+        // What was said when the connection was made belongs to it.
+        let met = self.meter.bytes_under("");
+        clock.add_with_bytes(Phase::Meeting, start.elapsed(), met);
 
         self.observer.event(&Event::Phase(Phase::Matching));
         let start = Instant::now();
@@ -359,7 +361,8 @@ impl Run<'_> {
         if outcome.matched.is_some() {
             self.observer.event(&Event::Checked);
         }
-        clock.add(Phase::Matching, start.elapsed());
+        let matched = self.meter.bytes_under("");
+        clock.add_with_bytes(Phase::Matching, start.elapsed(), since(met, matched));
 
         let start = Instant::now();
         if outcome.refused.is_some() {
@@ -370,9 +373,12 @@ impl Run<'_> {
             (Some(output), Some(matched)) => Some(self.write(output, streamed.rows, matched)?),
             _ => None,
         };
-        clock.add(Phase::Writing, start.elapsed());
+        let written = start.elapsed();
         self.state.keep_finished().map_err(|error| storage(job, error))?;
         remote.done().map_err(|error| self.error(error, Phase::Checking))?;
+        // Its last words are among the bytes of its last phase.
+        let done = self.meter.bytes_under("");
+        clock.add_with_bytes(Phase::Writing, written, since(matched, done));
         Ok(Done { scales: common.scales, outcome, rows_written })
     }
 
@@ -494,6 +500,7 @@ fn is_over(error: &Error) -> bool {
     matches!(
         refusal,
         Refusal::Ended { .. }
+            | Refusal::Revoked { .. }
             | Refusal::Expired
             | Refusal::Malformed { .. }
             | Refusal::TooFew { .. }
@@ -502,6 +509,11 @@ fn is_over(error: &Error) -> bool {
             | Refusal::AtOdds
             | Refusal::Broken
     )
+}
+
+/// Bytes sent and received between two readings.
+fn since(before: (u64, u64), now: (u64, u64)) -> (u64, u64) {
+    (now.0 - before.0, now.1 - before.1)
 }
 
 fn go_on(cancel: &CancelToken) -> ControlFlow<()> {

@@ -237,9 +237,8 @@ impl Lines {
         let told = match &error {
             LinkError::Cancelled => TransportError::CancelledHere,
             LinkError::NoPeer { waited, .. } => TransportError::Deadline(*waited),
-            LinkError::ConnectFailed(kind) | LinkError::NoResources(kind) => {
-                TransportError::Io(*kind)
-            }
+            LinkError::ConnectFailed(kind) => TransportError::Io(*kind),
+            // What this machine lacks is not the helper's fault, and it is not there the next moment.
             LinkError::Silent(time) => TransportError::Idle(*time),
             _ => TransportError::Tls,
         };

@@ -1,18 +1,20 @@
 //! What all threads of a service share.
 
 use super::desk::RunDesk;
-use super::metrics::{Counted, Metrics, Now, reason};
+use super::members::{Member, Members};
+use super::memory::Memory;
+use super::metrics::{Counted, Metrics, Now, PartyNow, reason};
 use super::options::PartyLimits;
 use super::queue::Queue;
+use super::room::{DiskLimits, Ledger};
 use super::run::{Over, Run};
 use super::runs::Runs;
 use super::visits::Visits;
 use crate::store::{Found, Keeping, Store};
 use crate::wire::Instance;
-use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -21,27 +23,6 @@ use vesica_core::Refusal;
 use vesica_link::PublicIdentity;
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::helper::may_be_ended;
-
-/// A party, and what it uses.
-pub(super) struct Member {
-    pub(super) limits: PartyLimits,
-    pub(super) connections: AtomicU32,
-    pub(super) stored_bytes: AtomicU64,
-}
-
-impl Member {
-    /// Takes `bytes` of what the party may have stored; false when that is too much.
-    pub(super) fn reserve(&self, bytes: u64) -> bool {
-        let take =
-            |now: u64| now.checked_add(bytes).filter(|sum| *sum <= self.limits.max_stored_bytes);
-        self.stored_bytes.try_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
-    }
-
-    pub(super) fn release(&self, bytes: u64) {
-        let give = |now: u64| Some(now.saturating_sub(bytes));
-        let _ = self.stored_bytes.try_update(Ordering::Relaxed, Ordering::Relaxed, give);
-    }
-}
 
 /// What an ended run has left.
 pub(super) struct Rest {
@@ -59,8 +40,10 @@ impl Rest {
 
 /// What all threads of a service share.
 pub(super) struct Core {
-    pub(super) members: Vec<Member>,
-    pub(super) by_identity: HashMap<PublicIdentity, usize>,
+    pub(super) members: Members,
+    pub(super) ledger: Ledger,
+    /// For slots on their way in and out.
+    pub(super) memory: Memory,
     pub(super) runs: Runs,
     pub(super) store: Arc<Store>,
     pub(super) keeping: Keeping,
@@ -88,21 +71,20 @@ impl Core {
         workers: usize,
         memory_bytes: u64,
         keep: Duration,
+        disk: DiskLimits,
         sweeper: Sender<Rest>,
     ) -> Self {
-        let by_identity =
-            parties.iter().enumerate().map(|(number, party)| (party.identity, number)).collect();
-        let names = parties.iter().map(|party| party.name.clone());
-        let metrics = Metrics::new(backend.name(), names);
-        let queue = Queue::new(parties.len(), workers);
-        let member = |limits| Member {
-            limits,
-            connections: AtomicU32::new(0),
-            stored_bytes: AtomicU64::new(0),
+        let metrics = Metrics::new(backend.name());
+        let queue = Queue::new(workers);
+        let in_memory_bytes = match keeping {
+            Keeping::Files => 0,
+            Keeping::Memory { limit_bytes } => limit_bytes,
         };
+        let of_connections = Memory::part_of(memory_bytes);
         Self {
-            members: parties.into_iter().map(member).collect(),
-            by_identity,
+            members: Members::new(parties),
+            ledger: Ledger::new(disk, in_memory_bytes),
+            memory: Memory::new(of_connections),
             runs: Runs::default(),
             store,
             keeping,
@@ -110,7 +92,7 @@ impl Core {
             queue,
             metrics,
             pool,
-            step_memory_bytes: memory_bytes / workers as u64,
+            step_memory_bytes: memory_bytes.saturating_sub(of_connections) / workers as u64,
             keep,
             is_stopping: AtomicBool::new(false),
             storage_failed: Mutex::default(),
@@ -120,28 +102,46 @@ impl Core {
     }
 
     /// Takes on the runs that a process before this one has left. Those with a party that is not served any more
-    /// are removed.
+    /// are ended, but for one that nobody may end: what one of its parties has learned the other is to learn, too.
     pub(super) fn adopt(&self, found: Vec<Found>) {
         for (id, record, store) in found {
-            let identities = record.spec.parties.iter().map(|party| party.identity);
-            let members: Option<Vec<usize>> = identities
-                .map(|identity| {
-                    self.by_identity.get(&PublicIdentity::from_bytes(identity)).copied()
-                })
-                .collect();
-            let Some(members) = members else {
-                let run = short_name(&record.instance);
-                tracing::warn!(run, "a run with a party that is not served any more is removed");
+            if self.runs.has_ended(&id, &record.instance) {
                 self.store.sweep(store.remove(0).1);
                 continue;
-            };
-            for (member, charge) in members.iter().zip(store.charges(members.len())) {
-                self.members[*member].stored_bytes.fetch_add(charge, Ordering::Relaxed);
             }
+            let parties = record.spec.parties.iter();
+            let identities = parties.map(|party| PublicIdentity::from_bytes(party.identity));
+            let members: Vec<usize> =
+                identities.map(|identity| self.members.number(&identity)).collect();
             let run = self.runs.adopt(Run::new(id, record, store, members, false));
+            let charges = run.store.charges(run.members.len());
+            for (number, bytes) in run.members.iter().zip(charges) {
+                self.members.get(*number).stored_bytes.fetch_add(bytes, Ordering::Relaxed);
+            }
+            if self.take_on(&run).is_err() {
+                tracing::warn!(run = %short(&run), "it cannot be read how much a run needs");
+            }
             tracing::info!(run = %short(&run), "run found again");
-            self.queue.push(&run);
+            if !self.end_if_revoked(&run) {
+                self.queue.push(&run);
+            }
         }
+    }
+
+    /// Reserves what a run needs that is here already.
+    pub(super) fn take_on(&self, run: &Run) -> io::Result<()> {
+        self.ledger.take_on(&self.members, &self.store, run, &RunDesk::new(self, run))
+    }
+
+    /// Ends `run` where one of its parties is not served (any more), and it may be ended; says whether it is over.
+    pub(super) fn end_if_revoked(&self, run: &Arc<Run>) -> bool {
+        let is_served = |number: &usize| self.members.get(*number).is_served();
+        let Some(party) = run.members.iter().position(|number| !is_served(number)) else {
+            return run.over().is_some();
+        };
+        let over = Over::Refused(Refusal::Revoked { party: party as u8 });
+        let may = || may_be_ended(&run.record.spec, &RunDesk::new(self, run));
+        self.end_if(run, over, Counted::Revoked, 0, may)
     }
 
     pub(super) fn is_stopping(&self) -> bool {
@@ -174,10 +174,22 @@ impl Core {
     }
 
     pub(super) fn now(&self) -> Now {
+        let (waiting, running) = self.queue.depth();
+        let party = |member: &Arc<Member>| PartyNow {
+            name: member.limits().name.clone(),
+            connections: member.connections.load(Ordering::Acquire),
+            stored_bytes: member.stored_bytes.load(Ordering::Relaxed),
+            reserved_bytes: member.reserved_bytes.load(Ordering::Relaxed),
+        };
         Now {
             open_runs: self.runs.open().len() as u64,
+            waiting_runs: waiting as u64,
+            running_runs: running as u64,
             stored_bytes: self.store.bytes(),
             stored_labels: self.store.labels(),
+            reserved_bytes: self.ledger.reserved(),
+            free_disk_bytes: self.store.free_bytes().unwrap_or(0),
+            parties: self.members.all_served().iter().map(party).collect(),
         }
     }
 
@@ -198,13 +210,9 @@ impl Core {
         if run.is_checked() {
             return Ok(());
         }
-        let before = run.store.charges(run.members.len());
         match run.store.check() {
             Ok(damaged) => {
-                let after = run.store.charges(run.members.len());
-                for ((member, before), after) in run.members.iter().zip(before).zip(after) {
-                    self.members[*member].release(before - after);
-                }
+                self.recount(run);
                 if damaged > 0 {
                     tracing::warn!(run = %short(run), damaged, "damaged slots count as empty");
                 }
@@ -213,6 +221,17 @@ impl Core {
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Refusal::Expired),
             Err(error) => Err(self.storage(&error)),
+        }
+    }
+
+    /// Counts anew what the parties of `run` have put: damaged slots have gone.
+    fn recount(&self, run: &Run) {
+        let after = run.store.charges(run.members.len());
+        let mut holding = run.holding();
+        let before = holding.recount(after.clone());
+        for ((number, before), after) in run.members.iter().zip(before).zip(after) {
+            let stored = &self.members.get(*number).stored_bytes;
+            stored.fetch_add(after.wrapping_sub(before), Ordering::Relaxed);
         }
     }
 
@@ -246,7 +265,8 @@ impl Core {
         told: u16,
         may: impl FnOnce() -> bool,
     ) -> bool {
-        let Some(rest) = self.runs.close(run, over, told, &self.members, may) else { return false };
+        let Some(rest) = self.runs.close(run, over, told, &self.store, may) else { return false };
+        self.ledger.release(&self.members, run);
         self.metrics.run(counted);
         let age_s = run.record.created.elapsed().unwrap_or_default().as_secs();
         match over {
@@ -255,6 +275,7 @@ impl Core {
             }
             Over::Refused(refusal) => {
                 let (reason, by) = (reason(refusal), self.blamed(run, refusal));
+                let by = by.as_deref();
                 tracing::info!(run = %short(run), age_s, reason, by, "run ended and forgotten");
             }
         }
@@ -263,21 +284,23 @@ impl Core {
     }
 
     /// The name of the party that a refusal names.
-    fn blamed(&self, run: &Run, refusal: Refusal) -> Option<&str> {
+    fn blamed(&self, run: &Run, refusal: Refusal) -> Option<String> {
         let (Refusal::Ended { party }
         | Refusal::Malformed { party }
         | Refusal::OpenedOther { party }
-        | Refusal::TooFew { party }) = refusal
+        | Refusal::TooFew { party }
+        | Refusal::Revoked { party }) = refusal
         else {
             return None;
         };
         let member = run.members.get(usize::from(party))?;
-        Some(&self.members[*member].limits.name)
+        Some(self.members.get(*member).limits().name.clone())
     }
 
     /// A connection leaves `run`. A service that stops loses no run by it.
     pub(super) fn leave(&self, run: &Arc<Run>) {
         if let Some(rest) = self.runs.leave(run, self.is_stopping()) {
+            self.ledger.release(&self.members, run);
             self.hand_over(rest);
         }
     }
@@ -332,7 +355,7 @@ impl Core {
                 self.end_if(&run, over, Counted::Expired, 0, may);
             }
         }
-        self.runs.forget_ended(self.keep);
+        self.runs.forget_ended(self.keep, &self.store);
     }
 }
 

@@ -19,28 +19,19 @@ use vesica_protocols::kmrs14::{Kind, Slot};
 pub(super) struct RunDesk<'a> {
     core: &'a Core,
     run: &'a Run,
-    /// Of the size-hiding protocol: labels were made anew, the first party was told their places.
+    /// Of the size-hiding protocol: labels were made anew.
     has_relabelled: AtomicBool,
-    has_released: AtomicBool,
 }
 
 impl<'a> RunDesk<'a> {
     pub(super) fn new(core: &'a Core, run: &'a Run) -> Self {
-        Self {
-            core,
-            run,
-            has_relabelled: AtomicBool::new(false),
-            has_released: AtomicBool::new(false),
-        }
+        Self { core, run, has_relabelled: AtomicBool::new(false) }
     }
 
     /// Notes in the log what a step has written that nothing else tells of.
     fn tell(&self) {
         if self.has_relabelled.swap(false, Ordering::Relaxed) {
             tracing::info!(run = %short(self.run), "labels made anew");
-        }
-        if self.has_released.swap(false, Ordering::Relaxed) {
-            tracing::info!(run = %short(self.run), "places of the labels released");
         }
     }
 }
@@ -56,10 +47,8 @@ impl Desk for RunDesk<'_> {
 
     fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()> {
         self.run.store.replace(slot, body, &self.run.record)?;
-        match slot.kind {
-            Kind::Relabelled => self.has_relabelled.store(true, Ordering::Relaxed),
-            Kind::Places => self.has_released.store(true, Ordering::Relaxed),
-            _ => {}
+        if slot.kind == Kind::Relabelled {
+            self.has_relabelled.store(true, Ordering::Relaxed);
         }
         self.run.wake();
         Ok(())

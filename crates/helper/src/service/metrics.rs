@@ -9,6 +9,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
 use vesica_core::Refusal;
 
 /// Shortest time of a comparison that has a bucket of its own, in seconds; each next bucket is twice as wide, up
@@ -43,12 +44,19 @@ pub(super) enum Counted {
     Finished,
     Ended,
     Expired,
+    Revoked,
     Failed,
 }
 
 impl Counted {
-    const ALL: [Counted; 5] =
-        [Counted::Opened, Counted::Finished, Counted::Ended, Counted::Expired, Counted::Failed];
+    const ALL: [Counted; 6] = [
+        Counted::Opened,
+        Counted::Finished,
+        Counted::Ended,
+        Counted::Expired,
+        Counted::Revoked,
+        Counted::Failed,
+    ];
 
     fn word(self) -> &'static str {
         match self {
@@ -56,6 +64,7 @@ impl Counted {
             Counted::Finished => "finished",
             Counted::Ended => "ended",
             Counted::Expired => "expired",
+            Counted::Revoked => "revoked",
             Counted::Failed => "failed",
         }
     }
@@ -64,43 +73,79 @@ impl Counted {
 /// Figures that are looked up when somebody asks.
 pub(super) struct Now {
     pub(super) open_runs: u64,
+    pub(super) waiting_runs: u64,
+    pub(super) running_runs: u64,
     pub(super) stored_bytes: u64,
     pub(super) stored_labels: u64,
+    pub(super) reserved_bytes: u64,
+    pub(super) free_disk_bytes: u64,
+    /// Of those that are served.
+    pub(super) parties: Vec<PartyNow>,
 }
+
+/// The same of one party.
+pub(super) struct PartyNow {
+    pub(super) name: String,
+    pub(super) connections: u32,
+    pub(super) stored_bytes: u64,
+    pub(super) reserved_bytes: u64,
+}
+
+/// A figure of each party.
+type ByParty = Family<Party, Gauge<u64, AtomicU64>>;
 
 /// All counters and gauges.
 pub(super) struct Metrics {
     registry: Registry,
     runs: Family<Outcome, Counter>,
-    connections: Family<Party, Gauge>,
+    connections: ByParty,
+    party_stored: ByParty,
+    party_reserved: ByParty,
     bytes: Family<Direction, Counter>,
     labels: Counter,
     refusals: Family<Reason, Counter>,
     backend_seconds: Histogram,
     open_runs: Gauge<u64, AtomicU64>,
+    waiting_runs: Gauge<u64, AtomicU64>,
+    running_runs: Gauge<u64, AtomicU64>,
     stored_bytes: Gauge<u64, AtomicU64>,
     stored_labels: Gauge<u64, AtomicU64>,
+    reserved_bytes: Gauge<u64, AtomicU64>,
+    free_disk_bytes: Gauge<u64, AtomicU64>,
+    /// Held while a page is made of figures that belong together.
+    one_page: Mutex<()>,
 }
 
 impl Metrics {
-    pub(super) fn new(backend: &'static str, parties: impl Iterator<Item = String>) -> Self {
+    pub(super) fn new(backend: &'static str) -> Self {
         let mut registry = Registry::with_prefix("vesica_helper");
         let metrics = Self {
             runs: Family::default(),
             connections: Family::default(),
+            party_stored: Family::default(),
+            party_reserved: Family::default(),
             bytes: Family::default(),
             labels: Counter::default(),
             refusals: Family::default(),
             backend_seconds: Histogram::new(exponential_buckets(FIRST_BUCKET, 2.0, BUCKETS)),
             open_runs: Gauge::default(),
+            waiting_runs: Gauge::default(),
+            running_runs: Gauge::default(),
             stored_bytes: Gauge::default(),
             stored_labels: Gauge::default(),
+            reserved_bytes: Gauge::default(),
+            free_disk_bytes: Gauge::default(),
+            one_page: Mutex::default(),
             registry: Registry::default(),
         };
         let build = vec![("version", env!("CARGO_PKG_VERSION")), ("backend", backend)];
         registry.register("build", "The running service", Info::new(build));
         registry.register("runs", "Runs by what became of them", metrics.runs.clone());
         registry.register("open_runs", "Runs that are open", metrics.open_runs.clone());
+        let runs = metrics.waiting_runs.clone();
+        registry.register("waiting_runs", "Runs that wait for a worker", runs);
+        let runs = metrics.running_runs.clone();
+        registry.register("running_runs", "Runs that a worker has", runs);
         let connections = metrics.connections.clone();
         registry.register("connections", "Connections that stand, by party", connections);
         registry.register("labels_received", "Labels received", metrics.labels.clone());
@@ -109,6 +154,18 @@ impl Metrics {
         registry.register_with_unit("payload", "Bytes of slots in and out", unit, bytes);
         let (bytes, unit) = (metrics.stored_bytes.clone(), Unit::Bytes);
         registry.register_with_unit("stored", "Bytes kept", unit, bytes);
+        for (name, help, bytes) in [
+            ("reserved", "Bytes reserved for open runs", &metrics.reserved_bytes),
+            ("free_disk", "Bytes that the disk still has", &metrics.free_disk_bytes),
+        ] {
+            registry.register_with_unit(name, help, Unit::Bytes, bytes.clone());
+        }
+        for (name, help, bytes) in [
+            ("party_stored", "Bytes kept of what a party has put", &metrics.party_stored),
+            ("party_reserved", "Bytes reserved for a party", &metrics.party_reserved),
+        ] {
+            registry.register_with_unit(name, help, Unit::Bytes, bytes.clone());
+        }
         let (seconds, unit) = (metrics.backend_seconds.clone(), Unit::Seconds);
         registry.register_with_unit("backend", "Time of each comparison of lists", unit, seconds);
         registry.register("refusals", "Refusals by reason", metrics.refusals.clone());
@@ -119,22 +176,11 @@ impl Metrics {
         for direction in ["in", "out"] {
             drop(metrics.bytes.get_or_create(&Direction { direction }));
         }
-        for party in parties {
-            drop(metrics.connections.get_or_create(&Party { party }));
-        }
         Self { registry, ..metrics }
     }
 
     pub(super) fn run(&self, counted: Counted) {
         self.runs.get_or_create(&Outcome { outcome: counted.word() }).inc();
-    }
-
-    pub(super) fn connected(&self, party: &str) {
-        self.connections.get_or_create(&Party { party: party.to_owned() }).inc();
-    }
-
-    pub(super) fn disconnected(&self, party: &str) {
-        self.connections.get_or_create(&Party { party: party.to_owned() }).dec();
     }
 
     pub(super) fn moved(&self, traffic: &Traffic) {
@@ -156,9 +202,24 @@ impl Metrics {
 
     /// All of it as text.
     pub(super) fn text(&self, now: &Now) -> String {
+        let _one = self.one_page.lock().unwrap_or_else(PoisonError::into_inner);
         self.open_runs.set(now.open_runs);
+        self.waiting_runs.set(now.waiting_runs);
+        self.running_runs.set(now.running_runs);
         self.stored_bytes.set(now.stored_bytes);
         self.stored_labels.set(now.stored_labels);
+        self.reserved_bytes.set(now.reserved_bytes);
+        self.free_disk_bytes.set(now.free_disk_bytes);
+        // Who is not served any more has no row.
+        for rows in [&self.connections, &self.party_stored, &self.party_reserved] {
+            rows.clear();
+        }
+        for party in &now.parties {
+            let row = Party { party: party.name.clone() };
+            self.connections.get_or_create(&row).set(party.connections.into());
+            self.party_stored.get_or_create(&row).set(party.stored_bytes);
+            self.party_reserved.get_or_create(&row).set(party.reserved_bytes);
+        }
         let mut out = String::new();
         // A string takes everything.
         let _ = text::encode(&mut out, &self.registry);
@@ -185,6 +246,8 @@ pub(super) fn reason(refusal: Refusal) -> &'static str {
         Refusal::Ended { .. } => "ended",
         Refusal::Expired => "expired",
         Refusal::Storage => "storage",
+        Refusal::NoRoom => "no_room",
+        Refusal::Revoked { .. } => "revoked",
         Refusal::Backend => "backend",
         Refusal::ShuttingDown => "shutting_down",
         _ => "internal",

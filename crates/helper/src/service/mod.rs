@@ -11,20 +11,27 @@
 
 mod core;
 mod desk;
+mod gate;
 mod http;
+mod members;
+mod memory;
 mod metrics;
 mod options;
 mod queue;
+mod room;
 mod run;
 mod runs;
 mod visit;
 mod visits;
 
+pub use members::Changed;
 pub use options::{MetricsOptions, PartyLimits, ServiceOptions};
 
 use crate::store::{Store, StoreError};
 use core::Core;
+use gate::Gate;
 use http::Pages;
+use room::DiskLimits;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +41,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use vesica_backends::BackendError;
 use vesica_core::{Refusal, StopReason};
-use vesica_link::{CancelToken, LinkError, LinkEvent, ListenOptions, Listener, Session};
+use vesica_link::{
+    CancelToken, LinkError, LinkEvent, ListenOptions, Listener, PublicIdentity, Session,
+};
 use vesica_net::Streams;
 
 /// How often the service looks for runs that are too old, at the most.
@@ -81,6 +90,8 @@ pub enum StartError {
 /// Dropping it without [`shutdown`](Service::shutdown) ends all connections at once.
 pub struct Service {
     core: Arc<Core>,
+    gate: Arc<Gate>,
+    own: PublicIdentity,
     cancel: CancelToken,
     addresses: Vec<SocketAddr>,
     pages: Option<Pages>,
@@ -94,15 +105,8 @@ impl Service {
     /// # Errors
     /// Any [`StartError`].
     pub fn start(options: ServiceOptions) -> Result<Self, StartError> {
-        let (mut names, mut identities) = (BTreeSet::new(), BTreeSet::new());
-        for party in &options.parties {
-            if !names.insert(&party.name) || !identities.insert(party.identity) {
-                return Err(StartError::SameParty { name: party.name.clone() });
-            }
-            if party.identity == options.identity.public() {
-                return Err(StartError::OwnIdentity { name: party.name.clone() });
-            }
-        }
+        let own = options.identity.public();
+        are_sound(&options.parties, &own)?;
         let (store, found) = Store::open(&options.state_dir, options.keeping)?;
         options.backend.check()?;
         let peers: Vec<_> = options.parties.iter().map(|party| party.identity).collect();
@@ -111,6 +115,15 @@ impl Service {
         let addresses = listener.addresses();
         let workers = options.workers.max(1);
         let (sweeper, rests) = mpsc::channel();
+        let unusable = |error: std::io::Error| StoreError::Unusable {
+            path: options.state_dir.clone(),
+            kind: error.kind(),
+        };
+        let ended = store.find_ended().map_err(unusable)?;
+        let disk = DiskLimits {
+            max_stored_bytes: options.max_stored_bytes,
+            keep_free_bytes: options.keep_free_bytes,
+        };
         let core = Arc::new(Core::new(
             options.parties,
             store,
@@ -120,23 +133,30 @@ impl Service {
             workers,
             options.memory_bytes,
             options.keep,
+            disk,
             sweeper,
         ));
         let pages = match &options.metrics {
             Some(metrics) => Some(Pages::open(metrics, Arc::clone(&core))?),
             None => None,
         };
+        core.runs.adopt_ended(ended);
         core.adopt(found);
         let cancel = CancelToken::new();
+        let gate = Gate::new(&cancel);
+        let for_thread = Arc::clone(&gate);
         // From here on dropping it ends what was started.
-        let mut service = Self { core, cancel, addresses, pages, threads: Vec::new() };
+        let threads = Vec::new();
+        let mut service = Self { core, gate, own, cancel, addresses, pages, threads };
         for _ in 0..workers {
             service.spawn("vesica-steps", |core, _| desk::work(&core))?;
         }
         let every = (options.keep / 10).clamp(Duration::from_millis(20), EXPIRE_EVERY);
         service.spawn("vesica-sweep", move |core, _| core.sweep(&rests, every))?;
-        service.spawn("vesica-accept", move |core, cancel| accept(listener, &core, &cancel))?;
-        let parties = service.core.members.len();
+        service.spawn("vesica-accept", move |core, cancel| {
+            accept(listener, &core, &for_thread, &cancel);
+        })?;
+        let parties = service.core.members.all_served().len();
         let addresses: Vec<String> = service.addresses.iter().map(SocketAddr::to_string).collect();
         let addresses = addresses.join(", ");
         tracing::info!(addresses, parties, "helper started");
@@ -151,6 +171,39 @@ impl Service {
     /// Where health and metrics are served.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.pages.as_ref().map(Pages::address)
+    }
+
+    /// Serves `parties` from now on, and nobody else, with these limits of the disk. When it returns all of it holds:
+    /// who is new is let in; who is not among them any more has no connection, and its runs are ended for all, but for
+    /// those that nobody may end.
+    ///
+    /// # Errors
+    /// [`StartError::SameParty`] and [`StartError::OwnIdentity`]; nothing has changed then.
+    pub fn serve(
+        &self,
+        parties: Vec<PartyLimits>,
+        max_stored_bytes: Option<u64>,
+        keep_free_bytes: u64,
+    ) -> Result<Changed, StartError> {
+        are_sound(&parties, &self.own)?;
+        let core = &self.core;
+        core.ledger.set_limits(DiskLimits { max_stored_bytes, keep_free_bytes });
+        let peers = parties.iter().map(|party| party.identity).collect();
+        let changed = core.members.replace(parties);
+        // Whoever comes in between is judged by the new list.
+        if !self.gate.let_in(peers) {
+            tracing::error!("the port goes by the parties from before");
+        }
+        core.visits.end_of(|member| !core.members.get(member).is_served());
+        for run in core.runs.open() {
+            core.end_if_revoked(&run);
+        }
+        let list = |names: &[String]| names.join(", ");
+        let (added, limits, revoked) =
+            (list(&changed.added), list(&changed.changed), list(&changed.revoked));
+        let parties = core.members.all_served().len();
+        tracing::info!(parties, added, changed = limits, revoked, "settings read again");
+        Ok(changed)
     }
 
     /// Takes no more connections, tells the parties that wait, ends what is computed, and returns when all is
@@ -221,7 +274,21 @@ impl std::fmt::Debug for Service {
     }
 }
 
-fn accept(mut listener: Listener, core: &Arc<Core>, cancel: &CancelToken) {
+/// Whether parties can be told apart.
+fn are_sound(parties: &[PartyLimits], own: &PublicIdentity) -> Result<(), StartError> {
+    let (mut names, mut identities) = (BTreeSet::new(), BTreeSet::new());
+    for party in parties {
+        if !names.insert(&party.name) || !identities.insert(party.identity) {
+            return Err(StartError::SameParty { name: party.name.clone() });
+        }
+        if party.identity == *own {
+            return Err(StartError::OwnIdentity { name: party.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn accept(mut listener: Listener, core: &Arc<Core>, gate: &Gate, cancel: &CancelToken) {
     let next = AtomicU64::new(0);
     let tell = |event: LinkEvent| {
         if let LinkEvent::TurnedAway { from, reason, count } = event {
@@ -234,25 +301,29 @@ fn accept(mut listener: Listener, core: &Arc<Core>, cancel: &CancelToken) {
             }
         }
     };
-    while !cancel.is_cancelled() {
-        let Ok(session) = listener.accept(&tell, cancel) else { continue };
+    loop {
+        let round = gate.next(|peers| listener.set_peers(peers));
+        if cancel.is_cancelled() {
+            return;
+        }
+        let Ok(session) = listener.accept(&tell, &round) else { continue };
         begin_visit(core, session, next.fetch_add(1, Ordering::Relaxed));
     }
 }
 
 /// Serves `session` on a thread of its own.
 fn begin_visit(core: &Arc<Core>, session: Session, number: u64) {
-    let Some(member) = core.by_identity.get(&session.peer()).copied() else { return };
-    let party = &core.members[member];
+    let Some(member) = core.members.served(&session.peer()) else { return };
+    let party = core.members.get(member);
+    let max_connections = party.limits().max_connections;
     let standing = party.connections.fetch_add(1, Ordering::AcqRel);
     let guard = VisitGuard { core: Arc::clone(core), number, member };
-    core.metrics.connected(&party.limits.name);
     // Some too many are told so; whoever does not listen has no thread for it.
-    if standing >= party.limits.max_connections.saturating_mul(2).saturating_add(2) {
+    if standing >= max_connections.saturating_mul(2).saturating_add(2) {
         return;
     }
-    let crowded = standing >= party.limits.max_connections;
-    core.visits.begins(number, session.clone());
+    let crowded = standing >= max_connections;
+    core.visits.begins(number, member, session.clone());
     let serve = move || {
         let core = &guard.core;
         let served = catch_unwind(AssertUnwindSafe(|| {
@@ -278,9 +349,7 @@ struct VisitGuard {
 
 impl Drop for VisitGuard {
     fn drop(&mut self) {
-        let party = &self.core.members[self.member];
-        party.connections.fetch_sub(1, Ordering::AcqRel);
-        self.core.metrics.disconnected(&party.limits.name);
+        self.core.members.get(self.member).connections.fetch_sub(1, Ordering::AcqRel);
         self.core.visits.ends(self.number);
     }
 }

@@ -21,7 +21,7 @@ pub struct PartyLimits {
     pub max_runs: u32,
     /// Most connections that it may have at once.
     pub max_connections: u32,
-    /// Most bytes that may be kept for it, in all runs together.
+    /// Most bytes that may be reserved for it, in all runs together: what it puts, and what the helper writes for it.
     pub max_stored_bytes: u64,
 }
 
@@ -68,8 +68,13 @@ pub struct ServiceOptions {
     pub pool: Pool,
     /// How many runs are computed at once, at least 1. Each may take its part of `memory_bytes`.
     pub workers: usize,
-    /// About how much memory computations may take.
+    /// About how much memory computations and connections may take together: connections a quarter, for slots on their
+    /// way in and out.
     pub memory_bytes: u64,
+    /// Most bytes of the disk for all runs together; `None` for as many as it has.
+    pub max_stored_bytes: Option<u64>,
+    /// Bytes of the disk that are left free.
+    pub keep_free_bytes: u64,
     /// Where health and metrics are served by HTTP, if anywhere.
     pub metrics: Option<MetricsOptions>,
 }
@@ -88,6 +93,8 @@ impl ServiceOptions {
     pub const KEEP: Duration = Duration::from_secs(7 * 24 * 3600);
     /// How long a party may be silent, unless said otherwise.
     pub const IDLE: Duration = Duration::from_secs(30);
+    /// Bytes of the disk that are left free, unless said otherwise: 1 GiB.
+    pub const KEEP_FREE_BYTES: u64 = 1 << 30;
     /// Runs computed at once, unless said otherwise.
     pub const WORKERS: usize = 2;
 }

@@ -1,7 +1,7 @@
 //! Which run is computed next.
 
 use super::run::{Run, Turn};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Runs that wait for a worker. Those of one party wait for each other, not those of another: the parties that
@@ -15,17 +15,17 @@ pub(super) struct Queue {
 
 struct State {
     /// By the number of the party that began them.
-    waiting: Vec<VecDeque<Arc<Run>>>,
-    running: Vec<usize>,
-    /// Whose turn it is.
+    waiting: BTreeMap<usize, VecDeque<Arc<Run>>>,
+    running: BTreeMap<usize, usize>,
+    /// Whose turn it is: the first of this number or above who has something to do.
     next: usize,
     is_closed: bool,
 }
 
 impl Queue {
-    pub(super) fn new(parties: usize, workers: usize) -> Self {
-        let waiting = vec![VecDeque::new(); parties];
-        let state = State { waiting, running: vec![0; parties], next: 0, is_closed: false };
+    pub(super) fn new(workers: usize) -> Self {
+        let (waiting, running) = (BTreeMap::new(), BTreeMap::new());
+        let state = State { waiting, running, next: 0, is_closed: false };
         let at_once = workers.saturating_sub(1).max(1);
         Self { state: Mutex::new(state), changed: Condvar::new(), at_once }
     }
@@ -37,7 +37,9 @@ impl Queue {
             Turn::Running | Turn::RunningBehind => Turn::RunningBehind,
         });
         if was == Turn::Idle {
-            self.state().waiting[run.opener()].push_back(Arc::clone(run));
+            let mut state = self.state();
+            state.waiting.entry(run.opener()).or_default().push_back(Arc::clone(run));
+            drop(state);
             self.changed.notify_one();
         }
     }
@@ -49,14 +51,7 @@ impl Queue {
             if state.is_closed {
                 return None;
             }
-            let parties = state.waiting.len();
-            let turns = (0..parties).map(|step| (state.next + step) % parties);
-            let of = turns
-                .into_iter()
-                .find(|of| !state.waiting[*of].is_empty() && state.running[*of] < self.at_once);
-            if let Some((of, run)) = of.and_then(|of| Some((of, state.waiting[of].pop_front()?))) {
-                state.running[of] += 1;
-                state.next = (of + 1) % parties;
+            if let Some(run) = state.take(self.at_once) {
                 run.turn(|_| Turn::Running);
                 return Some(run);
             }
@@ -67,11 +62,18 @@ impl Queue {
     /// A worker is done with `run` for now.
     pub(super) fn put_back(&self, run: &Arc<Run>) {
         let was = run.turn(|_| Turn::Idle);
-        self.state().running[run.opener()] -= 1;
+        self.state().is_back(run.opener());
         if was == Turn::RunningBehind {
             self.push(run);
         }
         self.changed.notify_all();
+    }
+
+    /// How many wait for a worker, and how many have one.
+    pub(super) fn depth(&self) -> (usize, usize) {
+        let state = self.state();
+        let waiting = state.waiting.values().map(VecDeque::len).sum();
+        (waiting, state.running.values().sum())
     }
 
     /// Sends all workers home.
@@ -82,5 +84,31 @@ impl Queue {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The next run of whose turn it is. A party that has nothing to do has no entry.
+    fn take(&mut self, at_once: usize) -> Option<Arc<Run>> {
+        let running = |of: &usize| self.running.get(of).copied().unwrap_or(0);
+        let after = self.waiting.range(self.next..).chain(self.waiting.range(..self.next));
+        let of = after.map(|(of, _)| *of).find(|of| running(of) < at_once)?;
+        let waiting = self.waiting.get_mut(&of)?;
+        let run = waiting.pop_front();
+        if waiting.is_empty() {
+            self.waiting.remove(&of);
+        }
+        *self.running.entry(of).or_default() += 1;
+        self.next = of + 1;
+        run
+    }
+
+    fn is_back(&mut self, of: usize) {
+        if let Some(running) = self.running.get_mut(&of) {
+            *running -= 1;
+            if *running == 0 {
+                self.running.remove(&of);
+            }
+        }
     }
 }

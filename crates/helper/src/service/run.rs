@@ -1,5 +1,6 @@
 //! One run that is open.
 
+use super::room::Holding;
 use crate::store::{Record, RunId, RunStore};
 use crate::wire::WaitingFor;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -66,6 +67,9 @@ pub(super) struct Run {
     changed: Condvar,
     /// Held while the files of a process before this one are looked at.
     pub(super) checking: Mutex<()>,
+    /// Held while a hello comes: the last of them decides whether there is room.
+    pub(super) admitting: Mutex<()>,
+    holding: Mutex<Holding>,
 }
 
 impl Run {
@@ -78,6 +82,7 @@ impl Run {
     ) -> Self {
         let joined = store.joined() | 1 << record.opener;
         let state = State { joined, is_checked, ..State::default() };
+        let holding = Holding::new(store.charges(members.len()));
         Self {
             id,
             record,
@@ -86,7 +91,14 @@ impl Run {
             state: Mutex::new(state),
             changed: Condvar::new(),
             checking: Mutex::new(()),
+            admitting: Mutex::new(()),
+            holding: Mutex::new(holding),
         }
+    }
+
+    /// What it has of the disk.
+    pub(super) fn holding(&self) -> MutexGuard<'_, Holding> {
+        self.holding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the party that began it in the service's list.

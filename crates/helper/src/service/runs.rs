@@ -1,12 +1,12 @@
 //! All runs that are open, and those that ended before everybody heard of it.
 
-use super::core::{Member, Rest, short};
+use super::core::{Rest, short};
 use super::run::{Over, Run};
-use crate::store::{Record, RunId, Store};
+use crate::store::{EndedRecord, Record, RunId, Store};
 use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use vesica_core::Refusal;
 
 /// Most endings that are remembered.
@@ -18,6 +18,25 @@ struct Ended {
     refusal: Refusal,
     untold: u16,
     at: Instant,
+    /// The same for those who ask after a restart.
+    on_the_clock: SystemTime,
+}
+
+impl Ended {
+    /// A party has been told; keeps that, too.
+    fn tell(&mut self, id: &RunId, party: u8, store: &Store) {
+        let untold = self.untold & !(1 << party);
+        if std::mem::replace(&mut self.untold, untold) != untold {
+            self.keep(id, store);
+        }
+    }
+
+    fn keep(&self, id: &RunId, store: &Store) {
+        let Self { instance, refusal, untold, at: _, on_the_clock: at } = *self;
+        if let Err(error) = store.keep_ended(id, &EndedRecord { instance, refusal, untold, at }) {
+            tracing::warn!(error = %error.kind(), "how a run ended could not be kept");
+        }
+    }
 }
 
 #[derive(Default)]
@@ -55,6 +74,23 @@ impl Runs {
         run
     }
 
+    /// How runs ended that a process before this one has ended.
+    pub(super) fn adopt_ended(&self, found: Vec<(RunId, EndedRecord)>) {
+        let mut table = self.table();
+        for (id, record) in found {
+            let EndedRecord { instance, refusal, untold, at: on_the_clock } = record;
+            // A clock that was set back makes nothing young.
+            let age = on_the_clock.elapsed().unwrap_or_default();
+            let at = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
+            table.ended.insert(id, Ended { instance, refusal, untold, at, on_the_clock });
+        }
+    }
+
+    /// Whether this very run has ended: a process before this one was killed before it had removed the rest.
+    pub(super) fn has_ended(&self, id: &RunId, instance: &Instance) -> bool {
+        self.table().ended.get(id).is_some_and(|ended| ended.instance == *instance)
+    }
+
     /// All that are open.
     pub(super) fn open(&self) -> Vec<Arc<Run>> {
         self.table().open.values().cloned().collect()
@@ -72,7 +108,7 @@ impl Runs {
         if let Some(ended) = table.ended.get_mut(&entering.id)
             && entering.known == ended.instance
         {
-            ended.untold &= !(1 << entering.party);
+            ended.tell(&entering.id, entering.party, store);
             return Err(ended.refusal);
         }
         let party = entering.party;
@@ -99,7 +135,7 @@ impl Runs {
             && entering.known == NO_INSTANCE
             && ended.untold >> party & 1 == 1
         {
-            ended.untold &= !(1 << party);
+            ended.tell(&entering.id, party, store);
             return Err(ended.refusal);
         }
         if entering.known != NO_INSTANCE {
@@ -138,7 +174,7 @@ impl Runs {
         run: &Arc<Run>,
         over: Over,
         told: u16,
-        members: &[Member],
+        store: &Store,
         may: impl FnOnce() -> bool,
     ) -> Option<Rest> {
         let mut table = self.table();
@@ -148,31 +184,34 @@ impl Runs {
         if table.is_open(run) {
             table.open.remove(&run.id);
         }
-        let (charges, gone) = run.store.remove(run.members.len());
-        for (member, charge) in run.members.iter().zip(charges) {
-            members[*member].release(charge);
-        }
         if let Over::Refused(refusal) = over {
             let (instance, untold) = (run.record.instance, run.joined() & !told);
-            let ended = Ended { instance, refusal, untold, at: Instant::now() };
+            let (at, on_the_clock) = (Instant::now(), SystemTime::now());
+            let ended = Ended { instance, refusal, untold, at, on_the_clock };
+            // First, so that there is no moment in which neither the run nor its end is known.
+            ended.keep(&run.id, store);
             table.ended.insert(run.id, ended);
-            table.bound_ended();
+            table.bound_ended(store);
         }
+        let (_, gone) = run.store.remove(0);
         Some(Rest::of(run, gone))
     }
 
     /// A party has been told how `run` ended.
-    pub(super) fn told(&self, run: &Run, party: u8) {
+    pub(super) fn told(&self, run: &Run, party: u8, store: &Store) {
         if let Some(ended) = self.table().ended.get_mut(&run.id)
             && ended.instance == run.record.instance
         {
-            ended.untold &= !(1 << party);
+            ended.tell(&run.id, party, store);
         }
     }
 
     /// Forgets how runs ended that ended so long ago.
-    pub(super) fn forget_ended(&self, keep: Duration) {
-        self.table().ended.retain(|_, ended| ended.at.elapsed() < keep);
+    pub(super) fn forget_ended(&self, keep: Duration, store: &Store) {
+        let mut table = self.table();
+        let old = table.ended.extract_if(|_, ended| ended.at.elapsed() >= keep);
+        // Under the lock, so that one of the same name that ends now is not meant.
+        old.for_each(|(id, _)| store.forget_ended(&id));
     }
 
     /// As [`Table::other_agreement`], of a run.
@@ -223,10 +262,13 @@ impl Table {
         other.min().unwrap_or_default()
     }
 
-    fn bound_ended(&mut self) {
+    fn bound_ended(&mut self, store: &Store) {
         if self.ended.len() > MAX_ENDED {
             let oldest = self.ended.iter().min_by_key(|(_, ended)| ended.at).map(|(id, _)| *id);
-            oldest.map(|id| self.ended.remove(&id));
+            if let Some(id) = oldest {
+                self.ended.remove(&id);
+                store.forget_ended(&id);
+            }
         }
     }
 }

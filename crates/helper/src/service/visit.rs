@@ -3,7 +3,9 @@
 mod requests;
 
 use super::core::{Core, hex, short, short_name};
+use super::memory::Lease;
 use super::metrics::{Counted, reason};
+use super::options::PartyLimits;
 use super::run::{Over, Run};
 use super::runs::Entering;
 use crate::store::Record;
@@ -38,12 +40,13 @@ pub(super) fn serve(
     member: usize,
     crowded: bool,
 ) {
-    let mut visit = match Visit::new(core, session, number, member) {
+    let limits = core.members.get(member).limits();
+    let mut visit = match Visit::new(core, session, number, (member, &limits)) {
         Ok(visit) => visit,
         Err(_) => return session.abort(StopReason::Internal),
     };
     let result = if crowded {
-        let most = u64::from(core.members[member].limits.max_connections);
+        let most = u64::from(limits.max_connections);
         let refusal = visit.over(visit.name(), "max_connections", most + 1, most);
         visit.turn_away(refusal)
     } else {
@@ -53,7 +56,7 @@ pub(super) fn serve(
     let result = result.and_then(|()| visit.context.finish());
     drop(visit);
     core.metrics.moved(&traffic);
-    let party = &core.members[member].limits.name;
+    let party = &limits.name;
     match result {
         // Whoever was told no hangs up; others may take their time.
         Ok(()) => drop(session.close_within(FAREWELL)),
@@ -65,12 +68,26 @@ pub(super) fn serve(
     }
 }
 
+/// A slot on its way out, and the memory that it takes.
+struct Reading<'a> {
+    body: Vec<u8>,
+    memory: Option<Lease<'a>>,
+}
+
+impl From<Vec<u8>> for Reading<'_> {
+    fn from(body: Vec<u8>) -> Self {
+        Self { body, memory: None }
+    }
+}
+
 struct Visit<'a> {
     core: &'a Arc<Core>,
     session: &'a Session,
     context: Context,
     number: u64,
     member: usize,
+    /// The party's, as they were when it came.
+    limits: &'a PartyLimits,
     traffic: Traffic,
     /// The name for logs of the run that the party is in, or knows.
     run: Option<String>,
@@ -92,13 +109,18 @@ impl Drop for Seat<'_> {
 }
 
 impl<'a> Visit<'a> {
-    fn new(core: &'a Arc<Core>, session: &'a Session, number: u64, member: usize) -> Result<Self> {
+    fn new(
+        core: &'a Arc<Core>,
+        session: &'a Session,
+        number: u64,
+        (member, limits): (usize, &'a PartyLimits),
+    ) -> Result<Self> {
         // Nothing here draws from it.
         let seed = [0; 32];
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Sender, Arc::new(session.clone()))];
         let context = Context::new(peers, seed, core.pool.clone(), Meter::new())?;
         let (traffic, run) = (Traffic::default(), None);
-        Ok(Self { core, session, context, number, member, traffic, run })
+        Ok(Self { core, session, context, number, member, limits, traffic, run })
     }
 
     fn receive(&mut self) -> Result<()> {
@@ -146,21 +168,21 @@ impl<'a> Visit<'a> {
         for party in &spec.parties {
             let identity = vesica_link::PublicIdentity::from_bytes(party.identity);
             // With somebody whom nobody lets in the run would never end.
-            let Some(member) = self.core.by_identity.get(&identity) else {
+            let Some(member) = self.core.members.served(&identity) else {
                 let run = self.run_name();
                 tracing::info!(run, %identity, "a run names whom the settings do not");
                 return Err(Refusal::BadRun);
             };
-            let limits = &self.core.members[*member].limits;
+            let limits = self.core.members.get(member).limits();
             if party.max_rows > limits.max_rows {
                 return Err(self.over(&limits.name, "max_rows", party.max_rows, limits.max_rows));
             }
-            members.push(*member);
+            members.push(member);
         }
         let mut instance: Instance = NO_INSTANCE;
         rand::rngs::SysRng.try_fill_bytes(&mut instance).map_err(|_| Refusal::Internal)?;
         let record = Record { spec, instance, created: SystemTime::now(), opener: party };
-        let max_runs = self.core.members[self.member].limits.max_runs;
+        let max_runs = self.limits.max_runs;
         let known = *known;
         let entering = Entering { id, record, party, members: &members, purpose, known, max_runs };
         let (entered, mut welcome) =
@@ -186,16 +208,19 @@ impl<'a> Visit<'a> {
             // Damaged slots may have gone.
             welcome.present = seat.run.present();
         }
+        // One of its parties may have been revoked while it came in.
+        if self.core.end_if_revoked(&seat.run)
+            && let Some(over) = seat.run.over()
+        {
+            return Err(over.refusal());
+        }
         Ok((Some(seat), welcome))
     }
 
     fn tell_of(&self, run: &Run) {
         self.core.metrics.run(Counted::Opened);
-        let names: Vec<&str> = run
-            .members
-            .iter()
-            .map(|member| self.core.members[*member].limits.name.as_str())
-            .collect();
+        let name = |member: &usize| self.core.members.get(*member).limits().name.clone();
+        let names: Vec<String> = run.members.iter().map(name).collect();
         let spec = &run.record.spec;
         let max_rows: Vec<String> =
             spec.parties.iter().map(|party| party.max_rows.to_string()).collect();
@@ -220,6 +245,7 @@ impl<'a> Visit<'a> {
                 return self.refuse(seat, Refusal::Malformed { party: seat.party });
             };
             if let Request::Put { slot, len } = request {
+                let Some(_memory) = self.memory(len) else { return Ok(()) };
                 let body = self.channel()?.recv(len)?;
                 self.traffic.received += len as u64;
                 if seat.refused.is_none()
@@ -236,13 +262,16 @@ impl<'a> Visit<'a> {
                 None => self.answer(seat, request)?,
             };
             match answer {
-                Ok(body) => {
+                Ok(Reading { body, memory }) => {
                     self.traffic.sent += body.len() as u64;
                     let channel = self.channel()?;
                     channel.send(&Reply::Body(body.len()).encode())?;
                     // What waits on the other side for nothing must not wait for this.
                     if !body.is_empty() {
                         channel.send(&body)?;
+                    }
+                    if memory.is_some() {
+                        channel.finish()?;
                     }
                 }
                 Err(refusal) => {
@@ -260,7 +289,7 @@ impl<'a> Visit<'a> {
             self.note(refusal);
         }
         if seat.run.over().is_some() {
-            self.core.runs.told(&seat.run, seat.party);
+            self.core.runs.told(&seat.run, seat.party, &self.core.store);
         }
         self.channel()?.send(&Reply::Refused(refusal).encode())
     }
@@ -283,7 +312,14 @@ impl<'a> Visit<'a> {
     }
 
     fn name(&self) -> &'a str {
-        &self.core.members[self.member].limits.name
+        &self.limits.name
+    }
+
+    /// Memory for a slot of `len` bytes on its way; `None` when its party has gone, or the service stops.
+    fn memory(&self, len: usize) -> Option<Lease<'a>> {
+        let (core, session) = (self.core, self.session);
+        let is_idle = || core.is_stopping() || session.ended().is_some();
+        core.memory.take(self.member, len as u64, is_idle)
     }
 
     fn channel(&mut self) -> Result<&mut Channel> {

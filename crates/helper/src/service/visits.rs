@@ -20,13 +20,30 @@ pub(super) struct Visits {
 /// A connection that stands.
 struct Visiting {
     session: Session,
+    /// The number of its party.
+    member: usize,
     is_busy: bool,
 }
 
 impl Visits {
     /// A connection stands from now on.
-    pub(super) fn begins(&self, number: u64, session: Session) {
-        self.standing().insert(number, Visiting { session, is_busy: true });
+    pub(super) fn begins(&self, number: u64, member: usize, session: Session) {
+        self.standing().insert(number, Visiting { session, member, is_busy: true });
+    }
+
+    /// Ends the connections of the parties of which `is_gone` says so, and waits until they have ended, but not for
+    /// long.
+    pub(super) fn end_of(&self, is_gone: impl Fn(usize) -> bool) {
+        let started = Instant::now();
+        let mut standing = self.standing();
+        loop {
+            let gone = standing.values().filter(|visiting| is_gone(visiting.member));
+            let count = gone.map(|visiting| visiting.session.abort(StopReason::Cancelled)).count();
+            if count == 0 || started.elapsed() >= LAST_WORDS {
+                return;
+            }
+            standing = self.wait(standing);
+        }
     }
 
     /// Whether a connection's party has asked something and has no reply yet.

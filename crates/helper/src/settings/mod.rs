@@ -11,6 +11,8 @@
 //! memory_mb = 1024                  # for computing, and with memory: for the lists
 //! threads = 8                       # for computing; as many as the machine has
 //! runs_at_once = 2                  # runs computed at once
+//! max_stored_mb = 1000000           # most of the disk for all runs; as much as it has
+//! keep_free_mb = 1024               # left free on the disk
 //!
 //! [party.acme]
 //! identity = "vesica1…"
@@ -50,6 +52,8 @@ const HELPER_FIELD_NAMES: &[&str] = &[
     "memory_mb",
     "threads",
     "runs_at_once",
+    "max_stored_mb",
+    "keep_free_mb",
 ];
 
 const PARTY_FIELDS: &[Field] =
@@ -79,6 +83,10 @@ pub struct Settings {
     pub threads: Option<NonZeroUsize>,
     /// Runs computed at once.
     pub runs_at_once: usize,
+    /// Most bytes of the disk for all runs together; `None` for as many as it has.
+    pub max_stored_bytes: Option<u64>,
+    /// Bytes of the disk that are left free.
+    pub keep_free_bytes: u64,
     /// Whom it serves, at least one.
     pub parties: Vec<PartyLimits>,
 }
@@ -174,6 +182,8 @@ impl Settings {
             pool,
             workers: self.runs_at_once,
             memory_bytes: self.memory_bytes,
+            max_stored_bytes: self.max_stored_bytes,
+            keep_free_bytes: self.keep_free_bytes,
             metrics: self.metrics.clone(),
         })
     }
@@ -209,6 +219,9 @@ fn of_helper(table: &Table<'_>) -> Result<Settings, SettingsError> {
         threads: threads.and_then(|threads| NonZeroUsize::new(threads as usize)),
         runs_at_once: number("runs_at_once", (1, 64))?
             .map_or(ServiceOptions::WORKERS, |runs| runs as usize),
+        max_stored_bytes: number("max_stored_mb", (1, 1 << 40))?.map(|mb| mb << 20),
+        keep_free_bytes: number("keep_free_mb", (0, 1 << 40))?
+            .map_or(ServiceOptions::KEEP_FREE_BYTES, |mb| mb << 20),
         parties: Vec::new(),
     })
 }

@@ -6,6 +6,7 @@
 //! DIR/runs/<id>/secret             the helper's own random bytes of the run
 //! DIR/runs/<id>/done-<party>       this party has all it needs
 //! DIR/runs/<id>/<kind>-<party>-<part>   a slot
+//! DIR/ended/<id>                   how a run ended, for those who have not heard of it
 //! DIR/gone/                        runs on their way out
 //! DIR/scratch/                     intermediate data, in files without a name
 //! ```
@@ -16,11 +17,13 @@
 //! they count as empty, and the party puts them again. The helper's own secret alone is forced: what it has
 //! committed to it must be able to open.
 
+mod ended;
 mod file;
 mod record;
 mod run;
 
-pub(crate) use record::{Record, charge};
+pub(crate) use ended::EndedRecord;
+pub(crate) use record::{BESIDE_SLOT, Record, charge};
 pub(crate) use run::{Kept, RunStore};
 
 use crate::scratch::FolderScratch;
@@ -117,7 +120,7 @@ impl Store {
         if is_foreign {
             return Err(unusable(root)(io::ErrorKind::DirectoryNotEmpty.into()));
         }
-        for dir in [root.to_path_buf(), root.join("runs"), root.join("gone")] {
+        for dir in [root.to_path_buf(), root.join("runs"), root.join("ended"), root.join("gone")] {
             make_dir(&dir).map_err(unusable(&dir))?;
         }
         // One that was there before may have been open to others.
@@ -162,6 +165,21 @@ impl Store {
     /// Bytes kept of all runs.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of them, and of intermediate data, that are on the disk.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        let in_memory = self.memory_bytes.load(Ordering::Relaxed);
+        self.bytes().saturating_sub(in_memory) + self.scratch.bytes()
+    }
+
+    /// Bytes that the disk still has for us.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub(crate) fn free_bytes(&self) -> io::Result<u64> {
+        let stat = nix::sys::statvfs::statvfs(&self.root)?;
+        Ok(u64::from(stat.blocks_available()).saturating_mul(u64::from(stat.fragment_size())))
     }
 
     /// Labels kept of all runs.

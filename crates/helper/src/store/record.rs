@@ -1,8 +1,15 @@
 //! What a run is, and what its files are called.
 
+use super::file::DIGEST_LEN;
 use crate::wire::Instance;
 use std::time::{Duration, SystemTime};
 use vesica_protocols::kmrs14::{Kind, Slot, Spec};
+
+/// Bytes of a block of the file system, as most have them.
+const BLOCK_LEN: u64 = 4096;
+
+/// Most bytes that a slot takes of the disk beside its own.
+pub(crate) const BESIDE_SLOT: u64 = DIGEST_LEN as u64 + BLOCK_LEN - 1;
 
 /// What a run is, beside its slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +43,9 @@ impl Record {
     }
 }
 
-/// What a slot of `len` bytes counts against its party's limit: a file takes a block at least.
+/// What a slot of `len` bytes takes of the disk: its bytes and its digest, in whole blocks.
 pub(crate) fn charge(len: u64) -> u64 {
-    len.max(4096)
+    (len + DIGEST_LEN as u64).next_multiple_of(BLOCK_LEN)
 }
 
 pub(super) fn file_name(slot: Slot) -> String {

@@ -235,6 +235,11 @@ impl RunStore {
         file::read_head(&self.dir.join(file_name(slot)), len, body_len)
     }
 
+    /// Bytes of a filled slot.
+    pub(crate) fn slot_len(&self, slot: Slot) -> Option<u64> {
+        self.slots().held.get(&slot).map(|held| held.len)
+    }
+
     /// Whether a slot is filled.
     pub(crate) fn is_filled(&self, slot: Slot) -> bool {
         self.slots().held.contains_key(&slot)

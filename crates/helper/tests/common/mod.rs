@@ -62,6 +62,8 @@ impl House {
             pool: self.pool.clone(),
             workers: 2,
             memory_bytes: 1 << 28,
+            max_stored_bytes: None,
+            keep_free_bytes: 0,
             metrics: None,
         }
     }

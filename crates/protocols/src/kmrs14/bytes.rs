@@ -1,16 +1,118 @@
-//! What crosses the wire.
+//! What crosses the wire, and what it takes at the helper.
 
-use super::helper::{DIGEST_LEN, answer_parts, relayed_parts};
+use super::helper::{DIGEST_LEN, answer_parts, found_parts, relayed_parts};
 use super::outer::inner_format;
 use super::party::SEAL_LEN;
 use super::rows::Variant;
 use super::slot::Slot;
 use super::spec::Spec;
+use vesica_labels::Format;
 
 /// Bytes of the number of labels.
 const SIZE_LEN: u64 = 8;
 
+/// Most bytes of a slot that the helper fills: a segment of labels, whose number is close to its mean, or a part of
+/// places.
+const REPLACED_LEN: u64 = 8 << 20;
+
+/// Bytes of a record of intermediate data.
+const RECORD_LEN: u64 = 16;
+
+/// The most bytes that a run takes at the helper, at any moment and whatever its parties put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Of the slots that each party fills.
+    pub put: Vec<u64>,
+    /// Of the slots that the helper fills for each party, or for itself about its list.
+    pub written: Vec<u64>,
+    /// Of intermediate data.
+    pub scratch: u64,
+}
+
+impl Room {
+    /// Of everything.
+    pub fn total(&self) -> u64 {
+        self.put.iter().chain(&self.written).sum::<u64>() + self.scratch
+    }
+}
+
+/// Bytes of slots as they add up, each with what a slot takes beside its bytes.
+struct Sum {
+    bytes: u64,
+    beside: u64,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: u64, slots: u32) {
+        self.bytes += bytes + self.beside * u64::from(slots);
+    }
+}
+
 impl Spec {
+    /// What a run needs at the helper at its peak, of parties that announced `scales` and bring the longest lists that
+    /// these and the terms allow, where each slot takes at most `beside` bytes more than it has.
+    ///
+    /// # Panics
+    /// For scales that the spec does not allow.
+    pub fn room(&self, scales: &[u32], beside: u64) -> Room {
+        let formats = self.formats(scales).expect("scales that the spec allows");
+        let lens: Vec<u64> =
+            (0..).zip(&formats).map(|(party, format)| self.most_labels(party, *format)).collect();
+        let digest = DIGEST_LEN as u64;
+        let list = |sum: &mut Sum, format: Format, len| {
+            sum.add(format.list_bytes(len), format.segments());
+        };
+        let (mut put, mut written) = (Vec::new(), Vec::new());
+        for (party, (format, len)) in formats.iter().zip(&lens).enumerate() {
+            let sum = || Sum { bytes: 0, beside };
+            let (mut own, mut ours) = (sum(), sum());
+            own.add((Slot::HELLO_MAX_LEN + Slot::SHARE_MAX_LEN) as u64 + SIZE_LEN, 3);
+            let bits = (len.div_ceil(8), answer_parts(*len));
+            match (self.variant, party) {
+                (Variant::SizeHiding | Variant::Pet, 0) => {
+                    list(&mut own, *format, *len);
+                    let parts = found_parts(&formats);
+                    own.add(lens[1].div_ceil(8) + SEAL_LEN as u64 * u64::from(parts), parts);
+                    list(&mut ours, *format, *len);
+                    let parts = (len / Slot::PLACES_PART_LEN) as u32 + 1;
+                    ours.add(len * Slot::PLACE_LEN, parts);
+                }
+                (Variant::SizeHiding | Variant::Pet, _) => {
+                    let parts = relayed_parts(*format, *len);
+                    let sealed = SEAL_LEN as u64 * u64::from(parts);
+                    own.add(format.list_bytes(*len) + sealed, parts);
+                    own.add(digest + 1, 2);
+                    ours.add(2 * digest, 2);
+                }
+                (Variant::Fair, _) => {
+                    list(&mut own, *format, *len);
+                    let inner = inner_format(self, &formats, party);
+                    list(&mut own, inner, self.items(*len).max(1));
+                    own.add(2 * digest, 2);
+                    // Kept, and then told.
+                    ours.add(2 * bits.0, 2 * bits.1);
+                    ours.add(3 * digest, 2);
+                }
+                (Variant::SemiHonest | Variant::Malicious, _) => {
+                    list(&mut own, *format, *len);
+                    if self.parties[party].receives {
+                        ours.add(bits.0, bits.1);
+                    }
+                }
+            }
+            put.push(own.bytes);
+            written.push(ours.bytes);
+        }
+        // One list at a time; and while a slot takes the place of one that stood there, both are there.
+        let sorted = match self.variant {
+            Variant::SemiHonest | Variant::Malicious => 0,
+            Variant::Fair => lens.iter().copied().max().unwrap_or(0),
+            Variant::SizeHiding | Variant::Pet => lens[0],
+        };
+        let replaced = written.iter().copied().max().unwrap_or(0).min(REPLACED_LEN) + beside;
+        Room { put, written, scratch: sorted * RECORD_LEN + replaced }
+    }
+
     /// Exact bytes of all slots that each party puts, and gets, after the parties have met: of parties that announced
     /// `scales` and have `items` different items each. Hellos, shares and requests come on top: some kilobytes.
     ///

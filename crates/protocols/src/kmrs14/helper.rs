@@ -104,6 +104,15 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
     use Kind::*;
     let party = usize::from(slot.party);
     let formats = formats(spec, desk)?;
+    // Before all have said how much they bring nobody knows how much a run needs, and there is room for hellos alone.
+    if formats.is_none() && slot.kind != Hello {
+        // Where they had said so a hello has been damaged since, and its party will bring it again.
+        let was_complete = desk.is_filled(Slot::new(Share, slot.party));
+        return Err(match was_complete {
+            true => Refusal::Storage,
+            false => Refusal::Malformed { party: slot.party },
+        });
+    }
     let format = formats.as_ref().map(|formats| formats[party]);
     let is_segment = |format: Option<Format>| {
         format.is_some_and(|format| {
@@ -118,7 +127,7 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
                 && body.len() <= Slot::HELLO_MAX_LEN
                 && scale <= spec.largest_scale(party)
         }
-        Share => slot.part == 0 && body.len() <= Slot::SHARE_MAX_LEN && format.is_some(),
+        Share => slot.part == 0 && body.len() <= Slot::SHARE_MAX_LEN,
         Labels => is_segment(format) && !desk.is_filled(Slot::new(Size, slot.party)),
         Size => {
             let size = body.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
@@ -144,7 +153,8 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
                     .is_some_and(|format| slot.part < relayed_parts(format, format.list_capacity()))
         }
         Found => {
-            slot.part < answer_parts(1 << 33) && body.len() as u64 <= Slot::ANSWER_PART_LEN + 64
+            body.len() <= Slot::ANSWER_PART_LEN as usize + SEAL_LEN
+                && formats.is_some_and(|formats| slot.part < found_parts(&formats))
         }
         Release => is_one(1) && body == [1],
         Answer | Commitment | Opening | TossCommitment | TossOpening | Relabelled | Places
@@ -163,11 +173,17 @@ fn is_complete(spec: &Spec, desk: &dyn Desk, party: u8, format: Format, size: u6
     counts.is_ok_and(|counts| counts.iter().map(|count| u64::from(*count)).sum::<u64>() == size)
 }
 
-/// Whether a filled slot may be read yet. In the fair protocol no answer is out before both parties can have theirs.
+/// Whether a filled slot may be read yet. In the fair protocol no answer is out before both parties can have theirs; in
+/// the size-hiding one (Figure 4, step 11) the first party is told π_3 once the second has let it.
 pub fn is_out(spec: &Spec, desk: &dyn Desk, slot: Slot) -> bool {
-    let is_answer = matches!(slot.kind, Kind::Answer | Kind::Opening);
-    let waits = spec.variant == Variant::Fair && is_answer;
-    desk.is_filled(slot) && (!waits || is_by_all(spec, desk, Kind::Opening))
+    desk.is_filled(slot)
+        && match slot.kind {
+            Kind::Answer | Kind::Opening if spec.variant == Variant::Fair => {
+                is_by_all(spec, desk, Kind::Opening)
+            }
+            Kind::Places => desk.is_filled(Slot::new(Kind::Release, 1)),
+            _ => true,
+        }
 }
 
 /// Whether a party may still end the run for all. In the fair protocol not when both have opened their lists: what one
@@ -210,7 +226,7 @@ pub fn advance(spec: &Spec, desk: &dyn Desk) -> Result<bool, Refusal> {
     match spec.variant {
         Variant::SemiHonest | Variant::Malicious => run.answer(),
         Variant::Fair => Ok(run.commit()? | run.open()?),
-        Variant::SizeHiding | Variant::Pet => Ok(run.toss()? | run.relabel()? | run.release()?),
+        Variant::SizeHiding | Variant::Pet => Ok(run.toss()? | run.relabel()?),
     }
 }
 
@@ -332,9 +348,12 @@ impl Steps<'_> {
     /// Figure 4, step 6: T'_1 = π_3(F_K2(T_1)), π_3 being the order of the new labels.
     fn relabel(&self) -> Result<bool, Refusal> {
         let format = self.formats[0];
-        let last = Slot::part(Kind::Relabelled, 0, format.segments() - 1);
         let there = [Slot::new(Kind::Size, 0), Slot::new(Kind::TossShare, 1)];
-        if self.desk.is_filled(last) || !there.iter().all(|slot| self.desk.is_filled(*slot)) {
+        if !there.iter().all(|slot| self.desk.is_filled(*slot)) {
+            return Ok(false);
+        }
+        let last = [Slot::part(Kind::Relabelled, 0, format.segments() - 1), self.last_places()?];
+        if last.iter().all(|slot| self.desk.is_filled(*slot)) {
             return Ok(false);
         }
         let own = derive(TOSS_LABEL, &[&self.desk.secret().map_err(storage)?]);
@@ -375,7 +394,7 @@ impl Steps<'_> {
                 let place = number & !vesica_labels::Segment::FIRST;
                 places.extend_from_slice(&place.to_le_bytes()[..Slot::PLACE_LEN as usize]);
                 if places.len() == part_bytes {
-                    self.write(Slot::part(Kind::Kept, 0, part), &places)?;
+                    self.write(Slot::part(Kind::Places, 0, part), &places)?;
                     places.clear();
                     part += 1;
                 }
@@ -383,29 +402,13 @@ impl Steps<'_> {
             let bytes = sorted.encode(&segment).map_err(storage)?;
             // The last segment says that all of this is there.
             if index + 1 == format.segments() {
-                self.write(Slot::part(Kind::Kept, 0, part), &places)?;
+                self.write(Slot::part(Kind::Places, 0, part), &places)?;
             }
             self.write(Slot::part(Kind::Relabelled, 0, index), &bytes)?;
         }
         // Two labels that became one: of equally long lists with probability below 2^-40, and N_1 / N_2 times that where
         // this list is the longer one. Nothing wrong comes of it; another run has another key.
         if total == len { Ok(()) } else { Err(Refusal::Internal) }
-    }
-
-    /// Figure 4, step 11: the first party is told π_3 once the second has let it.
-    fn release(&self) -> Result<bool, Refusal> {
-        let released = self.desk.is_filled(Slot::new(Kind::Release, 1));
-        let last = Slot::part(Kind::Relabelled, 0, self.formats[0].segments() - 1);
-        if !released || !self.desk.is_filled(last) || self.desk.is_filled(self.last_places()?) {
-            return Ok(false);
-        }
-        let mut part = 0;
-        while self.desk.is_filled(Slot::part(Kind::Kept, 0, part)) {
-            let body = self.read(Slot::part(Kind::Kept, 0, part))?;
-            self.write(Slot::part(Kind::Places, 0, part), &body)?;
-            part += 1;
-        }
-        Ok(true)
     }
 
     fn last_places(&self) -> Result<Slot, Refusal> {
@@ -508,6 +511,11 @@ impl Segments for Stored<'_> {
 /// Parts of the answer to a list of `len` labels.
 pub(super) fn answer_parts(len: u64) -> u32 {
     len.div_ceil(8).div_ceil(Slot::ANSWER_PART_LEN).max(1) as u32
+}
+
+/// Parts of what the first party of the size-hiding protocol tells the second, at most.
+pub(super) fn found_parts(formats: &[Format]) -> u32 {
+    formats.get(1).map_or(0, |format| answer_parts(format.list_capacity()))
 }
 
 /// Parts of a relayed list of `len` labels.

@@ -66,6 +66,12 @@ pub(super) struct OwnList {
     rows: u64,
 }
 
+/// What is left of a list that was sent: the way back to its rows. The labels and their intermediate data are gone.
+pub(super) struct SentList {
+    order: Order,
+    rows: u64,
+}
+
 impl OwnList {
     /// Sorts the labels that `make` gives for batches of items, and for the dummies.
     pub(super) fn make(
@@ -105,18 +111,25 @@ impl OwnList {
         Ok(Self { sorted, order: Mutex::new(order), rows })
     }
 
-    /// Puts the segments that are not there yet, and returns how many labels there are.
+    /// Puts the segments that are not there yet; gives how many labels there are.
     pub(super) fn send(
-        &self,
+        self,
         place: Slot,
         board: &mut dyn Board,
         boards: &dyn Boards,
         means: &Means<'_>,
-    ) -> Result<u64> {
-        send_segments(&self.sorted, place, board, boards, means, &|index, segment| {
+    ) -> Result<(SentList, u64)> {
+        let len = send_segments(&self.sorted, place, board, boards, means, &|index, segment| {
             let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             order.keep(index, segment).map_err(storage)
-        })
+        })?;
+        Ok((self.sent(), len))
+    }
+
+    /// The list when all its segments are on their way.
+    pub(super) fn sent(self) -> SentList {
+        let order = self.order.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        SentList { order, rows: self.rows }
     }
 
     /// Segment `index` as it is written, and how many labels it has; its order is kept.
@@ -127,7 +140,9 @@ impl OwnList {
         order.keep(index, &segment).map_err(storage)?;
         Ok((bytes, segment.labels.len() as u64))
     }
+}
 
+impl SentList {
     /// The rows whose labels' bits are set, after the checks of Figure 2, step 6: (a) all of D_0 is there and
     /// nothing of D_i, (b) of each item all copies are there or none.
     ///
@@ -138,8 +153,7 @@ impl OwnList {
         let mut rows = vec![0_u64; self.rows.div_ceil(64) as usize];
         let mut copies = vec![0_u8; if spec.copies > 1 { self.rows as usize } else { 0 }];
         let (mut found_labels, mut failed) = (0_u64, None);
-        let order = self.order.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        order
+        self.order
             .each(bits, |number, is_first, found| {
                 if number >= self.rows {
                     let wrong = match (number == self.rows, found) {

@@ -7,7 +7,7 @@ mod size_hiding;
 
 use super::board::{Board, Boards};
 use super::helper::{Commitment, DIGEST_LEN, answer_parts};
-use super::list::{Items, Matched, Means, OwnList, send_segments, storage};
+use super::list::{Items, Matched, Means, OwnList, SentList, send_segments, storage};
 use super::outer::{Inner, Outer, inner_bits, inner_format};
 use super::rows::Variant;
 use super::slot::{Kind, Slot};
@@ -191,7 +191,7 @@ impl Party<'_> {
             |take| outer.of_dummies(take),
         )?;
         let mut board = self.boards.open()?;
-        let len = self.send(&mut *board, &list)?;
+        let (list, len) = self.send(&mut *board, list)?;
         let parties = spec.parties.len();
         let commitments = board.get(Slot::new(Kind::Commitment, party), parties * DIGEST_LEN)?;
         let commitment = commitments
@@ -268,7 +268,7 @@ impl Party<'_> {
         board: &mut dyn Board,
         outer: &Outer,
         items: &dyn Items,
-    ) -> Result<(OwnList, u64)> {
+    ) -> Result<(SentList, u64)> {
         let list = OwnList::make(
             items,
             self.format(),
@@ -276,16 +276,14 @@ impl Party<'_> {
             |items, take| outer.of_items(items, take),
             |take| outer.of_dummies(take),
         )?;
-        let len = self.send(board, &list)?;
-        Ok((list, len))
+        self.send(board, list)
     }
 
-    fn send(&self, board: &mut dyn Board, list: &OwnList) -> Result<u64> {
-        let party = self.run.party;
-        let place = Slot::new(Kind::Labels, party);
-        let len = list.send(place, board, self.boards, self.means)?;
+    fn send(&self, board: &mut dyn Board, list: OwnList) -> Result<(SentList, u64)> {
+        let place = Slot::new(Kind::Labels, self.run.party);
+        let (list, len) = list.send(place, board, self.boards, self.means)?;
         self.put_size(board, len)?;
-        Ok(len)
+        Ok((list, len))
     }
 
     /// Says that this party's list is complete.

@@ -63,12 +63,12 @@ kinds! {
     /// By the second party, for the helper: that the answer passed its checks (1 byte). Size-hiding protocol.
     Release = 16,
     /// By the helper, for the first party: the place in its own list of each relabelled label, 5 bytes each; parts of
-    /// [`Slot::PLACES_PART_LEN`] places. Size-hiding protocol.
+    /// [`Slot::PLACES_PART_LEN`] places; out once the second party has released them. Size-hiding protocol.
     Places = 17,
     /// By each party, for the other: that it has seen these commitments, under the parties' secret (32 bytes). Fair
     /// protocol.
     Seen = 19,
-    /// By the helper, for itself: what it will tell a party once that is due. Fair and size-hiding protocols.
+    /// By the helper, for itself: what it will tell a party once that is due. Fair protocol.
     Kept = 18,
 }
 

@@ -133,9 +133,13 @@ impl Spec {
     /// Whether a list of `len` labels, written in `format`, is one that `party` may bring: of as many different items
     /// as was agreed, and no longer than the scale says that it announced, which the length of all labels follows.
     pub fn takes(&self, party: usize, format: Format, len: u64) -> bool {
-        let terms = &self.parties[party];
-        let most = self.list_len(terms.max_rows).min(format.list_capacity());
-        (self.list_len(terms.min_rows)..=most).contains(&len)
+        let least = self.list_len(self.parties[party].min_rows);
+        (least..=self.most_labels(party, format)).contains(&len)
+    }
+
+    /// Most labels of a list that `party` may bring, written in `format`.
+    pub(super) fn most_labels(&self, party: usize, format: Format) -> u64 {
+        self.list_len(self.parties[party].max_rows).min(format.list_capacity())
     }
 
     /// How many different items a list of `len` labels has: (len − 2t) / c.

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
-use vesica_labels::{Bits, List, MemoryScratch, Scratch, join};
+use vesica_labels::{Bits, List, MemoryScratch, Scratch, ScratchFile, join};
 use vesica_net::{Pool, Progress};
-use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put};
+use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
     Board, Boards, Check, Items, Kind, Means, Memory, Outcome, PartySpec, Run, SEAL_LEN, Seal,
     Slot, Spec, Variant, run,
@@ -17,9 +19,53 @@ use vesica_protocols::kmrs14::{
 /// What a cheating helper makes of a slot that a party gets.
 pub(crate) type Cheat = Arc<dyn Fn(Slot, Vec<u8>) -> Vec<u8> + Send + Sync>;
 
+/// Counts the bytes of intermediate data.
+#[derive(Default)]
+pub(crate) struct Counting {
+    pub(crate) live: Arc<AtomicU64>,
+    pub(crate) peak: Arc<AtomicU64>,
+}
+
+struct Counted {
+    bytes: Vec<u8>,
+    live: Arc<AtomicU64>,
+    peak: Arc<AtomicU64>,
+}
+
+impl Scratch for Counting {
+    fn create(&self) -> io::Result<Box<dyn ScratchFile>> {
+        let (live, peak) = (Arc::clone(&self.live), Arc::clone(&self.peak));
+        Ok(Box::new(Counted { bytes: Vec::new(), live, peak }))
+    }
+}
+
+impl ScratchFile for Counted {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let len = bytes.len() as u64;
+        let now = self.live.fetch_add(len, Ordering::SeqCst) + len;
+        self.peak.fetch_max(now, Ordering::SeqCst);
+        ScratchFile::append(&mut self.bytes, bytes)
+    }
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.bytes.read_exact_at(offset, out)
+    }
+    fn len(&self) -> u64 {
+        ScratchFile::len(&self.bytes)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.live.fetch_sub(self.bytes.len() as u64, Ordering::SeqCst);
+    }
+}
+
 pub(crate) struct Helper {
     pub(crate) spec: Spec,
+    pub(crate) scratch: Counting,
     slots: Mutex<BTreeMap<Slot, Vec<u8>>>,
+    /// One at a time takes the steps of a run.
+    advancing: Mutex<()>,
     failed: Mutex<Option<Refusal>>,
     changed: Condvar,
     pool: Pool,
@@ -38,7 +84,9 @@ impl Helper {
     pub(crate) fn new(spec: Spec) -> Self {
         Self {
             spec,
+            scratch: Counting::default(),
             slots: Mutex::default(),
+            advancing: Mutex::default(),
             failed: Mutex::default(),
             changed: Condvar::new(),
             pool: Pool::new(NonZeroUsize::MIN).unwrap(),
@@ -78,6 +126,7 @@ impl Helper {
         check_put(&self.spec, self, slot, body)?;
         self.slots.lock().unwrap().insert(slot, body.to_vec());
         self.traffic.lock().unwrap().entry(party).or_default().0 += body.len() as u64;
+        let _one = self.advancing.lock().unwrap();
         loop {
             match advance(&self.spec, self) {
                 Ok(false) => break,
@@ -111,7 +160,7 @@ impl Desk for Helper {
         Ok([0x5e; 32])
     }
     fn scratch(&self) -> &dyn Scratch {
-        &MemoryScratch
+        &self.scratch
     }
     fn memory_bytes(&self) -> u64 {
         1 << 20
@@ -166,12 +215,11 @@ impl Board for Way {
             "{slot:?} is not for party {}",
             self.party
         );
-        let mut slots = helper.slots.lock().unwrap();
+        let begun = Instant::now();
         loop {
             helper.check()?;
-            if let Some(body) = slots.get(&slot) {
-                let body = body.clone();
-                drop(slots);
+            if is_out(&helper.spec, &**helper, slot) {
+                let body = Desk::read(&**helper, slot).unwrap();
                 helper.traffic.lock().unwrap().entry(self.party).or_default().1 +=
                     body.len() as u64;
                 let body = helper.cheat.as_ref().map_or(body.clone(), |cheat| cheat(slot, body));
@@ -181,10 +229,11 @@ impl Board for Way {
                 }
                 return Ok(body);
             }
-            let limit = std::time::Duration::from_secs(60);
-            let (back, timeout) = helper.changed.wait_timeout(slots, limit).unwrap();
-            assert!(!timeout.timed_out(), "{slot:?} never came to party {}", self.party);
-            slots = back;
+            let limit = Duration::from_secs(60);
+            assert!(begun.elapsed() < limit, "{slot:?} never came to party {}", self.party);
+            // It may have come since it was looked for.
+            let slots = helper.slots.lock().unwrap();
+            drop(helper.changed.wait_timeout(slots, Duration::from_millis(5)).unwrap());
         }
     }
     fn filled(&mut self, kind: Kind, parts: u32) -> Result<Vec<bool>> {

@@ -4,3 +4,4 @@
 mod board;
 mod cheats;
 mod laws;
+mod room;

@@ -1,12 +1,15 @@
 //! What a party of a run asks, and the replies.
 
-use super::{Seat, Visit};
+use super::{Reading, Seat, Visit};
+use crate::service::core::short;
 use crate::service::desk::RunDesk;
 use crate::service::metrics::Counted;
 use crate::service::run::{Over, Run};
 use crate::store::{Kept, charge};
 use crate::wire::{Reply, Request};
 use std::io;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use vesica_core::{Refusal, Result};
 use vesica_protocols::kmrs14::helper::{check_put, is_out, may_be_ended};
@@ -21,26 +24,28 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// How often it looks for others who wait under another agreement.
 const LOOK_AROUND_EVERY: Duration = Duration::from_secs(1);
 
-impl Visit<'_> {
+impl<'a> Visit<'a> {
     /// The body of the reply to anything but a put.
     pub(super) fn answer(
         &mut self,
         seat: &Seat<'_>,
         request: Request,
-    ) -> Result<Result<Vec<u8>, Refusal>> {
+    ) -> Result<Result<Reading<'a>, Refusal>> {
         let (run, party) = (&seat.run, seat.party);
         let malformed = Refusal::Malformed { party };
         match (run.over(), request) {
-            (Some(Over::Finished), Request::Done | Request::Sync) => return Ok(Ok(Vec::new())),
+            (Some(Over::Finished), Request::Done | Request::Sync) => {
+                return Ok(Ok(Vec::new().into()));
+            }
             (Some(over), _) => return Ok(Err(over.refusal())),
             (None, _) if self.core.is_stopping() => return Ok(Err(Refusal::ShuttingDown)),
             _ => {}
         }
-        Ok(match request {
-            Request::Put { .. } | Request::Sync => Ok(Vec::new()),
+        let answer = match request {
             Request::Get { slot } if slot.may_be_got_by(party, &run.record.spec) => {
-                self.get(seat, slot)?
+                return self.get(seat, slot);
             }
+            Request::Put { .. } | Request::Sync => Ok(Vec::new()),
             Request::Get { .. } => Err(malformed),
             Request::Filled { kind, parts } if kind.is_written_by_party() => {
                 Ok(run.store.filled(kind, party, parts))
@@ -48,7 +53,8 @@ impl Visit<'_> {
             Request::Filled { .. } => Err(malformed),
             Request::Done => self.done(seat),
             Request::End => self.end(seat),
-        })
+        };
+        Ok(answer.map(Reading::from))
     }
 
     pub(super) fn keep(&self, seat: &Seat<'_>, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
@@ -71,21 +77,18 @@ impl Visit<'_> {
         // What does not fit because the run has just come to its end is not malformed.
         check_put(&run.record.spec, &desk, slot, body)
             .map_err(|refusal| run.over().map_or(refusal, Over::refusal))?;
-        let member = &self.core.members[self.member];
-        let bytes = charge(body.len() as u64);
-        if !member.reserve(bytes) {
-            let (name, most) = (&member.limits.name, member.limits.max_stored_bytes);
-            return Err(self.over(name, "max_stored_mb", most / 1_000_000 + 1, most / 1_000_000));
-        }
-        let kept = run.store.put(slot, body, &run.record);
-        if !matches!(kept, Ok(Kept::New)) {
-            member.release(bytes);
-        }
+        let kept = match slot.kind {
+            Kind::Hello => self.put_hello(seat, &desk, slot, body)?,
+            _ => self.put(seat, slot, body)?,
+        };
         match kept {
             Ok(Kept::New) => {}
             Ok(Kept::Same) => return Ok(()),
             Ok(Kept::Other) => return Err(Refusal::AlreadyThere),
             Err(error) => return Err(self.failed(run, &error)),
+        }
+        if slot.kind == Kind::Release {
+            tracing::info!(run = %short(run), "places of the labels released");
         }
         if slot.kind == Kind::Labels {
             let count = body.first_chunk().map_or(0, |count| u32::from_le_bytes(*count));
@@ -100,7 +103,60 @@ impl Visit<'_> {
         Ok(())
     }
 
-    fn get(&mut self, seat: &Seat<'_>, slot: Slot) -> Result<Result<Vec<u8>, Refusal>> {
+    /// Keeps a hello, for which and for all that follows it there must be room.
+    fn put_hello(
+        &self,
+        seat: &Seat<'_>,
+        desk: &RunDesk<'_>,
+        slot: Slot,
+        body: &[u8],
+    ) -> Result<io::Result<Kept>, Refusal> {
+        let (run, core) = (&seat.run, self.core);
+        // One at a time: the last finds all others there.
+        let _one = run.admitting.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = run.holding().reserved();
+        let hello = (seat.party, body);
+        core.ledger
+            .admit(&core.members, &core.store, run, desk, hello)
+            .map_err(|why| why.refusal(&short(run)))?;
+        let kept = run.store.put(slot, body, &run.record);
+        if matches!(kept, Ok(Kept::New)) {
+            let bytes = charge(body.len() as u64);
+            run.holding().put_hello(usize::from(seat.party), bytes);
+            core.members.get(self.member).stored_bytes.fetch_add(bytes, Ordering::Relaxed);
+        } else {
+            core.ledger.restore(&core.members, &core.store, run, before);
+        }
+        Ok(kept)
+    }
+
+    /// Keeps any other slot, within what is reserved.
+    fn put(&self, seat: &Seat<'_>, slot: Slot, body: &[u8]) -> Result<io::Result<Kept>, Refusal> {
+        let (run, party) = (&seat.run, usize::from(seat.party));
+        let bytes = charge(body.len() as u64);
+        let mut fits = run.holding().put(party, bytes);
+        if fits.is_none() {
+            // It could not be read before how much the run needs.
+            self.core.take_on(run).map_err(|error| self.failed(run, &error))?;
+            fits = run.holding().put(party, bytes);
+        }
+        match fits {
+            Some(true) => {}
+            // More than its hello said.
+            Some(false) => return Err(Refusal::Malformed { party: seat.party }),
+            None => return Err(run.over().map_or(Refusal::Storage, Over::refusal)),
+        }
+        let stored = &self.core.members.get(self.member).stored_bytes;
+        stored.fetch_add(bytes, Ordering::Relaxed);
+        let kept = run.store.put(slot, body, &run.record);
+        if !matches!(kept, Ok(Kept::New)) {
+            let back = run.holding().take_back(party, bytes);
+            stored.fetch_sub(back, Ordering::Relaxed);
+        }
+        Ok(kept)
+    }
+
+    fn get(&mut self, seat: &Seat<'_>, slot: Slot) -> Result<Result<Reading<'a>, Refusal>> {
         let (run, core) = (&seat.run, self.core);
         let started = Instant::now();
         let (mut told, mut looked_at) = (None, None::<Instant>);
@@ -135,7 +191,13 @@ impl Visit<'_> {
                 channel.flush()?;
             }
         }
-        Ok(run.store.read(slot).map_err(|error| self.failed(run, &error)))
+        // Read, and as much on its way.
+        let len = run.store.slot_len(slot).unwrap_or(0);
+        let Some(memory) = self.memory(2 * len as usize) else {
+            return Ok(Err(Refusal::ShuttingDown));
+        };
+        let body = run.store.read(slot).map_err(|error| self.failed(run, &error));
+        Ok(body.map(|body| Reading { body, memory: Some(memory) }))
     }
 
     fn end(&self, seat: &Seat<'_>) -> Result<Vec<u8>, Refusal> {

@@ -31,7 +31,9 @@ impl Steps<'_> {
         let Ok(inner) = List::new(inner_format, &inner_counts, &stored) else {
             return Ok(Some(Opened::Other));
         };
-        if inner.len() > inner_format.list_capacity() {
+        // No more than the run has room for.
+        let most = self.spec.most_labels(usize::from(party), format);
+        if inner.len() > self.spec.items(most).max(1) {
             return Ok(Some(Opened::Other));
         }
         let mut spool = self.spool(format)?;

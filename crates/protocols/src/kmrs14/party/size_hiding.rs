@@ -38,12 +38,13 @@ impl Party<'_> {
         // What is told of one T'_1 must not be told of another: their difference would say whether a label is common.
         self.remember(Kind::Relabelled, &own.digest, Misbehaviour::InvalidValue)?;
         // Step 8: I = T'_1 ∩ T'_2, told to P_2 as bits over its list, whose length says nothing of I.
-        let lists = [own.list()?, theirs.list()?];
-        let bits = join::common(&lists, self.means.pool, &|| false)
+        let bits = join::common(&[own.list()?, theirs.list()?], self.means.pool, &|| false)
             .map_err(|(_, error)| of_list(error))?;
         let [own_bits, their_bits] = bits
             .and_then(|bits| <[Bits; 2]>::try_from(bits).ok())
             .ok_or(Error::Bug("two lists have two answers"))?;
+        // They may be large, and the wait for the second party long.
+        drop((own, theirs));
         let parts = their_bits.as_bytes().chunks(Slot::ANSWER_PART_LEN as usize);
         for (part, body) in (0..).zip(parts) {
             board.put(
@@ -104,6 +105,7 @@ impl Party<'_> {
             |take| relabelled(&relabel, first_format, take, |take| outer.of_dummies(take)),
         )?;
         let len = self.relay(&mut *board, &list)?;
+        let list = list.sent();
         self.put_size(&mut *board, len)?;
         // Steps 8 to 10.
         let mut bytes = Vec::new();

@@ -1,0 +1,178 @@
+//! Whom the service serves, which may change while it runs, and what each of them uses.
+
+use super::options::PartyLimits;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use vesica_link::PublicIdentity;
+
+/// The name of a party that was served before this process began, and is not any more.
+const FORMER: &str = "(not served)";
+
+/// A party that is, or was, served.
+pub(super) struct Member {
+    pub(super) identity: PublicIdentity,
+    limits: RwLock<Arc<PartyLimits>>,
+    is_served: AtomicBool,
+    pub(super) connections: AtomicU32,
+    /// Bytes that are reserved for it, in all runs together. Changed under the lock of the
+    /// [`Ledger`](super::room::Ledger) alone.
+    pub(super) reserved_bytes: AtomicU64,
+    /// Bytes of slots that are kept for it.
+    pub(super) stored_bytes: AtomicU64,
+}
+
+impl Member {
+    fn new(limits: PartyLimits, is_served: bool) -> Self {
+        Self {
+            identity: limits.identity,
+            limits: RwLock::new(Arc::new(limits)),
+            is_served: AtomicBool::new(is_served),
+            connections: AtomicU32::new(0),
+            reserved_bytes: AtomicU64::new(0),
+            stored_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Its name, and how much it may use, as they are now.
+    pub(super) fn limits(&self) -> Arc<PartyLimits> {
+        Arc::clone(&self.limits.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn is_served(&self) -> bool {
+        self.is_served.load(Ordering::Acquire)
+    }
+
+    fn set(&self, limits: PartyLimits) {
+        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(limits);
+        self.is_served.store(true, Ordering::Release);
+    }
+}
+
+#[derive(Default)]
+struct Table {
+    /// Never shorter: runs know parties by their numbers.
+    all: Vec<Arc<Member>>,
+    by_identity: HashMap<PublicIdentity, usize>,
+}
+
+/// All parties that are, or were, served since the service began.
+#[derive(Default)]
+pub(super) struct Members {
+    table: RwLock<Table>,
+}
+
+/// What a change of the parties came to, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Served from now on.
+    pub added: Vec<String>,
+    /// Served with another name or other limits.
+    pub changed: Vec<String>,
+    /// Not served any more.
+    pub revoked: Vec<String>,
+}
+
+impl Members {
+    pub(super) fn new(parties: Vec<PartyLimits>) -> Self {
+        let members = Self::default();
+        members.replace(parties);
+        members
+    }
+
+    /// The party of this number.
+    pub(super) fn get(&self, number: usize) -> Arc<Member> {
+        Arc::clone(&self.table().all[number])
+    }
+
+    /// The number of a party that is served.
+    pub(super) fn served(&self, identity: &PublicIdentity) -> Option<usize> {
+        let table = self.table();
+        let number = *table.by_identity.get(identity)?;
+        table.all[number].is_served().then_some(number)
+    }
+
+    /// The number of a party, also of one that is not served (any more).
+    pub(super) fn number(&self, identity: &PublicIdentity) -> usize {
+        if let Some(number) = self.table().by_identity.get(identity) {
+            return *number;
+        }
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let number = table.all.len();
+        let number = *table.by_identity.entry(*identity).or_insert(number);
+        if number == table.all.len() {
+            let former = PartyLimits::new(FORMER, *identity);
+            table.all.push(Arc::new(Member::new(former, false)));
+        }
+        number
+    }
+
+    /// All that are served.
+    pub(super) fn all_served(&self) -> Vec<Arc<Member>> {
+        self.table().all.iter().filter(|member| member.is_served()).cloned().collect()
+    }
+
+    /// Serves `parties` from now on, and nobody else.
+    pub(super) fn replace(&self, parties: Vec<PartyLimits>) -> Changed {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Changed::default();
+        let stays = |member: &Member| parties.iter().any(|party| party.identity == member.identity);
+        for member in table.all.iter().filter(|member| member.is_served() && !stays(member)) {
+            member.is_served.store(false, Ordering::Release);
+            changed.revoked.push(member.limits().name.clone());
+        }
+        for party in parties {
+            let name = party.name.clone();
+            match table.by_identity.get(&party.identity).copied() {
+                Some(number) => {
+                    let member = &table.all[number];
+                    if !member.is_served() {
+                        changed.added.push(name);
+                    } else if *member.limits() != party {
+                        changed.changed.push(name);
+                    }
+                    member.set(party);
+                }
+                None => {
+                    let number = table.all.len();
+                    table.by_identity.insert(party.identity, number);
+                    table.all.push(Arc::new(Member::new(party, true)));
+                    changed.added.push(name);
+                }
+            }
+        }
+        changed
+    }
+
+    fn table(&self) -> RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn party(name: &str, byte: u8) -> PartyLimits {
+        PartyLimits::new(name, PublicIdentity::from_bytes([byte; 32]))
+    }
+
+    #[test]
+    fn numbers_stay_whoever_comes_and_goes() {
+        let members = Members::new(vec![party("a", 1), party("b", 2)]);
+        let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
+        let b = members.served(&identity(2)).unwrap();
+        let limited = PartyLimits { max_rows: 7, ..party("a", 1) };
+        let changed = members.replace(vec![limited, party("c", 3)]);
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let (added, was, revoked) = (names(&["c"]), names(&["a"]), names(&["b"]));
+        assert_eq!(changed, Changed { added, changed: was, revoked });
+        assert_eq!(members.served(&identity(2)), None);
+        assert_eq!((members.number(&identity(2)), members.get(b).is_served()), (b, false));
+        assert_eq!(members.get(members.number(&identity(9))).limits().name, FORMER);
+        let changed = members.replace(vec![party("b", 2)]);
+        assert_eq!((changed.added, changed.revoked), (names(&["b"]), names(&["a", "c"])));
+        assert_eq!((members.served(&identity(2)), members.all_served().len()), (Some(b), 1));
+    }
+}

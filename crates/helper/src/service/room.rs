@@ -1,0 +1,328 @@
+//! Room on the disk: a run has all that it may ever need reserved, or none of it begins.
+//!
+//! How much that is the parties' hellos tell. Until all are there a run may keep nothing but them.
+
+use super::members::Members;
+use super::run::Run;
+use crate::store::{BESIDE_SLOT, Store, charge};
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use vesica_core::Refusal;
+use vesica_protocols::kmrs14::helper::Desk;
+use vesica_protocols::kmrs14::{Kind, Room, Slot};
+
+/// How much of the disk runs may have together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DiskLimits {
+    pub(super) max_stored_bytes: Option<u64>,
+    pub(super) keep_free_bytes: u64,
+}
+
+/// What is reserved for one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reserved {
+    /// For each party.
+    parties: Vec<u64>,
+    /// For none of them: intermediate data.
+    scratch: u64,
+    /// The most that each party may put, once all have said hello.
+    most: Option<Vec<u64>>,
+}
+
+impl Reserved {
+    fn of(room: Room) -> Self {
+        let parties = room.put.iter().zip(&room.written).map(|(put, written)| put + written);
+        Self { parties: parties.collect(), scratch: room.scratch, most: Some(room.put) }
+    }
+
+    fn total(&self) -> u64 {
+        self.parties.iter().sum::<u64>() + self.scratch
+    }
+
+    fn of_party(&self, party: usize) -> u64 {
+        self.parties.get(party).copied().unwrap_or(0)
+    }
+}
+
+/// What one run has of the disk: what is reserved, and what its parties have put.
+#[derive(Default)]
+pub(super) struct Holding {
+    reserved: Reserved,
+    used: Vec<u64>,
+    is_over: bool,
+}
+
+impl Holding {
+    /// Of a run in which the parties have put so many bytes each.
+    pub(super) fn new(used: Vec<u64>) -> Self {
+        Self { used, ..Self::default() }
+    }
+
+    /// What is reserved.
+    pub(super) fn reserved(&self) -> Reserved {
+        self.reserved.clone()
+    }
+
+    /// Counts `bytes` that `party` is about to put; says whether it may, and `None` while nobody knows how much it may.
+    pub(super) fn put(&mut self, party: usize, bytes: u64) -> Option<bool> {
+        let most = self.reserved.most.as_ref()?.get(party)?;
+        let used = self.used.get_mut(party)?;
+        let fits = *used + bytes <= *most;
+        *used += if fits { bytes } else { 0 };
+        Some(fits)
+    }
+
+    /// Counts a hello, for which there is room.
+    pub(super) fn put_hello(&mut self, party: usize, bytes: u64) {
+        if let Some(used) = self.used.get_mut(party) {
+            *used += bytes;
+        }
+    }
+
+    /// What was counted is not put; gives what is to be taken off the party's sum.
+    pub(super) fn take_back(&mut self, party: usize, bytes: u64) -> u64 {
+        let Some(used) = self.used.get_mut(party) else { return 0 };
+        let back = bytes.min(*used);
+        *used -= back;
+        back
+    }
+
+    /// What the parties have put is counted anew; gives what each had.
+    pub(super) fn recount(&mut self, used: Vec<u64>) -> Vec<u64> {
+        std::mem::replace(&mut self.used, used)
+    }
+}
+
+/// Why there is no room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NoRoom {
+    /// The run alone is more than a limit allows; that of a party, by its name, or of the helper.
+    Above { party: Option<String>, asked: u64, most: u64 },
+    /// Others have what it needs.
+    Taken { party: Option<String>, asked: u64, free: u64 },
+    /// The disk does not say how much it has.
+    Unknown(io::ErrorKind),
+}
+
+/// What is reserved for all runs together.
+pub(super) struct Ledger {
+    limits: Mutex<DiskLimits>,
+    reserved: Mutex<u64>,
+    /// What is kept in memory, and takes no disk.
+    in_memory_bytes: u64,
+}
+
+impl Ledger {
+    pub(super) fn new(limits: DiskLimits, in_memory_bytes: u64) -> Self {
+        Self { limits: Mutex::new(limits), reserved: Mutex::new(0), in_memory_bytes }
+    }
+
+    pub(super) fn set_limits(&self, limits: DiskLimits) {
+        *self.limits.lock().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    pub(super) fn limits(&self) -> DiskLimits {
+        *self.limits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes reserved for all runs.
+    pub(super) fn reserved(&self) -> u64 {
+        *self.sum()
+    }
+
+    /// Reserves `wanted` for `run` in place of what it has; what it has stays where there is no room. There is for what is
+    /// `in_any_case`: data that is there already.
+    fn reserve(
+        &self,
+        members: &Members,
+        store: &Store,
+        run: &Run,
+        wanted: Reserved,
+        in_any_case: bool,
+    ) -> Result<(), NoRoom> {
+        let mut sum = self.sum();
+        let mut had = run.holding();
+        if had.is_over {
+            return Ok(());
+        }
+        let parties: Vec<_> = run.members.iter().map(|number| members.get(*number)).collect();
+        let now = |party: usize| parties[party].reserved_bytes.load(Ordering::Relaxed);
+        let after =
+            |party: usize| now(party) - had.reserved.of_party(party) + wanted.of_party(party);
+        let total = *sum - had.reserved.total() + wanted.total();
+        if !in_any_case {
+            for (party, member) in parties.iter().enumerate() {
+                let (asked, limits) = (wanted.of_party(party), member.limits());
+                let (most, name) = (limits.max_stored_bytes, Some(limits.name.clone()));
+                if asked > most {
+                    return Err(NoRoom::Above { party: name, asked, most });
+                }
+                // Who has more than that from before may have less of it, not more.
+                if after(party) > most.max(now(party)) {
+                    let free = most.saturating_sub(after(party) - asked);
+                    return Err(NoRoom::Taken { party: name, asked, free });
+                }
+            }
+            self.check(store, &wanted, total)?;
+        }
+        for (party, member) in parties.iter().enumerate() {
+            member.reserved_bytes.store(after(party), Ordering::Relaxed);
+        }
+        *sum = total;
+        had.reserved = wanted;
+        Ok(())
+    }
+
+    /// Whether `wanted` is within what all runs may have, and on the disk, when `total` is reserved with it.
+    fn check(&self, store: &Store, wanted: &Reserved, total: u64) -> Result<(), NoRoom> {
+        let limits = self.limits();
+        let asked = wanted.total();
+        if let Some(most) = limits.max_stored_bytes {
+            if asked > most {
+                return Err(NoRoom::Above { party: None, asked, most });
+            }
+            if total > most {
+                let free = most.saturating_sub(total - asked);
+                return Err(NoRoom::Taken { party: None, asked, free });
+            }
+        }
+        // What runs will take of the disk beyond what they take now.
+        let free = store.free_bytes().map_err(|error| NoRoom::Unknown(error.kind()))?;
+        let on_disk = total.saturating_sub(self.in_memory_bytes);
+        let to_come = on_disk.saturating_sub(store.disk_bytes());
+        if to_come.saturating_add(limits.keep_free_bytes) > free {
+            let others = to_come.saturating_sub(asked).saturating_add(limits.keep_free_bytes);
+            return Err(NoRoom::Taken { party: None, asked, free: free.saturating_sub(others) });
+        }
+        Ok(())
+    }
+
+    /// Gives back what is reserved for a run that is over.
+    pub(super) fn release(&self, members: &Members, run: &Run) {
+        let mut sum = self.sum();
+        let mut had = run.holding();
+        had.is_over = true;
+        let reserved = std::mem::take(&mut had.reserved);
+        *sum -= reserved.total();
+        for (number, bytes) in run.members.iter().zip(reserved.parties) {
+            members.get(*number).reserved_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        for (number, bytes) in run.members.iter().zip(std::mem::take(&mut had.used)) {
+            members.get(*number).stored_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Reserves what `run` needs when `party` has said hello with `body`: of a whole run when it is the last.
+    pub(super) fn admit(
+        &self,
+        members: &Members,
+        store: &Store,
+        run: &Run,
+        desk: &dyn Desk,
+        (party, body): (u8, &[u8]),
+    ) -> Result<(), NoRoom> {
+        // A hello is small, and there are no more of them than a party may have runs.
+        let (wanted, is_small) = match whole(run, desk, Some((party, body))) {
+            Ok(Some(room)) => (Reserved::of(room), false),
+            Ok(None) => {
+                let mut wanted = run.holding().reserved();
+                wanted.parties.resize(run.members.len(), 0);
+                let own = &mut wanted.parties[usize::from(party)];
+                *own = (*own).max(charge(body.len() as u64));
+                (wanted, true)
+            }
+            Err(error) => return Err(NoRoom::Unknown(error.kind())),
+        };
+        self.reserve(members, store, run, wanted, is_small)
+    }
+
+    /// Reserves what a run needs that has its data here already, whatever there is room for.
+    ///
+    /// # Errors
+    /// When its hellos cannot be read.
+    pub(super) fn take_on(
+        &self,
+        members: &Members,
+        store: &Store,
+        run: &Run,
+        desk: &dyn Desk,
+    ) -> io::Result<()> {
+        let wanted = match whole(run, desk, None) {
+            Ok(Some(room)) => Reserved::of(room),
+            // One is missing, or damaged: what stands there counts until its party has come again.
+            Ok(None) => {
+                Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() }
+            }
+            Err(error) if is_damage(&error) => {
+                Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() }
+            }
+            Err(error) => return Err(error),
+        };
+        // Nothing that is there can be refused.
+        let _ = self.reserve(members, store, run, wanted, true);
+        Ok(())
+    }
+
+    /// Puts back what was reserved before a hello that could not be kept.
+    pub(super) fn restore(&self, members: &Members, store: &Store, run: &Run, before: Reserved) {
+        let _ = self.reserve(members, store, run, before, true);
+    }
+
+    fn sum(&self) -> MutexGuard<'_, u64> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the whole run needs when all have said hello, `coming` included; `None` while one has not.
+fn whole(run: &Run, desk: &dyn Desk, coming: Option<(u8, &[u8])>) -> io::Result<Option<Room>> {
+    let spec = &run.record.spec;
+    let mut scales = Vec::new();
+    for party in 0..run.parties() {
+        let slot = Slot::new(Kind::Hello, party);
+        let scale = match coming {
+            Some((other, body)) if other == party => body.first().copied(),
+            _ if !desk.is_filled(slot) => return Ok(None),
+            // All of it, so that damage shows.
+            _ => desk.read(slot)?.first().copied(),
+        };
+        scales.push(u32::from(scale.ok_or(io::ErrorKind::InvalidData)?));
+    }
+    // Each is allowed for its party, so all are together.
+    let is_sound = spec.formats(&scales).is_some();
+    Ok(is_sound.then(|| spec.room(&scales, BESIDE_SLOT)))
+}
+
+fn is_damage(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::NotFound)
+}
+
+impl NoRoom {
+    /// What a party is told, and a line in the log.
+    pub(super) fn refusal(&self, run: &str) -> Refusal {
+        match self {
+            NoRoom::Above { party, asked, most } => {
+                let party = party.as_deref();
+                let limit = if party.is_some() { "max_stored_mb" } else { "helper.max_stored_mb" };
+                let (asked, allowed) = (mb(*asked), most >> 20);
+                tracing::info!(party, run, limit, asked, allowed, "above a limit");
+                Refusal::OverLimit
+            }
+            NoRoom::Taken { party, asked, free } => {
+                let (asked_mb, free_mb) = (mb(*asked), free >> 20);
+                let party = party.as_deref();
+                tracing::warn!(party, run, asked_mb, free_mb, "no room for a run now");
+                Refusal::NoRoom
+            }
+            NoRoom::Unknown(kind) => {
+                tracing::error!(error = %kind, "the helper's directory cannot be written or read");
+                Refusal::Storage
+            }
+        }
+    }
+}
+
+/// Megabytes, rounded up.
+fn mb(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
+}
