@@ -68,7 +68,7 @@ fn common_items(boards: &dyn Boards, spec: &Spec, party: u8) -> Result<u64> {
     let means =
         Means { scratch: &MemoryScratch, memory_bytes: 1 << 28, pool: &pool, progress: &Silent };
     let items: Vec<Item> = (1..900).map(Item::from_integer).collect();
-    let outcome = run(&facts, &&items[..] as &dyn Items, &means, boards)?;
+    let outcome = run(&facts, &&items[..] as &dyn Items, &means, boards)?.checked()?;
     Ok(outcome.matched.map_or(0, |matched| matched.items))
 }
 

@@ -65,7 +65,7 @@ pub fn run_party(remote: &Remote, spec: &Spec, party: usize, rows: u64) -> Resul
     let pool = pool();
     let means =
         Means { scratch: &MemoryScratch, memory_bytes: 1 << 28, pool: &pool, progress: &Silent };
-    let outcome = run(&run_of, &&items(party, rows)[..], &means, remote)?;
+    let outcome = run(&run_of, &&items(party, rows)[..], &means, remote)?.checked()?;
     Ok(outcome.matched.expect("every party receives"))
 }
 
