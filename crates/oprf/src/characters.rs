@@ -25,7 +25,7 @@ use std::num::NonZeroUsize;
 use vesica_core::hash::derive;
 use vesica_core::{Block, Item, SessionId};
 use vesica_net::Pool;
-use vesica_ot::coded::kk13::Row;
+use vesica_ot::coded::kk13::{Masks, Row};
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
 
 const STRING_LABEL: &str = "vesica oprf 2026 string of two characters";
@@ -103,18 +103,19 @@ impl Outputs {
     }
 
     /// The sender's side: the output of each value of `wanted` in the instance whose first row
-    /// is at the place given with it. `masks` are those of all values of a character.
+    /// is at the place given with it. `masks` are those of the values of a character: computed for each, for a table
+    /// would be read where the characters of secret values say.
     pub fn of_values(
         &self,
         pool: &Pool,
         rows: &[Row],
-        masks: &[Row],
+        masks: &Masks,
         wanted: &[(u32, u128)],
         out: &mut [u128],
     ) {
         self.each(pool, wanted, out, |(place, value), j| {
             let row = rows[*place as usize + j];
-            let mask = masks[(value >> (CHARACTER_BITS as usize * j)) as usize & 0xff];
+            let mask = masks.of((value >> (CHARACTER_BITS as usize * j)) as u8);
             [row[0] ^ mask[0], row[1] ^ mask[1]]
         });
     }
@@ -176,25 +177,19 @@ impl Outputs {
 mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng, rngs::StdRng};
-    use vesica_ot::coded::kk13::codeword;
-
     const SESSION: SessionId = SessionId::from_bytes([9; 32]);
 
     /// The sender's masks and rows, and the receiver's rows for `own`, one instance each.
-    fn transfers(shape: Shape, own: &[u128], rng: &mut StdRng) -> (Vec<Row>, Vec<Row>, Vec<Row>) {
+    fn transfers(shape: Shape, own: &[u128], rng: &mut StdRng) -> (Masks, Vec<Row>, Vec<Row>) {
         let mut random = || Block::new(rng.random());
-        let s = [random(), random()];
-        let masks: Vec<Row> =
-            (0..=255).map(|c| std::array::from_fn(|k| codeword(c)[k] & s[k])).collect();
+        let masks = Masks::new([random(), random()]);
         let q: Vec<Row> = (0..own.len() * shape.rows()).map(|_| [random(), random()]).collect();
         let mut choices = vec![0; shape.rows()];
         let mut t = Vec::new();
         for (value, q) in own.iter().zip(q.chunks(shape.rows())) {
             shape.choices(*value, &mut choices);
             let rows = q.iter().zip(&choices);
-            t.extend(rows.map(|(q, c)| -> Row {
-                std::array::from_fn(|k| q[k] ^ masks[usize::from(*c)][k])
-            }));
+            t.extend(rows.map(|(q, c)| -> Row { std::array::from_fn(|k| q[k] ^ masks.of(*c)[k]) }));
         }
         (masks, q, t)
     }

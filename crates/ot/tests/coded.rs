@@ -46,6 +46,17 @@ fn receiver_rows(
 }
 
 #[test]
+fn place_j_of_a_codeword_is_the_inner_product_of_the_choice_and_j() {
+    for c in 0..=u8::MAX {
+        let codeword = kk13::codeword(c);
+        for j in 0..=u8::MAX {
+            let bit = codeword[usize::from(j / 128)].bit(u32::from(j % 128));
+            assert_eq!(bit, (c & j).count_ones() % 2 == 1, "{c}, {j}");
+        }
+    }
+}
+
+#[test]
 fn any_two_codewords_differ_in_exactly_128_places() {
     for c in 0..=u8::MAX {
         for d in 0..c {
@@ -65,7 +76,7 @@ fn rows_differ_by_the_masked_codeword_of_the_choice() {
                 |ctx| {
                     let mut sender = kk13::Sender::setup(ctx, &SESSION)?;
                     let rows = LENGTHS.map(|len| sender_rows(&mut sender, ctx, len));
-                    Ok((rows, (0..=u8::MAX).map(|c| sender.mask(c)).collect::<Vec<_>>()))
+                    Ok((rows, (0..=u8::MAX).map(|c| sender.masks().of(c)).collect::<Vec<_>>()))
                 },
                 |ctx| {
                     let mut receiver = kk13::Receiver::setup(ctx, &SESSION)?;

@@ -6,15 +6,16 @@ mod avx512;
 mod portable;
 
 use crate::{Backend, Block};
+#[cfg(target_arch = "x86_64")]
+use zeroize::Zeroize;
 
 /// A linear map of 128 bits to 128 bits, prepared for many blocks.
 ///
-/// Where the processor has no instructions for bit matrices, blocks decide which places of a table
-/// are read, so that the time it takes may tell of them.
+/// Neither addresses nor branches depend on blocks or images, which are wiped when the map is dropped.
 pub struct LinearMap(Prepared);
 
 enum Prepared {
-    Portable(Box<portable::Tables>),
+    Portable(Box<portable::Images>),
     #[cfg(target_arch = "x86_64")]
     Avx512(Box<avx512::Matrices>),
 }
@@ -37,10 +38,21 @@ impl LinearMap {
     pub fn add_to(&self, acc: &mut [Block], xs: &[Block]) {
         assert_eq!(acc.len(), xs.len(), "as many blocks on both sides");
         match &self.0 {
-            Prepared::Portable(tables) => portable::add_to(tables, acc, xs),
+            Prepared::Portable(images) => portable::add_to(images, acc, xs),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: these are prepared only where that backend is active.
             Prepared::Avx512(matrices) => unsafe { avx512::add_to(matrices, acc, xs) },
+        }
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        match self {
+            // It wipes itself.
+            Prepared::Portable(_) => {}
+            #[cfg(target_arch = "x86_64")]
+            Prepared::Avx512(matrices) => matrices.as_flattened_mut().zeroize(),
         }
     }
 }

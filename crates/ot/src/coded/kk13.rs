@@ -6,7 +6,8 @@
 //! depends on N but the values that the caller takes.
 //!
 //! The code is linear, so its columns are sums of the columns of the choices' bits, and no codeword
-//! is ever transposed or looked up.
+//! is ever transposed. None is looked up either: choices and the sender's values are secret, and a table would show
+//! them in the addresses that are read.
 //!
 //! ```text
 //!   let mut receiver = kk13::Receiver::setup(ctx, session)?;        // sender: Sender::setup
@@ -14,7 +15,7 @@
 //! ```
 //!
 //! Rows are given as they are, t_i and q_i, of 2 blocks, numbered from 0 in each extension;
-//! [`Sender::mask`] gives C(c) ∧ s. They must be hashed before anything of them is sent, under the number of
+//! [`Sender::masks`] gives C(c) ∧ s. They must be hashed before anything of them is sent, under the number of
 //! the row, counted over all extensions: [`RowHash`](super::random::RowHash) does.
 //! [`random`](super::random) gives the hashed strings.
 
@@ -22,7 +23,6 @@ use super::setup::SenderSeeds;
 use super::stream::{self, ROWS_PER_BLOCK, Scratch, blocks, rows_of_columns};
 use super::{ReceiverSetup, setup_bytes as setup_bytes_of_width};
 use crate::Traffic;
-use std::sync::Arc;
 use vesica_core::{Block, Result, SessionId};
 use vesica_net::Context;
 use vesica_simd::aes::{Aes128, ctr_bit_sums};
@@ -58,10 +58,44 @@ const fn message_len(rows: usize) -> usize {
     WIDTH * blocks(rows) * Block::LEN
 }
 
-/// C(c).
+/// Bit b of j in place j, for the places of a word.
+const PLACES: [u64; 6] = [
+    0xaaaa_aaaa_aaaa_aaaa,
+    0xcccc_cccc_cccc_cccc,
+    0xf0f0_f0f0_f0f0_f0f0,
+    0xff00_ff00_ff00_ff00,
+    0xffff_0000_ffff_0000,
+    0xffff_ffff_0000_0000,
+];
+
+/// C(c), in a time and at addresses that do not depend on c.
+#[inline]
 pub fn codeword(c: u8) -> Row {
-    let bit = |j: usize| u128::from((c & j as u8).count_ones() & 1) << (j % 128);
-    std::array::from_fn(|k| Block::new((128 * k..128 * (k + 1)).map(bit).sum()))
+    let mask = |b: usize| u64::from(c >> b & 1).wrapping_neg();
+    let word = PLACES.iter().enumerate().fold(0, |word, (b, places)| word ^ places & mask(b));
+    // Bits 6 and 7 of a place are the same in a whole word and in a whole block.
+    let block = Block::new(u128::from(word) | u128::from(word ^ mask(6)) << 64);
+    [block, block ^ Block::mask(c >> 7 == 1)]
+}
+
+/// C(c) ∧ s: added to q_i it gives what the receiver has if its choice is c.
+#[derive(Clone)]
+pub struct Masks {
+    s: Zeroizing<Row>,
+}
+
+impl Masks {
+    /// Those under `s`.
+    pub fn new(s: Row) -> Self {
+        Self { s: Zeroizing::new(s) }
+    }
+
+    /// C(c) ∧ s, in a time and at addresses that do not depend on c.
+    #[inline]
+    pub fn of(&self, c: u8) -> Row {
+        let [low, high] = codeword(c);
+        [low & self.s[0], high & self.s[1]]
+    }
 }
 
 /// The party that has one value for each row.
@@ -121,7 +155,7 @@ impl Receiver {
 /// The party that can compute the string of any value for each row.
 pub struct Sender {
     seeds: SenderSeeds,
-    masks: Arc<Zeroizing<Vec<Row>>>,
+    masks: Masks,
     next_block: u128,
 }
 
@@ -132,9 +166,7 @@ impl Sender {
     /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let seeds = SenderSeeds::setup(ctx, session, WIDTH)?;
-        let s: Row = seeds.mask();
-        let mask = |c| std::array::from_fn(|k| codeword(c)[k] & s[k]);
-        let masks = Arc::new(Zeroizing::new((0..=u8::MAX).map(mask).collect()));
+        let masks = Masks::new(seeds.mask());
         Ok(Self { seeds, masks, next_block: 0 })
     }
 
@@ -143,15 +175,9 @@ impl Sender {
         self.next_block as u64 * ROWS_PER_BLOCK as u64
     }
 
-    /// C(c) ∧ s: added to q_i it gives what the receiver has if its choice is c.
-    #[inline]
-    pub fn mask(&self, c: u8) -> Row {
-        self.masks[usize::from(c)]
-    }
-
-    /// C(c) ∧ s of all 256 values c, for use while an extension is under way.
-    pub fn masks(&self) -> Arc<Zeroizing<Vec<Row>>> {
-        Arc::clone(&self.masks)
+    /// C(c) ∧ s of the 256 values c, for use while an extension is under way.
+    pub fn masks(&self) -> Masks {
+        self.masks.clone()
     }
 
     /// Receives the corrections of `rows` rows, as many as the receiver has choices, and gives q_i to

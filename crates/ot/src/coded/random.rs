@@ -8,13 +8,12 @@
 //! robust, i being counted over all extensions of a setup.
 
 use super::ReceiverSetup;
-use super::kk13::{self, Row};
-use std::sync::Arc;
+use super::kk13::{self, Masks, Row};
 use vesica_core::hash::derive;
 use vesica_core::{Block, Result, SessionId};
 use vesica_net::Context;
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 const STRING: &str = "vesica ot 2026 KK13 string";
 
@@ -151,7 +150,7 @@ impl Sender {
 
 /// Rows of a sender, and what computes their strings.
 pub struct Strings<'a> {
-    masks: &'a Arc<Zeroizing<Vec<Row>>>,
+    masks: &'a Masks,
     hash: &'a RowHash,
     first: u64,
     rows: &'a [Row],
@@ -176,8 +175,8 @@ impl Strings<'_> {
     pub fn compute(&self, wanted: &[(u32, u8)], out: &mut [Block]) {
         let masked = wanted.iter().map(|(row, value)| {
             let mut string = self.rows[*row as usize];
-            let mask = &self.masks[usize::from(*value)];
-            string.iter_mut().zip(mask).for_each(|(string, mask)| *string ^= *mask);
+            let mask = self.masks.of(*value);
+            string.iter_mut().zip(mask).for_each(|(string, mask)| *string ^= mask);
             (self.first + u64::from(*row), string)
         });
         self.hash.strings(masked, out);
