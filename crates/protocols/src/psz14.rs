@@ -35,7 +35,9 @@
 //! say how many items it holds, and so are the numbers of the items for the stash. Masks are sent as the Elias–Fano code of their set and not in random
 //! order, and ℓ counts all pairs that are compared. In a bin both functions of an x may meet only in
 //! different bins. max_β is the smallest that a bin passes with probability below 2^-40, computed
-//! exactly ([`vesica_hashing::max_load`]); should one be passed, the run ends with an error.
+//! exactly ([`vesica_hashing::max_load`]); should one be passed, the run ends with an error. The receiver computes the
+//! masks of every stash place, and of as many bins as it has items, whatever it holds there: how long it takes does
+//! not tell how many of its items are in the stash.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -352,25 +354,23 @@ impl Party for Receiver {
                 ctx.progress(tags.len() as u64, plan.own_masks());
             };
             let (mut rows, mut choices, mut own) = (Vec::new(), Vec::new(), Vec::new());
-            let of_bins = (0..cuckoo.len()).step_by(Simple::GROUP_BINS).map(|first| {
-                let bins = first..(first + Simple::GROUP_BINS).min(cuckoo.len());
-                bins.map(|bin| cuckoo.position(bin)).collect::<Vec<_>>()
-            });
-            let of_stash = cuckoo.stash().iter().map(|position| Some(*position as usize));
-            let free = plan.table.stash() - cuckoo.stash().len();
-            let of_stash: Vec<_> = of_stash.chain(vec![None; free]).collect();
-            for (held, is_stash) in of_bins.map(|held| (held, false)).chain([(of_stash, true)]) {
-                // What is chosen where nothing is held makes no difference: nobody sees it.
+            for (held, is_stash) in Places::new(&plan.table, &cuckoo, y.len()) {
+                // What is chosen where no item is makes no difference: nobody sees it.
                 choices.clear();
                 choices.resize(held.len() * shape.rows(), 0);
                 own.clear();
                 for (bin, (held, choices)) in
                     held.iter().zip(choices.chunks_exact_mut(shape.rows())).enumerate()
                 {
-                    if let Some(position) = held {
-                        shape.choices(short[*position].integer(), choices);
-                        own.push((*position as u32, (bin * shape.rows()) as u32));
-                    }
+                    let position = match held {
+                        Held::Item(position) => {
+                            shape.choices(short[*position as usize].integer(), choices);
+                            *position
+                        }
+                        Held::Dummy => NO_ITEM,
+                        Held::Nothing => continue,
+                    };
+                    own.push((position, (bin * shape.rows()) as u32));
                 }
                 rows.clear();
                 transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
@@ -378,7 +378,7 @@ impl Party for Receiver {
                     for place in 0..plan.places {
                         make(ctx, &Outputs::new(shape, session, place as u64), &rows, &own);
                     }
-                } else if !own.is_empty() {
+                } else {
                     for number in 0..plan.n_x {
                         let slot = Outputs::new(shape, session, stash_slot(number));
                         make(ctx, &slot, &rows, &own);
@@ -389,10 +389,77 @@ impl Party for Receiver {
             Ok::<_, vesica_core::Error>(tags)
         })?;
         drop((short, cuckoo));
-        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), tags))?;
+        let mut matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), tags))?;
+        matches.retain(|found| found.own != NO_ITEM);
         let common = sorted_tags::own_positions(&matches, y.len());
         answer::give_items(ctx, &params, &y, &common)?;
         Ok(Output::Positions(common))
+    }
+}
+
+/// The position of what is no item; there are at most 2^30.
+const NO_ITEM: u32 = u32::MAX;
+
+/// What a bin or a place of the stash holds at the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// The item at this position.
+    Item(u32),
+    /// No item, and masks are made of it all the same.
+    Dummy,
+    Nothing,
+}
+
+/// The receiver's bins, group by group, and then its stash, which is marked.
+///
+/// Masks are made of as many bins as there are items and of all places of the stash, however many items are in it.
+struct Places<'a> {
+    cuckoo: &'a Cuckoo,
+    stash: usize,
+    /// Bins that take the part of items which are in the stash.
+    dummies: usize,
+    next: usize,
+    is_done: bool,
+}
+
+impl<'a> Places<'a> {
+    fn new(table: &Table, cuckoo: &'a Cuckoo, items: usize) -> Self {
+        debug_assert!(items <= cuckoo.len(), "bins are more than items");
+        Self {
+            cuckoo,
+            stash: table.stash(),
+            dummies: cuckoo.stash().len(),
+            next: 0,
+            is_done: false,
+        }
+    }
+
+    fn bin(&mut self, bin: usize) -> Held {
+        match self.cuckoo.position(bin) {
+            Some(position) => Held::Item(position as u32),
+            None if self.dummies > 0 => {
+                self.dummies -= 1;
+                Held::Dummy
+            }
+            None => Held::Nothing,
+        }
+    }
+}
+
+impl Iterator for Places<'_> {
+    type Item = (Vec<Held>, bool);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next < self.cuckoo.len() {
+            let first = self.next;
+            self.next = (first + Simple::GROUP_BINS).min(self.cuckoo.len());
+            return Some(((first..self.next).map(|bin| self.bin(bin)).collect(), false));
+        }
+        if std::mem::replace(&mut self.is_done, true) {
+            return None;
+        }
+        let items = self.cuckoo.stash().iter().map(|position| Held::Item(*position));
+        Some((items.chain(std::iter::repeat(Held::Dummy)).take(self.stash).collect(), true))
     }
 }
 
@@ -413,6 +480,36 @@ mod tests {
             let mut all = order.clone();
             all.sort_unstable();
             assert!(all.into_iter().eq(0..1000));
+        }
+    }
+
+    #[test]
+    fn as_many_places_are_computed_whatever_the_stash_holds() {
+        let n = 300;
+        let table = Table::phasing_two_way(n);
+        let beta = table.bins() as u32;
+        // Items of the same two bins: all but two of them go to the stash.
+        for crowded in [0, 3, 5, 2 + table.stash()] {
+            let bins = |i: u32| match (i as usize) < crowded {
+                true => [7, 8, 0],
+                false => [(2 * i + 20) % beta, (2 * i + 21) % beta, 0],
+            };
+            let bins: Vec<_> = (0..n as u32).map(bins).collect();
+            let cuckoo = Cuckoo::new(&table, &bins).unwrap();
+            assert_eq!(cuckoo.stash().len(), crowded.saturating_sub(2));
+            let (mut made, mut items, mut places) = ([0, 0], vec![0; n], [0, 0]);
+            for (held, is_stash) in Places::new(&table, &cuckoo, n) {
+                places[usize::from(is_stash)] += held.len();
+                for held in held {
+                    made[usize::from(is_stash)] += usize::from(held != Held::Nothing);
+                    if let Held::Item(position) = held {
+                        items[position as usize] += 1;
+                    }
+                }
+            }
+            assert_eq!(made, [n, table.stash()], "{crowded} items in two bins");
+            assert_eq!(places, [table.bins(), table.stash()]);
+            assert!(items.iter().all(|times| *times == 1));
         }
     }
 
