@@ -3,18 +3,28 @@
 use crate::Lanes;
 use vesica_core::Block;
 use vesica_ot::Bits;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
 /// One bit a lane: values in clear, or one party's shares of them.
 ///
-/// The bits beyond the last lane are zero.
+/// The bits beyond the last lane are zero. Wiped when dropped.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct BitLanes {
     words: Vec<u64>,
     len: usize,
 }
+
+impl Drop for BitLanes {
+    fn drop(&mut self) {
+        // Not the vector's own, which goes through its room once more, byte by byte.
+        self.words.as_mut_slice().zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for BitLanes {}
 
 impl BitLanes {
     /// `bit` in `len` lanes.
@@ -99,7 +109,10 @@ impl std::fmt::Debug for BitLanes {
 
 impl FromIterator<bool> for BitLanes {
     fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
-        let mut lanes = Self::default();
+        let bits = bits.into_iter();
+        // A list that grows leaves copies behind.
+        let room = bits.size_hint().0.div_ceil(WORD);
+        let mut lanes = Self { words: Vec::with_capacity(room), len: 0 };
         for bit in bits {
             if lanes.len.is_multiple_of(WORD) {
                 lanes.words.push(0);

@@ -33,8 +33,9 @@ pub trait Computation: Gates + Sized {
     /// Of the connection.
     fn reveal(&mut self, wires: &[Self::Wires], to: Reveal) -> Result<Option<Vec<Bits>>>;
 
-    /// The values of `wires` at both parties, checked where the computation allows it: a party that
-    /// evaluates cannot misreport what the circuit gave.
+    /// The values of `wires` at both parties. Where the circuit is garbled the evaluator shows labels for them, and
+    /// cannot tell another value than it found as long as it does not have Δ: which it can find, if it deviates in the
+    /// transfers before. On shares nothing is checked.
     ///
     /// Nothing is said of the inputs: a party can bring what is no set, an item twice or more places filled than
     /// it should, and so shift a count. Bounds on a count hold between parties that follow the protocol.

@@ -342,6 +342,42 @@ fn an_evaluator_cannot_claim_another_checked_value() {
     }
 }
 
+/// What docs/circuits.md says of results: the garbler has nothing to check the bits with that it is told.
+#[test]
+fn a_garbler_takes_the_result_that_the_evaluator_tells_it() {
+    let x = random_word(1, 2, 100);
+    let lie = random_word(2, 2, 100);
+    for to in [Reveal::Sender, Reveal::Both] {
+        let run = run(
+            |ctx| {
+                let mut garbler = Garbler::new(ctx, &SESSION, &bits_of_evaluator(0))?;
+                let wires = garbler.input(Role::Sender, Some(&x), 2, 100)?;
+                garbler.reveal(&wires, to)
+            },
+            |ctx| {
+                let mut evaluator = Evaluator::new(ctx, &SESSION, &bits_of_evaluator(0))?;
+                let wires = evaluator.input(Role::Sender, None, 2, 100)?;
+                let values = match to {
+                    Reveal::Both => evaluator.reveal(&wires, Reveal::Receiver)?,
+                    _ => None,
+                };
+                // The colours that would stand for the values of its choice, the garbler's being those of x.
+                let colours = wires.iter().zip(&x).zip(&lie).map(|((wires, x), lie)| {
+                    let lowest = |i: usize| wires.as_bytes()[16 * i] & 1 == 1;
+                    (0..100).map(|i| lowest(i) ^ x.get(i) ^ lie.get(i)).collect::<Vec<_>>()
+                });
+                let told: Bits = colours.flatten().collect();
+                evaluator.context().unwrap().peer()?.send(&told.to_bytes())?;
+                Ok(values)
+            },
+        );
+        assert!(run.sender.unwrap() == Some(lie.clone()), "{to:?}: no error, and another result");
+        if to == Reveal::Both {
+            assert!(run.receiver.unwrap() == Some(x.clone()), "it has the true one itself");
+        }
+    }
+}
+
 #[test]
 fn a_session_may_hold_many_circuits() {
     let (x, y) = (random_word(1, 1, 8), random_word(2, 1, 8));
@@ -376,4 +412,124 @@ fn a_session_may_hold_many_circuits() {
         receiver_to_sender: 2 * receiver_to_sender,
     };
     assert_eq!(traffic(2), twice);
+}
+
+/// Blocks of 16 bytes that this process holds in memory that can be written to.
+#[cfg(target_os = "linux")]
+mod memory {
+    use std::collections::HashSet;
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    /// A block that is looked for, each of its bits negated: so this is no copy of it.
+    pub(super) type Negated = [u64; 2];
+
+    pub(super) fn negated(block: &[u8]) -> Negated {
+        let (words, _) = block.as_chunks::<8>();
+        std::array::from_fn(|i| !u64::from_le_bytes(words[i]))
+    }
+
+    /// How many of `wanted` are in memory somewhere, but for the threads' stacks: what a compiler puts there for a
+    /// moment nobody can wipe.
+    pub(super) fn found(wanted: &[Negated]) -> usize {
+        let firsts: HashSet<u64> = wanted.iter().map(|block| block[0]).collect();
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let memory = File::open("/proc/self/mem").unwrap();
+        let mut found = HashSet::new();
+        let mut piece = vec![0; 1 << 20];
+        let mut guarded = 0;
+        for line in maps.lines() {
+            let mut fields = line.split_whitespace();
+            let (range, rights) = (fields.next().unwrap(), fields.next().unwrap());
+            let (start, end) = range.split_once('-').unwrap();
+            let address = |text| u64::from_str_radix(text, 16).unwrap();
+            let (mut at, end) = (address(start), address(end));
+            // Heaps of the allocator lie at multiples of 64 MiB, stacks above a page that nobody may touch.
+            let is_stack =
+                line.ends_with("[stack]") || (at == guarded && !at.is_multiple_of(64 << 20));
+            if rights == "---p" {
+                guarded = end;
+            }
+            while rights.starts_with("rw") && !is_stack && at < end {
+                let len = piece.len().min((end - at) as usize);
+                // Memory may be given back meanwhile.
+                let Ok(len @ 16..) = memory.read_at(&mut piece[..len], at) else { break };
+                let words: Vec<u64> = piece[..len]
+                    .as_chunks::<8>()
+                    .0
+                    .iter()
+                    .map(|word| !u64::from_le_bytes(*word))
+                    .collect();
+                for pair in words.windows(2).filter(|pair| firsts.contains(&pair[0])) {
+                    if wanted.contains(&[pair[0], pair[1]]) {
+                        found.insert([pair[0], pair[1]]);
+                    }
+                }
+                // A block may lie across two pieces.
+                at += len as u64 - if at + (len as u64) < end { 8 } else { 0 };
+            }
+        }
+        found.len()
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn labels_are_wiped() {
+    use memory::{Negated, found, negated};
+    use std::sync::Mutex;
+
+    fn is_wiped<T: zeroize::ZeroizeOnDrop>() {}
+    is_wiped::<yao::Labels>();
+    is_wiped::<BitLanes>();
+
+    // Lists that the allocator keeps where they were when they are given back, and lanes that no later call writes
+    // over on a stack.
+    let (len, lanes) = (3000, 1000..1004);
+    let (x, y) = (random_word(1, 3, len), random_word(2, 3, len));
+    let circuit = RandomGates(8);
+    let cost = cost(circuit, [3, 3], len, Told::To(Reveal::Both));
+    let kept: Mutex<Vec<Negated>> = Mutex::default();
+    let keep = |wires: &[yao::Labels]| {
+        let mut kept = kept.lock().unwrap();
+        for (wire, i) in wires.iter().skip(6).flat_map(|wire| lanes.clone().map(move |i| (wire, i)))
+        {
+            let label = &wire.as_bytes()[16 * i..16 * (i + 1)];
+            // Those of constants are zero, which is everywhere.
+            if label.iter().any(|byte| *byte != 0) {
+                kept.push(negated(label));
+            }
+        }
+        // Nothing of the last one stays on the stack of this test.
+        std::hint::black_box(negated(&[0; 16]));
+        let living = found(&kept);
+        let distinct: std::collections::HashSet<_> = kept.iter().collect();
+        assert_eq!(living, distinct.len(), "they are found while they are there");
+    };
+    let run = run(
+        |ctx| {
+            let mut garbler = Garbler::new(ctx, &SESSION, &cost)?;
+            let wires = input(&mut garbler, [Some(&x), None], [3, 3], len)?;
+            let wires = circuit.evaluate(&mut garbler, wires, true)?;
+            garbler.reveal(&wires, Reveal::Both)?;
+            keep(&wires);
+            // Δ is the sum of the two labels of a wire.
+            let [zero, one] =
+                [&wires[6], &garbler.not(&wires[6])].map(|wire| negated(wire.as_bytes()));
+            kept.lock().unwrap().push(std::array::from_fn(|i| zero[i] ^ !one[i]));
+            Ok(())
+        },
+        |ctx| {
+            let mut evaluator = Evaluator::new(ctx, &SESSION, &cost)?;
+            let wires = input(&mut evaluator, [None, Some(&y)], [3, 3], len)?;
+            let wires = circuit.evaluate(&mut evaluator, wires, false)?;
+            evaluator.reveal(&wires, Reveal::Both)?;
+            Ok(())
+        },
+    );
+    assert!(run.sender.is_ok() && run.receiver.is_ok());
+    let kept = kept.into_inner().unwrap();
+    assert!(kept.len() > 30, "{} blocks", kept.len());
+
+    assert_eq!(found(&kept), 0, "of {} labels", kept.len());
 }

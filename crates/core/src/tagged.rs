@@ -32,6 +32,9 @@ impl Tagged {
     }
 }
 
+/// For tags of what must not stay in memory.
+impl zeroize::DefaultIsZeroes for Tagged {}
+
 /// What has a tag: one with a position, or a tag alone.
 pub trait AsTag: Copy + Default + Send {
     /// The tag.

@@ -6,7 +6,7 @@
 //! | receiver holds | a random bit r_i and M_i = K_i + r_i·Δ for each transfer |
 
 use crate::Bits;
-use vesica_core::{Block, Result};
+use vesica_core::{Block, Result, Secret};
 use vesica_net::Context;
 use zeroize::Zeroize;
 
@@ -27,8 +27,8 @@ impl Drop for Cots {
 
 /// The party that holds Δ.
 pub trait CotSender {
-    /// Δ, the same for all transfers of this sender.
-    fn delta(&self) -> Block;
+    /// Δ, the same for all transfers of this sender, in what wipes it.
+    fn delta(&self) -> Secret<Block>;
 
     /// K_i of `len` new transfers, all checks done.
     ///
@@ -47,7 +47,7 @@ pub trait CotReceiver {
 }
 
 impl<C: CotSender + ?Sized> CotSender for &mut C {
-    fn delta(&self) -> Block {
+    fn delta(&self) -> Secret<Block> {
         (**self).delta()
     }
 

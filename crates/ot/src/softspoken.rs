@@ -71,4 +71,5 @@ mod tests;
 
 pub use layout::{FieldBits, Request, extend_bytes, setup_bytes};
 pub use receiver::{Receiver, ReceiverOutput, Voles};
+pub(crate) use sender::random_block;
 pub use sender::{Sender, SenderOutput, SenderSetup};

@@ -146,7 +146,7 @@ fn correlated_transfer_takes_bits_of_the_receivers() {
     for len in LENGTHS {
         let choices = bits(len, 4);
         over_both(
-            |mut cots, ctx| Ok((correlated::send(&mut cots, ctx, len)?, cots.delta())),
+            |mut cots, ctx| Ok((correlated::send(&mut cots, ctx, len)?, *cots.delta().expose())),
             |mut cots, ctx| correlated::receive(&mut cots, ctx, &choices),
             |over, traffic, (sent, delta), received| {
                 assert!(traffic.is_none_or(|traffic| traffic == correlated::bytes(len)), "{over}");
@@ -191,7 +191,7 @@ fn vole_is_made_of_correlated_transfers() {
     for lift in [narrow, Lift::identity()] {
         for len in [0, 1, 100, 9000] {
             over_both(
-                |mut cots, ctx| Ok((vole::send(&mut cots, ctx, len, &lift)?, cots.delta())),
+                |mut cots, ctx| Ok((vole::send(&mut cots, ctx, len, &lift)?, *cots.delta().expose())),
                 |mut cots, ctx| vole::receive(&mut cots, ctx, len, &lift),
                 |over, traffic, (sent, delta), received| {
                     assert!(traffic.is_none_or(|traffic| traffic.total() == 0), "{over}");

@@ -20,7 +20,7 @@ fn sender<S: Security>(ctx: &mut Context, bits: FieldBits) -> Result<Sent> {
     let mut sender = Sender::<S>::setup(ctx, &SESSION, bits)?;
     let request = Request { cots: COTS, voles: VOLES, lift: &Lift::identity() };
     let output = sender.extend(ctx, request)?;
-    Ok((sender.delta(), output))
+    Ok((*sender.delta().expose(), output))
 }
 
 fn receiver<S: Security>(ctx: &mut Context, bits: FieldBits) -> Result<ReceiverOutput> {

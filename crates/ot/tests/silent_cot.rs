@@ -17,7 +17,7 @@ fn send<S: Security>(ctx: &mut Context, lens: &[usize]) -> Result<SenderPart> {
     for len in lens {
         keys.extend(CotSender::extend(&mut sender, ctx, *len)?);
     }
-    Ok((sender.delta(), keys))
+    Ok((*sender.delta().expose(), keys))
 }
 
 fn receive<S: Security>(ctx: &mut Context, lens: &[usize]) -> Result<Vec<Block>> {

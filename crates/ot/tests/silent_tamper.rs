@@ -23,7 +23,7 @@ fn send_vole<S: Security>(ctx: &mut Context, len: usize) -> Result<Part> {
     let mut stream = sender.extend(ctx, len, vole::Values::Full)?;
     let mut b = vec![Block::ZERO; len];
     stream.fill(ctx.pool(), &mut b)?;
-    Ok((sender.delta(), vec![b]))
+    Ok((*sender.delta().expose(), vec![b]))
 }
 
 fn receive_vole<S: Security>(ctx: &mut Context, len: usize) -> Result<Part> {
@@ -39,7 +39,7 @@ fn send_cot<S: Security>(ctx: &mut Context, len: usize) -> Result<Part> {
     let mut stream = sender.extend(ctx, len)?;
     let mut keys = vec![Block::ZERO; len];
     stream.fill(ctx.pool(), &mut keys)?;
-    Ok((sender.delta(), vec![keys]))
+    Ok((*sender.delta().expose(), vec![keys]))
 }
 
 fn receive_cot<S: Security>(ctx: &mut Context, len: usize) -> Result<Part> {

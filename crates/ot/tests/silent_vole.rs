@@ -5,6 +5,7 @@ mod support;
 use support::{SESSION, Setting};
 use vesica_core::{Block, Error, Malicious, ParameterError, Result, Security, SemiHonest};
 use vesica_net::Context;
+use vesica_ot::silent::cot;
 use vesica_ot::silent::vole::{self, Receiver, Sender, Values};
 use vesica_simd::gf128;
 
@@ -40,7 +41,7 @@ fn send<S: Security>(ctx: &mut Context, lens: &[usize], values: Values) -> Resul
         assert_eq!(stream.left(), 0);
         b.extend(part);
     }
-    Ok((sender.delta(), b))
+    Ok((*sender.delta().expose(), b))
 }
 
 fn receive<S: Security>(ctx: &mut Context, lens: &[usize], values: Values) -> Result<ReceiverPart> {
@@ -154,4 +155,31 @@ fn bytes_stay_within_their_aims() {
     assert!(total(1_100_000, SUBFIELD) <= 330_000, "{}", total(1_100_000, SUBFIELD));
     assert!(total(1_400_000, Values::Full) <= 700_000, "{}", total(1_400_000, Values::Full));
     assert!(total(1 << 24, Values::Full) <= (1 << 24) / 8 * 3);
+}
+
+/// Whoever asks for Δ gets it in what wipes it, so that no copy stays behind unnoticed.
+#[test]
+fn delta_comes_in_what_wipes_it() {
+    fn wiping(delta: vesica_core::Secret<Block>) -> Block {
+        assert_eq!(format!("{delta:?}"), "Secret(..)");
+        *delta.expose()
+    }
+    let run = Setting::default().run(
+        |ctx| {
+            let vole = Sender::<Malicious>::setup(ctx, &SESSION)?;
+            let cot = cot::Sender::<SemiHonest>::setup(ctx, &SESSION)?;
+            let of_trait = wiping(vesica_ot::CotSender::delta(&cot));
+            assert!(wiping(cot.delta()) == of_trait && of_trait.bit(0));
+            assert!(
+                wiping(vole.delta()) == wiping(vole.delta()) && wiping(vole.delta()) != of_trait
+            );
+            Ok(())
+        },
+        |ctx| {
+            Receiver::<Malicious>::setup(ctx, &SESSION)?;
+            cot::Receiver::<SemiHonest>::setup(ctx, &SESSION)?;
+            Ok(())
+        },
+    );
+    assert_eq!((run.sender, run.receiver), (Ok(()), Ok(())));
 }

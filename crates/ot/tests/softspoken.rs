@@ -3,7 +3,7 @@
 mod support;
 
 use support::{SESSION, Setting, assert_unbiased, run};
-use vesica_core::{Block, Malicious, Result, Security, SemiHonest};
+use vesica_core::{Block, Malicious, Result, Secret, Security, SemiHonest};
 use vesica_net::Context;
 use vesica_ot::softspoken::{
     FieldBits, Receiver, ReceiverOutput, Request, Sender, SenderOutput, extend_bytes, setup_bytes,
@@ -25,7 +25,7 @@ fn sender<S: Security>(
     let mut sender = Sender::<S>::setup(ctx, &SESSION, bits)?;
     let outputs =
         requests.iter().map(|request| sender.extend(ctx, *request)).collect::<Result<_>>()?;
-    Ok((sender.delta(), outputs))
+    Ok((*sender.delta().expose(), outputs))
 }
 
 fn receiver<S: Security>(
@@ -162,9 +162,10 @@ fn a_given_delta_is_kept() {
     for bits in FieldBits::ALL {
         let run = run(
             |ctx| {
+                let given = Secret::new(delta);
                 let mut sender =
-                    Sender::<SemiHonest>::setup_with_delta(ctx, &SESSION, bits, delta)?;
-                assert_eq!(sender.delta(), delta);
+                    Sender::<SemiHonest>::setup_with_delta(ctx, &SESSION, bits, given)?;
+                assert_eq!(*sender.delta().expose(), delta);
                 sender.extend(ctx, Request::cots(200))
             },
             |ctx| receiver::<SemiHonest>(ctx, bits, &[Request::cots(200)]),

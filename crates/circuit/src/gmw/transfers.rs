@@ -121,7 +121,7 @@ impl Transfers {
     /// Δ of a giver.
     pub(super) fn delta(&self) -> Option<Secret<Block>> {
         match self {
-            Self::Giver(source) => Some(Secret::new(source.party.delta())),
+            Self::Giver(source) => Some(source.party.delta()),
             Self::Chooser(_) => None,
         }
     }

@@ -36,7 +36,7 @@ impl<'c> Garbler<'c> {
         let [start, seed] = [random(ctx), random(ctx)];
         ctx.peer()?.send(Block::as_bytes(&[start, seed]))?;
         let (delta, keys) = if transfers(cost) == 0 {
-            (Block::new(random(ctx).get() | 1), None)
+            (Secret::new(Block::new(random(ctx).get() | 1)), None)
         } else {
             ctx.child("transfers", |ctx| {
                 let mut sender = cot::Sender::<SemiHonest>::setup(ctx, session)?;
@@ -46,7 +46,7 @@ impl<'c> Garbler<'c> {
         };
         Ok(Self {
             ctx,
-            delta: Secret::new(delta),
+            delta,
             hash: GateHash::new(start),
             gates: Progress::new(cost),
             own: Aes128::new(seed),
@@ -80,11 +80,11 @@ impl<'c> Garbler<'c> {
 
     /// Refuses labels that are not one of the two of their lane.
     fn check(&self, wires: &Labels, active: &[Block]) -> Result<()> {
-        let delta = *self.delta.expose();
+        let delta = &self.delta;
         // All lanes take the same way: which one is wrong does not show.
         let wrong = wires.blocks().iter().zip(active).fold(Block::ZERO, |wrong, (zero, active)| {
             let difference = *zero ^ *active;
-            let expected = delta & Block::mask(difference.bit(0));
+            let expected = *delta.expose() & Block::mask(difference.bit(0));
             Block::new(wrong.get() | (difference ^ expected).get())
         });
         if wrong == Block::ZERO { Ok(()) } else { Err(Misbehaviour::InvalidValue.into()) }

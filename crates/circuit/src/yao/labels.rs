@@ -4,10 +4,29 @@ use crate::{BitLanes, Lanes};
 use vesica_core::Block;
 use vesica_simd::low_bits::low_bits;
 use vesica_simd::xor;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// One label a lane: at the garbler the label of zero, at the evaluator the active one.
+///
+/// Wiped when dropped: who has the two labels of one wire has Δ, and with it every value. So a list never grows, which
+/// would leave a copy behind.
 #[derive(Clone, Debug)]
 pub struct Labels(Vec<Block>);
+
+impl Zeroize for Labels {
+    fn zeroize(&mut self) {
+        // Not the vector's own, which goes through its room once more, byte by byte.
+        self.0.as_mut_slice().zeroize();
+    }
+}
+
+impl Drop for Labels {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Labels {}
 
 impl Labels {
     /// The labels as they are sent where they are checked.

@@ -9,7 +9,7 @@ use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::silent;
 use vesica_simd::aes::Aes128;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 const PLACE_LABEL: &str = "vesica v1 equality place";
 
@@ -100,7 +100,7 @@ fn outputs(
     let mut outputs = Zeroizing::new(vec![Block::ZERO; len]);
     for tagged in &mut tagged {
         outputs[tagged.position() as usize] = Block::new(tagged.tag());
-        *tagged = Tagged::default();
+        tagged.zeroize();
     }
     outputs
 }

@@ -4,7 +4,6 @@ use crate::kkrt::{self, Keys, PART_LEN, Point};
 use crate::vole;
 use rand::Rng;
 use std::num::NonZeroUsize;
-use vesica_core::tagged::Tagged;
 use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
 use vesica_hashing::{Locations, Simple};
 use vesica_net::Context;
@@ -102,7 +101,7 @@ fn mask_by_vole(
         let flat = masked.as_flattened_mut();
         for output in &mut outputs {
             flat[output.position() as usize] = Block::new(output.tag());
-            *output = Tagged::default();
+            output.zeroize();
         }
         drop(outputs);
         let mask = Block::new(plan.mask());

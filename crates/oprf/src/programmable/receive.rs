@@ -2,14 +2,13 @@ use super::inputs::{HintSeed, Inputs, inner_session};
 use super::{Oprf, Plan, hint};
 use crate::{kkrt, vole};
 use rand::Rng;
-use vesica_core::tagged::Tagged;
 use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
 use vesica_hashing::{Cuckoo, Locations};
 use vesica_net::Context;
 use vesica_ot::coded::ReceiverSetup;
 use vesica_ot::silent;
 use vesica_simd::prefetch::prefetch;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// How many items ahead they are read, so that cache misses overlap.
 const AHEAD: usize = 32;
@@ -124,7 +123,7 @@ fn evaluate_vole(
         for output in &mut outputs {
             let bin = occupied.bins[output.position() as usize];
             values[bin as usize] = Block::new(output.tag());
-            *output = Tagged::default();
+            output.zeroize();
         }
         Ok::<_, vesica_core::Error>(values)
     })?;

@@ -7,13 +7,14 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use vesica_core::tagged::Tagged;
-use vesica_core::{Block, Error, Item, Result, SessionId};
+use vesica_core::{Block, Error, Item, Result, Secret, SessionId};
 use vesica_net::{Context, Pool};
 use vesica_okvs::{EncodeError, Partition, Scratch};
 use vesica_ot::silent::vole::Values;
 use vesica_simd::aes::Aes128;
 use vesica_simd::linear::LinearMap;
 use vesica_simd::{gf128, xor};
+use zeroize::Zeroizing;
 
 /// Items that one CPU thread hashes or decodes at a time.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
@@ -158,7 +159,7 @@ pub fn unmask(
     ctx: &mut Context,
     plan: &Plan,
     rows: Rows,
-    delta: Block,
+    delta: Secret<Block>,
     mut correlations: impl FnMut(&Pool, &mut [Block]) -> Result<()>,
 ) -> Result<Inputs> {
     let cluster_len = plan.okvs.cluster_len();
@@ -186,7 +187,7 @@ enum Linear {
     /// Nothing.
     Identity,
     /// A product in GF(2^128).
-    Times(Block),
+    Times(Secret<Block>),
     /// A GF(2)-linear map from or to the values' coordinates.
     Map(Box<LinearMap>),
 }
@@ -201,28 +202,29 @@ impl Linear {
     }
 
     /// From the bits that are sent to the element of B, times Δ.
-    fn lift_times(plan: &Plan, delta: Block) -> Self {
+    fn lift_times(plan: &Plan, delta: Secret<Block>) -> Self {
         match plan.values {
             Values::Full => Linear::Times(delta),
             values => Self::map(|units| {
                 units[plan.value_bits as usize..].fill(Block::ZERO);
                 values.lift(units);
-                gf128::scale(units, delta);
+                gf128::scale(units, *delta.expose());
             }),
         }
     }
 
     /// The linear map that does to every block what `f` does to the unit vectors.
     fn map(f: impl Fn(&mut [Block])) -> Self {
-        let mut images: [Block; 128] = std::array::from_fn(|i| Block::new(1 << i));
-        f(&mut images);
+        let mut images: Zeroizing<[Block; 128]> =
+            Zeroizing::new(std::array::from_fn(|i| Block::new(1 << i)));
+        f(&mut *images);
         Linear::Map(Box::new(LinearMap::new(&images)))
     }
 
     fn add_to(&self, acc: &mut [Block], xs: &[Block]) {
         match self {
             Linear::Identity => xor::xor(acc, xs),
-            Linear::Times(factor) => gf128::add_scaled(acc, xs, *factor),
+            Linear::Times(factor) => gf128::add_scaled(acc, xs, *factor.expose()),
             Linear::Map(map) => map.add_to(acc, xs),
         }
     }

@@ -40,7 +40,8 @@ pub fn send(cots: &mut impl CotSender, ctx: &mut Context, len: usize) -> Result<
     let mut blocks = cots.extend(ctx, len)?;
     let corrections = receive_corrections(ctx, len)?;
     let delta = cots.delta();
-    blocks.iter_mut().zip(corrections.iter()).for_each(|(k, d)| *k ^= delta & Block::mask(d));
+    let corrected = blocks.iter_mut().zip(corrections.iter());
+    corrected.for_each(|(k, d)| *k ^= *delta.expose() & Block::mask(d));
     Ok(blocks)
 }
 

@@ -68,7 +68,7 @@ impl<C: CotSender> Sender<C> {
     /// As [`CotSender::extend`].
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<[Block; 2]>> {
         let mut zeros = Zeroizing::new(self.cots.extend(ctx, len)?);
-        let mut ones = Zeroizing::new(vec![self.cots.delta(); len]);
+        let mut ones = Zeroizing::new(vec![*self.cots.delta().expose(); len]);
         xor(&mut ones, &zeros);
         self.hash.apply(self.next, &mut zeros);
         self.hash.apply(self.next, &mut ones);

@@ -1,7 +1,6 @@
 use crate::adapters::random;
 use crate::softspoken::{self, FieldBits, Request};
 use crate::{Bits, Traffic};
-use rand::Rng;
 use vesica_core::{Block, Result, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
@@ -30,9 +29,7 @@ impl ReceiverSetup {
     /// # Errors
     /// Of the connection.
     pub fn send(ctx: &mut Context, session: &SessionId) -> Result<Self> {
-        let mut delta = [0; Block::LEN];
-        ctx.rng().fill_bytes(&mut delta);
-        let delta = Block::from_le_bytes(delta);
+        let delta = softspoken::random_block(ctx);
         let cots = softspoken::SenderSetup::send(ctx, session, FIELD_BITS, delta)?;
         ctx.peer()?.flush()?;
         Ok(Self { cots, session: *session })

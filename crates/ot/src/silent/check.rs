@@ -16,7 +16,7 @@
 
 use super::parameters::Group;
 use vesica_core::hash::derive;
-use vesica_core::{Block, Misbehaviour, Result};
+use vesica_core::{Block, Misbehaviour, Result, Secret};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 use vesica_simd::{gf128, ggm};
@@ -89,9 +89,9 @@ impl Check<'_> {
         &self,
         ctx: &mut Context,
         question: Question,
-        (sum, spare, delta): (Block, Block, Block),
+        (sum, spare, delta): (Block, Block, &Secret<Block>),
     ) -> Result<()> {
-        let expected = sum ^ spare ^ gf128::mul(question.x, delta);
+        let expected = sum ^ spare ^ gf128::mul(question.x, *delta.expose());
         ctx.peer()?.send(&self.digest(question, expected))?;
         ctx.peer()?.flush()
     }

@@ -69,13 +69,13 @@ impl SenderTrees {
     }
 
     fn message(&self, tree: (usize, &[Block], Block), leaves: &mut [Block], message: &mut [Block]) {
-        let delta = *self.delta.expose();
+        let delta = &self.delta;
         sender_message(&self.functions, self.kind, delta, tree, leaves, message);
     }
 
     /// The leaves of a tree, by the key of its first transfer.
     pub(super) fn leaves(&self, tree: usize, first_key: Block, leaves: &mut [Block]) {
-        let delta = *self.delta.expose();
+        let delta = &self.delta;
         sender_leaves(&self.functions, self.kind, delta, (tree, first_key), leaves);
     }
 

@@ -27,8 +27,8 @@
 //! [`TREES_PER_KEY`] trees have levels: fewer than 2^7, so that a search for Δ still takes 2^121
 //! permutations; for the 127 secret bits of silent correlated transfer, 2^120.
 
-use vesica_core::Block;
 use vesica_core::hash::derive_into;
+use vesica_core::{Block, Secret};
 use vesica_simd::aes::Aes128;
 use vesica_simd::{ggm, xor};
 use zeroize::Zeroize;
@@ -111,7 +111,7 @@ impl Leaves {
 pub(super) fn sender_leaves(
     functions: &Functions,
     kind: Leaves,
-    delta: Block,
+    delta: &Secret<Block>,
     (tree, first_key): (usize, Block),
     leaves: &mut [Block],
 ) {
@@ -124,7 +124,7 @@ pub(super) fn sender_leaves(
 pub(super) fn sender_message(
     functions: &Functions,
     kind: Leaves,
-    delta: Block,
+    delta: &Secret<Block>,
     (tree, keys, noise_key): (usize, &[Block], Block),
     leaves: &mut [Block],
     message: &mut [Block],
@@ -142,21 +142,21 @@ pub(super) fn sender_message(
 fn expand(
     functions: &Functions,
     kind: Leaves,
-    delta: Block,
+    delta: &Secret<Block>,
     (tree, first_key): (usize, Block),
     leaves: &mut [Block],
     mut level: impl FnMut(usize, Block),
 ) -> Block {
     let root = first_key ^ functions.roots[tree];
     leaves[0] = root;
-    leaves[1] = root ^ delta;
+    leaves[1] = root ^ *delta.expose();
     let last = leaves.len().trailing_zeros() as usize - 1;
     let keys = functions.keys(tree);
     for i in 1..last {
         level(i, ggm::children(&keys.node, &mut leaves[..2 << i]));
     }
     let (left, all) = match kind {
-        Leaves::Correlated => (ggm::children(&keys.node, leaves), delta),
+        Leaves::Correlated => (ggm::children(&keys.node, leaves), *delta.expose()),
         Leaves::Hashed => ggm::hashed_children(&keys.node, &keys.leaf, tree as u64, leaves),
     };
     level(last, left);
@@ -273,8 +273,20 @@ mod tests {
         let functions = Functions::new(block(0), 20);
         for tree in [0, 1, 7, 8, 19] {
             let (mut nodes, mut leaves) = (vec![Block::ZERO; 32], vec![Block::ZERO; 32]);
-            sender_leaves(&functions, Leaves::Correlated, block(1), (tree, block(2)), &mut nodes);
-            sender_leaves(&functions, Leaves::Hashed, block(1), (tree, block(2)), &mut leaves);
+            sender_leaves(
+                &functions,
+                Leaves::Correlated,
+                &Secret::new(block(1)),
+                (tree, block(2)),
+                &mut nodes,
+            );
+            sender_leaves(
+                &functions,
+                Leaves::Hashed,
+                &Secret::new(block(1)),
+                (tree, block(2)),
+                &mut leaves,
+            );
             let pi = &functions.keys(tree).leaf;
             for (j, (x, leaf)) in nodes.iter().zip(&leaves).enumerate() {
                 let once = pi.encrypt_block(*x);
@@ -299,7 +311,7 @@ mod tests {
                     sender_leaves(
                         &functions,
                         Leaves::Correlated,
-                        block(1),
+                        &Secret::new(block(1)),
                         (tree, block(2)),
                         leaves,
                     );

@@ -4,8 +4,8 @@
 use super::layout::{COLUMNS, Request};
 use crate::bits::bits_at;
 use rayon::prelude::*;
-use vesica_core::Block;
 use vesica_core::hash::{Transcript, derive};
+use vesica_core::{Block, Secret};
 use vesica_net::Pool;
 use vesica_simd::gf128;
 use vesica_simd::transpose::transpose_128;
@@ -97,7 +97,7 @@ impl Challenge {
     pub(super) fn is_answered(
         &self,
         pool: &Pool,
-        delta: Block,
+        delta: &Secret<Block>,
         cots: &[Block],
         columns: &Columns,
         response: &[u8; RESPONSE_LEN],
@@ -108,7 +108,7 @@ impl Challenge {
         let mut rows = hash_rows(pool, cots, columns, &self.points);
         for (rows, u) in rows.chunks_exact_mut(COLUMNS).zip(u) {
             for (row, j) in rows.iter_mut().zip(0..) {
-                *row ^= u & Block::mask(delta.bit(j));
+                *row ^= u & Block::mask(delta.expose().bit(j));
             }
         }
         self.digest(&u, &rows) == of_rows

@@ -1,7 +1,7 @@
 //! What both parties do with their leaves, one tile at a time.
 
 use super::layout::{COLUMNS, FieldBits};
-use vesica_core::Block;
+use vesica_core::{Block, Secret};
 use vesica_simd::aes::{Aes128, ctr_bit_sums};
 use vesica_simd::transpose::transpose_128;
 use vesica_simd::xor::xor;
@@ -63,7 +63,7 @@ pub(super) fn receiver_tile(
 pub(super) fn sender_tile(
     bits: FieldBits,
     leaves: &[Aes128],
-    delta: Block,
+    delta: &Secret<Block>,
     first: u128,
     scratch: &mut Scratch,
     (c, columns): (&[Block], &mut [Block]),
@@ -77,7 +77,7 @@ pub(super) fn sender_tile(
         if j > 0 {
             let c = &c[(j - 1) * len..][..len];
             for (b, row) in rows.chunks_exact_mut(len).enumerate() {
-                let bit = Block::mask(delta.bit((j * bits.k() + b) as u32));
+                let bit = Block::mask(delta.expose().bit((j * bits.k() + b) as u32));
                 row.iter_mut().zip(c).for_each(|(row, c)| *row ^= *c & bit);
             }
         }

@@ -31,13 +31,13 @@ impl<S: Security> SenderSetup<S> {
         ctx: &mut Context,
         session: &SessionId,
         bits: FieldBits,
-        delta: Block,
+        delta: Secret<Block>,
     ) -> Result<Self> {
         // Transfer l of tree j serves bit k − 1 − l of Δ_j, and the choice is that bit negated.
         let k = bits.k();
-        let choice = |i: usize| !delta.bit((i / k * k + k - 1 - i % k) as u32);
+        let choice = |i: usize| !delta.expose().bit((i / k * k + k - 1 - i % k) as u32);
         let base = base::Receiver::send(ctx, session, (0..BASE_TRANSFERS).map(choice))?;
-        Ok(Self { base, bits, delta: Secret::new(delta), security: PhantomData })
+        Ok(Self { base, bits, delta, security: PhantomData })
     }
 
     /// Receives the answer.
@@ -68,6 +68,13 @@ impl<S: Security> SenderSetup<S> {
             security: PhantomData,
         })
     }
+}
+
+/// A uniformly random block, where nothing of it is left behind.
+pub(crate) fn random_block(ctx: &mut Context) -> Secret<Block> {
+    let mut block = Secret::new(Block::ZERO);
+    ctx.rng().fill_bytes(Block::as_bytes_mut(std::slice::from_mut(block.expose_mut())));
+    block
 }
 
 /// The party that holds Δ, after the setup: any number of extensions.
@@ -105,9 +112,8 @@ impl<S: Security> Sender<S> {
     /// # Errors
     /// As [`SenderSetup::receive`].
     pub fn setup(ctx: &mut Context, session: &SessionId, bits: FieldBits) -> Result<Self> {
-        let mut delta = [0; Block::LEN];
-        ctx.rng().fill_bytes(&mut delta);
-        Self::setup_with_delta(ctx, session, bits, Block::from_le_bytes(delta))
+        let delta = random_block(ctx);
+        Self::setup_with_delta(ctx, session, bits, delta)
     }
 
     /// Runs the setup with the given Δ.
@@ -118,14 +124,14 @@ impl<S: Security> Sender<S> {
         ctx: &mut Context,
         session: &SessionId,
         bits: FieldBits,
-        delta: Block,
+        delta: Secret<Block>,
     ) -> Result<Self> {
         SenderSetup::send(ctx, session, bits, delta)?.receive(ctx)
     }
 
-    /// Δ.
-    pub fn delta(&self) -> Block {
-        *self.delta.expose()
+    /// Δ, in what wipes it.
+    pub fn delta(&self) -> Secret<Block> {
+        Secret::new(*self.delta.expose())
     }
 
     /// A digest of the setup that both parties hold; public.
@@ -161,7 +167,7 @@ impl<S: Security> Sender<S> {
             let mut response = [0; RESPONSE_LEN];
             ctx.peer()?.recv_into(&mut response)?;
             let cots = &output.cots[..request.cots];
-            if !challenge.is_answered(ctx.pool(), self.delta(), cots, &columns, &response) {
+            if !challenge.is_answered(ctx.pool(), &self.delta, cots, &columns, &response) {
                 return Err(Misbehaviour::CorrelationCheckFailed.into());
             }
         }
@@ -201,8 +207,7 @@ impl<S: Security> Sender<S> {
         transcript: &mut Transcript,
         columns: &mut [Block],
     ) -> Result<()> {
-        let delta = self.delta();
-        let Sender { bits, ref leaves, ref mut scratch, .. } = *self;
+        let Sender { bits, ref leaves, ref delta, ref mut scratch, .. } = *self;
         let tile_len = TILE * bits.corrections();
         let group_blocks = (group_tiles(ctx.pool()) * TILE).min(columns.len() / COLUMNS);
         let mut corrections = vec![Block::ZERO; group_blocks * bits.corrections()];
@@ -239,7 +244,7 @@ impl<S: Security> Sender<S> {
 }
 
 impl<S: Security> CotSender for Sender<S> {
-    fn delta(&self) -> Block {
+    fn delta(&self) -> Secret<Block> {
         Sender::delta(self)
     }
 

@@ -3,7 +3,7 @@
 use super::layout::{COLUMNS, TILE};
 use super::*;
 use crate::support::{Run, SESSION, run};
-use vesica_core::{Block, Error, Malicious, Misbehaviour, Result};
+use vesica_core::{Block, Error, Malicious, Misbehaviour, Result, Secret};
 
 const REFUSED: Error = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);
 
@@ -17,6 +17,7 @@ fn run_with(
 ) -> Run<(Result<SenderOutput>, Option<Error>), ReceiverOutput> {
     run(
         |ctx| {
+            let delta = Secret::new(delta);
             let mut sender = Sender::<Malicious>::setup_with_delta(ctx, &SESSION, bits, delta)?;
             let first = sender.extend(ctx, request);
             let second = first.is_err().then(|| sender.extend(ctx, request).err()).flatten();

@@ -6,7 +6,7 @@ use crate::{Output, Party, answer};
 use rand::Rng;
 use std::sync::{Arc, mpsc};
 use vesica_core::tagged::{Buckets, Tagged};
-use vesica_core::{Block, Item, Learns, ParameterError, PsiParams, Result};
+use vesica_core::{Block, Item, Learns, ParameterError, PsiParams, Result, Secret};
 use vesica_net::Context;
 use vesica_okvs::bloom::{GarbledBloom, Indices, NoFreeSlot, Share};
 use vesica_ot::adapters::random::Hash;
@@ -58,7 +58,7 @@ struct Garbling<'a> {
     plan: &'a Plan,
     hashing: &'a Hashing,
     pads: Hash,
-    delta: Block,
+    delta: Secret<Block>,
     /// The stream of the random strings.
     prg: Aes128,
 }
@@ -189,7 +189,7 @@ impl Garbling<'_> {
         let Transfers { keys, corrections } = &mut *work.transfers;
         for (keys, corrections) in keys.chunks_mut(8).zip(corrections.iter()) {
             for (bit, key) in keys.iter_mut().enumerate() {
-                *key ^= self.delta & Block::mask(corrections >> bit & 1 == 0);
+                *key ^= *self.delta.expose() & Block::mask(corrections >> bit & 1 == 0);
             }
         }
         self.pads.apply(first_transfer(self.plan, work.block), keys);

@@ -2,7 +2,7 @@
 
 use super::plan::{Mode, Plan};
 use std::collections::VecDeque;
-use vesica_core::{Block, Error, Result, SemiHonest, SessionId};
+use vesica_core::{Block, Error, Result, Secret, SemiHonest, SessionId};
 use vesica_net::{Context, Pool};
 use vesica_ot::silent::cot;
 use vesica_ot::softspoken::{self, FieldBits, Request};
@@ -59,7 +59,7 @@ impl Keys {
         })
     }
 
-    pub(super) fn delta(&self) -> Block {
+    pub(super) fn delta(&self) -> Secret<Block> {
         match self {
             Keys::Silent(sender, _) => sender.delta(),
             Keys::Iknp(sender) => sender.delta(),

@@ -8,7 +8,7 @@ use rand::Rng;
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
 use vesica_core::tagged::Tagged;
-use vesica_core::{Block, Item, Learns, Malicious, PsiParams, Result};
+use vesica_core::{Block, Item, Learns, Malicious, PsiParams, Result, Secret};
 use vesica_net::{Context, Pool};
 use vesica_ot::adapters::random::Hash;
 use vesica_ot::silent::cot;
@@ -130,7 +130,7 @@ fn recv_corrections(ctx: &mut Context, plan: &Plan) -> Result<Vec<u8>> {
 /// What makes messages of correlated transfers.
 struct Pads<'a> {
     hash: Hash,
-    delta: Block,
+    delta: Secret<Block>,
     plan: &'a Plan,
 }
 
@@ -168,8 +168,8 @@ impl Pads<'_> {
         for ((ones, zeros), corrections) in parts {
             for (bit, (one, zero)) in ones.iter_mut().zip(zeros).enumerate() {
                 let flips = corrections >> bit & 1 == 1;
-                *one ^= self.delta & Block::mask(!flips);
-                *zero ^= self.delta & Block::mask(flips);
+                *one ^= *self.delta.expose() & Block::mask(!flips);
+                *zero ^= *self.delta.expose() & Block::mask(flips);
             }
         }
         self.hash.apply(first, keys);

@@ -27,13 +27,14 @@ impl<S: Security> Sender<S> {
     /// # Errors
     /// As [`softspoken::SenderSetup::receive`].
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
-        let delta = Block::new(seed::draw(ctx).get() | CHOICE.get());
+        let mut delta = softspoken::random_block(ctx);
+        *delta.expose_mut() = Block::new(delta.expose().get() | CHOICE.get());
         let softspoken = softspoken::Sender::setup_with_delta(ctx, session, FIELD_BITS, delta)?;
         Ok(Self { softspoken, poison: Poison::default() })
     }
 
-    /// Δ.
-    pub fn delta(&self) -> Block {
+    /// Δ, in what wipes it.
+    pub fn delta(&self) -> Secret<Block> {
         self.softspoken.delta()
     }
 
@@ -69,7 +70,7 @@ impl<S: Security> Sender<S> {
         let trees = SenderTrees {
             functions: Functions::new(tree_seed, tree_count),
             kind: Leaves::Correlated,
-            delta: Secret::new(self.delta()),
+            delta: self.delta(),
         };
         trees.send(ctx, &groups, &below.cots, &[])?;
         ctx.peer()?.flush()?;
@@ -80,7 +81,7 @@ impl<S: Security> Sender<S> {
             let chi = Challenge::new(question.seed, &groups);
             let sum = trees.sum(ctx.pool(), &chi, &groups, &below.cots);
             let spare = *below.voles.last().expect("a spare one was asked for");
-            check.answer(ctx, question, (sum, spare, self.delta()))?;
+            check.answer(ctx, question, (sum, spare, &trees.delta))?;
         }
         let first_keys = SenderTrees::first_keys(&groups, &below.cots);
         below.cots.truncate(plan.start_len);
@@ -134,7 +135,7 @@ impl SenderStream {
 }
 
 impl<S: Security> CotSender for Sender<S> {
-    fn delta(&self) -> Block {
+    fn delta(&self) -> Secret<Block> {
         Sender::delta(self)
     }
 

@@ -32,8 +32,8 @@ impl<S: Security> Sender<S> {
         Ok(Self { softspoken, poison: Poison::default() })
     }
 
-    /// Δ.
-    pub fn delta(&self) -> Block {
+    /// Δ, in what wipes it.
+    pub fn delta(&self) -> Secret<Block> {
         self.softspoken.delta()
     }
 
@@ -80,7 +80,7 @@ impl<S: Security> Sender<S> {
         let trees = SenderTrees {
             functions: Functions::new(tree_seed, plan.trees()),
             kind: Leaves::Hashed,
-            delta: Secret::new(self.delta()),
+            delta: self.delta(),
         };
         let codes = Codes::new(code_seed, values.coefficients());
         let (groups, dual_group) = (plan.groups(), plan.dual_group());
@@ -101,7 +101,7 @@ impl<S: Security> Sender<S> {
             let spare = *below.voles.last().expect("a spare one was asked for");
             let steps = trees.sum(ctx.pool(), &chi, &groups, cots);
             let sum = dual_sums.fold(steps, |sum, of_tree| sum ^ of_tree);
-            check.answer(ctx, question, (sum, spare, self.delta()))?;
+            check.answer(ctx, question, (sum, spare, &trees.delta))?;
         }
         let noise = SenderNoise {
             trees,

@@ -57,7 +57,7 @@ impl Holder {
         bits: u32,
     ) -> Result<Self> {
         let mut streams = VecDeque::new();
-        let mut delta = Block::ZERO;
+        let mut delta = Secret::new(Block::ZERO);
         if switches > 0 {
             let mut sender = cot::Sender::<SemiHonest>::setup(ctx, session)?;
             delta = sender.delta();
@@ -66,7 +66,7 @@ impl Holder {
             }
         }
         Ok(Self {
-            delta: Secret::new(delta),
+            delta,
             streams,
             pads: Pads::new(bits, session),
             all: switches,

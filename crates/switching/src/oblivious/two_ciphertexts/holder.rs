@@ -3,7 +3,7 @@ use super::super::rows::{Rows, words_of};
 use super::super::walk::Switches;
 use super::{FIELD_BITS, Pads, ROWS, add_hashed, row_pieces};
 use rand::Rng;
-use vesica_core::{Block, Error, Result, Secret, SemiHonest, SessionId};
+use vesica_core::{Block, Error, Result, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_ot::softspoken::{Request, Sender};
@@ -80,7 +80,7 @@ impl Holder {
         };
         self.left -= len as u64;
         (self.len, self.passed) = (len, 0);
-        let delta = Secret::new(transfers.delta());
+        let delta = transfers.delta();
         let mut keys = transfers.extend(ctx, Request::cots(len))?;
         let differ = ctx.peer()?.recv(Bits::bytes_len(len))?;
         for (keys, byte) in keys.cots.chunks_mut(8).zip(differ) {
