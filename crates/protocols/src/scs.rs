@@ -38,10 +38,12 @@
 //!   fit, before they go back.
 
 mod shuffle;
+#[cfg(test)]
+mod tests;
 
 use self::shuffle::{Homomorphic, Own, Shuffle, Sorted, Waksman};
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
-use crate::computed::{self, Circuit, Gmw, Yao};
+use crate::computed::{self, Circuit, Engine, Gmw, Yao};
 use crate::{Input, Output, Traffic};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -123,7 +125,7 @@ pub(crate) const HE_ROW: Protocol = Protocol {
     name: "SCS: sort, compare, homomorphic shuffle, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
     assumption: "silent transfers (LPN); AES as an ideal cipher; decisional composite residuosity at 2048 bits",
-    flights: |params| 1 + computed::flights::<Scs<Homomorphic<false>>, Yao>(params),
+    flights: he_flights::<false, Yao>,
     bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Yao>,
     seconds: |params| {
@@ -140,7 +142,7 @@ pub(crate) const HE_3072_ROW: Protocol = Protocol {
     id: "scs_he_3072",
     name: "SCS: sort, compare, homomorphic shuffle with keys of 3072 bits, garbled",
     assumption: "silent transfers (LPN); AES as an ideal cipher; decisional composite residuosity at 3072 bits",
-    flights: |params| 1 + computed::flights::<Scs<Homomorphic<true>>, Yao>(params),
+    flights: he_flights::<true, Yao>,
     bytes_formula: "as scs_he; 768 for each of n + n/slots ciphertexts",
     bytes: computed::bytes::<Scs<Homomorphic<true>>, Yao>,
     seconds: |params| {
@@ -156,7 +158,7 @@ pub(crate) const HE_3072_ROW: Protocol = Protocol {
 pub(crate) const HE_GMW_ROW: Protocol = Protocol {
     id: "scs_he_gmw",
     name: "SCS: sort, compare, homomorphic shuffle, on shares",
-    flights: |params| 1 + computed::flights::<Scs<Homomorphic<false>>, Gmw>(params),
+    flights: he_flights::<false, Gmw>,
     bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + n/slots ciphertexts; transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Gmw>,
     seconds: |params| {
@@ -167,6 +169,12 @@ pub(crate) const HE_GMW_ROW: Protocol = Protocol {
     receiver: computed::receiver::<Scs<Homomorphic<false>>, Gmw>,
     ..HE_ROW
 };
+
+/// Flights with the homomorphic shuffle: the permuted items come back, where items are asked for.
+fn he_flights<const IS_LONG: bool, E: Engine>(params: &PsiParams) -> u64 {
+    let is_shuffled = params.query() == Query::Intersection && !params.has_empty_set();
+    u64::from(is_shuffled) + computed::flights::<Scs<Homomorphic<IS_LONG>>, E>(params)
+}
 
 const LENGTH: Parameter = Parameter {
     name: "length of compared items",

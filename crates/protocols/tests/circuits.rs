@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vesica_core::{Error, Item, Learns, ParameterError, PsiParams, Role, SemiHonest, SessionId};
+use vesica_core::{
+    Error, Item, Learns, ParameterError, PsiParams, Query, Role, SemiHonest, SessionId,
+};
 use vesica_ot::silent::cot;
 use vesica_protocols::{Output, Protocol, catalogue, find};
 use vesica_testkit::sets::integers;
@@ -49,6 +51,26 @@ fn run(protocol: &Protocol, params: PsiParams, x: Vec<Item>, y: Vec<Item>) -> Ru
     let sender = protocol.party(Role::Sender, params, Arc::new(x)).unwrap();
     let receiver = protocol.party(Role::Receiver, params, Arc::new(y)).unwrap();
     Runner::default().run(sender, receiver)
+}
+
+#[test]
+fn sorting_takes_as_many_flights_as_its_row_says() {
+    let sets = [integers(32, 0..40), integers(32, 20..60)];
+    for id in ["scs_wn", "scs_sort", "scs_he"] {
+        let protocol = find(id).unwrap();
+        for query in [Query::Intersection, Query::Cardinality, Query::Threshold { min: 3 }] {
+            for learns in [Learns::Receiver, Learns::Both] {
+                let params = params(40, 32, learns).with_query(query);
+                let run = run(protocol, params, sets[0].clone(), sets[1].clone());
+                assert!(run.receiver.output.is_ok(), "{id}, {query:?}: {:?}", run.receiver.output);
+                // When both learn the intersection, tags follow, but where both are told by the circuit.
+                let is_answered = query == Query::Intersection && learns == Learns::Both;
+                let answer = u64::from(is_answered && id != "scs_sort");
+                let row = (protocol.flights)(&params) + answer;
+                assert_eq!(run.flights(), row, "{id}, {query:?}, {learns:?}");
+            }
+        }
+    }
 }
 
 #[test]
