@@ -1,5 +1,8 @@
 //! What protocols that evaluate a circuit share: the two engines, and what is told of the matches.
 
+#[cfg(test)]
+pub(crate) mod spy;
+
 use crate::party::{check_distinct, check_item_bits, check_set_len};
 use crate::{Input, Output, Party, Traffic, answer};
 use std::marker::PhantomData;

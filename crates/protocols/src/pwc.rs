@@ -29,6 +29,9 @@
 //! This tells the sender which of its items matched. So it is done only where both parties are to learn the
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
 
+#[cfg(test)]
+mod tests;
+
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{
     self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, told, value_bits,
