@@ -159,8 +159,9 @@ pub struct Protocol {
     /// in one run: a bound on the set that the proof's simulator extracts from it. `None` means no
     /// more than its set size.
     pub usable_set_len: Option<fn(&PsiParams) -> u64>,
-    /// Whether it runs only where an agreement names it: a protocol of the literature that is kept for
-    /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes.
+    /// Whether it is chosen only where nothing else gives the answer: a protocol of the literature that is kept for
+    /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes. What it is
+    /// chosen for all the same, if anything, `vesica protocols` says.
     pub named_only: bool,
     /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers of a
     /// small domain, and the fewer bits the cheaper; protocols that take 128 only compare digests.

@@ -1,6 +1,7 @@
 //! `vesica protocols`.
 
 mod aided;
+mod unnamed;
 
 pub(crate) use aided::in_words as aided_in_words;
 
@@ -28,6 +29,7 @@ struct Row {
     flights: u64,
     bytes_formula: &'static str,
     named_only: bool,
+    chosen_for: Vec<String>,
     small_domains: bool,
     item_bits: [u32; 2],
     bounds: bool,
@@ -60,6 +62,7 @@ impl From<&Protocol> for Row {
             value: parameter.value,
             source: parameter.source,
         });
+        let chosen_for = unnamed::names(row, &unnamed::questions(row));
         Row {
             id: row.id,
             name: row.name,
@@ -71,7 +74,8 @@ impl From<&Protocol> for Row {
             receiver_learns: row.receiver_learns,
             flights: (row.flights)(&typical(row, SHOWN_LEN)),
             bytes_formula: row.bytes_formula,
-            named_only: row.named_only,
+            named_only: chosen_for.is_empty(),
+            chosen_for,
             small_domains: row.takes_integers(),
             item_bits: [*row.item_bits.start(), *row.item_bits.end()],
             bounds: row.bounds.are_kept(),
@@ -147,9 +151,6 @@ fn flights(row: &Protocol) -> String {
         false => format!("{shown} for 2^16 items each, {other} for 2^8"),
     }
 }
-
-const NAMED_ONLY: &str = "only where an agreement names it; here for comparison";
-const NAMED_OR_AUTO: &str = "where an agreement names it, or leaves the choice open";
 
 fn bounds(row: &Protocol) -> &'static str {
     match row.bounds {
@@ -239,7 +240,7 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         ("sender learns", row.sender_learns),
         ("flights", &flights(row)),
         ("bytes", row.bytes_formula),
-        ("runs", if row.named_only { NAMED_ONLY } else { NAMED_OR_AUTO }),
+        ("runs", &unnamed::words(row)),
         ("items", &items(row)),
         ("bounds", bounds(row)),
     ];
