@@ -18,7 +18,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use teller::AidedTeller;
-use vesica_engine::aided::{AidedAgreement, AidedJob, MEMORY_BYTES_DEFAULT, run_aided};
+use vesica_engine::aided::{
+    AidedAgreement, AidedJob, AidedReport, MEMORY_BYTES_DEFAULT, run_aided,
+};
 use vesica_engine::{ConfigFault, Error, Observer};
 use vesica_link::Identity;
 use vesica_records::{OutputOptions, Source};
@@ -110,7 +112,21 @@ pub(crate) fn run(
     };
     let observer: Arc<dyn Observer> = Arc::clone(&teller) as Arc<dyn Observer>;
     let patience = Patience::start(&teller, wait, &cancel);
-    let result = run_aided(job, observer, &cancel);
+    // Before the folder of the run is gone, which is how it is known at the next time that all was said.
+    let say = |report: &AidedReport| -> Result<(), Failure> {
+        teller.finish();
+        tracing::info!(wall_s = report.resources.used.wall_s, "done");
+        let told = match args.talk.quiet {
+            true => Ok(()),
+            false => summary::write(args.output.as_deref(), &agreement, report, out),
+        };
+        if let Some(file) = report_file {
+            let text = serde_json::to_string_pretty(report).expect("a report has a JSON form");
+            file.write(&(text + "\n"))?;
+        }
+        told.and_then(|()| Ok(out.flush()?)).map_err(|failure| two_party::untold(failure, args))
+    };
+    let result = run_aided(job, observer, &cancel, say);
     let absent = patience.end();
     teller.finish();
     if let Err(Error::AlreadyFinished) = result {
@@ -119,24 +135,13 @@ pub(crate) fn run(
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let report = result.map_err(|error| {
+    result.map_err(|error| {
         let what = match (error, absent) {
             (Error::Interrupted { .. }, Some(parties)) => AidedFailure::Absent { parties, wait },
             (error, _) => AidedFailure::Run(error),
         };
         Failure::Aided(Box::new(Aided { what, helper, address, folder: Some(folder) }))
-    })?;
-
-    tracing::info!(wall_s = report.resources.used.wall_s, "done");
-    let told = match args.talk.quiet {
-        true => Ok(()),
-        false => summary::write(args.output.as_deref(), &agreement, &report, out),
-    };
-    if let Some(file) = report_file {
-        let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
-        file.write(&(text + "\n"))?;
-    }
-    told.and_then(|()| Ok(out.flush()?)).map_err(|failure| two_party::untold(failure, args))?;
+    })??;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -15,6 +15,14 @@ mod settings;
 mod store;
 mod wire;
 
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[cfg(test)]
+extern crate self as vesica_helper;
+#[cfg(test)]
+mod power_failure;
+
 pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
 pub use scratch::FolderScratch;
 pub use service::{Changed, MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};

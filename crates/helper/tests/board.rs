@@ -349,7 +349,8 @@ fn a_run_that_takes_too_long_is_forgotten() {
 #[test]
 fn a_party_without_a_list_is_not_done_and_leaves_no_files_behind() {
     let house = House::new(2);
-    let service = house.start();
+    // As long as that an empty run is kept at the most.
+    let service = house.start_with(|options| options.keep = Duration::from_secs(2));
     for agreement in 0..20 {
         let remote = house.remote(&service, 0, &house.spec_of(&[0, 1], agreement));
         assert_eq!(refusal(remote.done()), Refusal::Malformed { party: 0 });
@@ -365,17 +366,20 @@ fn a_party_without_a_list_is_not_done_and_leaves_no_files_behind() {
 #[test]
 fn a_run_in_which_nobody_said_anything_leaves_nothing() {
     let house = House::new(2);
-    let service = house.start();
-    let spec = house.spec(2);
-    let remote = house.remote(&service, 0, &spec);
-    drop(remote.open().unwrap());
-    let instance = remote.instance();
-    drop(remote);
-    until("the empty run is forgotten", || {
-        let again = house.remote(&service, 0, &spec);
-        drop(again.open().unwrap());
-        again.instance() != instance
+    let service = house.start_with(|options| {
+        options.keep = Duration::from_secs(2);
+        options.parties[0].max_runs = 1;
     });
+    let open = |agreement| {
+        let remote = house.remote(&service, 0, &house.spec_of(&[0, 1], agreement));
+        drop(remote.open().unwrap());
+        remote.instance()
+    };
+    // It keeps nobody from another run.
+    let first = open(1);
+    let second = open(2);
+    assert_ne!(open(1), first, "the first has given way");
+    assert_ne!(open(2), second);
     until("nothing is left", || {
         std::fs::read_dir(house.state().join("runs")).unwrap().count() == 0
     });

@@ -63,7 +63,7 @@ fn a_party_with_many_slow_runs_does_not_keep_others_from_theirs() {
         run_all(house, service, &house.spec_of(&[2, 3], 99), &[2, 3], MAX_ROWS);
         let took = started.elapsed() - begun;
         let last = busy.into_iter().map(|run| run.join().unwrap()).max().unwrap();
-        assert!(took < Duration::from_millis(1500), "{took:?}");
+        assert!(took < last * 2 / 3, "{took:?} of {last:?}");
         // By whoever began them; each of the two has one worker at most.
         assert!(last > Duration::from_millis(1800), "{last:?}");
     });

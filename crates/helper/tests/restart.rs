@@ -5,16 +5,19 @@ mod aided;
 mod common;
 
 use aided::{Faulty, is_right, run_all, run_party};
-use common::{House, MAX_ROWS, SOON, hello, refusal, say_hello, slot, talk, until};
+use common::{
+    House, MAX_ROWS, SOON, hello, refusal, say, say_hello, slot, talk, until, with_pages,
+};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vesica_backends::BackendError;
 use vesica_core::{Error, Refusal};
 use vesica_helper::{
-    Keeping, Remote, RemoteEvent, Service, ServiceOptions, StartError, StoreError,
+    Keeping, Remote, RemoteEvent, RemoteOptions, Service, ServiceOptions, StartError, StoreError,
 };
 use vesica_protocols::kmrs14::{Boards, Kind, Slot, Variant};
 
@@ -220,6 +223,107 @@ fn what_was_made_of_a_damaged_slot_is_made_again() {
         let _service = again(&house, &place, |_| ());
         assert_eq!(all(), before, "{damaged:?}");
     }
+}
+
+#[test]
+fn what_a_damaged_slot_of_one_party_was_keeps_the_other_from_no_answer() {
+    let kinds = [Kind::Labels, Kind::Opened, Kind::OuterSecret, Kind::Kept, Kind::Answer];
+    for (damaged, party) in kinds.map(|kind| (kind, 0)).into_iter().chain([
+        (Kind::Kept, 1),
+        (Kind::Answer, 1),
+        (Kind::Opening, 1),
+        (Kind::Commitment, 1),
+    ]) {
+        let house = House::new(2);
+        let service = house.start();
+        let mut spec = house.spec(2);
+        (spec.variant, spec.copies, spec.dummies) = (Variant::Fair, 4, 200);
+        let place = address(&service);
+        let remotes = [0, 1].map(|party| house.remote(&service, party, &spec));
+        let instance = std::thread::scope(|scope| {
+            let runs = [0, 1].map(|party| {
+                let (remote, spec) = (&remotes[party], &spec);
+                scope.spawn(move || run_party(remote, spec, party, MAX_ROWS).unwrap())
+            });
+            runs.into_iter().for_each(|run| drop(run.join().unwrap()));
+            remotes[1].instance()
+        });
+        // One has its answer and is gone. The other is to begin again, and has not written its own down.
+        drop((remotes, service));
+        let file = file_of(&house, slot(damaged, party));
+        let bytes = fs::read(&file).unwrap();
+        fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+        let service = again(&house, &place, |_| ());
+        let mut options = house.remote_options(&service, 1, &spec);
+        (options.instance, options.link.idle) = (instance, 3 * SOON);
+        let remote = Remote::new(options);
+        assert_eq!(refusal(remote.end()), Refusal::TooLate, "{damaged:?}");
+        let matched = run_party(&remote, &spec, 1, MAX_ROWS).unwrap();
+        assert!(is_right(&matched, MAX_ROWS), "{damaged:?} of {party}");
+        remote.done().unwrap();
+    }
+}
+
+#[test]
+fn others_are_served_while_the_files_of_a_run_are_looked_at() {
+    let house = House::new(3);
+    let service = house.start();
+    let spec = house.spec(2);
+    let place = address(&service);
+    let mut board = house.remote(&service, 0, &spec).open().unwrap();
+    board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
+    board.sync().unwrap();
+    drop((board, service));
+    // A file that takes as long to read as this test wants.
+    let file = file_of(&house, slot(Kind::Hello, 0));
+    let aside = house.state().join("aside");
+    fs::rename(&file, &aside).unwrap();
+    assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+    let service = again(&house, &place, with_pages);
+    std::thread::scope(|scope| {
+        let comes = scope.spawn(|| {
+            let remote = house.remote(&service, 0, &spec);
+            remote.open().unwrap().filled(Kind::Hello, 1).unwrap()
+        });
+        // Somebody reads it once this returns.
+        let mut being_read = fs::File::options().write(true).open(&file).unwrap();
+        // So that the party waits, whatever it waits for.
+        std::thread::sleep(Duration::from_millis(300));
+        let health = || say(&service, b"GET /healthz HTTP/1.1\r\n\r\n");
+        assert!(health().ends_with("ok\n"));
+        run_all(&house, &service, &house.spec_of(&[1, 2], 3), &[1, 2], MAX_ROWS);
+        run_all(&house, &service, &house.spec_of(&[0, 1], 4), &[0, 1], MAX_ROWS);
+        assert!(health().ends_with("ok\n"));
+        assert!(!comes.is_finished());
+        let bytes = fs::read(&aside).unwrap();
+        fs::rename(&aside, &file).unwrap();
+        being_read.write_all(&bytes).unwrap();
+        drop(being_read);
+        assert_eq!(comes.join().unwrap(), [true]);
+    });
+}
+
+#[test]
+fn a_run_in_which_nobody_has_said_anything_is_kept_for_whoever_was_let_in() {
+    let house = House::new(2);
+    let service = house.start();
+    let spec = house.spec(2);
+    let place = address(&service);
+    let remote = house.remote(&service, 0, &spec);
+    drop(remote.open().unwrap());
+    let instance = remote.instance();
+    assert!(instance.is_some());
+    drop(remote);
+    // The connection was lost, or the party was killed, before it said hello.
+    let again_at = |service: &Service| {
+        let options = house.remote_options(service, 0, &spec);
+        let back = Remote::new(RemoteOptions { instance, ..options });
+        assert_eq!(back.open().unwrap().filled(Kind::Hello, 1).unwrap(), [false]);
+    };
+    again_at(&service);
+    again_at(&service);
+    drop(service);
+    again_at(&again(&house, &place, |_| ()));
 }
 
 #[test]

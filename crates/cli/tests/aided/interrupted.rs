@@ -5,6 +5,8 @@ use crate::scene::{Scene, TERMS, Terms, until, until_told};
 use crate::support::{Running, vesica};
 use nix::sys::signal::Signal;
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
 /// Numbers of kinds of slots.
 const HELLO: u8 = 1;
@@ -281,4 +283,63 @@ fn a_party_that_waits_in_vain_gives_up_and_can_go_on() {
         running.wait().assert_code(0);
     }
     assert_results(&scene, &expected);
+}
+
+#[test]
+fn a_folder_whose_owner_is_damaged_is_left_by_a_restart() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    for owner in [&[][..], &[7; 31]] {
+        let mut a = Running::start(scene.party("two.toml", "a"));
+        until_told(&mut a, "waiting for b");
+        kill(a);
+        let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
+        scene.write(&format!("{folder}/owner"), owner);
+        let told = "what is in it is damaged: give --restart";
+        Running::start(scene.party("two.toml", "a")).wait().assert_failed(3, told);
+        let mut restart = scene.party("two.toml", "a");
+        restart.arg("--restart");
+        let (a, b) = (Running::start(restart), Running::start(scene.party("two.toml", "b")));
+        // It may come before the other has given the old run up, and then is told of it.
+        let b = b.wait();
+        if b.code != Some(0) {
+            Running::start(scene.party("two.toml", "b")).wait().assert_code(0);
+        }
+        a.wait().assert_code(0);
+        assert_results(&scene, &expected);
+        assert_clean(&scene);
+        for party in ["a", "b"] {
+            fs::remove_file(scene.path(&format!("{party}.out.csv"))).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_party_that_is_killed_before_it_has_said_what_came_of_it_is_told_that_the_run_is_over() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    // Nobody reads what it says, and there is no room for it.
+    let (unread, full) = std::io::pipe().unwrap();
+    let mut filling = full.try_clone().unwrap();
+    let filling = std::thread::spawn(move || filling.write_all(&[b' '; 1 << 21]));
+    let b = Running::start(scene.party("two.toml", "b"));
+    let mut a = scene.party("two.toml", "a").stdout(full).stderr(Stdio::null()).spawn().unwrap();
+    b.wait().assert_code(0);
+    // Its last word has reached the helper, and it is about to tell its user.
+    until("the run is over", || {
+        fs::read_dir(scene.path("kept/runs")).is_ok_and(|mut runs| runs.next().is_none())
+    });
+    a.kill().unwrap();
+    a.wait().unwrap();
+    drop(unread);
+    assert!(filling.join().unwrap().is_err());
+    let ended = Running::start(scene.party("two.toml", "a")).wait();
+    ended.assert_code(0);
+    assert!(ended.stdout.contains("the run was finished before this command"), "{ended:#?}");
+    assert_results(&scene, &expected);
+    assert_clean(&scene);
 }

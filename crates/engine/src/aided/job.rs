@@ -96,19 +96,26 @@ pub fn aided_key_items(agreement: &AidedAgreement) -> KeyItems {
 /// Runs `job` to its end: on success the result file is in place, and the helper knows that this party has all it
 /// needs. When it fails half-way, the same job goes on where it was; so do the other parties.
 ///
+/// `say` tells what came of it, and only then is the folder of the run removed: of a process that was killed before it
+/// had said so, the next one is told that the run was finished.
+///
 /// # Errors
 /// Any [`Error`]; no result file, or part of one, is left behind.
-pub fn run_aided(
+pub fn run_aided<R>(
     job: AidedJob,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-) -> Result<AidedReport, Error> {
+    say: impl FnOnce(&AidedReport) -> R,
+) -> Result<R, Error> {
     let started_at = jiff::Timestamp::now();
     let stopwatch = Stopwatch::start();
     observer.event(&Event::Phase(Phase::Preparing));
     let party = seat(&job)?;
     let owner = derive(OWNER_LABEL, &[&job.agreement.spec().id(), &[party]]);
     let state = State::open(&job.state, owner).map_err(|error| state_error(&job, error))?;
+    if state.is_damaged() && !job.restart {
+        return Err(storage(&job, std::io::ErrorKind::InvalidData.into()));
+    }
     if state.was_finished() && !job.restart {
         return Err(Error::AlreadyFinished);
     }
@@ -176,12 +183,13 @@ pub fn run_aided(
         };
     let wire_bytes = remote.wire_bytes();
     drop(remote);
-    let refused = done.outcome.refused.map(|why| run.error(why.into(), Phase::Checking));
-    state.remove().map_err(|error| storage(&job, error))?;
-    if let Some(error) = refused {
+    // A result that failed its checks is none, and the run is over for this party all the same.
+    if let Some(why) = done.outcome.refused {
+        let error = run.error(why.into(), Phase::Checking);
+        state.remove().map_err(|error| storage(&job, error))?;
         return Err(error);
     }
-    Ok(Parts {
+    let report = Parts {
         job: &job,
         party,
         started_at,
@@ -195,7 +203,10 @@ pub fn run_aided(
         meter: &meter,
         used: stopwatch.read(),
     }
-    .report())
+    .report();
+    let said = say(&report);
+    state.remove().map_err(|error| storage(&job, error))?;
+    Ok(said)
 }
 
 /// What a finished run left.
@@ -426,6 +437,7 @@ impl Run<'_> {
         self.state.put_aside().map_err(kept)?;
         let ended = remote.end().map_err(|error| self.error(error, Phase::Connecting));
         if let Err(error @ Error::Refused { refusal: Refusal::TooLate, .. }) = ended {
+            // The helper knows it: it is this party's.
             self.state.take_back().map_err(kept)?;
             return Err(error);
         }

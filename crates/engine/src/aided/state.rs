@@ -46,6 +46,7 @@ pub(crate) struct State {
     folder: PathBuf,
     owner: [u8; 32],
     was_finished: bool,
+    is_damaged: bool,
     _lock: File,
 }
 
@@ -119,11 +120,17 @@ impl State {
             Err(fs::TryLockError::Error(error)) => return Err(StateError::Io(error)),
         }
         let folder = folder.to_path_buf();
-        let mut state = Self { folder, owner, was_finished: false, _lock: lock };
+        let mut state = Self { folder, owner, was_finished: false, is_damaged: false, _lock: lock };
         let is_of_owner =
             |name| Ok::<_, io::Error>(state.read(name)?.is_some_and(|kept| kept[..] == owner[..]));
         if state.has_begun() {
-            return if is_of_owner(OWNER)? { Ok(state) } else { Err(StateError::OfAnother) };
+            if is_of_owner(OWNER)? {
+                return Ok(state);
+            }
+            // Whose run it is is not to be read: it can be given up, and nothing else.
+            let is_whole = state.read(OWNER)?.is_some_and(|kept| kept.len() == owner.len());
+            state.is_damaged = !is_whole;
+            return if is_whole { Err(StateError::OfAnother) } else { Ok(state) };
         }
         let was_finished = is_of_owner(FINISHED)? && state.read(ASIDE)?.is_none();
         state.was_finished = was_finished;
@@ -134,6 +141,11 @@ impl State {
     /// Whether a run that was interrupted goes on here.
     pub(crate) fn has_begun(&self) -> bool {
         has_begun(&self.folder)
+    }
+
+    /// Whether it cannot be read whose run goes on here, so that it can only be given up.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_damaged
     }
 
     /// Whether the last run here was over, and its process ended before it had removed the folder.
@@ -220,6 +232,9 @@ impl State {
 
     /// Undoes [`State::put_aside`].
     pub(crate) fn take_back(&self) -> io::Result<()> {
+        if self.is_damaged {
+            self.write(OWNER, &self.owner)?;
+        }
         self.rename(ASIDE, MEETING)
     }
 
@@ -373,6 +388,30 @@ mod tests {
         let state = State::open(&folder, OWN).unwrap();
         assert_eq!(*state.secrets().unwrap().1.expose(), secret);
         assert!(state.has_begun() && !state.was_finished());
+    }
+
+    #[test]
+    fn a_folder_that_does_not_say_whose_it_is_can_be_given_up() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        State::open(&folder, OWN).unwrap().secrets().unwrap();
+        for owner in [&[][..], &OWN[..31]] {
+            fs::write(folder.join(OWNER), owner).unwrap();
+            let state = State::open(&folder, OWN).unwrap();
+            assert!(state.is_damaged() && state.has_begun());
+        }
+        fs::remove_file(folder.join(OWNER)).unwrap();
+        let state = State::open(&folder, OWN).unwrap();
+        assert!(state.is_damaged());
+        // One that cannot be ended any more is of the owner, whom the helper knows.
+        state.put_aside().unwrap();
+        state.take_back().unwrap();
+        drop(state);
+        let state = State::open(&folder, OWN).unwrap();
+        assert!(!state.is_damaged() && state.has_begun());
+        state.forget().unwrap();
+        drop(state);
+        assert!(!folder.exists());
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Lane {
             self.lines.close(line);
         }
         let options = &self.lines.options;
-        let error = judged(error)?;
+        let error = judged(error, self.lines.link_error().is_some())?;
         let since = self.outage.as_ref().map_or_else(Instant::now, |outage| outage.since);
         let pause = self.outage.as_ref().map_or(FIRST_PAUSE, |outage| outage.pause);
         if since.elapsed() + pause > options.link.wait {
@@ -232,9 +232,11 @@ impl Drop for Lane {
     }
 }
 
-/// The error when it may pass by itself; else it is the end.
-fn judged(error: Error) -> Result<Error> {
+/// The error when it may pass by itself; else it is the end. What came may have been damaged on the way, and the
+/// connection with it is lost, unless none could be made in the first place.
+fn judged(error: Error, is_unreachable: bool) -> Result<Error> {
     match error {
+        Error::Transport(TransportError::Tls) if !is_unreachable => Ok(error),
         Error::Refused(refusal) if refusal.passes() => Ok(error),
         // The helper's side of the connection met a defect of its own.
         Error::Transport(TransportError::PeerStopped(StopReason::Internal)) => {

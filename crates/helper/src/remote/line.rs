@@ -13,6 +13,12 @@ use vesica_core::{Error, Misbehaviour, Refusal, Result, Role, StopReason, Transp
 use vesica_link::{LinkError, LinkEvent, Session, establish};
 use vesica_net::{Channel, Context, Streams};
 
+/// How often a connection is tried at the other end of which somebody speaks something else.
+const TRIES: u32 = 3;
+
+/// The pause in between.
+const STRANGE_PAUSE: Duration = Duration::from_millis(300);
+
 /// What a party hears while it works with a helper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -210,9 +216,23 @@ impl Lines {
         let options = &self.options;
         let link = connecting(&options.link, &options.address);
         let tell = |event| self.tell(RemoteEvent::Link(event));
-        let session =
-            establish(&options.identity, &[options.helper], &link, &tell, &options.cancel)
-                .map_err(|error| self.unreachable(error))?;
+        let mut tries = 1;
+        let session = loop {
+            match establish(&options.identity, &[options.helper], &link, &tell, &options.cancel) {
+                Ok(session) => break session,
+                // No helper of ours says so; but a byte of what one says may be damaged on the way.
+                Err(error @ (LinkError::OtherVersion | LinkError::OtherProtocol))
+                    if tries < TRIES =>
+                {
+                    tries += 1;
+                    let (error, pause) = (self.unreachable(error), STRANGE_PAUSE);
+                    self.tell(RemoteEvent::Reconnecting { error, pause });
+                    options.cancel.wait(pause);
+                }
+                Err(error) => return Err(self.unreachable(error)),
+            }
+        };
+        self.state().link_error = None;
         let mut seed = [0; 32];
         rand::rngs::SysRng
             .try_fill_bytes(&mut seed)

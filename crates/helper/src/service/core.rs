@@ -10,7 +10,7 @@ use super::room::{DiskLimits, Ledger};
 use super::run::{Over, Run};
 use super::runs::Runs;
 use super::visits::Visits;
-use crate::store::{Found, Keeping, Store};
+use crate::store::{Damage, Found, Keeping, Store};
 use crate::wire::Instance;
 use std::io;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use vesica_backends::{Backend, RunName};
 use vesica_core::Refusal;
 use vesica_link::PublicIdentity;
 use vesica_net::Pool;
-use vesica_protocols::kmrs14::helper::may_be_ended;
+use vesica_protocols::kmrs14::helper::{left, may_be_ended};
 
 /// What an ended run has left.
 pub(super) struct Rest {
@@ -105,7 +105,9 @@ impl Core {
     /// are ended, but for one that nobody may end: what one of its parties has learned the other is to learn, too.
     pub(super) fn adopt(&self, found: Vec<Found>) {
         for (id, record, store) in found {
-            if self.runs.has_ended(&id, &record.instance) {
+            // The process before this one ended when all had said that they are done, or one that it is over.
+            let is_finished = store.done().count_ones() as usize == record.spec.parties.len();
+            if is_finished || self.runs.has_ended(&id, &record.instance) {
                 self.store.sweep(store.remove(0).1);
                 continue;
             }
@@ -210,22 +212,35 @@ impl Core {
         if run.is_checked() {
             return Ok(());
         }
-        match run.store.check() {
-            Ok(damaged) => {
-                self.recount(run);
-                if damaged > 0 {
-                    tracing::warn!(run = %short(run), damaged, "damaged slots count as empty");
-                }
-                run.set_checked();
-                Ok(())
-            }
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Refusal::Expired),
+        let checked = run.store.check(&|| self.is_stopping());
+        let left = match checked {
+            Ok(damage) => self.salvage(run, damage),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(Refusal::ShuttingDown),
             Err(error) => Err(self.storage(&error)),
-        }
+        };
+        self.recount(run);
+        left?;
+        run.store.set_checked();
+        run.set_checked();
+        // Something may be due that nobody asks for any more.
+        run.set_dirty();
+        Ok(())
     }
 
-    /// Counts anew what the parties of `run` have put: damaged slots have gone.
-    fn recount(&self, run: &Run) {
+    /// Empties what is of no use without what was damaged, or never came to the disk.
+    fn salvage(&self, run: &Run, damage: Damage) -> Result<(), Refusal> {
+        let left = left(&run.record.spec, &RunDesk::new(self, run))?;
+        run.store.empty_all(&left.useless).map_err(|error| self.storage(&error))?;
+        let useless = left.useless.len();
+        if damage != Damage::default() || useless > 0 {
+            let (damaged, secret) = (damage.slots, damage.secret);
+            tracing::warn!(run = %short(run), damaged, secret, useless, "damaged slots count as empty");
+        }
+        if damage.secret && left.needs_secret { Err(Refusal::Expired) } else { Ok(()) }
+    }
+
+    /// Counts anew what the parties of `run` have put: slots that were damaged, or could not be synced, have gone.
+    pub(super) fn recount(&self, run: &Run) {
         let after = run.store.charges(run.members.len());
         let mut holding = run.holding();
         let before = holding.recount(after.clone());
@@ -297,12 +312,11 @@ impl Core {
         Some(self.members.get(*member).limits().name.clone())
     }
 
-    /// A connection leaves `run`. A service that stops loses no run by it.
-    pub(super) fn leave(&self, run: &Arc<Run>) {
-        if let Some(rest) = self.runs.leave(run, self.is_stopping()) {
-            self.ledger.release(&self.members, run);
-            self.hand_over(rest);
-        }
+    /// Forgets an empty run, after a while or because it has given way to another.
+    pub(super) fn forget(&self, run: &Arc<Run>) {
+        let rest = self.runs.forget(run);
+        self.ledger.release(&self.members, run);
+        self.hand_over(rest);
     }
 
     fn hand_over(&self, rest: Rest) {
@@ -355,9 +369,16 @@ impl Core {
                 self.end_if(&run, over, Counted::Expired, 0, may);
             }
         }
+        for run in self.runs.empty(self.keep.min(KEEP_EMPTY)) {
+            self.forget(&run);
+        }
         self.runs.forget_ended(self.keep, &self.store);
     }
 }
+
+/// How long a run is kept in which nobody has said anything: a party whose connection is lost just then, or that the
+/// disk had no room for, comes back.
+const KEEP_EMPTY: Duration = Duration::from_secs(120);
 
 /// How long the directory counts as failing after it has.
 const FAILING_FOR: Duration = Duration::from_secs(60);

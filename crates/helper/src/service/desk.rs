@@ -3,6 +3,7 @@
 use super::core::{Core, short};
 use super::metrics::{Counted, reason};
 use super::run::{Over, Run};
+use crate::store::Mark;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,13 +20,14 @@ use vesica_protocols::kmrs14::{Kind, Slot};
 pub(super) struct RunDesk<'a> {
     core: &'a Core,
     run: &'a Run,
+    mark: Mark,
     /// Of the size-hiding protocol: labels were made anew.
     has_relabelled: AtomicBool,
 }
 
 impl<'a> RunDesk<'a> {
     pub(super) fn new(core: &'a Core, run: &'a Run) -> Self {
-        Self { core, run, has_relabelled: AtomicBool::new(false) }
+        Self { core, run, mark: run.store.mark(), has_relabelled: AtomicBool::new(false) }
     }
 
     /// Notes in the log what a step has written that nothing else tells of.
@@ -52,6 +54,10 @@ impl Desk for RunDesk<'_> {
         }
         self.run.wake();
         Ok(())
+    }
+
+    fn settle(&self) -> io::Result<()> {
+        self.run.store.sync(self.mark)
     }
 
     fn is_filled(&self, slot: Slot) -> bool {
@@ -122,13 +128,28 @@ pub(super) fn work(core: &Core) {
 }
 
 fn take_steps(core: &Core, run: &Arc<Run>) {
+    // Its files are looked at when one of its parties comes, on the thread of that connection: a large run takes
+    // minutes, and others have steps to take.
+    if !run.is_checked() {
+        return;
+    }
     let steps = || {
-        core.check(run)?;
         let desk = RunDesk::new(core, run);
-        while !desk.stop() && advance(&run.record.spec, &desk)? {
+        loop {
+            // Nothing is made of what could be lost.
+            desk.settle().map_err(|_| Refusal::Storage)?;
+            if desk.stop() {
+                return Ok(());
+            }
+            match advance(&run.record.spec, &desk) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                // What is found wrong may be so because something could not be synced meanwhile.
+                Err(_) if run.store.mark() != desk.mark => return Err(Refusal::Storage),
+                Err(refusal) => return Err(refusal),
+            }
             desk.tell();
         }
-        Ok(())
     };
     let result = catch_unwind(AssertUnwindSafe(steps)).unwrap_or_else(|_| {
         tracing::error!(run = %short(run), "a step of the helper panicked");
@@ -142,6 +163,7 @@ fn take_steps(core: &Core, run: &Arc<Run>) {
         Ok(()) => {}
         Err(hindrance) if hindrance.passes() => {
             if hindrance == Refusal::Storage {
+                core.recount(run);
                 core.storage_fails();
             }
             let reason = reason(hindrance);

@@ -27,7 +27,7 @@ mod visits;
 pub use members::Changed;
 pub use options::{MetricsOptions, PartyLimits, ServiceOptions};
 
-use crate::store::{Store, StoreError};
+use crate::store::{Disk, Store, StoreError};
 use core::Core;
 use gate::Gate;
 use http::Pages;
@@ -105,9 +105,13 @@ impl Service {
     /// # Errors
     /// Any [`StartError`].
     pub fn start(options: ServiceOptions) -> Result<Self, StartError> {
+        Self::start_on(options, Disk::default())
+    }
+
+    pub(crate) fn start_on(options: ServiceOptions, disk: Disk) -> Result<Self, StartError> {
         let own = options.identity.public();
         are_sound(&options.parties, &own)?;
-        let (store, found) = Store::open(&options.state_dir, options.keeping)?;
+        let (store, found) = Store::open(&options.state_dir, options.keeping, disk)?;
         options.backend.check()?;
         let peers: Vec<_> = options.parties.iter().map(|party| party.identity).collect();
         let listening = ListenOptions { idle: options.idle, total: None };

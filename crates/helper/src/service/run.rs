@@ -44,6 +44,8 @@ pub(super) enum Turn {
 #[derive(Default)]
 struct State {
     over: Option<Over>,
+    /// It is about to be over, and nothing of it is told until it is.
+    is_ending: bool,
     /// Why the last computation did not get on; it is tried again when a party asks.
     hindrance: Option<Refusal>,
     /// Slots were filled that nobody has looked at.
@@ -54,6 +56,8 @@ struct State {
     visits: usize,
     /// When it was first seen that nobody may end it any more.
     bound_since: Option<Instant>,
+    /// Since when nobody is there and nothing was left.
+    empty_since: Option<Instant>,
 }
 
 /// A run, and those who wait for something of it.
@@ -81,7 +85,8 @@ impl Run {
         is_checked: bool,
     ) -> Self {
         let joined = store.joined() | 1 << record.opener;
-        let state = State { joined, is_checked, ..State::default() };
+        let empty_since = store.is_empty().then(Instant::now);
+        let state = State { joined, is_checked, empty_since, ..State::default() };
         let holding = Holding::new(store.charges(members.len()));
         Self {
             id,
@@ -110,21 +115,43 @@ impl Run {
         self.members.len() as u8
     }
 
+    /// How it came to its end. Waits where it is about to.
     pub(super) fn over(&self) -> Option<Over> {
-        self.state().over
+        let state = self.state();
+        let ended = self.changed.wait_while(state, |state| state.is_ending);
+        ended.unwrap_or_else(PoisonError::into_inner).over
     }
 
-    /// Ends it where `may` says so; false when it may not, or was over before. Nothing of it is told between the
-    /// two.
-    pub(super) fn end(&self, over: Over, may: impl FnOnce() -> bool) -> bool {
+    /// Whether it is about to be over.
+    pub(super) fn is_ending(&self) -> bool {
+        self.state().is_ending
+    }
+
+    /// Begins its end where `may` says so; false when it may not, or somebody else was before. Nothing of it is told
+    /// until [`end`](Self::end), and over [`over`](Self::over) all wait for that.
+    pub(super) fn begin_end(&self, may: impl FnOnce() -> bool) -> bool {
         let mut state = self.state();
-        let ends = state.over.is_none() && may();
-        if ends {
-            state.over = Some(over);
-        }
+        let begins = state.over.is_none() && !state.is_ending && may();
+        state.is_ending |= begins;
+        begins
+    }
+
+    /// As [`begin_end`](Self::begin_end), where nobody is there and nothing was left since before `than`.
+    pub(super) fn begin_to_forget(&self, than: Instant) -> bool {
+        let mut state = self.state();
+        let is_old = state.empty_since.is_some_and(|since| since <= than);
+        let begins = state.over.is_none() && !state.is_ending && is_old;
+        state.is_ending |= begins;
+        begins
+    }
+
+    /// It is over.
+    pub(super) fn end(&self, over: Over) {
+        let mut state = self.state();
+        state.over = Some(over);
+        state.is_ending = false;
         drop(state);
         self.changed.notify_all();
-        ends
     }
 
     /// Since when it is known that nobody may end it any more: from now on, where `is_bound` says so first now.
@@ -154,13 +181,16 @@ impl Run {
         let mut state = self.state();
         state.joined |= 1 << party;
         state.visits += 1;
+        state.empty_since = None;
     }
 
-    /// A connection is gone; says whether nobody is there and nothing was left.
-    pub(super) fn leave(&self) -> bool {
+    /// A connection is gone.
+    pub(super) fn leave(&self) {
         let mut state = self.state();
         state.visits -= 1;
-        state.visits == 0 && state.over.is_none() && self.store.is_empty()
+        if state.visits == 0 && state.over.is_none() && self.store.is_empty() {
+            state.empty_since = Some(Instant::now());
+        }
     }
 
     pub(super) fn has_visits(&self) -> bool {
@@ -210,12 +240,13 @@ impl Run {
     /// which nothing is of a run that is over.
     pub(super) fn wait(&self, limit: Duration, is_out: impl Fn() -> bool) -> bool {
         let state = self.state();
-        let waits =
-            |state: &mut State| state.over.is_none() && state.hindrance.is_none() && !is_out();
+        let waits = |state: &mut State| {
+            state.is_ending || state.over.is_none() && state.hindrance.is_none() && !is_out()
+        };
         let waited = self.changed.wait_timeout_while(state, limit, waits);
         // Looked at together, so that nobody ends it after it was found out.
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.over.is_none() && is_out()
+        state.over.is_none() && !state.is_ending && is_out()
     }
 
     /// Who has said hello, a bit each.
@@ -256,7 +287,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Keeping, Store};
+    use crate::store::{Disk, Keeping, Store};
     use std::sync::Barrier;
     use std::time::SystemTime;
     use vesica_protocols::kmrs14::{PartySpec, Spec};
@@ -264,7 +295,7 @@ mod tests {
     #[test]
     fn nothing_is_out_of_a_run_once_it_was_found_that_it_may_be_ended() {
         let dir = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(dir.path(), Keeping::Files).unwrap();
+        let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
         let party =
             |number| PartySpec { identity: [number; 32], max_rows: 9, min_rows: 0, receives: true };
         let spec = Spec {
@@ -281,17 +312,22 @@ mod tests {
         let ended = Over::Refused(Refusal::Ended { party: 1 });
         std::thread::scope(|scope| {
             let ending = scope.spawn(|| {
-                run.end(ended, || {
+                let ends = run.begin_end(|| {
                     is_found.wait();
                     std::thread::sleep(Duration::from_millis(100));
                     true
-                })
+                });
+                // What it takes to be over for good.
+                std::thread::sleep(Duration::from_millis(100));
+                run.end(ended);
+                ends
             });
             is_found.wait();
             assert!(!run.wait(Duration::ZERO, || true));
+            assert_eq!(run.over(), Some(ended), "it was waited for");
             assert!(ending.join().unwrap());
         });
-        assert!(!run.end(Over::Finished, || true), "it was over");
+        assert!(!run.begin_end(|| true), "it was over");
         assert_eq!(run.over(), Some(ended));
     }
 }

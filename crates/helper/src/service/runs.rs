@@ -23,19 +23,23 @@ struct Ended {
 }
 
 impl Ended {
-    /// A party has been told; keeps that, too.
-    fn tell(&mut self, id: &RunId, party: u8, store: &Store) {
+    /// A party has been told; gives what is to be kept of it, where that is new.
+    fn tell(&mut self, party: u8) -> Option<EndedRecord> {
         let untold = self.untold & !(1 << party);
-        if std::mem::replace(&mut self.untold, untold) != untold {
-            self.keep(id, store);
-        }
+        let is_new = std::mem::replace(&mut self.untold, untold) != untold;
+        is_new.then(|| self.record())
     }
 
-    fn keep(&self, id: &RunId, store: &Store) {
+    fn record(&self) -> EndedRecord {
         let Self { instance, refusal, untold, at: _, on_the_clock: at } = *self;
-        if let Err(error) = store.keep_ended(id, &EndedRecord { instance, refusal, untold, at }) {
-            tracing::warn!(error = %error.kind(), "how a run ended could not be kept");
-        }
+        EndedRecord { instance, refusal, untold, at }
+    }
+}
+
+/// Keeps how a run ended. Not under the lock of the table: the disk may take its time.
+fn keep(id: &RunId, ended: &EndedRecord, store: &Store) {
+    if let Err(error) = store.keep_ended(id, ended) {
+        tracing::warn!(error = %error.kind(), "how a run ended could not be kept");
     }
 }
 
@@ -64,6 +68,15 @@ pub(super) struct Entering<'a> {
     pub(super) known: Instance,
     /// Most runs it may be in.
     pub(super) max_runs: u32,
+}
+
+/// A party that was let in.
+pub(super) struct Entered {
+    /// The run; `None` for one that only looks.
+    pub(super) run: Option<Arc<Run>>,
+    pub(super) welcome: Welcome,
+    /// An empty run that gives way, to be [forgotten](Runs::forget).
+    pub(super) gives_way: Option<Arc<Run>>,
 }
 
 impl Runs {
@@ -102,14 +115,16 @@ impl Runs {
         &self,
         entering: Entering<'_>,
         store: &Arc<Store>,
-    ) -> Result<(Option<Arc<Run>>, Welcome), Refusal> {
-        let mut table = self.table();
+    ) -> Result<Entered, Refusal> {
+        let mut table = self.table_without(entering.id);
         // Another may have begun by now; how its own came to its end is told all the same.
         if let Some(ended) = table.ended.get_mut(&entering.id)
             && entering.known == ended.instance
         {
-            ended.tell(&entering.id, entering.party, store);
-            return Err(ended.refusal);
+            let (refusal, told) = (ended.refusal, ended.tell(entering.party));
+            drop(table);
+            told.inspect(|ended| keep(&entering.id, ended, store));
+            return Err(refusal);
         }
         let party = entering.party;
         let other_agreement = table.other_agreement(&entering.record, party);
@@ -123,52 +138,63 @@ impl Runs {
             let (present, instance) = (run.present(), run.record.instance);
             let welcome = Welcome { present, instance, other_agreement };
             if entering.purpose == Purpose::Look {
-                return Ok((None, welcome));
+                return Ok(Entered { run: None, welcome, gives_way: None });
             }
+            let mut gives_way = None;
             if run.joined() >> party & 1 == 0 {
-                table.has_room(&entering)?;
+                gives_way = table.make_room(&entering)?;
             }
             run.enter(party);
-            return Ok((Some(run), welcome));
+            return Ok(Entered { run: Some(run), welcome, gives_way });
         }
         if let Some(ended) = table.ended.get_mut(&entering.id)
             && entering.known == NO_INSTANCE
             && ended.untold >> party & 1 == 1
         {
-            ended.tell(&entering.id, party, store);
-            return Err(ended.refusal);
+            let (refusal, told) = (ended.refusal, ended.tell(party));
+            drop(table);
+            told.inspect(|ended| keep(&entering.id, ended, store));
+            return Err(refusal);
         }
         if entering.known != NO_INSTANCE {
             return Err(Refusal::Expired);
         }
         if entering.purpose == Purpose::Look {
             let welcome = Welcome { present: 0, instance: NO_INSTANCE, other_agreement };
-            return Ok((None, welcome));
+            return Ok(Entered { run: None, welcome, gives_way: None });
         }
-        table.has_room(&entering)?;
+        let gives_way = table.make_room(&entering)?;
         let (id, record, members) = (entering.id, entering.record, entering.members.to_vec());
         let welcome = Welcome { present: 0, instance: record.instance, other_agreement };
         let run = Arc::new(Run::new(id, record, store.run(&id), members, true));
         run.enter(party);
         table.open.insert(id, Arc::clone(&run));
-        Ok((Some(run), welcome))
+        Ok(Entered { run: Some(run), welcome, gives_way })
     }
 
-    /// A connection of a party ends. A run in which nobody has said anything goes with the last, unless runs are
-    /// to be `kept`; gives what is left of it to sweep.
-    pub(super) fn leave(&self, run: &Arc<Run>, kept: bool) -> Option<Rest> {
-        let mut table = self.table();
-        if !run.leave() || kept || !table.is_open(run) {
-            return None;
-        }
-        table.open.remove(&run.id);
+    /// Runs in which nobody has said anything for so long: to be [forgotten](Self::forget).
+    pub(super) fn empty(&self, keep: Duration) -> Vec<Arc<Run>> {
+        let Some(than) = Instant::now().checked_sub(keep) else { return Vec::new() };
+        let table = self.table();
+        table.open.values().filter(|run| run.begin_to_forget(than)).cloned().collect()
+    }
+
+    /// Takes out an empty run; gives what is left of it to sweep.
+    pub(super) fn forget(&self, run: &Arc<Run>) -> Rest {
         let (_, gone) = run.store.remove(0);
+        let mut table = self.table();
+        if table.is_open(run) {
+            table.open.remove(&run.id);
+        }
+        run.end(Over::Refused(Refusal::Expired));
         tracing::debug!(run = %short(run), "an empty run is forgotten");
-        Some(Rest::of(run, gone))
+        Rest::of(run, gone)
     }
 
     /// Ends a run where `may` says so, and takes it out; gives what is left to sweep. `None` when it may not be
     /// ended, or was over. `told` are the parties that know.
+    ///
+    /// The run is off the disk before anybody is told: it must not come back when the power fails.
     pub(super) fn close(
         &self,
         run: &Arc<Run>,
@@ -177,33 +203,44 @@ impl Runs {
         store: &Store,
         may: impl FnOnce() -> bool,
     ) -> Option<Rest> {
-        let mut table = self.table();
-        if !run.end(over, may) {
+        if !run.begin_end(may) {
             return None;
         }
+        // Without the table: the disk may take its time.
+        let ended = match over {
+            Over::Finished => None,
+            Over::Refused(refusal) => {
+                let (instance, untold) = (run.record.instance, run.joined() & !told);
+                let (at, on_the_clock) = (Instant::now(), SystemTime::now());
+                Some(Ended { instance, refusal, untold, at, on_the_clock })
+            }
+        };
+        // First, so that there is no moment in which neither the run nor its end is known.
+        if let Some(ended) = &ended {
+            keep(&run.id, &ended.record(), store);
+        }
+        let (_, gone) = run.store.remove(0);
+        let mut table = self.table();
         if table.is_open(run) {
             table.open.remove(&run.id);
         }
-        if let Over::Refused(refusal) = over {
-            let (instance, untold) = (run.record.instance, run.joined() & !told);
-            let (at, on_the_clock) = (Instant::now(), SystemTime::now());
-            let ended = Ended { instance, refusal, untold, at, on_the_clock };
-            // First, so that there is no moment in which neither the run nor its end is known.
-            ended.keep(&run.id, store);
+        if let Some(ended) = ended {
             table.ended.insert(run.id, ended);
             table.bound_ended(store);
         }
-        let (_, gone) = run.store.remove(0);
+        run.end(over);
         Some(Rest::of(run, gone))
     }
 
     /// A party has been told how `run` ended.
     pub(super) fn told(&self, run: &Run, party: u8, store: &Store) {
-        if let Some(ended) = self.table().ended.get_mut(&run.id)
-            && ended.instance == run.record.instance
-        {
-            ended.tell(&run.id, party, store);
-        }
+        let told = {
+            let mut table = self.table();
+            let ended = table.ended.get_mut(&run.id);
+            let ended = ended.filter(|ended| ended.instance == run.record.instance);
+            ended.and_then(|ended| ended.tell(party))
+        };
+        told.inspect(|ended| keep(&run.id, ended, store));
     }
 
     /// Forgets how runs ended that ended so long ago.
@@ -219,6 +256,17 @@ impl Runs {
         self.table().other_agreement(&run.record, party)
     }
 
+    /// The table when the run of this name is not about to be over.
+    fn table_without(&self, ending: RunId) -> MutexGuard<'_, Table> {
+        loop {
+            let table = self.table();
+            let run = table.open.get(&ending).filter(|run| run.is_ending()).cloned();
+            let Some(run) = run else { return table };
+            drop(table);
+            run.over();
+        }
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -229,17 +277,33 @@ impl Table {
         self.open.get(&run.id).is_some_and(|open| Arc::ptr_eq(open, run))
     }
 
-    /// Whether the party may be in one more run.
-    fn has_room(&self, entering: &Entering<'_>) -> Result<(), Refusal> {
+    /// Whether the party may be in one more run. One that it has begun, and in which nobody has said anything, gives
+    /// way; it is given to be [forgotten](Runs::forget).
+    fn make_room(&self, entering: &Entering<'_>) -> Result<Option<Arc<Run>>, Refusal> {
         let Some(member) = entering.members.get(usize::from(entering.party)) else {
             return Err(Refusal::NotAParty);
         };
         let is_in = |run: &&Arc<Run>| {
+            if run.is_ending() {
+                return false;
+            }
             let place = run.members.iter().position(|other| other == member);
             place.is_some_and(|place| run.joined() >> place & 1 == 1)
         };
         let count = self.open.values().filter(is_in).count();
-        if count < entering.max_runs as usize { Ok(()) } else { Err(Refusal::OverLimit) }
+        if count < entering.max_runs as usize {
+            return Ok(None);
+        }
+        if count > entering.max_runs as usize {
+            return Err(Refusal::OverLimit);
+        }
+        let now = Instant::now();
+        let empty = self
+            .open
+            .values()
+            .find(|run| run.opener() == *member && run.begin_to_forget(now))
+            .cloned();
+        empty.map(Some).ok_or(Refusal::OverLimit)
     }
 
     /// The agreement of another run of exactly the same parties in which another of them waits now, and this one

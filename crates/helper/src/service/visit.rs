@@ -7,8 +7,8 @@ use super::memory::Lease;
 use super::metrics::{Counted, reason};
 use super::options::PartyLimits;
 use super::run::{Over, Run};
-use super::runs::Entering;
-use crate::store::Record;
+use super::runs::{Entered, Entering};
+use crate::store::{Mark, Record};
 use crate::wire::{HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, Welcome};
 use rand::TryRng;
 use std::sync::Arc;
@@ -94,17 +94,18 @@ struct Visit<'a> {
 }
 
 /// A party in a run, and the run left when it is dropped.
-struct Seat<'a> {
-    core: &'a Core,
+struct Seat {
     run: Arc<Run>,
     party: u8,
+    /// Up to when this connection knows what is kept.
+    mark: Mark,
     /// Why nothing more is taken on this connection.
     refused: Option<Refusal>,
 }
 
-impl Drop for Seat<'_> {
+impl Drop for Seat {
     fn drop(&mut self) {
-        self.core.leave(&self.run);
+        self.run.leave();
     }
 }
 
@@ -149,11 +150,7 @@ impl<'a> Visit<'a> {
         self.channel()?.send(&Welcome::encode(Err(refusal)))
     }
 
-    fn admit(
-        &mut self,
-        purpose: Purpose,
-        told: &[u8],
-    ) -> Result<(Option<Seat<'a>>, Welcome), Refusal> {
+    fn admit(&mut self, purpose: Purpose, told: &[u8]) -> Result<(Option<Seat>, Welcome), Refusal> {
         let (known, spec) = told.split_first_chunk().ok_or(Refusal::BadRun)?;
         let spec = Spec::from_bytes(spec).ok_or(Refusal::BadRun)?;
         let id = spec.id();
@@ -185,16 +182,20 @@ impl<'a> Visit<'a> {
         let max_runs = self.limits.max_runs;
         let known = *known;
         let entering = Entering { id, record, party, members: &members, purpose, known, max_runs };
-        let (entered, mut welcome) =
+        let Entered { run, mut welcome, gives_way } =
             self.core.runs.enter(entering, &self.core.store).map_err(|refusal| match refusal {
                 Refusal::OverLimit => {
                     self.over(self.name(), "max_runs", u64::from(max_runs) + 1, max_runs.into())
                 }
                 refusal => refusal,
             })?;
-        let Some(run) = entered else { return Ok((None, welcome)) };
+        if let Some(empty) = gives_way {
+            self.core.forget(&empty);
+        }
+        let Some(run) = run else { return Ok((None, welcome)) };
         self.run = Some(short(&run));
-        let seat = Seat { core: self.core, run, party, refused: None };
+        let mark = run.store.mark();
+        let mut seat = Seat { run, party, mark, refused: None };
         let begun = seat.run.store.begin(&seat.run.record);
         if begun.map_err(|error| self.failed(&seat.run, &error))? {
             self.tell_of(&seat.run);
@@ -214,6 +215,10 @@ impl<'a> Visit<'a> {
         {
             return Err(over.refusal());
         }
+        seat.mark = seat.run.store.mark();
+        self.settle(&seat)?;
+        // Where its files have just been looked at.
+        self.core.consider(&seat.run);
         Ok((Some(seat), welcome))
     }
 
@@ -230,7 +235,7 @@ impl<'a> Visit<'a> {
         tracing::info!(%run, agreement, protocol, parties, max_rows, "run opened");
     }
 
-    fn converse(&mut self, seat: &mut Seat<'_>) -> Result<()> {
+    fn converse(&mut self, seat: &mut Seat) -> Result<()> {
         loop {
             self.core.visits.is_busy(self.number, false);
             let mut head = [0; HEAD_LEN];
@@ -257,6 +262,7 @@ impl<'a> Visit<'a> {
                 continue;
             }
             self.core.consider(&seat.run);
+            // `answer` has what was put here kept for good before it says anything.
             let answer = match seat.refused {
                 Some(refusal) => Err(refusal),
                 None => self.answer(seat, request)?,
@@ -284,7 +290,12 @@ impl<'a> Visit<'a> {
         }
     }
 
-    fn refuse(&mut self, seat: &mut Seat<'_>, refusal: Refusal) -> Result<()> {
+    /// Has all that was filled so far kept for good, before anybody is told of it or of what follows from it.
+    fn settle(&self, seat: &Seat) -> Result<(), Refusal> {
+        seat.run.store.sync(seat.mark).map_err(|error| self.failed(&seat.run, &error))
+    }
+
+    fn refuse(&mut self, seat: &mut Seat, refusal: Refusal) -> Result<()> {
         if seat.refused != Some(refusal) {
             self.note(refusal);
         }

@@ -1,6 +1,6 @@
 //! How runs ended, for those parties that have not heard of it.
 
-use super::file::{digest, read, sync_dir, write_new};
+use super::file::{digest, read};
 use super::{Keeping, RunId, Store, id_of, is_damage, name_of};
 use crate::wire::Instance;
 use std::ffi::OsStr;
@@ -64,16 +64,17 @@ impl Store {
         }
         let (dir, name, body) = (self.ended_dir(), name_of(id), ended.to_bytes());
         let new = self.root.join(self.fresh_name());
-        write_new(&new, &body, &digest(&name, &body), true)?;
-        fs::rename(&new, dir.join(name))?;
-        sync_dir(&dir)
+        self.disk.create(&new, &body, &digest(&name, &body))?;
+        self.disk.sync(&new)?;
+        self.disk.rename(&new, &dir.join(name))?;
+        self.disk.sync(&dir)
     }
 
     /// Forgets how the run `id` ended.
     pub(crate) fn forget_ended(&self, id: &RunId) {
         if self.keeping == Keeping::Files {
             // What stays is forgotten at the next start.
-            let _ = fs::remove_file(self.ended_dir().join(name_of(id)));
+            let _ = self.disk.remove_file(&self.ended_dir().join(name_of(id)));
         }
     }
 
@@ -103,6 +104,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Disk;
 
     #[test]
     fn how_a_run_ended_is_there_after_a_restart_and_a_damaged_one_is_not() {
@@ -111,7 +113,7 @@ mod tests {
         let refusal = Refusal::Ended { party: 3 };
         let ended = EndedRecord { instance: [4; 16], refusal, untold: 5, at };
         {
-            let (store, _) = Store::open(dir.path(), Keeping::Files).unwrap();
+            let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
             store.keep_ended(&[1; 32], &ended).unwrap();
             store.keep_ended(&[2; 32], &ended).unwrap();
             store.keep_ended(&[3; 32], &ended).unwrap();
@@ -120,7 +122,7 @@ mod tests {
         }
         let cut = dir.path().join("ended").join(name_of(&[3; 32]));
         fs::write(&cut, b"x").unwrap();
-        let (store, _) = Store::open(dir.path(), Keeping::Files).unwrap();
+        let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
         let found = store.find_ended().unwrap();
         assert_eq!(found, [([1; 32], EndedRecord { untold: 1, ..ended })]);
         assert!(!cut.exists());

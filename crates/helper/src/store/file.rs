@@ -1,8 +1,8 @@
 //! Files that appear whole, and whose damage shows.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use vesica_core::hash::derive;
 
@@ -22,37 +22,6 @@ pub(super) fn digest(name: &str, body: &[u8]) -> Digest {
 /// Makes `dir`, and what is above it, for its owner alone. One that is there stays as it is.
 pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
-}
-
-/// Writes `body` and its digest into the new file `path`, which must not be there. Nothing is left of it after an
-/// error.
-pub(super) fn write_new(
-    path: &Path,
-    body: &[u8],
-    digest: &Digest,
-    durable: bool,
-) -> io::Result<()> {
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|file| fill(file, body, digest, durable));
-    if written.is_err() {
-        let _ = fs::remove_file(path);
-    }
-    written
-}
-
-fn fill(mut file: File, body: &[u8], digest: &Digest, durable: bool) -> io::Result<()> {
-    file.write_all(body)?;
-    file.write_all(digest)?;
-    if durable { file.sync_all() } else { Ok(()) }
-}
-
-/// Puts what stands in the directory itself onto the disk.
-pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
 }
 
 /// The body of the file `dir`/`name`.

@@ -11,23 +11,28 @@
 //! DIR/scratch/                     intermediate data, in files without a name
 //! ```
 //!
-//! Every file ends with a digest of its name and its bytes, is written under another name and then renamed. A
-//! process that is killed loses nothing that it confirmed. Slots are not forced onto the disk, which would cost
-//! more than all the rest: after a power failure those of the last seconds may be damaged, which the digest shows;
-//! they count as empty, and the party puts them again. The helper's own secret alone is forced: what it has
-//! committed to it must be able to open.
+//! Every file ends with a digest of its name and its bytes, is written under another name and then renamed.
+//!
+//! A process that is killed loses nothing. Neither does a failure of the power of what somebody was told: before a
+//! party hears anything of a run, all that was written of it is on the disk, the files and their names
+//! ([`RunStore::sync`]); so it is before anything is computed from it, and before what says that a list is complete.
+//! What nobody was told may be lost, which the digest shows: it counts as empty. Bytes that rot on the disk show in
+//! the same way; what is lost with them is found by [`vesica_protocols::kmrs14::helper::left`].
 
+mod disk;
 mod ended;
 mod file;
+#[cfg(test)]
+pub(crate) mod power;
 mod record;
 mod run;
 
+pub(crate) use disk::Disk;
 pub(crate) use ended::EndedRecord;
 pub(crate) use record::{BESIDE_SLOT, Record, charge};
-pub(crate) use run::{Kept, RunStore};
+pub(crate) use run::{Damage, Kept, Mark, RunStore};
 
 use crate::scratch::FolderScratch;
-use file::{make_dir, write_new};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -84,6 +89,7 @@ pub enum StoreError {
 #[derive(Debug)]
 pub(crate) struct Store {
     root: PathBuf,
+    disk: Disk,
     keeping: Keeping,
     scratch: FolderScratch,
     next: AtomicU64,
@@ -100,6 +106,7 @@ impl Store {
     pub(crate) fn open(
         root: &Path,
         keeping: Keeping,
+        disk: Disk,
     ) -> Result<(Arc<Self>, Vec<Found>), StoreError> {
         let unusable = |path: &Path| {
             let path = path.to_path_buf();
@@ -120,9 +127,11 @@ impl Store {
         if is_foreign {
             return Err(unusable(root)(io::ErrorKind::DirectoryNotEmpty.into()));
         }
-        for dir in [root.to_path_buf(), root.join("runs"), root.join("ended"), root.join("gone")] {
-            make_dir(&dir).map_err(unusable(&dir))?;
+        file::make_dir(root).map_err(unusable(root))?;
+        for dir in [root.join("runs"), root.join("ended"), root.join("gone")] {
+            disk.make_dir(&dir).map_err(unusable(&dir))?;
         }
+        disk.sync(root).map_err(unusable(root))?;
         // One that was there before may have been open to others.
         fs::set_permissions(root, Permissions::from_mode(0o700)).map_err(unusable(root))?;
         let lock_path = root.join("lock");
@@ -139,6 +148,7 @@ impl Store {
         })?;
         let store = Arc::new(Self {
             root: root.to_path_buf(),
+            disk,
             keeping,
             scratch: FolderScratch::new(root.join("scratch")),
             next: AtomicU64::new(0),
@@ -147,6 +157,10 @@ impl Store {
             memory_bytes: AtomicU64::new(0),
             lock,
         });
+        // What a process before this one has taken out of sight must not come back half empty.
+        for dir in [root.join("gone"), root.join("runs")] {
+            store.disk.sync(&dir).map_err(unusable(&dir))?;
+        }
         store.empty(&root.join("gone"));
         let found = store.find().map_err(unusable(&root.join("runs")))?;
         Ok((store, found))
@@ -193,8 +207,8 @@ impl Store {
     /// What is in the way.
     pub(crate) fn check(&self) -> io::Result<()> {
         let path = self.root.join(self.fresh_name());
-        write_new(&path, &[0; 4096], &[0; file::DIGEST_LEN], false)?;
-        fs::remove_file(&path)
+        self.disk.create(&path, &[0; 4096], &[0; file::DIGEST_LEN])?;
+        self.disk.remove_file(&path)
     }
 
     fn fresh_name(&self) -> String {
@@ -229,11 +243,14 @@ impl Store {
         Ok(found)
     }
 
-    /// Takes the directory of a run out of sight; gives where it is now.
+    /// Takes the directory of a run out of sight, for good; gives where it is now.
     fn discard(&self, dir: &Path) -> Option<PathBuf> {
-        let gone = self.root.join("gone").join(self.fresh_name());
-        match fs::rename(dir, &gone) {
-            Ok(()) => Some(gone),
+        let [runs, gone] = ["runs", "gone"].map(|name| self.root.join(name));
+        let place = gone.join(self.fresh_name());
+        let moved = self.disk.rename(dir, &place);
+        // It must not come back with half of what was in it.
+        match moved.and_then(|()| self.disk.sync(&gone)).and_then(|()| self.disk.sync(&runs)) {
+            Ok(()) => Some(place),
             Err(error) => {
                 told_unless_missing(&error);
                 None
@@ -243,7 +260,7 @@ impl Store {
 
     /// Removes what a removed run has left. May take a while for a large one.
     pub(crate) fn sweep(&self, gone: Option<PathBuf>) {
-        if let Some(Err(error)) = gone.map(fs::remove_dir_all) {
+        if let Some(Err(error)) = gone.map(|gone| self.disk.remove_dir_all(&gone)) {
             told_unless_missing(&error);
         }
     }

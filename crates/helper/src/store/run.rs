@@ -2,12 +2,13 @@
 
 mod left;
 
+pub(crate) use left::Damage;
+
 use super::file::{self, Digest};
 use super::record::{Record, charge, file_name, labels_of};
 use super::{Keeping, RunId, Store, name_of};
 use rand::TryRng;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -47,6 +48,10 @@ enum Place {
 #[derive(Default)]
 struct Slots {
     held: BTreeMap<Slot, Held>,
+    /// Filled since the last sync.
+    unsynced: Vec<Slot>,
+    /// How often slots were lost because they could not be synced.
+    losses: u64,
     done: u16,
     /// It is said to be begun.
     is_begun: bool,
@@ -58,18 +63,29 @@ struct Slots {
     is_removed: bool,
 }
 
+/// Up to when a connection or a step knows what was kept: it may not rely on anything once something was lost since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark(u64);
+
 /// The slots of one run, the helper's secret and who is done.
+///
+/// Locks are taken in the order `syncing`, `files`, `slots`. The last is never held while a file is read or written:
+/// all parties are kept waiting by it, also those of other runs.
 pub(crate) struct RunStore {
     store: Arc<Store>,
     dir: PathBuf,
     slots: Mutex<Slots>,
+    /// Held while names change in the directory.
+    files: Mutex<()>,
+    /// Held while slots are synced.
+    syncing: Mutex<()>,
 }
 
 impl RunStore {
     pub(super) fn new(store: Arc<Store>, id: &RunId) -> Self {
         let dir = store.root.join("runs").join(name_of(id));
-        let slots = Slots { is_checked: true, ..Slots::default() };
-        Self { store, dir, slots: Mutex::new(slots) }
+        let slots = Mutex::new(Slots { is_checked: true, ..Slots::default() });
+        Self { store, dir, slots, files: Mutex::default(), syncing: Mutex::default() }
     }
 
     /// Keeps what the run is, where runs survive a restart, so that nobody is let into one that could be lost;
@@ -78,11 +94,56 @@ impl RunStore {
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::NotFound`] when the run was removed.
     pub(crate) fn begin(&self, record: &Record) -> io::Result<bool> {
-        let mut slots = self.slots();
         if self.store.keeping == Keeping::Files {
-            self.make_dir(&mut slots, record)?;
+            self.make_dir(record)?;
         }
-        Ok(!std::mem::replace(&mut slots.is_begun, true))
+        Ok(!std::mem::replace(&mut self.slots().is_begun, true))
+    }
+
+    /// What is kept is known up to now.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.slots().losses)
+    }
+
+    /// Returns once all that was filled so far outlasts a failure of the power, where runs outlast a restart at all.
+    /// What cannot be synced is emptied: whoever put it has not been told that it is kept, and puts it again.
+    ///
+    /// # Errors
+    /// Those of the file system, also when something was lost since `mark`.
+    pub(crate) fn sync(&self, mark: Mark) -> io::Result<()> {
+        let _one = lock(&self.syncing);
+        let slots = std::mem::take(&mut self.slots().unsynced);
+        if !slots.is_empty() && self.store.keeping == Keeping::Files {
+            let disk = &self.store.disk;
+            let synced = slots
+                .iter()
+                .try_for_each(|slot| disk.sync(&self.dir.join(file_name(*slot))))
+                .and_then(|()| disk.sync(&self.dir));
+            if let Err(error) = synced {
+                self.lose(&slots);
+                return Err(error);
+            }
+        }
+        if self.mark() == mark {
+            Ok(())
+        } else {
+            Err(io::Error::other("what could not be synced is lost"))
+        }
+    }
+
+    /// Empties slots, and the connections and steps that may rely on them notice.
+    fn lose(&self, lost: &[Slot]) {
+        let _files = lock(&self.files);
+        for slot in lost {
+            let _ = self.store.disk.remove_file(&self.dir.join(file_name(*slot)));
+        }
+        let mut slots = self.slots();
+        slots.losses += 1;
+        for slot in lost {
+            if let Some(held) = slots.held.remove(slot) {
+                self.count_out(&held);
+            }
+        }
     }
 
     /// Whether `body` is what stands in `slot`; `None` for an empty slot.
@@ -115,6 +176,10 @@ impl RunStore {
     /// # Errors
     /// As [`put`](Self::put).
     pub(crate) fn replace(&self, slot: Slot, body: &[u8], record: &Record) -> io::Result<()> {
+        // What a party may have been told is not put at risk.
+        if self.compare(slot, body) == Some(true) {
+            return Ok(());
+        }
         self.write(slot, body, record, true).map(drop)
     }
 
@@ -141,22 +206,31 @@ impl RunStore {
         }
         let name = file_name(slot);
         let digest = file::digest(&name, body);
-        self.make_dir(&mut self.slots(), record)?;
+        self.make_dir(record)?;
+        let disk = &self.store.disk;
         let new = self.dir.join(self.store.fresh_name());
-        file::write_new(&new, body, &digest, false)?;
-        let mut slots = self.slots();
-        let kept = if slots.is_removed {
-            Err(io::ErrorKind::NotFound.into())
-        } else if slots.held.contains_key(&slot) && !replace {
-            Ok(false)
-        } else {
-            let held = Held { len, labels, place: Place::File(Some(digest)) };
-            fs::rename(&new, self.dir.join(name))
-                .and_then(|()| self.insert(&mut slots, slot, held, replace))
+        disk.create(&new, body, &digest)?;
+        let files = lock(&self.files);
+        let may = {
+            let slots = self.slots();
+            match slots.is_removed {
+                true => Err(io::ErrorKind::NotFound.into()),
+                false => Ok(replace || !slots.held.contains_key(&slot)),
+            }
         };
-        drop(slots);
+        let kept = may.and_then(|may| {
+            if !may {
+                return Ok(false);
+            }
+            disk.rename(&new, &self.dir.join(name))?;
+            let held = Held { len, labels, place: Place::File(Some(digest)) };
+            let mut slots = self.slots();
+            slots.unsynced.push(slot);
+            self.insert(&mut slots, slot, held, replace)
+        });
+        drop(files);
         if !matches!(kept, Ok(true)) {
-            let _ = fs::remove_file(&new);
+            let _ = disk.remove_file(&new);
         }
         kept
     }
@@ -176,32 +250,52 @@ impl RunStore {
         Ok(true)
     }
 
-    fn make_dir(&self, slots: &mut Slots, record: &Record) -> io::Result<()> {
-        // Another run may have the same directory by now.
-        if slots.is_removed {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        if slots.has_dir {
+    fn make_dir(&self, record: &Record) -> io::Result<()> {
+        let has_dir = || {
+            let slots = self.slots();
+            // Another run may have the same directory by now.
+            let has_dir = (!slots.is_removed).then_some(slots.has_dir);
+            has_dir.ok_or(io::Error::from(io::ErrorKind::NotFound))
+        };
+        if has_dir()? {
             return Ok(());
         }
-        let made = file::make_dir(&self.dir).and_then(|()| self.write_record(record));
+        let _files = lock(&self.files);
+        if has_dir()? {
+            return Ok(());
+        }
+        let disk = &self.store.disk;
+        // What of an earlier run could not be removed must not get mixed up with this one.
+        if self.dir.try_exists()? {
+            let gone = self.store.discard(&self.dir).ok_or(io::ErrorKind::AlreadyExists)?;
+            self.store.sweep(Some(gone));
+        }
+        let made = disk.make_dir(&self.dir).and_then(|()| self.write_record(record));
         if made.is_err() {
             // Without the record the rest is worth nothing, and nobody would sweep it.
-            let _ = fs::remove_dir_all(&self.dir);
+            let _ = disk.remove_dir_all(&self.dir);
         }
-        slots.has_dir = made.is_ok();
+        self.slots().has_dir = made.is_ok();
         made
     }
 
+    /// On the disk before anybody hears of the run: who was let in comes back to it.
     fn write_record(&self, record: &Record) -> io::Result<()> {
         if self.store.keeping != Keeping::Files {
             return Ok(());
         }
-        let body = record.to_bytes();
+        self.write_synced(RUN_FILE, &record.to_bytes())?;
+        self.store.disk.sync(&self.store.root.join("runs"))
+    }
+
+    /// A file that is on the disk, with its name, when this returns.
+    fn write_synced(&self, name: &str, body: &[u8]) -> io::Result<()> {
+        let disk = &self.store.disk;
         let new = self.dir.join(self.store.fresh_name());
-        // Not forced onto the disk either: a run begun just before a power failure begins anew.
-        file::write_new(&new, &body, &file::digest(RUN_FILE, &body), false)?;
-        fs::rename(&new, self.dir.join(RUN_FILE))
+        disk.create(&new, body, &file::digest(name, body))?;
+        disk.sync(&new)?;
+        disk.rename(&new, &self.dir.join(name))?;
+        disk.sync(&self.dir)
     }
 
     /// The bytes of a slot.
@@ -280,16 +374,22 @@ impl RunStore {
     /// # Errors
     /// Those of the file system, or when the system gives no random numbers.
     pub(crate) fn secret(&self, record: &Record) -> io::Result<[u8; SECRET_LEN]> {
-        let mut slots = self.slots();
-        if let Some(secret) = &slots.secret {
-            return Ok(**secret);
+        let is_kept = self.store.keeping == Keeping::Files;
+        if is_kept {
+            self.make_dir(record)?;
         }
-        if slots.is_removed {
-            return Err(io::ErrorKind::NotFound.into());
+        let _files = lock(&self.files);
+        {
+            let slots = self.slots();
+            if let Some(secret) = &slots.secret {
+                return Ok(**secret);
+            }
+            if slots.is_removed {
+                return Err(io::ErrorKind::NotFound.into());
+            }
         }
         let path = self.dir.join(SECRET_FILE);
-        let is_kept = self.store.keeping == Keeping::Files;
-        let secret = if is_kept && slots.has_dir && path.try_exists()? {
+        let secret = if is_kept && path.try_exists()? {
             let body = Zeroizing::new(file::read(&self.dir, SECRET_FILE)?.0);
             Zeroizing::new(*body.first_chunk().ok_or(io::ErrorKind::InvalidData)?)
         } else {
@@ -299,48 +399,62 @@ impl RunStore {
                 .map_err(|_| io::Error::from(io::ErrorKind::Other))?;
             // On the disk before anything is made of it: what was committed to must be opened.
             if is_kept {
-                self.make_dir(&mut slots, record)?;
-                let new = self.dir.join(self.store.fresh_name());
-                file::write_new(&new, &*secret, &file::digest(SECRET_FILE, &*secret), true)?;
-                fs::rename(&new, &path)?;
-                file::sync_dir(&self.dir)?;
+                self.write_synced(SECRET_FILE, &*secret)?;
             }
             secret
         };
-        Ok(**slots.secret.insert(secret))
+        Ok(**self.slots().secret.insert(secret))
     }
 
-    /// Notes that `party` has all it needs; gives the bits of all that have.
+    /// Notes that `party` has all it needs; gives the bits of all that have. It is on the disk when this returns.
     ///
     /// # Errors
     /// Those of the file system.
     pub(crate) fn mark_done(&self, party: u8, record: &Record) -> io::Result<u16> {
-        let mut slots = self.slots();
         let bit = 1_u16.checked_shl(party.into()).unwrap_or(0);
-        if slots.done & bit == 0 {
-            if self.store.keeping == Keeping::Files {
-                self.make_dir(&mut slots, record)?;
-                let name = format!("done-{party:02x}");
-                let new = self.dir.join(self.store.fresh_name());
-                file::write_new(&new, &[], &file::digest(&name, &[]), false)?;
-                fs::rename(&new, self.dir.join(name))?;
-            }
-            slots.done |= bit;
+        let is_kept = self.store.keeping == Keeping::Files;
+        if is_kept {
+            self.make_dir(record)?;
         }
+        let _files = lock(&self.files);
+        {
+            let slots = self.slots();
+            if slots.is_removed {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            if slots.done & bit != 0 {
+                return Ok(slots.done);
+            }
+        }
+        if is_kept {
+            self.write_synced(&format!("done-{party:02x}"), &[])?;
+        }
+        let mut slots = self.slots();
+        slots.done |= bit;
         Ok(slots.done)
     }
 
+    /// The parties that are done, a bit each.
+    pub(crate) fn done(&self) -> u16 {
+        self.slots().done
+    }
+
     /// Forgets everything; gives what each of the first `parties` parties had filled, and what is left to
-    /// [sweep](Store::sweep).
+    /// [sweep](Store::sweep). It does not come back, also when the power fails.
     pub(crate) fn remove(&self, parties: usize) -> (Vec<u64>, Option<PathBuf>) {
-        let mut slots = self.slots();
-        let charges = charges(&slots, parties);
-        slots.is_removed = true;
-        slots.secret = None;
-        for held in std::mem::take(&mut slots.held).values() {
-            self.count_out(held);
-        }
-        let gone = std::mem::take(&mut slots.has_dir).then(|| self.store.discard(&self.dir));
+        let _files = lock(&self.files);
+        let (charges, has_dir) = {
+            let mut slots = self.slots();
+            let charges = charges(&slots, parties);
+            slots.is_removed = true;
+            slots.secret = None;
+            slots.unsynced.clear();
+            for held in std::mem::take(&mut slots.held).values() {
+                self.count_out(held);
+            }
+            (charges, std::mem::take(&mut slots.has_dir))
+        };
+        let gone = has_dir.then(|| self.store.discard(&self.dir));
         (charges, gone.flatten())
     }
 
@@ -360,8 +474,12 @@ impl RunStore {
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slots)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn charges(slots: &Slots, parties: usize) -> Vec<u64> {

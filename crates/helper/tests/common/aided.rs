@@ -10,7 +10,7 @@ use vesica_helper::{Remote, Service};
 use vesica_labels::{Bits, List, MemoryScratch};
 use vesica_net::Progress;
 use vesica_protocols::kmrs14::{
-    Boards, Kind, Matched, Means, Run, SEAL_LEN, Seal, Slot, Spec, run,
+    Boards, Kind, Matched, Means, Memory, Run, SEAL_LEN, Seal, Slot, Spec, run,
 };
 
 struct NoSeal;
@@ -47,6 +47,17 @@ pub fn is_right(matched: &Matched, rows: u64) -> bool {
 
 /// Runs a party with these rows to its answer; does not say that it is done.
 pub fn run_party(remote: &Remote, spec: &Spec, party: usize, rows: u64) -> Result<Matched> {
+    run_party_that_remembers(remote, spec, party, rows, &Trusting)
+}
+
+/// The same with what the party remembers of the run.
+pub fn run_party_that_remembers(
+    remote: &Remote,
+    spec: &Spec,
+    party: usize,
+    rows: u64,
+    memory: &dyn Memory,
+) -> Result<Matched> {
     let parties = spec.parties.len();
     let scales: Vec<u32> = (0..parties).map(|party| spec.largest_scale(party)).collect();
     let mut board = remote.open()?;
@@ -60,7 +71,6 @@ pub fn run_party(remote: &Remote, spec: &Spec, party: usize, rows: u64) -> Resul
     let (secret, own_secret) = (Secret::new([5; 32]), Secret::new([party as u8; 32]));
     let seal = &NoSeal;
     let (secret, own_secret, scales) = (&secret, &own_secret, &scales[..]);
-    let memory = &Trusting;
     let run_of = Run { spec, party: party as u8, scales, secret, own_secret, seal, memory };
     let pool = pool();
     let means =

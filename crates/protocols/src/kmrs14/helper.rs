@@ -3,6 +3,8 @@
 //! Nothing here waits. [`advance`] does whatever can be done with what is there, and may be asked again at any
 //! time, also after a restart in the middle: what it writes depends on the slots and the run's secret alone.
 
+mod left;
+mod lists;
 mod opening;
 
 use super::outer;
@@ -13,11 +15,11 @@ use super::spec::Spec;
 use std::io;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Refusal, Secret};
-use vesica_labels::{
-    Bits, Format, List, ListError, Scratch, Segments, Sorted, Spool, count_segment,
-};
+use vesica_labels::{Bits, Format, List, Scratch, Sorted, Spool, count_segment};
 use vesica_net::Pool;
 
+pub use left::{Left, left};
+use lists::{Stored, counts, is_whole, of_list, sum};
 use opening::Opened;
 
 const NONCE_LABEL: &str = "vesica kmrs14 2026 commitment nonce v1";
@@ -52,6 +54,15 @@ pub trait Desk: Sync {
     /// # Errors
     /// Those of the file system, such as a full disk.
     fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()>;
+
+    /// Returns once all that was filled so far outlasts a failure of the power, so that what is written next never
+    /// stands without it. A place that outlasts none has nothing to do.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn settle(&self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Whether a slot is filled.
     fn is_filled(&self, slot: Slot) -> bool;
@@ -128,7 +139,8 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
                 && scale <= spec.largest_scale(party)
         }
         Share => slot.part == 0 && body.len() <= Slot::SHARE_MAX_LEN,
-        Labels => is_segment(format) && !desk.is_filled(Slot::new(Size, slot.party)),
+        // After the list was complete this one is empty only where it was lost.
+        Labels => is_segment(format),
         Size => {
             let size = body.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
             let (Some(format), Some(size), true) = (format, size, is_one(8)) else {
@@ -137,14 +149,21 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
             if size < spec.list_len(spec.parties[party].min_rows) {
                 return Err(Refusal::TooFew { party: slot.party });
             }
-            spec.takes(party, format, size) && is_complete(spec, desk, slot.party, format, size)
+            spec.takes(party, format, size) && is_complete(spec, desk, slot.party, format, size)?
         }
         Opened => {
             is_segment(formats.map(|formats| outer::inner_format(spec, &formats, party)))
                 && desk.is_filled(Slot::new(Commitment, slot.party))
         }
-        Seen | OuterSecret => {
-            is_one(DIGEST_LEN) && desk.is_filled(Slot::new(Commitment, slot.party))
+        Seen => is_one(DIGEST_LEN) && desk.is_filled(Slot::new(Commitment, slot.party)),
+        // All of the list is there first: what is not there later was lost, and is nobody's fault.
+        OuterSecret => {
+            is_one(DIGEST_LEN)
+                && desk.is_filled(Slot::new(Commitment, slot.party))
+                && formats.is_some_and(|formats| {
+                    let format = outer::inner_format(spec, &formats, party);
+                    is_whole(desk, Opened, slot.party, format.segments())
+                })
         }
         TossShare => is_one(DIGEST_LEN),
         Relayed => {
@@ -164,13 +183,19 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
 }
 
 /// Whether the list of `party` is there and has `size` labels.
-fn is_complete(spec: &Spec, desk: &dyn Desk, party: u8, format: Format, size: u64) -> bool {
+fn is_complete(
+    spec: &Spec,
+    desk: &dyn Desk,
+    party: u8,
+    format: Format,
+    size: u64,
+) -> Result<bool, Refusal> {
     // The helper does not have the second list of the size-hiding protocol.
     if spec.variant.hides_size() && party == 1 {
-        return true;
+        return Ok(true);
     }
-    let counts = counts(desk, Kind::Labels, party, format);
-    counts.is_ok_and(|counts| counts.iter().map(|count| u64::from(*count)).sum::<u64>() == size)
+    let counts = counts(desk, Kind::Labels, party, format)?;
+    Ok(counts.is_some_and(|counts| sum(&counts) == size))
 }
 
 /// Whether a filled slot may be read yet. In the fair protocol no answer is out before both parties can have theirs; in
@@ -187,9 +212,15 @@ pub fn is_out(spec: &Spec, desk: &dyn Desk, slot: Slot) -> bool {
 }
 
 /// Whether a party may still end the run for all. In the fair protocol not when both have opened their lists: what one
-/// of them then learns the other is to learn, too.
+/// of them then learns the other is to learn, too. Nor later, when what they opened is lost and the answers are there.
 pub fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
-    spec.variant != Variant::Fair || !is_by_all(spec, desk, Kind::OuterSecret)
+    spec.variant != Variant::Fair
+        || !is_by_all(spec, desk, Kind::OuterSecret) && !is_opened(spec, desk)
+}
+
+/// Whether the fair protocol has found both lists in order, so that an answer may have been told.
+fn is_opened(spec: &Spec, desk: &dyn Desk) -> bool {
+    (0..spec.parties.len() as u8).any(|party| desk.is_filled(Slot::new(Kind::Opening, party)))
 }
 
 fn is_by_all(spec: &Spec, desk: &dyn Desk, kind: Kind) -> bool {
@@ -249,8 +280,7 @@ impl Steps<'_> {
     fn answer(&self) -> Result<bool, Refusal> {
         let receivers =
             || self.parties().filter(|party| self.spec.parties[usize::from(*party)].receives);
-        let is_told = |party| self.desk.is_filled(self.last_part(Kind::Answer, party));
-        if !self.filled_by_all(Kind::Size) || receivers().all(is_told) {
+        if !self.filled_by_all(Kind::Size) || self.is_answered(receivers())? {
             return Ok(false);
         }
         let Some(bits) = self.intersect()? else { return Ok(false) };
@@ -275,6 +305,8 @@ impl Steps<'_> {
             commitment.update(bits.as_bytes());
             commitments.extend_from_slice(&commitment.finish());
         }
+        // What was committed to must be there to be opened.
+        self.settle()?;
         self.parties()
             .try_for_each(|party| self.write(Slot::new(Kind::Commitment, party), &commitments))?;
         Ok(true)
@@ -286,7 +318,12 @@ impl Steps<'_> {
     /// outer one is a dummy of the other party's: its list would be as it should be, and the other alone would
     /// find a fault in the answer.
     fn open(&self) -> Result<bool, Refusal> {
-        if !self.filled_by_all(Kind::OuterSecret) || self.filled_by_all(Kind::Opening) {
+        // Both lists were in order once. What is lost of them since keeps nobody from its answer.
+        if is_opened(self.spec, self.desk) {
+            return self.tell();
+        }
+        let there = [Kind::Size, Kind::Commitment, Kind::OuterSecret];
+        if !there.iter().all(|kind| self.filled_by_all(*kind)) {
             return Ok(false);
         }
         let [first, second] = [0, 1].map(|party| self.read(Slot::new(Kind::OuterSecret, party)));
@@ -310,22 +347,7 @@ impl Steps<'_> {
         if first(Opened::AtOdds).is_some() {
             return Err(Refusal::AtOdds);
         }
-        for party in self.parties() {
-            let mut part = 0;
-            loop {
-                let body = self.read(Slot::part(Kind::Kept, party, part))?;
-                self.write(Slot::part(Kind::Answer, party, part), &body)?;
-                part += 1;
-                if !self.desk.is_filled(Slot::part(Kind::Kept, party, part)) {
-                    break;
-                }
-            }
-        }
-        for party in self.parties() {
-            let nonce = self.nonce(party)?;
-            self.write(Slot::new(Kind::Opening, party), &nonce)?;
-        }
-        Ok(true)
+        self.tell()
     }
 
     /// Figure 4, step 4: the key that the second party and the helper toss; the helper commits first.
@@ -349,18 +371,13 @@ impl Steps<'_> {
     fn relabel(&self) -> Result<bool, Refusal> {
         let format = self.formats[0];
         let there = [Slot::new(Kind::Size, 0), Slot::new(Kind::TossShare, 1)];
-        if !there.iter().all(|slot| self.desk.is_filled(*slot)) {
+        if !there.iter().all(|slot| self.desk.is_filled(*slot)) || self.is_relabelled()? {
             return Ok(false);
         }
-        let last = [Slot::part(Kind::Relabelled, 0, format.segments() - 1), self.last_places()?];
-        if last.iter().all(|slot| self.desk.is_filled(*slot)) {
-            return Ok(false);
-        }
+        let Some(counts) = self.counts_of_list(0)? else { return Ok(false) };
         let own = derive(TOSS_LABEL, &[&self.desk.secret().map_err(storage)?]);
         let share = self.read(Slot::new(Kind::TossShare, 1))?;
         let key = outer::relabelling_key(tossed_key(&own, &share).expose());
-        let counts = counts(self.desk, Kind::Labels, 0, format)
-            .map_err(|_| Refusal::Malformed { party: 0 })?;
         let stored = Stored { desk: self.desk, kind: Kind::Labels, party: 0 };
         let list =
             List::new(format, &counts, &stored).map_err(|_| Refusal::Malformed { party: 0 })?;
@@ -400,7 +417,6 @@ impl Steps<'_> {
                 }
             }
             let bytes = sorted.encode(&segment).map_err(storage)?;
-            // The last segment says that all of this is there.
             if index + 1 == format.segments() {
                 self.write(Slot::part(Kind::Places, 0, part), &places)?;
             }
@@ -411,9 +427,22 @@ impl Steps<'_> {
         if total == len { Ok(()) } else { Err(Refusal::Internal) }
     }
 
-    fn last_places(&self) -> Result<Slot, Refusal> {
-        let size = self.size(0)?;
-        Ok(Slot::part(Kind::Places, 0, (size / Slot::PLACES_PART_LEN) as u32))
+    /// Whether both what the first party compares and π_3 are there.
+    fn is_relabelled(&self) -> Result<bool, Refusal> {
+        let places = (self.size(0)? / Slot::PLACES_PART_LEN) as u32 + 1;
+        Ok(is_whole(self.desk, Kind::Relabelled, 0, self.formats[0].segments())
+            && is_whole(self.desk, Kind::Places, 0, places))
+    }
+
+    /// Whether all that each of `parties` is told is there.
+    fn is_answered(&self, parties: impl Iterator<Item = u8>) -> Result<bool, Refusal> {
+        for party in parties {
+            let parts = answer_parts(self.size(party)?);
+            if !is_whole(self.desk, Kind::Answer, party, parts) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn intersect(&self) -> Result<Option<Vec<Bits>>, Refusal> {
@@ -423,10 +452,9 @@ impl Steps<'_> {
             .collect();
         let mut lists = Vec::new();
         for (stored, format) in stored.iter().zip(&self.formats) {
-            let malformed = Refusal::Malformed { party: stored.party };
-            let counts =
-                counts(self.desk, Kind::Labels, stored.party, *format).map_err(|_| malformed)?;
-            lists.push(List::new(*format, &counts, stored).map_err(|_| malformed)?);
+            let Some(counts) = self.counts_of_list(stored.party)? else { return Ok(None) };
+            let list = List::new(*format, &counts, stored);
+            lists.push(list.map_err(|error| of_list(error, stored.party))?);
         }
         self.desk.common(&lists).map_err(|failure| match failure {
             CommonFailure::Malformed { list } => Refusal::Malformed { party: list as u8 },
@@ -450,11 +478,6 @@ impl Steps<'_> {
         Ok(derive(NONCE_LABEL, &[&self.desk.secret().map_err(storage)?, &[party]]))
     }
 
-    fn last_part(&self, kind: Kind, party: u8) -> Slot {
-        let size = self.size(party).unwrap_or(0);
-        Slot::part(kind, party, answer_parts(size) - 1)
-    }
-
     /// Writes an answer in parts, at least one.
     fn write_parts(&self, kind: Kind, party: u8, bytes: &[u8]) -> Result<(), Refusal> {
         let parts = bytes.chunks(Slot::ANSWER_PART_LEN as usize);
@@ -471,41 +494,14 @@ impl Steps<'_> {
     fn write(&self, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
         self.desk.write(slot, body).map_err(storage)
     }
+
+    fn settle(&self) -> Result<(), Refusal> {
+        self.desk.settle().map_err(storage)
+    }
 }
 
 fn storage(_: io::Error) -> Refusal {
     Refusal::Storage
-}
-
-fn of_list(error: ListError, party: u8) -> Refusal {
-    match error {
-        ListError::Malformed => Refusal::Malformed { party },
-        _ => Refusal::Storage,
-    }
-}
-
-/// Number of labels of each segment of a list; an error when one is missing or malformed.
-fn counts(desk: &dyn Desk, kind: Kind, party: u8, format: Format) -> io::Result<Vec<u32>> {
-    let one = |index| {
-        let head = desk.head(Slot::part(kind, party, index), 4)?;
-        head.first_chunk()
-            .map(|count| u32::from_le_bytes(*count))
-            .ok_or(io::ErrorKind::InvalidData.into())
-    };
-    (0..format.segments()).map(one).collect()
-}
-
-/// A list on the desk.
-struct Stored<'a> {
-    desk: &'a dyn Desk,
-    kind: Kind,
-    party: u8,
-}
-
-impl Segments for Stored<'_> {
-    fn read(&self, index: u32) -> io::Result<Vec<u8>> {
-        self.desk.read(Slot::part(self.kind, self.party, index))
-    }
 }
 
 /// Parts of the answer to a list of `len` labels.

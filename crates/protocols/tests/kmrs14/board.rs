@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
-use vesica_labels::{Bits, List, MemoryScratch, Scratch, ScratchFile, join};
+use vesica_labels::{Bits, List, ListError, MemoryScratch, Scratch, ScratchFile, join};
 use vesica_net::{Pool, Progress};
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
@@ -98,6 +98,20 @@ impl Helper {
         }
     }
 
+    /// The same run without these slots; its parties remember what they have seen.
+    pub(crate) fn without(&self, lost: &[Slot]) -> Self {
+        let rest = Self::new(self.spec.clone());
+        let slots = self.slots().into_iter().filter(|(slot, _)| !lost.contains(slot));
+        *rest.slots.lock().unwrap() = slots.collect();
+        *rest.remembered.lock().unwrap() = self.remembered.lock().unwrap().clone();
+        rest
+    }
+
+    /// A slot is empty again.
+    pub(crate) fn lose(&self, slot: Slot) {
+        self.slots.lock().unwrap().remove(&slot);
+    }
+
     /// All that was put and computed.
     pub(crate) fn slots(&self) -> BTreeMap<Slot, Vec<u8>> {
         self.slots.lock().unwrap().clone()
@@ -172,8 +186,10 @@ impl Desk for Helper {
         false
     }
     fn common(&self, lists: &[List<'_>]) -> std::result::Result<Option<Vec<Bits>>, CommonFailure> {
-        join::common(lists, &self.pool, &|| false)
-            .map_err(|(list, _)| CommonFailure::Malformed { list })
+        join::common(lists, &self.pool, &|| false).map_err(|(list, error)| match error {
+            ListError::Io(_) => CommonFailure::Storage,
+            _ => CommonFailure::Malformed { list },
+        })
     }
 }
 

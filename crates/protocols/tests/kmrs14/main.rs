@@ -4,4 +4,5 @@
 mod board;
 mod cheats;
 mod laws;
+mod lost;
 mod room;

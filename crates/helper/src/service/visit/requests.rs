@@ -28,7 +28,7 @@ impl<'a> Visit<'a> {
     /// The body of the reply to anything but a put.
     pub(super) fn answer(
         &mut self,
-        seat: &Seat<'_>,
+        seat: &Seat,
         request: Request,
     ) -> Result<Result<Reading<'a>, Refusal>> {
         let (run, party) = (&seat.run, seat.party);
@@ -40,6 +40,9 @@ impl<'a> Visit<'a> {
             (Some(over), _) => return Ok(Err(over.refusal())),
             (None, _) if self.core.is_stopping() => return Ok(Err(Refusal::ShuttingDown)),
             _ => {}
+        }
+        if let Err(refusal) = self.settle(seat) {
+            return Ok(Err(refusal));
         }
         let answer = match request {
             Request::Get { slot } if slot.may_be_got_by(party, &run.record.spec) => {
@@ -57,7 +60,7 @@ impl<'a> Visit<'a> {
         Ok(answer.map(Reading::from))
     }
 
-    pub(super) fn keep(&self, seat: &Seat<'_>, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
+    pub(super) fn keep(&self, seat: &Seat, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
         let (run, party) = (&seat.run, seat.party);
         if let Some(over) = run.over() {
             return Err(over.refusal());
@@ -75,8 +78,16 @@ impl<'a> Visit<'a> {
         }
         let desk = RunDesk::new(self.core, run);
         // What does not fit because the run has just come to its end is not malformed.
-        check_put(&run.record.spec, &desk, slot, body)
-            .map_err(|refusal| run.over().map_or(refusal, Over::refusal))?;
+        // Nor is what does not fit because something before it could not be synced: the party puts it again.
+        check_put(&run.record.spec, &desk, slot, body).map_err(|refusal| match run.over() {
+            Some(over) => over.refusal(),
+            None if run.store.mark() != seat.mark => Refusal::Storage,
+            None => refusal,
+        })?;
+        // Of what says that a list is complete nothing must be left without the list, and so on.
+        if !matches!(slot.kind, Kind::Labels | Kind::Opened | Kind::Relayed | Kind::Found) {
+            self.settle(seat)?;
+        }
         let kept = match slot.kind {
             Kind::Hello => self.put_hello(seat, &desk, slot, body)?,
             _ => self.put(seat, slot, body)?,
@@ -106,7 +117,7 @@ impl<'a> Visit<'a> {
     /// Keeps a hello, for which and for all that follows it there must be room.
     fn put_hello(
         &self,
-        seat: &Seat<'_>,
+        seat: &Seat,
         desk: &RunDesk<'_>,
         slot: Slot,
         body: &[u8],
@@ -131,7 +142,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Keeps any other slot, within what is reserved.
-    fn put(&self, seat: &Seat<'_>, slot: Slot, body: &[u8]) -> Result<io::Result<Kept>, Refusal> {
+    fn put(&self, seat: &Seat, slot: Slot, body: &[u8]) -> Result<io::Result<Kept>, Refusal> {
         let (run, party) = (&seat.run, usize::from(seat.party));
         let bytes = charge(body.len() as u64);
         let mut fits = run.holding().put(party, bytes);
@@ -156,7 +167,7 @@ impl<'a> Visit<'a> {
         Ok(kept)
     }
 
-    fn get(&mut self, seat: &Seat<'_>, slot: Slot) -> Result<Result<Reading<'a>, Refusal>> {
+    fn get(&mut self, seat: &Seat, slot: Slot) -> Result<Result<Reading<'a>, Refusal>> {
         let (run, core) = (&seat.run, self.core);
         let started = Instant::now();
         let (mut told, mut looked_at) = (None, None::<Instant>);
@@ -191,6 +202,10 @@ impl<'a> Visit<'a> {
                 channel.flush()?;
             }
         }
+        // With what it was made of.
+        if let Err(refusal) = self.settle(seat) {
+            return Ok(Err(refusal));
+        }
         // Read, and as much on its way.
         let len = run.store.slot_len(slot).unwrap_or(0);
         let Some(memory) = self.memory(2 * len as usize) else {
@@ -200,7 +215,7 @@ impl<'a> Visit<'a> {
         Ok(body.map(|body| Reading { body, memory: Some(memory) }))
     }
 
-    fn end(&self, seat: &Seat<'_>) -> Result<Vec<u8>, Refusal> {
+    fn end(&self, seat: &Seat) -> Result<Vec<u8>, Refusal> {
         let run = &seat.run;
         let desk = RunDesk::new(self.core, run);
         let over = Over::Refused(Refusal::Ended { party: seat.party });
@@ -211,7 +226,7 @@ impl<'a> Visit<'a> {
         Err(run.over().map_or(Refusal::TooLate, Over::refusal))
     }
 
-    fn done(&self, seat: &Seat<'_>) -> Result<Vec<u8>, Refusal> {
+    fn done(&self, seat: &Seat) -> Result<Vec<u8>, Refusal> {
         let run = &seat.run;
         // Every party has a list before it can have all it needs.
         if !run.store.is_filled(Slot::new(Kind::Size, seat.party)) {
@@ -235,7 +250,12 @@ impl<'a> Visit<'a> {
     pub(super) fn failed(&self, run: &Run, error: &io::Error) -> Refusal {
         match run.over() {
             Some(over) => over.refusal(),
-            None => self.core.storage(error),
+            None => {
+                // What the helper had made may be lost with it, and is made again.
+                self.core.recount(run);
+                run.set_dirty();
+                self.core.storage(error)
+            }
         }
     }
 }

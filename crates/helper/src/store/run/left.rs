@@ -1,9 +1,9 @@
 //! What a process before this one has left of a run.
 
-use super::{Held, Place, RUN_FILE, RunStore, SECRET_FILE};
+use super::{Held, Place, RUN_FILE, RunStore, SECRET_FILE, lock};
 use crate::store::file::{self, DIGEST_LEN};
 use crate::store::record::{Record, done_of, file_name, labels_of, slot_of};
-use crate::store::{RunId, Store};
+use crate::store::{RunId, Store, is_damage};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -11,6 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use vesica_protocols::kmrs14::{Kind, Slot};
 use zeroize::Zeroizing;
+
+/// What a look at the files of a run has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// So many slots were damaged, and are empty now.
+    pub(crate) slots: usize,
+    /// The helper's secret was.
+    pub(crate) secret: bool,
+}
 
 impl RunStore {
     /// What a process before this one has kept.
@@ -30,7 +39,10 @@ impl RunStore {
                     run.count_in(&held);
                     slots.held.insert(slot, held);
                 } else if let Some(party) = name.to_str().and_then(done_of) {
-                    slots.done |= 1 << party;
+                    // Written in one piece, and synced; what is damaged says nothing.
+                    let is_whole =
+                        name.to_str().is_some_and(|name| file::read(&run.dir, name).is_ok());
+                    slots.done |= u16::from(is_whole) << party;
                 } else if name != OsStr::new(RUN_FILE) && name != OsStr::new(SECRET_FILE) {
                     let _ = fs::remove_file(entry.path());
                 }
@@ -39,50 +51,86 @@ impl RunStore {
         Ok((record, run))
     }
 
-    /// Looks at all files that a process before this one has left, and drops what is damaged, and with it all that
-    /// the helper made of it and what says that a list is complete. Says how many were damaged.
+    /// Looks at all files that a process before this one has left, and empties the slots that are damaged. Takes as
+    /// long as reading all of it does; `stop` is asked now and then. To be followed by
+    /// [`set_checked`](Self::set_checked) when what is useless without them is emptied, too.
     ///
     /// # Errors
-    /// When files cannot be read, or the secret is damaged that others depend on.
-    pub(crate) fn check(&self) -> io::Result<usize> {
-        let mut slots = self.slots();
-        if slots.is_checked {
-            return Ok(0);
-        }
+    /// When files cannot be read; [`io::ErrorKind::Interrupted`] when it was stopped.
+    pub(crate) fn check(&self, stop: &dyn Fn() -> bool) -> io::Result<Damage> {
+        let mut damage = Damage::default();
+        let all: Vec<Slot> = {
+            let slots = self.slots();
+            if slots.is_checked {
+                return Ok(damage);
+            }
+            slots.held.keys().copied().collect()
+        };
         if self.dir.join(SECRET_FILE).try_exists()? {
-            file::read(&self.dir, SECRET_FILE).map(|(secret, _)| drop(Zeroizing::new(secret)))?;
-        }
-        let mut damaged = Vec::new();
-        let all: Vec<Slot> = slots.held.keys().copied().collect();
-        for slot in all {
-            match file::read(&self.dir, &file_name(slot)) {
-                Ok((body, digest)) => {
-                    let Some(held) = slots.held.get_mut(&slot) else { continue };
-                    held.place = Place::File(Some(digest));
-                    held.labels = labels_of(slot, &body);
-                    self.store.labels.fetch_add(held.labels, Ordering::Relaxed);
-                }
-                Err(error) if error.kind() == io::ErrorKind::InvalidData => damaged.push(slot),
+            match file::read(&self.dir, SECRET_FILE) {
+                Ok((secret, _)) => drop(Zeroizing::new(secret)),
+                Err(error) if is_damage(&error) => damage.secret = true,
                 Err(error) => return Err(error),
             }
         }
-        if !damaged.is_empty() {
-            let is_worthless = |slot: &Slot| {
-                let completes = matches!(slot.kind, Kind::Size | Kind::OuterSecret);
-                damaged.contains(slot)
-                    || !slot.kind.is_written_by_party()
-                    || completes && damaged.iter().any(|other| other.party == slot.party)
-            };
-            let worthless: Vec<Slot> =
-                slots.held.keys().copied().filter(|slot| is_worthless(slot)).collect();
-            for slot in worthless {
-                fs::remove_file(self.dir.join(file_name(slot)))?;
-                if let Some(held) = slots.held.remove(&slot) {
-                    self.count_out(&held);
+        let mut damaged = Vec::new();
+        for slot in all {
+            if stop() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            match file::read(&self.dir, &file_name(slot)) {
+                Ok((body, digest)) => {
+                    // The process before this one may have been killed before it was on the disk.
+                    self.store.disk.sync(&self.dir.join(file_name(slot)))?;
+                    let mut slots = self.slots();
+                    let Some(held) = slots.held.get_mut(&slot) else { continue };
+                    // A look that was stopped has counted it.
+                    let labels = labels_of(slot, &body) - held.labels;
+                    held.place = Place::File(Some(digest));
+                    held.labels += labels;
+                    self.store.labels.fetch_add(labels, Ordering::Relaxed);
                 }
+                Err(error) if is_damage(&error) => damaged.push(slot),
+                Err(error) => return Err(error),
             }
         }
-        slots.is_checked = true;
-        Ok(damaged.len())
+        self.empty(&damaged)?;
+        self.store.disk.sync(&self.dir)?;
+        damage.slots = damaged.len();
+        Ok(damage)
+    }
+
+    /// Empties all slots of these kinds of these parties.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub(crate) fn empty_all(&self, useless: &[(Kind, u8)]) -> io::Result<()> {
+        let slots: Vec<Slot> = {
+            let slots = self.slots();
+            let all = slots.held.keys().copied();
+            all.filter(|slot| useless.contains(&(slot.kind, slot.party))).collect()
+        };
+        self.empty(&slots)?;
+        self.store.disk.sync(&self.dir)
+    }
+
+    /// Parties may use it from now on.
+    pub(crate) fn set_checked(&self) {
+        self.slots().is_checked = true;
+    }
+
+    fn empty(&self, emptied: &[Slot]) -> io::Result<()> {
+        let _files = lock(&self.files);
+        for slot in emptied {
+            match self.store.disk.remove_file(&self.dir.join(file_name(*slot))) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut slots = self.slots();
+            if let Some(held) = slots.held.remove(slot) {
+                self.count_out(&held);
+            }
+        }
+        Ok(())
     }
 }

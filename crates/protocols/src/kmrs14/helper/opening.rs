@@ -16,7 +16,7 @@ pub(super) enum Opened {
 }
 
 impl Steps<'_> {
-    /// Makes the list of `party` again from what it opened, and compares; `None` when asked to stop.
+    /// Makes the list of `party` again from what it opened, and compares; `None` when asked to stop, or when some of it was lost.
     pub(super) fn opened(
         &self,
         secret: &[u8; DIGEST_LEN],
@@ -24,12 +24,18 @@ impl Steps<'_> {
     ) -> Result<Option<Opened>, Refusal> {
         let format = self.formats[usize::from(party)];
         let inner_format = outer::inner_format(self.spec, &self.formats, usize::from(party));
-        let Ok(inner_counts) = counts(self.desk, Kind::Opened, party, inner_format) else {
-            return Ok(Some(Opened::Other));
+        // It was whole when it was opened, and so was the list: what is not there now was lost.
+        let Some(inner_counts) = counts(self.desk, Kind::Opened, party, inner_format)? else {
+            return Ok(None);
         };
+        if self.counts_of_list(party)?.is_none() {
+            return Ok(None);
+        }
         let stored = Stored { desk: self.desk, kind: Kind::Opened, party };
-        let Ok(inner) = List::new(inner_format, &inner_counts, &stored) else {
-            return Ok(Some(Opened::Other));
+        let inner = match List::new(inner_format, &inner_counts, &stored) {
+            Ok(inner) => inner,
+            Err(ListError::Malformed) => return Ok(Some(Opened::Other)),
+            Err(_) => return Err(Refusal::Storage),
         };
         // No more than the run has room for.
         let most = self.spec.most_labels(usize::from(party), format);
@@ -60,6 +66,38 @@ impl Steps<'_> {
         .map_err(storage)?;
         let sorted = spool.finish().map_err(storage)?;
         self.compared(&sorted, party, items)
+    }
+
+    /// Figure 3, step 9: tells both parties their answers, as far as they are not told.
+    pub(super) fn tell(&self) -> Result<bool, Refusal> {
+        let mut wrote = false;
+        for party in self.parties() {
+            let mut part = 0;
+            loop {
+                let [kept, answer] =
+                    [Kind::Kept, Kind::Answer].map(|kind| Slot::part(kind, party, part));
+                let is_told = self.desk.is_filled(answer);
+                if !is_told && !self.desk.is_filled(kept) {
+                    break;
+                }
+                if !is_told {
+                    let body = self.read(kept)?;
+                    self.write(answer, &body)?;
+                    wrote = true;
+                }
+                part += 1;
+            }
+        }
+        // With the first opening it is settled that both have an answer.
+        self.settle()?;
+        for party in self.parties() {
+            let opening = Slot::new(Kind::Opening, party);
+            if !self.desk.is_filled(opening) {
+                self.write(opening, &self.nonce(party)?)?;
+                wrote = true;
+            }
+        }
+        Ok(wrote)
     }
 
     /// Whether `sorted` is what `party` had sent, and its answer one that will pass its checks.

@@ -1,0 +1,145 @@
+//! What a helper can still use of a run of which something was lost: its disk was damaged, or the power failed.
+
+use super::lists::{counts, is_whole};
+use super::{Desk, Steps, answer_parts, formats, is_by_all, is_opened, relayed_parts};
+use crate::kmrs14::outer;
+use crate::kmrs14::rows::Variant;
+use crate::kmrs14::slot::{Kind, Slot};
+use crate::kmrs14::spec::Spec;
+use vesica_core::Refusal;
+
+/// What is left of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Of which party all slots of which kind are of no use any more and are to be emptied, for somebody to fill them
+    /// again.
+    pub useless: Vec<(Kind, u8)>,
+    /// Whether the helper's secret is still needed.
+    pub needs_secret: bool,
+}
+
+/// Looks at what there is of a run after something of it may have been lost.
+///
+/// An answer that is there stays, whatever it was made of: a party may have read its own, and the other is to have
+/// its answer, too. What says that a list is complete goes where some of it is lost and it is still needed; so does a
+/// commitment without what it was made to, which then is made again, and is the same.
+///
+/// # Errors
+/// [`Refusal::Storage`].
+pub fn left(spec: &Spec, desk: &dyn Desk) -> Result<Left, Refusal> {
+    let Some(formats) = formats(spec, desk)? else {
+        return Ok(Left { useless: Vec::new(), needs_secret: true });
+    };
+    let steps = Steps { spec, desk, formats };
+    match spec.variant {
+        Variant::SemiHonest | Variant::Malicious => steps.left_of_answers(),
+        Variant::Fair => steps.left_of_fair(),
+        Variant::SizeHiding | Variant::Pet => steps.left_of_relabelled(),
+    }
+}
+
+impl Steps<'_> {
+    fn left_of_answers(&self) -> Result<Left, Refusal> {
+        let receivers =
+            self.parties().filter(|party| self.spec.parties[usize::from(*party)].receives);
+        let is_answered = self.filled_by_all(Kind::Size) && self.is_answered(receivers)?;
+        let mut left = Left::default();
+        if !is_answered {
+            self.lost_lists(&mut left)?;
+        }
+        Ok(left)
+    }
+
+    fn left_of_fair(&self) -> Result<Left, Refusal> {
+        let needs_secret = !self.filled_by_all(Kind::Opening);
+        let mut left = Left { useless: Vec::new(), needs_secret };
+        let is_opened = is_opened(self.spec, self.desk);
+        if is_opened && self.can_tell()? {
+            return Ok(left);
+        }
+        let of_both = |kind| self.parties().map(move |party| (kind, party));
+        if is_opened {
+            // Only where more than one file was damaged. All of it is made again, if it can be.
+            left.needs_secret = true;
+            for kind in [Kind::Opening, Kind::Answer, Kind::Commitment, Kind::Kept] {
+                left.useless.extend(of_both(kind));
+            }
+        }
+        let incomplete = self.lost_lists(&mut left)?;
+        for party in self.parties() {
+            let format = outer::inner_format(self.spec, &self.formats, usize::from(party));
+            let opened = counts(self.desk, Kind::Opened, party, format)?;
+            if opened.is_none() || incomplete.contains(&party) {
+                left.useless.push((Kind::OuterSecret, party));
+            }
+        }
+        if !is_opened && (!incomplete.is_empty() || !self.is_kept()?) {
+            for kind in [Kind::Commitment, Kind::Kept, Kind::Answer] {
+                left.useless.extend(of_both(kind));
+            }
+        }
+        Ok(left)
+    }
+
+    fn left_of_relabelled(&self) -> Result<Left, Refusal> {
+        let is_there = |kind, party| self.desk.is_filled(Slot::new(kind, party));
+        let is_relabelled = is_there(Kind::Size, 0) && self.is_relabelled()?;
+        let needs_secret = !is_relabelled || !is_there(Kind::TossOpening, 1);
+        let mut left = Left { useless: Vec::new(), needs_secret };
+        let list = counts(self.desk, Kind::Labels, 0, self.formats[0])?;
+        if !is_relabelled && list.is_none() {
+            left.useless.push((Kind::Size, 0));
+        }
+        if is_there(Kind::Size, 1) {
+            let size = self.size(1)?;
+            let is_found = is_whole(self.desk, Kind::Found, 0, answer_parts(size));
+            let parts = relayed_parts(self.formats[1], size);
+            if !is_found && !is_whole(self.desk, Kind::Relayed, 1, parts) {
+                left.useless.push((Kind::Size, 1));
+            }
+        }
+        Ok(left)
+    }
+
+    /// Parties of whose lists some is lost: they are to say again when theirs is complete.
+    fn lost_lists(&self, left: &mut Left) -> Result<Vec<u8>, Refusal> {
+        let mut incomplete = Vec::new();
+        for party in self.parties() {
+            let format = self.formats[usize::from(party)];
+            if counts(self.desk, Kind::Labels, party, format)?.is_none() {
+                incomplete.push(party);
+                left.useless.push((Kind::Size, party));
+            }
+        }
+        Ok(incomplete)
+    }
+
+    /// Whether each party's answer is there, or what it is copied from.
+    fn can_tell(&self) -> Result<bool, Refusal> {
+        if !is_by_all(self.spec, self.desk, Kind::Size) {
+            // How many parts there are nobody can say. The first shows that there are some.
+            let is_some = |party| {
+                [Kind::Answer, Kind::Kept].iter().any(|kind| is_whole(self.desk, *kind, party, 1))
+            };
+            return Ok(self.parties().all(is_some));
+        }
+        self.has_all(&[Kind::Answer, Kind::Kept])
+    }
+
+    /// Whether all is there that the commitments were made to.
+    fn is_kept(&self) -> Result<bool, Refusal> {
+        Ok(is_by_all(self.spec, self.desk, Kind::Size) && self.has_all(&[Kind::Kept])?)
+    }
+
+    /// Whether of each part of each answer one of `kinds` is there.
+    fn has_all(&self, kinds: &[Kind]) -> Result<bool, Refusal> {
+        for party in self.parties() {
+            let is_there =
+                |part| kinds.iter().any(|kind| self.desk.is_filled(Slot::part(*kind, party, part)));
+            if !(0..answer_parts(self.size(party)?)).all(is_there) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,67 @@
+//! Lists of labels as they are on the desk.
+
+use super::{Desk, Steps, storage};
+use crate::kmrs14::slot::{Kind, Slot};
+use std::io;
+use vesica_core::Refusal;
+use vesica_labels::{Format, ListError, Segments};
+
+impl Steps<'_> {
+    /// Number of labels of each segment of the list of `party`, which has said that it is complete; `None` when some of
+    /// it was lost since.
+    pub(super) fn counts_of_list(&self, party: u8) -> Result<Option<Vec<u32>>, Refusal> {
+        let format = self.formats[usize::from(party)];
+        let Some(counts) = counts(self.desk, Kind::Labels, party, format)? else { return Ok(None) };
+        if sum(&counts) == self.size(party)? {
+            Ok(Some(counts))
+        } else {
+            Err(Refusal::Malformed { party })
+        }
+    }
+}
+
+/// Whether the first `parts` parts of `kind` of `party` are filled.
+pub(super) fn is_whole(desk: &dyn Desk, kind: Kind, party: u8, parts: u32) -> bool {
+    (0..parts).all(|part| desk.is_filled(Slot::part(kind, party, part)))
+}
+
+pub(super) fn sum(counts: &[u32]) -> u64 {
+    counts.iter().map(|count| u64::from(*count)).sum()
+}
+
+/// Number of labels of each segment of a list; `None` when one is not there.
+pub(super) fn counts(
+    desk: &dyn Desk,
+    kind: Kind,
+    party: u8,
+    format: Format,
+) -> Result<Option<Vec<u32>>, Refusal> {
+    if !is_whole(desk, kind, party, format.segments()) {
+        return Ok(None);
+    }
+    let one = |index| {
+        let head = desk.head(Slot::part(kind, party, index), 4).map_err(storage)?;
+        head.first_chunk().map(|count| u32::from_le_bytes(*count)).ok_or(Refusal::Storage)
+    };
+    (0..format.segments()).map(one).collect::<Result<_, _>>().map(Some)
+}
+
+/// A list on the desk.
+pub(super) struct Stored<'a> {
+    pub(super) desk: &'a dyn Desk,
+    pub(super) kind: Kind,
+    pub(super) party: u8,
+}
+
+impl Segments for Stored<'_> {
+    fn read(&self, index: u32) -> io::Result<Vec<u8>> {
+        self.desk.read(Slot::part(self.kind, self.party, index))
+    }
+}
+
+pub(super) fn of_list(error: ListError, party: u8) -> Refusal {
+    match error {
+        ListError::Malformed => Refusal::Malformed { party },
+        _ => Refusal::Storage,
+    }
+}
