@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-slow bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
+.PHONY: help demo build test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -25,6 +25,13 @@ test: ## Run all tests but the slow ones.
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored
+
+fuzz: ## Search for inputs that break a decoder, guided by coverage, SECONDS=60 for each of TARGETS (all). Needs C++.
+	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
+
+fuzz-short: ## Run every fuzz target for ten seconds, without coverage; what continuous integration does.
+	$(CARGO) test --workspace --locked --test fuzz_targets
+	$(TARGET_DIR)/debug/vesica-fuzz --seconds 10
 
 bench: build ## Measure, print the tables, draw the figures (BENCH=--quick is short); all goes to target/bench.
 	@scripts/need python3

@@ -10,6 +10,7 @@
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
 //! * [`Error`] — what went wrong; the variant says who must act.
+//! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,8 @@ mod error;
 mod event;
 pub mod explain;
 mod figures;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod job;
 mod meeting;
 mod probe;

@@ -5,9 +5,12 @@
 //! * [`Settings`] — its settings file.
 //! * [`Remote`] — the board of a run as a party reaches it over the network; survives the helper's restarts.
 //! * [`FolderScratch`] — where both put large intermediate data.
+//! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod fuzzing;
 mod remote;
 mod scratch;
 mod service;

@@ -177,7 +177,7 @@ impl Identity {
         Ok(())
     }
 
-    fn to_text(&self) -> Zeroizing<String> {
+    pub(crate) fn to_text(&self) -> Zeroizing<String> {
         let secret = bech32::encode::<Bech32m>(SECRET_HRP, self.seed.expose())
             .map(Zeroizing::new)
             .expect("32 bytes fit the code");
@@ -199,7 +199,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-enum Fault {
+pub(crate) enum Fault {
     NotAKeyFile,
     BadChecksum,
     IsPublic,
@@ -216,7 +216,7 @@ impl Fault {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Identity, Fault> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Identity, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|_| Fault::NotAKeyFile)?;
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut keys = lines.by_ref().filter(|line| !line.starts_with('#'));

@@ -8,6 +8,7 @@
 //! * [`CancelToken`] — ends a wait from another thread.
 //! * [`LinkError`], [`LinkEvent`] — what went wrong, and what is going on.
 //! * [`ShapedRelay`] — an emulated network between two processes on one machine.
+//! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +16,8 @@ mod cancel;
 mod error;
 mod establish;
 mod frame;
+#[doc(hidden)]
+pub mod fuzzing;
 mod identity;
 mod key_file;
 pub mod letters;

@@ -17,6 +17,9 @@ const MESSAGE_LIMIT: u32 = 1 << 20;
 /// What is sent at once of a table's rows.
 const PIECE_BYTES: usize = 1 << 16;
 
+/// Most iterations of a password's hash: a second's work. PostgreSQL's own number is 4,096.
+const MOST_ITERATIONS: u32 = 1_000_000;
+
 const LABEL_BYTES: usize = size_of::<Label>();
 
 /// A row of one `uuid`: number of columns, length, value.
@@ -78,6 +81,9 @@ impl Session {
                     [SCRAM_SHA_256.as_bytes(), &[0], &len, said].concat()
                 }
                 (11, Some(proof)) => {
+                    if !is_bearable(body) {
+                        return Err(BackendError::Nonsense);
+                    }
                     proof.update(body).map_err(|_| BackendError::Refused)?;
                     proof.message().to_vec()
                 }
@@ -228,6 +234,17 @@ impl Drop for Session {
     }
 }
 
+/// Whether a challenge of SCRAM (RFC 5802 §7: `r=…,s=…,i=…`) asks for work that ends. Nothing but the server limits the
+/// iterations; a large number would keep us busy for hours before we know who it is.
+fn is_bearable(challenge: &[u8]) -> bool {
+    let fields = challenge.split(|byte| *byte == b',');
+    let mut iterations = fields.filter_map(|field| field.strip_prefix(b"i="));
+    iterations.all(|number| {
+        let number = std::str::from_utf8(number).ok().and_then(|number| number.parse::<u32>().ok());
+        number.is_some_and(|number| number <= MOST_ITERATIONS)
+    })
+}
+
 /// The code of an error: fields of a letter and a text that ends with zero; `C` is the code.
 fn code(mut fields: &[u8]) -> &[u8] {
     while let Some((kind, rest)) = fields.split_first().filter(|(kind, _)| **kind != 0) {
@@ -243,6 +260,20 @@ fn code(mut fields: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_cannot_ask_for_endless_work() {
+        for (challenge, is_taken) in [
+            (&b"r=nonce,s=c2FsdA==,i=4096"[..], true),
+            (b"r=nonce,s=c2FsdA==,i=1000000", true),
+            (b"r=nonce,s=c2FsdA==,i=1000001", false),
+            (b"r=nonce,s=c2FsdA==,i=4000000000", false),
+            (b"r=nonce,s=c2FsdA==,i=99999999999999999999", false),
+            (b"r=nonce,s=c2FsdA==,i=4096,i=4000000000", false),
+        ] {
+            assert_eq!(is_bearable(challenge), is_taken, "{}", challenge.escape_ascii());
+        }
+    }
 
     #[test]
     fn an_error_is_its_code() {

@@ -10,6 +10,7 @@
 mod agreement;
 pub mod bench;
 mod explain;
+pub(crate) mod fuzzing;
 mod items;
 mod job;
 mod look;

@@ -85,6 +85,11 @@ pub enum StoreError {
     },
 }
 
+/// The file `name` of a run as it is written: its body, and a digest of both.
+pub(crate) fn stored_file(name: &str, body: &[u8]) -> Vec<u8> {
+    [body, &file::digest(name, body)].concat()
+}
+
 /// A directory with what is kept of all runs.
 #[derive(Debug)]
 pub(crate) struct Store {

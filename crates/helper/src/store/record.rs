@@ -22,7 +22,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let age = self.created.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut out = age.as_secs().to_le_bytes().to_vec();
         out.extend_from_slice(&self.instance);
@@ -31,7 +31,7 @@ impl Record {
         out
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (created, rest) = bytes.split_first_chunk()?;
         let (instance, rest) = rest.split_first_chunk()?;
         let (opener, spec) = rest.split_first()?;

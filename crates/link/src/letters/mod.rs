@@ -40,6 +40,18 @@ pub use meeting::Meeting;
 pub use met::{LETTER_LEN, Met};
 pub use sealer::{SEAL_LEN, Sealer};
 
+use crate::Identity;
+
+/// A hello with any `keys`, signed.
+pub(crate) fn sign_hello(
+    identity: &Identity,
+    context: &[u8; 32],
+    note: &[u8],
+    keys: &[u8],
+) -> Vec<u8> {
+    hello::Hello::sign(identity, context, note, keys)
+}
+
 /// Fewest and most parties of a meeting.
 pub const PARTIES: std::ops::RangeInclusive<usize> = 2..=16;
 

@@ -161,7 +161,6 @@ impl Inbox {
     }
 
     /// Bytes that wait to be read.
-    #[cfg(test)]
     pub(super) fn held_bytes(&self) -> usize {
         self.streams.values().flat_map(|stream| &stream.blocks).map(Vec::len).sum()
     }

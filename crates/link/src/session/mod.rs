@@ -19,6 +19,7 @@
 //! Locks are taken in the order TLS, then inbox or outbox, never both of the latter.
 
 mod demux;
+pub(crate) mod fuzzing;
 #[cfg(test)]
 mod hostile_tests;
 mod inbox;

@@ -1,0 +1,29 @@
+//! What a party finds in its folder when it comes back.
+
+use super::state::State;
+use std::path::Path;
+use vesica_protocols::kmrs14::{Kind, Memory};
+
+/// Opens the folder of the party `owner` and reads all that is in it, twice: what was read once is read again.
+///
+/// # Panics
+/// When the second reading gives something else.
+pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
+    let read = || {
+        let state = State::open(folder, owner).ok()?;
+        let had_begun = state.has_begun();
+        let secrets = state.secrets().ok();
+        let secrets = secrets.map(|(meeting, own)| (meeting.to_bytes().to_vec(), *own.expose()));
+        let shares = state.shares(|| vec![1]).ok();
+        let seen = state.is_same(Kind::Commitment, &[1; 32]).ok();
+        let rows = state.keep_rows(&[1; 32]).ok();
+        let instance = state.instance().ok().flatten();
+        let done = (state.has_written().ok(), state.has_finished().ok());
+        Some((had_begun, secrets, shares, seen, rows, instance, done))
+    };
+    let Some(first) = read() else { return };
+    let second = read();
+    if first.0 && first.1.is_some() {
+        assert!(second == Some(first), "what stands in the folder stays");
+    }
+}

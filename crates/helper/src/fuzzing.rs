@@ -1,0 +1,83 @@
+//! Entry points for fuzzers: plain functions over bytes.
+
+use crate::store::{self, Keeping, Record, Store};
+use crate::wire::{
+    HEAD_LEN, Opening, Purpose, Reply, Request, WAITING_LEN, WELCOME_LEN, WaitingFor, Welcome,
+};
+use std::path::Path;
+use vesica_protocols::kmrs14::{Kind, Slot};
+
+/// Reads a message from the first of some bytes, and gives what it is written as again; `None` when it is none.
+pub type Message = fn(&[u8]) -> Option<Vec<u8>>;
+
+/// What a party and the helper say to each other, and what the helper keeps of a run.
+pub const MESSAGES: &[Message] = &[opening, welcome, request, reply, waiting, record];
+
+fn opening(bytes: &[u8]) -> Option<Vec<u8>> {
+    let opening = Opening::decode(bytes.first_chunk::<HEAD_LEN>()?).ok()?;
+    Some(opening.encode().to_vec())
+}
+
+fn welcome(bytes: &[u8]) -> Option<Vec<u8>> {
+    let welcome = Welcome::decode(bytes.first_chunk::<WELCOME_LEN>()?);
+    Some(Welcome::encode(welcome).to_vec())
+}
+
+/// A request.
+pub fn request(bytes: &[u8]) -> Option<Vec<u8>> {
+    let request = Request::decode(bytes.first_chunk::<HEAD_LEN>()?).ok()?;
+    Some(request.encode().to_vec())
+}
+
+fn reply(bytes: &[u8]) -> Option<Vec<u8>> {
+    let reply = Reply::decode(bytes.first_chunk::<HEAD_LEN>()?)?;
+    Some(reply.encode().to_vec())
+}
+
+fn waiting(bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(WaitingFor::decode(bytes.first_chunk::<WAITING_LEN>()?).encode().to_vec())
+}
+
+fn record(bytes: &[u8]) -> Option<Vec<u8>> {
+    Record::from_bytes(bytes).map(|record| record.to_bytes())
+}
+
+/// One of each kind of head.
+pub fn heads() -> Vec<Vec<u8>> {
+    let slot = Slot::part(Kind::Labels, 1, 3);
+    let requests = [
+        Request::Put { slot, len: 100 },
+        Request::Sync,
+        Request::Get { slot },
+        Request::Filled { kind: Kind::Labels, parts: 9 },
+        Request::Done,
+        Request::End,
+    ];
+    let opening = Opening { purpose: Purpose::TakePart, spec_len: 140 };
+    let mut heads: Vec<Vec<u8>> = requests.map(|request| request.encode().to_vec()).to_vec();
+    heads.push(opening.encode().to_vec());
+    heads.extend([Reply::Body(9), Reply::Waiting].map(|reply| reply.encode().to_vec()));
+    heads
+}
+
+/// A file of a run as the service writes it: its body and a digest of that and of the name.
+pub fn stored_file(name: &str, body: &[u8]) -> Vec<u8> {
+    store::stored_file(name, body)
+}
+
+/// What a service does first with what is left in its directory: finds the runs in it, and looks at all their files.
+/// Gives how many runs there are.
+///
+/// # Errors
+/// Why the directory cannot be used.
+pub fn reopen(directory: &Path) -> Result<usize, crate::StoreError> {
+    let (_store, found) = Store::open(directory, Keeping::Files)?;
+    for (_, record, run) in &found {
+        let _ = run.check();
+        let parties = record.spec.parties.len();
+        run.charges(parties);
+        run.joined();
+        let _ = run.filled(Kind::Labels, 0, 64);
+    }
+    Ok(found.len())
+}

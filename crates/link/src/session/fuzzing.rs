@@ -1,0 +1,93 @@
+//! What a peer's frames do to a session, without the session.
+
+use super::inbox::{Inbox, Take};
+use super::outbox::Outbox;
+use crate::frame::Frame;
+use vesica_core::TransportError;
+use vesica_net::StreamId;
+
+/// Bytes of a frame's header.
+pub const HEADER_LEN: usize = crate::frame::HEADER_LEN;
+
+/// What the header of a frame is written as again, if it is one.
+pub fn frame(header: &[u8; HEADER_LEN]) -> Option<[u8; HEADER_LEN]> {
+    Frame::decode(header).ok().map(Frame::encode)
+}
+
+/// The receiving end of a session: files what comes as the reader's thread does.
+#[derive(Default)]
+pub struct FrameFeed {
+    inbox: Inbox,
+    outbox: Outbox,
+}
+
+impl std::fmt::Debug for FrameFeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("FrameFeed(..)")
+    }
+}
+
+impl FrameFeed {
+    /// Acts on a frame whose payload, if it has one, is zeros.
+    ///
+    /// # Errors
+    /// What ends the session.
+    pub fn take(&mut self, header: &[u8; HEADER_LEN]) -> Result<(), TransportError> {
+        match Frame::decode(header)? {
+            Frame::KeepAlive => {}
+            Frame::Data { stream, len } => {
+                let credit = self.inbox.deliver(stream, vec![0; len])?;
+                self.outbox.grant(stream, credit);
+            }
+            Frame::Credit { stream, bytes } => self.outbox.credit(stream, bytes)?,
+            Frame::Finish { stream } => self.inbox.finish(stream)?,
+            Frame::Stop(reason) => return Err(TransportError::PeerStopped(reason)),
+            Frame::Goodbye => self.inbox.goodbye(),
+        }
+        self.inbox.wake_served();
+        Ok(())
+    }
+
+    /// This end opens a stream, if it has not.
+    pub fn open(&mut self, stream: u64) {
+        let id = StreamId::from_u64(stream);
+        let _ = self.inbox.open(id).and_then(|_| self.outbox.open(id));
+    }
+
+    /// This end sends `len` bytes on a stream.
+    pub fn send(&mut self, stream: u64, len: usize) {
+        self.outbox.push(StreamId::from_u64(stream), vec![0; len]);
+        self.outbox.hurry();
+    }
+
+    /// This end reads a block of a stream; gives its length.
+    pub fn read(&mut self, stream: u64) -> usize {
+        match self.inbox.take(StreamId::from_u64(stream)) {
+            Take::Block(block, credit) => {
+                self.outbox.grant(StreamId::from_u64(stream), credit);
+                block.len()
+            }
+            Take::Nothing | Take::End => 0,
+        }
+    }
+
+    /// This end reads no more of a stream, and sends no more on it.
+    pub fn leave(&mut self, stream: u64) {
+        let id = StreamId::from_u64(stream);
+        let credit = self.inbox.ignore(id);
+        self.outbox.grant(id, credit);
+        self.outbox.finish(id);
+    }
+
+    /// The headers of the frames that this end sends now.
+    pub fn sent(&mut self) -> Vec<[u8; HEADER_LEN]> {
+        let mut batch = Vec::new();
+        self.outbox.next_batch(&mut batch);
+        batch.into_iter().map(|(header, _)| header).collect()
+    }
+
+    /// Bytes that wait to be read.
+    pub fn held_bytes(&self) -> usize {
+        self.inbox.held_bytes()
+    }
+}

@@ -1,0 +1,60 @@
+//! Runs targets for a while, each in a process of its own, so that whatever an input does ends that process alone
+//! and the input is known.
+//!
+//! Inputs are made of those that are kept, by chance but the same chance each time: a slow machine runs fewer of
+//! them, and no others.
+
+mod child;
+mod mutate;
+mod options;
+mod parent;
+
+use options::{Asked, USAGE};
+use std::process::ExitCode;
+
+/// The program: `arguments` as [`USAGE`] says.
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's answer")]
+pub fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
+    match options::parse(arguments) {
+        Ok(Asked::Help) => {
+            print!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        Ok(Asked::List) => {
+            crate::TARGETS.iter().for_each(|target| println!("{}", target.name));
+            ExitCode::SUCCESS
+        }
+        Ok(Asked::Seeds(dir)) => match write_seeds(&dir) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("the inputs cannot be written: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Ok(Asked::Child(task)) => child::run(&task),
+        Ok(Asked::Run(run)) => parent::run(&run),
+        Err(fault) => {
+            eprintln!("{fault}\n\n{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The inputs that a run with this seed makes for `target`, after those that are kept.
+pub fn inputs(target: &crate::Target, seed: u64) -> impl Iterator<Item = Vec<u8>> {
+    let kept = crate::inputs::all(target).unwrap_or_default();
+    let mut mutator = mutate::Mutator::new(seed, kept, target);
+    std::iter::repeat_with(move || mutator.next().to_vec())
+}
+
+/// Writes the inputs that are kept and those that targets make, a folder for each target, for libFuzzer to begin with.
+fn write_seeds(dir: &std::path::Path) -> std::io::Result<()> {
+    for target in crate::TARGETS {
+        let folder = dir.join(target.name);
+        std::fs::create_dir_all(&folder)?;
+        for (number, bytes) in crate::inputs::all(target)?.iter().enumerate() {
+            std::fs::write(folder.join(format!("kept-{number:03}")), bytes)?;
+        }
+    }
+    Ok(())
+}

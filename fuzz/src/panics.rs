@@ -1,0 +1,32 @@
+//! Which panics are findings.
+
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static SEEN: AtomicBool = AtomicBool::new(false);
+
+/// Keeps a panic that is expected from what is to happen on others: the decoder of Parquet panics on some damaged
+/// files, and its caller makes an error of that.
+pub fn quiet_expected_panics() {
+    let others = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !vesica_records::panic_is_caught() {
+            others(info);
+        }
+    }));
+}
+
+/// Notes every panic that is not expected, on whatever thread.
+pub(crate) fn watch() {
+    let others = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        SEEN.store(true, Ordering::SeqCst);
+        others(info);
+    }));
+    quiet_expected_panics();
+}
+
+/// Whether there was one since the last call.
+pub(crate) fn were_seen() -> bool {
+    SEEN.swap(false, Ordering::SeqCst)
+}
