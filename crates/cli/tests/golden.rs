@@ -186,6 +186,9 @@ fn wrong_command_lines() {
     session
         .vesica("run agreement.toml --key one.key --input people.csv --listen a:1 --column email");
     session.vesica("run agreement.toml --key one.key --input people.csv --listen a:1 --log xml");
+    for address in ["--connect nowhere", "--connect localhost:0", "--listen 7400"] {
+        session.vesica(&format!("run agreement.toml --key one.key --input people.csv {address}"));
+    }
     session.vesica("check agreement.toml --input people.csv --delimiter ab");
     session.vesica("check agreement.toml --input people.csv --column email=a --column email=b");
     session.vesica("check agreement.toml --input people.csv --reach");
@@ -508,11 +511,6 @@ fn bad_addresses() {
     let taken = taken.local_addr().map(|address| (address.to_string(), taken)).unwrap();
     session.redactions.push((taken.0.clone(), "127.0.0.1:[PORT]"));
     let run = format!("{RUN} --output o.csv --quiet --wait 1s");
-    session.vesica(&format!("{run} --listen 7400"));
-    session.vesica(&format!("{run} --connect nowhere"));
-    // It is told before a long file is read.
-    session
-        .vesica(&run.replace("people.csv", "nothing.csv").replace("--quiet", "--connect nowhere"));
     session.vesica(&format!("{run} --listen {}", taken.0));
     session.vesica(&format!("{run} --listen 192.0.2.1:7400"));
     session.assert_all_fail(3);

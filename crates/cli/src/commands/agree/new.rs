@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use std::io::Write;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::aided::AidedAgreement;
-use vesica_link::PublicIdentity;
+use vesica_link::{Identity, IdentityError, PublicIdentity};
 use vesica_protocols::kmrs14::{MAX_PARTIES, Variant, find_aided};
 use vesica_protocols::{Operation, Security, catalogue, strongest};
 
@@ -39,6 +39,10 @@ pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failu
         None => drop(Agreement::parse(&complete)?),
     }
     let Some(path) = &args.file else { return Ok(write!(out, "{text}")?) };
+    // A lost key means a new identity: not even --force takes its place.
+    if matches!(Identity::load(path), Ok(_) | Err(IdentityError::TooOpen { .. })) {
+        return Err(Failure::SameFile { what: AGREEMENT, other: "key", path: path.clone() });
+    }
     output::write(AGREEMENT, path, &text, args.force)?;
     let (all, each) = match args.helper {
         Some(_) => ("all parties keep", "each party's and the helper's"),
