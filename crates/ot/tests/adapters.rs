@@ -5,7 +5,7 @@ mod support;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use support::{Run, SESSION, assert_unbiased, run};
-use vesica_core::{Block, Malicious, Result};
+use vesica_core::{Block, Malicious, Result, Secret};
 use vesica_net::Context;
 use vesica_ot::adapters::{chosen, correlated, random, vole};
 use vesica_ot::softspoken::{self, FieldBits};
@@ -33,8 +33,8 @@ impl Ideal {
 }
 
 impl CotSender for Ideal {
-    fn delta(&self) -> Block {
-        self.delta
+    fn delta(&self) -> Secret<Block> {
+        Secret::new(self.delta)
     }
 
     fn extend(&mut self, _: &mut Context, len: usize) -> Result<Vec<Block>> {
@@ -191,7 +191,9 @@ fn vole_is_made_of_correlated_transfers() {
     for lift in [narrow, Lift::identity()] {
         for len in [0, 1, 100, 9000] {
             over_both(
-                |mut cots, ctx| Ok((vole::send(&mut cots, ctx, len, &lift)?, *cots.delta().expose())),
+                |mut cots, ctx| {
+                    Ok((vole::send(&mut cots, ctx, len, &lift)?, *cots.delta().expose()))
+                },
                 |mut cots, ctx| vole::receive(&mut cots, ctx, len, &lift),
                 |over, traffic, (sent, delta), received| {
                     assert!(traffic.is_none_or(|traffic| traffic.total() == 0), "{over}");
