@@ -50,6 +50,8 @@ pub mod rsa_dt10;
 mod scs;
 mod sorted_tags;
 
-pub use catalogue::{BoundsKept, Protocol, Security, Traffic, catalogue, find, strongest};
+pub use catalogue::{
+    BoundsKept, Protocol, Security, Traffic, UsableSetLen, catalogue, find, strongest,
+};
 pub use party::{Ids, Input, Output, Party, Shares};
 pub use vesica_core::{Operation, Query};

@@ -1,8 +1,12 @@
 //! What is not protected, and what stays afterwards.
 
 use super::{Words, grouped};
-use crate::agreement::{Question, Receives};
-use vesica_protocols::Security;
+use crate::agreement::{PartyTerms, Question, Receives};
+use vesica_core::PsiParams;
+use vesica_protocols::{Security, UsableSetLen};
+
+/// Sizes below the largest for which guesses are told too.
+const SMALLER_SETS: [u64; 4] = [1, 100, 1_000, 4_096];
 
 impl Words<'_> {
     pub(super) fn unprotected(&self) -> Vec<String> {
@@ -30,18 +34,7 @@ impl Words<'_> {
             ));
         }
         points.extend(self.answers_tell());
-        let params = self.agreement.largest_params();
-        for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
-            points.push(format!(
-                "More guesses by cheating. In a run of the largest sizes {receiver} brings {} keys, \
-                 self-check items included. If it runs changed software it can have more tested \
-                 under {}, because the encoding of its set has room for more (overfitting); we \
-                 can rule out only more than {}. The bound grants it 2^80 hash evaluations.",
-                grouped(params.receiver_len() as u64),
-                row.id,
-                grouped(bound(&params)),
-            ));
-        }
+        points.extend(self.guesses());
         points.push(
             "Repeated runs. Two runs on nearly the same data tell what changed between them. \
              The agreement does not limit how often it runs."
@@ -58,6 +51,45 @@ impl Words<'_> {
             "That a run took place, its time and duration, and the network address of each side."
                 .to_owned(),
         );
+        points
+    }
+
+    /// How many keys a receiver that deviates can have tested, in each row that bounds them by more than its set.
+    fn guesses(&self) -> Vec<String> {
+        let receiver = self.names().1;
+        let most = self.receiver.max_rows;
+        let of = |bound: fn(&PsiParams) -> UsableSetLen, rows: u64| {
+            let is_receiver = |party: &PartyTerms| party.name == self.receiver.name;
+            let len = |party: &PartyTerms| if is_receiver(party) { rows } else { party.max_rows };
+            bound(&self.agreement.params_of(len))
+        };
+        let mut points = Vec::new();
+        for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
+            let usable = of(bound, most);
+            let mut point = format!(
+                "More guesses by cheating. {receiver} may bring {} keys. If it runs changed \
+                 software it can have {} tested under {} without any effort, because the encoding \
+                 of its set has room for so many; we can rule out only more than {} (overfitting). \
+                 The bound grants it 2^80 hash evaluations.",
+                grouped(most),
+                grouped(usable.free),
+                row.id,
+                grouped(usable.most),
+            );
+            let smaller: Vec<String> = SMALLER_SETS
+                .iter()
+                .filter(|rows| **rows < most && !self.agreement.hide_sizes)
+                .map(|rows| (rows, of(bound, *rows)))
+                .map(|(rows, usable)| {
+                    let [rows, free, most] = [*rows, usable.free, usable.most].map(grouped);
+                    format!("{free} and {most} for {rows}")
+                })
+                .collect();
+            if !smaller.is_empty() {
+                point += &format!(" Where it announces fewer: {}.", smaller.join(", "));
+            }
+            points.push(point);
+        }
         points
     }
 
