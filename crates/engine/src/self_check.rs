@@ -133,8 +133,7 @@ impl CheckedSet {
             let mut texts = Vec::new();
             texts.try_reserve_exact(len.checked_mul(self.items.len())?).ok()?;
             keys.iter().for_each(|key| texts::push_key(&mut texts, key, len));
-            let padding =
-                self.items.len() - self.own_len - self.shared_len - self.own_canaries;
+            let padding = self.items.len() - self.own_len - self.shared_len - self.own_canaries;
             for (mark, count) in [
                 (Mark::Shared, self.shared_len),
                 (Mark::Own(role), self.own_canaries),

@@ -58,7 +58,8 @@ fn best(slots: f64, triples: u32) -> Option<u64> {
         low
     };
     let singles = |p: f64| most(4.0 * slots + 8.0, &|s| left(p, s) >= 0.0);
-    let most_pairs = most((2.0 * slots + 8.0).min(PAIRS_BITS.exp2() - 1.0), &|p| left(p, 0.0) >= 0.0);
+    let most_pairs =
+        most((2.0 * slots + 8.0).min(PAIRS_BITS.exp2() - 1.0), &|p| left(p, 0.0) >= 0.0);
     // 2p + s has one summit: `left` is concave.
     let (mut low, mut high) = (0.0, most_pairs);
     for _ in 0..HALVINGS {
