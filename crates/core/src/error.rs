@@ -130,6 +130,9 @@ pub enum ParameterError {
         /// Length in the parameters.
         bits: u32,
     },
+    /// There are more items known to both parties than a set has, or others than the parameters say.
+    #[error("the items known to both parties are not what the parameters say")]
+    SharedItems,
     /// There are other values than the operation needs: none, or one for each item.
     #[error("the items have other values than the operation needs")]
     Values,
@@ -203,6 +206,9 @@ pub enum Misbehaviour {
     /// An item known to both parties is missing from the result, or one known to neither is in it.
     #[error("the result failed the self-check")]
     SelfCheckFailed,
+    /// The peer did not prove that its set holds the items known to both parties.
+    #[error("the peer did not prove that its set holds the items known to both")]
+    SharedNotProved,
     /// The peer announced a set size outside the agreed range.
     #[error("the announced set size of {len} is outside the agreed {min} to {max}")]
     SizeOutsideAgreement {

@@ -53,6 +53,7 @@ pub struct PsiParams {
     item_bits: u32,
     query: Query,
     bounds: Bounds,
+    shared_len: u64,
 }
 
 impl PsiParams {
@@ -80,6 +81,7 @@ impl PsiParams {
             item_bits: Item::BITS,
             query: Query::Intersection,
             bounds: Bounds::NONE,
+            shared_len: 0,
         })
     }
 
@@ -102,6 +104,23 @@ impl PsiParams {
     /// The same with bounds on the number of common items, outside which the result stays secret.
     pub fn with_bounds(self, bounds: Bounds) -> Self {
         Self { bounds, ..self }
+    }
+
+    /// The same where both sets hold the same `shared_len` items that both parties know, as those of a
+    /// self-check.
+    ///
+    /// # Errors
+    /// [`ParameterError::SharedItems`] when a set is smaller.
+    pub fn with_shared(self, shared_len: u64) -> Result<Self> {
+        if shared_len > self.sender_len.min(self.receiver_len) {
+            return Err(ParameterError::SharedItems.into());
+        }
+        Ok(Self { shared_len, ..self })
+    }
+
+    /// How many items of both sets both parties know to be common.
+    pub fn shared_len(&self) -> usize {
+        self.shared_len as usize
     }
 
     /// What is asked.
@@ -187,6 +206,14 @@ mod tests {
         assert_eq!(tag_len_bytes(1, 1), 5);
         assert_eq!(tag_len_bytes(0, 0), 5);
         assert_eq!(tag_len_bytes(MAX_SET_LEN, MAX_SET_LEN), 13);
+    }
+
+    #[test]
+    fn a_set_holds_what_both_parties_know() {
+        let params = PsiParams::new(SessionId::from_bytes([0; 32]), 8, 9, Learns::Both).unwrap();
+        assert_eq!(params.shared_len(), 0);
+        assert_eq!(params.with_shared(8).map(|params| params.shared_len()), Ok(8));
+        assert!(params.with_shared(9).is_err());
     }
 
     #[test]

@@ -304,7 +304,10 @@ impl Run {
             Some(integers) => {
                 CheckedSet::of_integers(keys.items, canaries, padded_len, integers, role)
             }
-            None => CheckedSet::new(keys.items, canaries, padded_len, &secret, ctx.rng()),
+            None => {
+                let canaries = [canaries, agreement.own_canaries() as usize];
+                CheckedSet::with_canaries(keys.items, canaries, padded_len, &secret, ctx.rng())
+            }
         };
         let set = match (keys.values, agreement.checked_values()) {
             (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),

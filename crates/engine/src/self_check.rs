@@ -1,11 +1,14 @@
 //! Items that both parties add to their sets so that a result checks itself.
 //!
 //! The fastest engines of the field have silently lost rows. Here each run carries *shared*
-//! canaries, known to both parties, which must be in the result, and *own* canaries and padding,
-//! random and known to one party alone, which must not. They are random 128-bit items like any
+//! canaries, known to both parties, which must be in the result, and, between parties that follow the
+//! protocol, *own* canaries and padding, random and known to one party alone, which must not. They are random 128-bit items like any
 //! other, so an engine that loses or invents a share of the items meets them too: of s shared
 //! canaries at least one is lost with probability 1 − (1 − f)^s when a share f of all is. The peer
 //! knows the shared ones; this is a check of the machinery, not of the peer.
+//!
+//! A party that deviates could bring guesses in place of canaries. So protocols against such parties see that the
+//! peer's set holds the shared ones, and there are no own ones with them.
 //!
 //! Items of a small domain, integers, have such items beside them in a domain of a bit more, or of as many as it
 //! takes to number them.
@@ -31,6 +34,7 @@ pub(crate) struct CheckedSet {
     items: Arc<Vec<Item>>,
     own_len: usize,
     shared_len: usize,
+    own_canaries: usize,
     values: Option<OwnValues>,
     keys: Option<KeyTexts>,
     texts: Option<Arc<Vec<u8>>>,
@@ -44,35 +48,47 @@ struct OwnValues {
 }
 
 impl CheckedSet {
-    /// `items`, then `canaries` shared and `canaries` own ones, then random padding until
-    /// `padded_len` items and padding together are reached.
+    /// The same with as many own canaries as shared ones.
+    #[cfg(test)]
+    pub(crate) fn new(
+        items: Vec<Item>,
+        canaries: usize,
+        padded_len: usize,
+        secret: &[u8; 32],
+        rng: &mut impl Rng,
+    ) -> Option<Self> {
+        Self::with_canaries(items, [canaries; 2], padded_len, secret, rng)
+    }
+
+    /// `items`, then so many canaries, shared and own ones, then random padding until `padded_len` items and padding
+    /// together are reached.
     ///
     /// `None` when the memory cannot be had. `secret` is known to both parties of the session and to nobody else.
-    pub(crate) fn new(
+    pub(crate) fn with_canaries(
         mut items: Vec<Item>,
-        canaries: usize,
+        [canaries, own_canaries]: [usize; 2],
         padded_len: usize,
         secret: &[u8; 32],
         rng: &mut impl Rng,
     ) -> Option<Self> {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        items.try_reserve_exact(2 * canaries + padding).ok()?;
+        items.try_reserve_exact(canaries + own_canaries + padding).ok()?;
         for i in 0..canaries as u64 {
             let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);
             items.push(truncate(&digest));
         }
-        for _ in 0..canaries + padding {
+        for _ in 0..own_canaries + padding {
             let mut bytes = [0; Item::LEN];
             rng.fill_bytes(&mut bytes);
             items.push(Item::from_bytes(bytes));
         }
-        Some(Self::of(items, own_len, canaries))
+        Some(Self::of(items, own_len, [canaries, own_canaries]))
     }
 
-    fn of(items: Vec<Item>, own_len: usize, shared_len: usize) -> Self {
+    fn of(items: Vec<Item>, own_len: usize, [shared_len, own_canaries]: [usize; 2]) -> Self {
         let items = Arc::new(items);
-        Self { items, own_len, shared_len, values: None, keys: None, texts: None }
+        Self { items, own_len, shared_len, own_canaries, values: None, keys: None, texts: None }
     }
 
     /// The same for items that are integers: in place of random items there are numbers that no key
@@ -90,7 +106,7 @@ impl CheckedSet {
         items.try_reserve_exact(2 * canaries + padding).ok()?;
         items.extend((0..canaries as u64).map(|i| integers.shared(i)));
         items.extend((0..(canaries + padding) as u64).map(|i| integers.own(role, i)));
-        Some(Self::of(items, own_len, canaries))
+        Some(Self::of(items, own_len, [canaries; 2]))
     }
 
     /// The same with the `values` of its keys; canaries and padding get theirs of `checked`.
@@ -118,10 +134,10 @@ impl CheckedSet {
             let mut texts = Vec::new();
             texts.try_reserve_exact(len.checked_mul(self.items.len())?).ok()?;
             keys.iter().for_each(|key| texts::push_key(&mut texts, key, len));
-            let padding = self.items.len() - self.own_len - 2 * self.shared_len;
+            let padding = self.items.len() - self.own_len - self.shared_len - self.own_canaries;
             for (mark, count) in [
                 (Mark::Shared, self.shared_len),
-                (Mark::Own(role), self.shared_len),
+                (Mark::Own(role), self.own_canaries),
                 (Mark::Padding(role), padding),
             ] {
                 (0..count).for_each(|_| texts::push_mark(&mut texts, mark, len));
@@ -135,11 +151,13 @@ impl CheckedSet {
     /// What enters the protocol.
     pub(crate) fn input(&self) -> Input {
         let items = Arc::clone(&self.items);
-        match (&self.values, &self.texts) {
+        let input = match (&self.values, &self.texts) {
             (Some(own), _) => Input::with_values(items, Arc::clone(&own.values)),
             (None, Some(texts)) => Input::with_texts(items, Arc::clone(texts)),
             (None, None) => items.into(),
-        }
+        };
+        let [shared, _] = self.canaries();
+        input.with_shared(shared)
     }
 
     /// What the values of some own keys add up to at least and at most, in each column, where there are values.
@@ -165,7 +183,7 @@ impl CheckedSet {
     /// Where the shared canaries are, and where this party's own are.
     pub(crate) fn canaries(&self) -> [std::ops::Range<usize>; 2] {
         let shared = self.own_len + self.shared_len;
-        [self.own_len..shared, shared..shared + self.shared_len]
+        [self.own_len..shared, shared..shared + self.own_canaries]
     }
 
     /// Checks the canaries among `positions` and counts the others, this party's own matches.
@@ -232,6 +250,17 @@ mod tests {
                 .iter()
                 .all(|item| !two.input().into_items().contains(item))
         );
+    }
+
+    #[test]
+    fn a_set_without_own_canaries_has_padding_behind_the_shared_ones() {
+        let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
+        let rng = &mut StdRng::seed_from_u64(1);
+        let set = CheckedSet::with_canaries(items, [3, 0], 9, &[7; 32], rng).unwrap();
+        assert_eq!((set.len(), set.canaries()), (5 + 3 + 4, [5..8, 8..8]));
+        assert_eq!(set.input().shared(), 5..8);
+        assert_eq!(set.check(&[1, 5, 6, 7]), Ok(1));
+        assert_eq!(set.check(&[1, 5, 6, 7, 8]), Err(Misbehaviour::SelfCheckFailed));
     }
 
     #[test]

@@ -64,6 +64,21 @@ fn hidden_sizes_are_not_said_to_be_learned() {
     assert!(!text.contains("The sizes of the sets"));
 }
 
+#[test]
+fn guesses_of_a_party_that_deviates_are_told_for_small_sets_too() {
+    let words = |agreement: &Agreement| {
+        let text = explain(agreement).to_string();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = words(&sample("one-side.toml"));
+    let smaller = "Where it announces fewer: 1 and 3 for 1, 100 and 251 for 100, 1,051 and 2,543 for \
+                   1,000, 4,239 and 10,065 for 4,096.";
+    assert!(text.contains(smaller), "{text}");
+    assert!(text.contains("Each side adds 16 items known to both, which must match; a result"));
+    // Padded sets have one size.
+    assert!(!words(&sample("both-sides.toml")).contains("announces fewer"));
+}
+
 /// The explanation of a union that `receives` receive, as one line.
 fn of_union(receives: &str, hidden: bool) -> String {
     let path = repository().join("docs/samples/union.toml");

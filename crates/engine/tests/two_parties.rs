@@ -43,6 +43,23 @@ fn both_learn_when_the_agreement_says_so() {
 }
 
 #[test]
+fn a_malicious_protocol_has_no_self_check_items_that_one_side_alone_knows() {
+    for (receives, hide_sizes) in [("one", false), ("both", false), ("both", true)] {
+        let terms = |protocol| Terms { protocol, receives, hide_sizes, max_rows: 40, ..TERMS };
+        for (protocol, added) in [("rr22_malicious", 16), ("rr22", 32)] {
+            let pair = Pair::new();
+            small_files(&pair);
+            let reports = pair.run(&terms(protocol), &terms(protocol)).map(Result::unwrap);
+            for report in &reports {
+                assert_eq!(report.sizes.self_check_items, added, "{protocol}");
+                assert_eq!(report.result.matched_keys.unwrap_or(2), 2, "{protocol}");
+            }
+            assert_eq!(reports[0].result.matched_keys, Some(2));
+        }
+    }
+}
+
+#[test]
 fn hidden_sizes_show_only_the_agreed_maximum() {
     let pair = Pair::new();
     small_files(&pair);

@@ -9,7 +9,7 @@
 //! | [`Okvs`] | what every encoding offers: its shape, one cluster's encoder and decoder |
 //! | [`ClusteredOkvs`] | three slots a key and a few dense columns; fast; linear over GF(2^128) |
 //! | [`BandOkvs`] | a random band of slots a key; short; linear over GF(2) |
-//! | [`PolynomialOkvs`] | a polynomial for the keys of each bin; slow and long, as in older papers |
+//! | [`PolynomialOkvs`] | one polynomial, without a free slot, for few keys; or one for the keys of each bin, slow and long, as in older papers |
 //! | [`Partition`] | the keys of a set, grouped by cluster |
 //! | [`bloom`] | Bloom filters, and the garbled ones: an older encoding, long, that leaves slots free |
 //!

@@ -6,7 +6,7 @@
 //! bins, dummies fill each bin to the same load, and a polynomial over GF(2^128) is interpolated for
 //! each; its coefficients are the slots of a cluster, the lowest first.
 //!
-//! It is there for comparison with those papers: [`BandOkvs`](crate::BandOkvs) has half the slots and is
+//! The bins are there for comparison with those papers: [`BandOkvs`](crate::BandOkvs) has half the slots and is
 //! faster.
 //!
 //! **Interpolation** of L points (x_i, y_i) takes 2.5·L² products, in loops over vectors:
@@ -17,6 +17,9 @@
 //!   s_j  = Σ_i c_i·x_i^j             Σ_i c_i / (X + x_i) = Σ_j s_j·X^(−j−1)
 //!   p_k  = Σ_j m_(k+1+j)·s_j         P(X) = M(X)·Σ_i c_i / (X + x_i)
 //! ```
+//!
+//! [`PolynomialOkvs::single`] is the oldest form of all, one polynomial for all keys. It is the only store without
+//! a free slot, which counts where the keys are few and a party could fill free slots with more of them.
 //!
 //! Where we differ from the papers: the load of a bin is computed from the binomial distribution, with a
 //! union bound over the bins; and the keys are all of a bin's, whatever hash function of the caller's they
@@ -59,6 +62,14 @@ impl PolynomialOkvs {
         // A constant would give every key the value of one.
         let least = if n == 1 { 2 } else { 0 };
         Self { bins, load: max_load(n, bins).max(least) }
+    }
+
+    /// One polynomial of degree below n through all `n` points: as many slots as keys, and none left free.
+    ///
+    /// The polynomial of one key is constant, so that every key decodes to that one's value: for values that
+    /// depend on the key, as those of the VOLE OPRF. Encoding takes 2.5·n² products, decoding n a key.
+    pub fn single(n: usize) -> Self {
+        Self { bins: 1, load: n }
     }
 }
 

@@ -140,3 +140,24 @@ fn dummies_come_from_the_stream_and_differ_from_bin_to_bin() {
     all.dedup();
     assert_eq!(all.len(), 2 * okvs.len());
 }
+
+#[test]
+fn one_polynomial_has_a_slot_a_key_and_none_to_choose() {
+    for n in [0, 1, 2, 3, 17, 100, 511, 512, 600] {
+        let okvs = PolynomialOkvs::single(n);
+        assert_eq!((okvs.cluster_count(), okvs.len()), (1, n));
+        let (keys, values) = (random(1, n), random(2, n));
+        let slots = encode(&okvs, &keys, &values, 3).unwrap();
+        assert!(decode(&okvs, &keys, &slots) == values, "{n}");
+        assert!(encode(&okvs, &keys, &values, 4).unwrap() == slots, "{n}: the fill shows");
+        if n > 0 {
+            let more = (random(1, n + 1), random(2, n + 1));
+            assert_eq!(encode(&okvs, &more.0, &more.1, 3), Err(EncodeError::Overfull));
+        }
+        if n > 1 {
+            let mut twice = keys;
+            twice[n - 1] = twice[0];
+            assert_eq!(encode(&okvs, &twice, &values, 3), Err(EncodeError::DuplicateKey));
+        }
+    }
+}

@@ -16,7 +16,7 @@
 //! protocol's. They work cluster by cluster of the key-value store: neither party ever holds all
 //! of P, A or K. [`Plan`] is the public shape, [`Rows`] a party's items hashed and grouped,
 //! [`mask`] the receiver's and [`unmask`] the sender's pass; both end in [`Inputs`] of the hash
-//! H_o, which [`Inputs::outputs`] computes.
+//! H_o, which [`Inputs::outputs`] computes. [`overfitting`] bounds the set of a receiver that deviates.
 //!
 //! **Where we differ from the paper.** B is a GF(2)-subspace of F = GF(2^128), in fast mode all of
 //! it. The paper's low-communication mode takes a field B and an extension of it with at least
@@ -29,6 +29,7 @@
 //! of k. See [`Hashing`] for the functions of each security level.
 
 mod hashing;
+pub mod overfitting;
 mod pass;
 mod plan;
 

@@ -25,7 +25,9 @@
 //! * Alone it lets a party that brings the whole domain learn the other set, as the paper says. Bounds
 //!   are the remedy between parties that follow the protocol; nothing checks a vector.
 
-use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
+use crate::catalogue::{
+    BoundsKept, Compared, Operation, Parameter, Protocol, Security, UsableSetLen,
+};
 use crate::computed::{self, Circuit, Gmw, Yao, told, value_bits};
 use crate::{Input, Output};
 use std::sync::Arc;
@@ -86,8 +88,9 @@ const PARAMETERS: &[Parameter] = &[Parameter {
 }];
 
 /// A party can bring every item of the domain.
-fn domain_len(params: &PsiParams) -> u64 {
-    1 << params.item_bits().min(MAX_ITEM_BITS)
+fn domain_len(params: &PsiParams) -> UsableSetLen {
+    let len = 1 << params.item_bits().min(MAX_ITEM_BITS);
+    UsableSetLen { free: len, most: len }
 }
 
 struct Bwa {

@@ -121,6 +121,16 @@ impl BoundsKept {
     }
 }
 
+/// How many different items a receiver that deviates can have tested in one run, shared ones aside where they must be
+/// among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsableSetLen {
+    /// Without any effort.
+    pub free: u64,
+    /// At most, if it can hash 2^80 items: a bound on the set that the proof's simulator extracts from it.
+    pub most: u64,
+}
+
 /// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
 pub type MakeParty = fn(PsiParams, Input) -> Result<Box<dyn Party>>;
 
@@ -155,10 +165,9 @@ pub struct Protocol {
     /// Must be the same at both parties: sums and products of the sizes only, which IEEE 754
     /// rounds alike everywhere.
     pub seconds: fn(&PsiParams) -> f64,
-    /// How many different items a receiver that deviates, and can hash 2^80 items, can have tested
-    /// in one run: a bound on the set that the proof's simulator extracts from it. `None` means no
+    /// How many different items a receiver that deviates can have tested in one run. `None` means no
     /// more than its set size.
-    pub usable_set_len: Option<fn(&PsiParams) -> u64>,
+    pub usable_set_len: Option<fn(&PsiParams) -> UsableSetLen>,
     /// Whether it is chosen only where nothing else gives the answer: a protocol of the literature that is kept for
     /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes. What it is
     /// chosen for all the same, if anything, `vesica protocols` says.

@@ -113,5 +113,5 @@ pub(crate) const ROW: Protocol = Protocol {
         Parameter { name: "output length", value: "128 bits", source: "Rindal, Rosulek 2017, §4" },
     ],
     sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input)?)),
 };

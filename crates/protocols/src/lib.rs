@@ -51,7 +51,7 @@ mod scs;
 mod sorted_tags;
 
 pub use catalogue::{
-    BoundsKept, Compared, Protocol, Security, Traffic, catalogue, find, strongest,
+    BoundsKept, Compared, Protocol, Security, Traffic, UsableSetLen, catalogue, find, strongest,
 };
 pub use party::{Ids, Input, Output, Party, Shares};
 pub use vesica_core::{Operation, Query};

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::sync::Arc;
 use vesica_core::{Error, Item, Misbehaviour, ParameterError, PsiParams, Result, Role};
 use vesica_net::Context;
@@ -21,18 +22,25 @@ pub struct Input {
     items: Arc<Vec<Item>>,
     values: Option<Arc<Vec<u64>>>,
     texts: Option<Arc<Vec<u8>>>,
+    shared: Range<usize>,
 }
 
 impl Input {
     /// `items`, with the values of each in their order: those of one item follow each other.
     pub fn with_values(items: Arc<Vec<Item>>, values: Arc<Vec<u64>>) -> Self {
-        Self { items, values: Some(values), texts: None }
+        Self { values: Some(values), ..items.into() }
     }
 
     /// `items`, with the text of each in their order, all of the same length. Equal items have equal texts
     /// at both parties.
     pub fn with_texts(items: Arc<Vec<Item>>, texts: Arc<Vec<u8>>) -> Self {
-        Self { items, values: None, texts: Some(texts) }
+        Self { texts: Some(texts), ..items.into() }
+    }
+
+    /// The same where the items at the positions `shared` are known to both parties, and are in both sets in
+    /// this order: as many as [`PsiParams::shared_len`] says.
+    pub fn with_shared(self, shared: Range<usize>) -> Self {
+        Self { shared, ..self }
     }
 
     /// The set.
@@ -50,13 +58,22 @@ impl Input {
         self.texts.as_ref()
     }
 
+    /// Where the items are that both parties know.
+    pub fn shared(&self) -> Range<usize> {
+        self.shared.clone()
+    }
+
     /// The set alone.
     pub fn into_items(self) -> Arc<Vec<Item>> {
         self.items
     }
 
-    /// Refuses values and texts where there should be none, and those that are missing, too many or too long.
+    /// Refuses values, texts and shared items where there should be none, and those that are missing, too many or
+    /// too long.
     pub(crate) fn check(&self, params: &PsiParams, role: Role) -> Result<()> {
+        if self.shared.len() != params.shared_len() || self.shared.end > self.items.len() {
+            return Err(ParameterError::SharedItems.into());
+        }
         let query = params.query();
         let texts_len = query.text_len().map(|len| len.bytes() * self.items.len());
         if self.texts.as_ref().map(|texts| texts.len()) != texts_len {
@@ -77,7 +94,7 @@ impl Input {
 
 impl From<Arc<Vec<Item>>> for Input {
     fn from(items: Arc<Vec<Item>>) -> Self {
-        Self { items, values: None, texts: None }
+        Self { items, values: None, texts: None, shared: 0..0 }
     }
 }
 

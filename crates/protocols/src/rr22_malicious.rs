@@ -10,7 +10,7 @@
 //! | receiver learns | which of its items the sender has; n_x |
 //! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
 //! | flights | 7; with [`Learns::Both`] 8 |
-//! | payload bytes | VOLE(m) + 32 + 48 + 32 + 16·m + tags(n_x, 128), and p·n_x with [`Learns::Both`] |
+//! | payload bytes | VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x with [`Learns::Both`] |
 //! | p | ⌈(λ + ⌈log n_x⌉) / 8⌉ bytes |
 //!
 //! ```text
@@ -21,7 +21,8 @@
 //!   Δ, b                        ◀──────────────▶    a, c = aΔ + b, checked
 //!                               ◀───────────────    r, w_r ←$ F
 //!                                                   P = Encode({(y, H_B(y, r))})
-//!   K = b + AΔ                  ◀───────────────    A = P + a
+//!   K = b + AΔ                  ◀───────────────    A = P + a;  proof that P holds the shared items
+//!   proof right?
 //!   w = w_s + w_r;  w_s         ───────────────▶    H(w_s) right?  w = w_s + w_r
 //!   F(x) = H_o(Decode(K, x) − Δ·H_B(x, r) + w, x)   F(y) = H_o(Decode(c, y) + w, y)
 //!   {F(x)}, sorted              ───────────────▶    y is common iff F(y) is among them
@@ -31,33 +32,44 @@
 //! B = F = GF(2^128), both hashes are random oracles, F has all κ = 128 bits and the item inside: as
 //! its row key k = H(x, r), a random oracle's value of 128 bits.
 //!
-//! **What a party that deviates can do.** The sender: choose its set, no larger than n_x but for items that share
-//! a tag, which take 2^64 hashes a pair. The
-//! receiver: choose a set of more items than n_y, for it may encode P as it likes: m without any
-//! effort, about twice as many at most if it can hash 2^80 items ([`usable_set_len`]; RR22 calls it
-//! overfitting). What follows of its set is said of that larger set. Either may stop early; with [`Learns::Both`]
+//! **Shared items** are in both sets and known to both parties ([`PsiParams::shared_len`]). They are encoded and
+//! compared as any others, and must not be places for guesses. So the receiver proves that P holds them: with q as
+//! in F, before w, it hashes q of all of them. Were P wrong at one, the sender's q would differ by Δ times the
+//! difference. And before it answers with [`Learns::Both`] it sees that the sender's tags hold them all: it fails
+//! where they do not, which depends on these tags alone and so tells the sender nothing.
+//!
+//! **What a party that deviates can do.** The sender: choose its set, no larger than n_x less the shared items, but
+//! for items that share a tag, which take 2^64 hashes a pair. The
+//! receiver: choose a set of more items than n_y, for it may encode P as it likes: m less the shared items without any
+//! effort, two to three times as many at most if it can hash 2^80 items ([`usable_set_len`]; RR22 calls it
+//! overfitting). The store is the one with the fewest slots: up to 512 items m = n_y ([`Plan::malicious`]). What
+//! follows of its set is said of that larger set. Either may stop early; with [`Learns::Both`]
 //! the receiver may do so after it knows the result, and may keep matches from the sender, but
 //! cannot claim one that its set does not have.
 //!
 //! **Where we differ from the papers.** The tags are sent as the Elias–Fano code of their set. The
 //! commitment is BLAKE3 of w_s and 128 random bits. The receiver sends r and w_r as soon as the
 //! correlations are checked, before A: w_s is committed to and Y fixed by then, and the sender
-//! opens w_s only after A. With [`Learns::Both`] the receiver proves each match by a second hash
+//! opens w_s only after A. The papers take one store for all sizes, and know no shared items. With [`Learns::Both`] the receiver proves each match by a second hash
 //! of the input of H_o, which nobody without the item in its set can compute; a place without a
 //! match gets as many random bytes.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
+use crate::catalogue::{
+    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, UsableSetLen,
+};
 use crate::party::check_set_len;
-use crate::{Output, Party, answer, sorted_tags};
+use crate::{Input, Output, Party, answer, sorted_tags};
 use rand::Rng;
+use std::ops::Range;
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
 use vesica_core::hash::derive;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::{Block, Item, Learns, Malicious, Misbehaviour, PsiParams, Result, SessionId};
 use vesica_net::Context;
+use vesica_oprf::vole::overfitting::usable_items;
 use vesica_oprf::vole::{self, Plan, Rows, Seed};
 use vesica_ot::silent;
 
@@ -65,6 +77,9 @@ const COIN_LABEL: &str = "vesica v1 rr22 malicious coin";
 
 /// F has κ bits.
 const OUTPUT_BITS: u32 = 128;
+
+/// Length of the proof that P holds the shared items.
+const SHARED_PROOF_LEN: usize = 32;
 
 /// Length of a commitment, and of its opening: w_s and 16 random bytes.
 const COMMITMENT_LEN: usize = 32;
@@ -79,7 +94,7 @@ pub(crate) const ROW: Protocol = Protocol {
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 7,
-    bytes_formula: "VOLE(m) + 32 + 48 + 32 + 16·m + tags(n_x, 128), and p·n_x when both learn; m ≈ 1.28·n_y slots of the 3-hash store; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
+    bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x when both learn; m = n_y slots of one polynomial up to 512 items, ≈ 1.04·n_y of the random band up to 6,144, ≈ 1.28·n_y of the 3-hash store beyond; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
@@ -93,8 +108,8 @@ pub(crate) const ROW: Protocol = Protocol {
     parameters: &[
         Parameter {
             name: "key-value store",
-            value: "3-hash binary, clustered, dense columns over GF(2^128); failure below 2^-40",
-            source: "Raghuraman, Rindal 2022, §4; parameters/okvs",
+            value: "one polynomial up to 512 items, the random band up to 6,144, 3-hash binary, clustered, with dense columns over GF(2^128) beyond; failure below 2^-40",
+            source: "Bienstock and others 2023; Raghuraman, Rindal 2022, §4; parameters/okvs",
         },
         Parameter {
             name: "field",
@@ -112,12 +127,12 @@ pub(crate) const ROW: Protocol = Protocol {
             source: "Rindal, Schoppmann 2021, Theorem 3",
         },
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
+    sender: |params, input| Ok(Box::new(Sender::new(params, input)?)),
+    receiver: |params, input| Ok(Box::new(Receiver::new(params, input)?)),
 };
 
 fn plan(params: &PsiParams) -> Plan {
-    Plan::fast(params.receiver_len(), OUTPUT_BITS)
+    Plan::malicious(params.receiver_len())
 }
 
 /// p: a proof is guessed for any of the sender's items with probability 2^-λ.
@@ -125,27 +140,15 @@ fn proof_len(params: &PsiParams) -> usize {
     (STATISTICAL_SECURITY_BITS + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
 }
 
-/// Evaluations of the row hash that [`usable_set_len`] grants a receiver, as a power of two.
-const GRINDING_BITS: f64 = 80.0;
-
-/// Items that a receiver which deviates can have compared, instead of n_y, with 2^80 evaluations of
-/// the row hash.
-///
-/// P has m slots, so m items cost it nothing. By choosing among many items those whose rows happen
-/// to depend on each other it can have a few more. However it chooses n′ of q items, all their
-/// values hold in one P of m slots with probability at most C(q, n′)·2^(−128·(n′ − m)); this is
-/// the least n′ for which that is below 2^-40, with C(q, n′) ≤ (e·q/n′)^n′.
-pub fn usable_set_len(params: &PsiParams) -> u64 {
-    let m = plan(params).correlations() as f64;
-    let kappa = f64::from(OUTPUT_BITS);
-    let log_e = std::f64::consts::LOG2_E;
-    let mut len = m;
-    // The right side falls as the length grows, so that this climbs to the fixed point.
-    for _ in 0..64 {
-        let gained = kappa - GRINDING_BITS - log_e + len.max(1.0).log2();
-        len = (kappa * m + f64::from(STATISTICAL_SECURITY_BITS)) / gained;
+/// Items beside the shared ones that a receiver which deviates can have compared: without effort as many as P has slots
+/// for, and with 2^80 evaluations of the row hash no more than [`usable_items`].
+pub fn usable_set_len(params: &PsiParams) -> UsableSetLen {
+    if params.has_empty_set() {
+        return UsableSetLen { free: 0, most: 0 };
     }
-    len.ceil() as u64
+    // Each shared item that P is proved to hold takes a dimension of it.
+    let free = (plan(params).correlations() - params.shared_len()) as u64;
+    UsableSetLen { free, most: usable_items(free) }
 }
 
 /// Exact payload bytes of a run.
@@ -165,6 +168,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
         receiver_to_sender: correlations.receiver_to_sender
             + (Seed::LEN + Block::LEN) as u64
             + plan.masked_bytes()
+            + SHARED_PROOF_LEN as u64
             + proofs as u64,
     }
 }
@@ -172,7 +176,9 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 /// Estimated seconds of computation, fitted to measurements.
 fn seconds(params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
-    0.015 + 105e-9 * n_x + 190e-9 * n_y
+    // A polynomial is evaluated with so many products an item.
+    let products = plan(params).products() as f64;
+    0.015 + (105e-9 + 0.6e-9 * products) * n_x + 190e-9 * n_y
 }
 
 fn commit(session: &SessionId, opening: &[u8; COMMITMENT_LEN]) -> [u8; 32] {
@@ -198,22 +204,24 @@ fn split_coins(coins: &[u8; Seed::LEN + Block::LEN]) -> (Seed, Block) {
 pub struct Sender {
     params: PsiParams,
     x: Arc<Vec<Item>>,
+    shared: Range<usize>,
 }
 
 impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
+    /// The sender of a set `x`, which must hold no item twice.
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { params, x })
+    pub fn new(params: PsiParams, x: impl Into<Input>) -> Result<Self> {
+        let x = x.into();
+        check_set_len(params.sender_len(), x.items().len())?;
+        Ok(Self { params, shared: x.shared(), x: x.into_items() })
     }
 }
 
 impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x } = *self;
+        let Sender { params, x, shared } = *self;
         let session = params.session();
         if params.has_empty_set() {
             return answer::take_places(ctx, &params, &[]);
@@ -239,6 +247,12 @@ impl Party for Sender {
             vole::unmask(ctx, &plan, rows, delta, |pool, part| b.fill(pool, part))
         })?;
         drop(b);
+        let mut proof = [0; SHARED_PROOF_LEN];
+        ctx.peer()?.recv_into(&mut proof)?;
+        // Before w_s is opened and anything of x is sent.
+        if proof != inputs.proof_of_shared(session, &shared) {
+            return Err(Misbehaviour::SharedNotProved.into());
+        }
 
         ctx.peer()?.send(&opening)?;
         let w = coin(&opening) ^ w_r;
@@ -258,22 +272,24 @@ impl Party for Sender {
 pub struct Receiver {
     params: PsiParams,
     y: Arc<Vec<Item>>,
+    shared: Range<usize>,
 }
 
 impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
+    /// The receiver of a set `y`, which must hold no item twice.
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { params, y })
+    pub fn new(params: PsiParams, y: impl Into<Input>) -> Result<Self> {
+        let y = y.into();
+        check_set_len(params.receiver_len(), y.items().len())?;
+        Ok(Self { params, shared: y.shared(), y: y.into_items() })
     }
 }
 
 impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y } = *self;
+        let Receiver { params, y, shared } = *self;
         let session = params.session();
         if params.has_empty_set() {
             return Ok(Output::Positions(Vec::new()));
@@ -299,6 +315,8 @@ impl Party for Receiver {
             vole::mask(ctx, &plan, rows, |pool, a, c| ac.fill(pool, a, c))
         })?;
         drop(ac);
+        ctx.peer()?.send(&inputs.proof_of_shared(session, &shared))?;
+        ctx.peer()?.flush()?;
 
         let mut opening = [0; COMMITMENT_LEN];
         ctx.peer()?.recv_into(&mut opening)?;
@@ -313,7 +331,7 @@ impl Party for Receiver {
         let matches = ctx.child("tags", |ctx| {
             let f_y = inputs.outputs::<Malicious>(ctx.pool(), session, w, OUTPUT_BITS);
             let shape = Shape::new(params.sender_len() as u64, OUTPUT_BITS);
-            sorted_tags::find(ctx, shape, f_y)
+            sorted_tags::find_checked(ctx, shape, f_y, &shared)
         })?;
         give_proofs(ctx, &params, &matches, &proofs)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))

@@ -1,7 +1,9 @@
 //! The last step of protocols in which the sender sends its tags sorted: it sends their
 //! Elias–Fano code, section by section, and the receiver looks up its own as the sections come.
 
+use rand::RngExt;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use vesica_core::elias_fano::{Decoder, Encoder, Section, Shape, sort_section};
 use vesica_core::tagged::{AsTag, Buckets, Gathered, Tagged};
 use vesica_core::{Error, Misbehaviour, Result};
@@ -141,9 +143,87 @@ pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<
     Ok(matches)
 }
 
+/// Position of a tag that is nobody's: sets have fewer items.
+const NOBODY: u32 = u32::MAX;
+
+/// [`find`] in which those of this party's items that both parties know, at the positions `shared`, must be found, and
+/// as many random tags of 128 bits must not. Whether this fails depends on nothing of the set but these items.
+///
+/// # Errors
+/// Those of [`find`]; [`Misbehaviour::SelfCheckFailed`].
+pub(crate) fn find_checked(
+    ctx: &mut Context,
+    shape: Shape,
+    mut own: Vec<Tagged>,
+    shared: &Range<usize>,
+) -> Result<Vec<Match>> {
+    for _ in shared.clone() {
+        own.push(Tagged::new(ctx.rng().random(), NOBODY));
+    }
+    let matches = find(ctx, shape, own)?;
+    let mut missing = vec![true; shared.len()];
+    for found in &matches {
+        if found.own == NOBODY {
+            return Err(Misbehaviour::SelfCheckFailed.into());
+        }
+        let position = found.own as usize;
+        if shared.contains(&position) {
+            missing[position - shared.start] = false;
+        }
+    }
+    match missing.contains(&true) {
+        true => Err(Misbehaviour::SelfCheckFailed.into()),
+        false => Ok(matches),
+    }
+}
+
 /// The own positions of the matches, ascending, each once.
 pub(crate) fn own_positions(matches: &[Match], own_len: usize) -> Vec<usize> {
     let mut common = vec![false; own_len];
     matches.iter().for_each(|found| common[found.own as usize] = true);
     common.iter().enumerate().filter(|(_, common)| **common).map(|(i, _)| i).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use vesica_core::Role;
+    use vesica_net::{Meter, Pool, Streams, memory};
+
+    /// What the receiver of `own`, of which the first `shared` are known to both, makes of `tags`.
+    fn found(tags: &[u128], own: &[u128], shared: usize) -> Result<Vec<Match>> {
+        let shape = Shape::new(tags.len() as u64, 128);
+        let tagged = |tags: &[u128]| -> Vec<Tagged> {
+            tags.iter().zip(0..).map(|(tag, position)| Tagged::new(*tag, position)).collect()
+        };
+        let context = |end: Arc<dyn Streams>, peer| {
+            let pool = Pool::new(NonZeroUsize::MIN).unwrap();
+            Context::new(vec![(peer, end)], [3; 32], pool, Meter::new()).unwrap()
+        };
+        let (ours, theirs) = memory::pair();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut ctx = context(theirs, Role::Receiver);
+                send(&mut ctx, shape, tagged(tags)).unwrap();
+            });
+            let mut ctx = context(ours, Role::Sender);
+            find_checked(&mut ctx, shape, tagged(own), &(0..shared))
+        })
+    }
+
+    #[test]
+    fn a_list_without_an_item_known_to_both_is_refused_before_any_answer() {
+        let tags: Vec<u128> = (1..40).map(|i| i << 120).collect();
+        let own: Vec<u128> = (1..20).map(|i| i << 121).collect();
+        assert_eq!(found(&tags, &own, 0).unwrap().len(), 19);
+        assert_eq!(found(&tags, &own, 4).unwrap().len(), 19);
+        for lost in 0..4 {
+            let mut tags = tags.clone();
+            tags[2 * lost + 1] = 77;
+            let refused = Err(Misbehaviour::SelfCheckFailed.into());
+            assert_eq!(found(&tags, &own, 4), refused, "the {lost}th");
+            assert_eq!(found(&tags, &own, lost).map(|found| found.len()), Ok(18));
+        }
+    }
 }

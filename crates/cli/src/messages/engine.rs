@@ -194,6 +194,11 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
             "no result was written; if it happens again with unchanged software on both sides, \
              please report it",
         ),
+        Misbehaviour::SharedNotProved => (
+            "did not prove that its set holds the self-check items".to_owned(),
+            "no result was written; if it happens again with unchanged software on both sides, \
+             please report it",
+        ),
         Misbehaviour::SizeOutsideAgreement { len, min, max } => (
             format!(
                 "announced a set of {}, outside the agreed {} to {}",

@@ -267,16 +267,32 @@ impl Agreement {
         receiver_len: u64,
     ) -> vesica_core::Result<PsiParams> {
         let canaries = u64::from(self.self_check);
-        let with = |len: u64| len.saturating_add(2 * canaries);
+        let with = |len: u64| len.saturating_add(self.self_check_items());
         let params = PsiParams::new(session, with(sender_len), with(receiver_len), self.learns())?;
         let params = params
             .with_query(self.query()?)
             // The shared self-check items are common too.
-            .with_bounds(self.bounds.shifted(canaries)?);
+            .with_bounds(self.bounds.shifted(canaries)?)
+            .with_shared(canaries)?;
         match self.integer_items() {
             Some(integers) => params.with_item_bits(integers.item_bits()),
             None => Ok(params),
         }
+    }
+
+    /// How many self-check items a party adds that it alone knows. None where only protocols may run that hold
+    /// against parties which deviate: there each would be one guess more than `max_rows`, and the protocols
+    /// themselves look for tags that must not be there.
+    pub(crate) fn own_canaries(&self) -> u32 {
+        match self.candidates().iter().all(|row| row.security >= Security::Malicious) {
+            true => 0,
+            false => self.self_check,
+        }
+    }
+
+    /// How many self-check items each party adds, shared and own together.
+    pub(crate) fn self_check_items(&self) -> u64 {
+        u64::from(self.self_check) + u64::from(self.own_canaries())
     }
 
     /// The question as the protocol is asked it, self-check items counted.

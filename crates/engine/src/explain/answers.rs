@@ -39,11 +39,17 @@ impl Words<'_> {
 
     /// How the self-check shows in the answer.
     pub(super) fn self_check(&self) -> String {
-        let added = format!(
-            "Each side adds {0} items known to both, which must match, and {0} of its own, which \
-             must not;",
-            self.agreement.self_check
-        );
+        let added = match self.agreement.own_canaries() {
+            0 => format!(
+                "Each side adds {} items known to both, which must match;",
+                self.agreement.self_check
+            ),
+            own => format!(
+                "Each side adds {} items known to both, which must match, and {own} of its own, \
+                 which must not;",
+                self.agreement.self_check
+            ),
+        };
         match self.agreement.question {
             Question::Intersection => format!("{added} a result that fails this is refused."),
             Question::Cardinality => format!(

@@ -2,7 +2,11 @@
 
 use super::{Words, grouped};
 use crate::agreement::{Question, Receives};
+use vesica_core::SessionId;
 use vesica_protocols::Security;
+
+/// Sizes below the largest for which guesses are told too.
+const SMALLER_SETS: [u64; 4] = [1, 100, 1_000, 4_096];
 
 impl Words<'_> {
     pub(super) fn unprotected(&self) -> Vec<String> {
@@ -42,28 +46,7 @@ impl Words<'_> {
                     .to_owned(),
             );
         }
-        for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
-            let allowed = self.agreement.largest_roles();
-            let are_open = self.agreement.roles_are_open();
-            for roles in &allowed {
-                let who = match (are_open, roles.are_exchanged) {
-                    (false, _) => receiver.to_owned(),
-                    (true, _) if allowed.len() == 1 => "the receiver".to_owned(),
-                    (true, false) => format!("{receiver}, as the receiver,"),
-                    (true, true) => format!("{sender}, as the receiver,"),
-                };
-                points.push(format!(
-                    "More guesses by cheating. In a run of the largest sizes {who} brings {} \
-                     keys, self-check items included. If it runs changed software it can have more \
-                     tested under {}, because the encoding of its set has room for more \
-                     (overfitting); we can rule out only more than {}. The bound grants it 2^80 \
-                     hash evaluations.",
-                    grouped(roles.params.receiver_len() as u64),
-                    row.id,
-                    grouped(bound(&roles.params)),
-                ));
-            }
-        }
+        points.extend(self.guesses());
         points.push(
             "Repeated runs. Two runs on nearly the same data tell what changed between them. \
              The agreement does not limit how often it runs."
@@ -80,6 +63,58 @@ impl Words<'_> {
             "That a run took place, its time and duration, and the network address of each side."
                 .to_owned(),
         );
+        points
+    }
+
+    /// How many keys a receiver that deviates can have tested, in each row that bounds them by more than its set, for
+    /// each side that can be the receiver.
+    fn guesses(&self) -> Vec<String> {
+        let (sender, receiver) = self.names();
+        let allowed = self.agreement.largest_roles();
+        let mut points = Vec::new();
+        for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
+            for roles in &allowed {
+                let mut parties = [self.receiver, self.sender];
+                if roles.are_exchanged {
+                    parties.reverse();
+                }
+                let [most, other] = parties.map(|party| party.max_rows);
+                let of = |rows| {
+                    let params = self.agreement.params(SessionId::from_bytes([0; 32]), other, rows);
+                    bound(&params.expect("MAX_ROWS leaves room for the self-check"))
+                };
+                let who = match (self.agreement.roles_are_open(), roles.are_exchanged) {
+                    (false, _) => receiver.to_owned(),
+                    (true, _) if allowed.len() == 1 => "the receiver".to_owned(),
+                    (true, false) => format!("{receiver}, as the receiver,"),
+                    (true, true) => format!("{sender}, as the receiver,"),
+                };
+                let usable = of(most);
+                let mut point = format!(
+                    "More guesses by cheating. {who} may bring {} keys. If it runs changed \
+                     software it can have {} tested under {} without any effort, because the encoding \
+                     of its set has room for so many; we can rule out only more than {} (overfitting). \
+                     The bound grants it 2^80 hash evaluations.",
+                    grouped(most),
+                    grouped(usable.free),
+                    row.id,
+                    grouped(usable.most),
+                );
+                let smaller: Vec<String> = SMALLER_SETS
+                    .iter()
+                    .filter(|rows| **rows < most && !self.agreement.hide_sizes)
+                    .map(|rows| (rows, of(*rows)))
+                    .map(|(rows, usable)| {
+                        let [rows, free, most] = [*rows, usable.free, usable.most].map(grouped);
+                        format!("{free} and {most} for {rows}")
+                    })
+                    .collect();
+                if !smaller.is_empty() {
+                    point += &format!(" Where it announces fewer: {}.", smaller.join(", "));
+                }
+                points.push(point);
+            }
+        }
         points
     }
 

@@ -114,7 +114,7 @@ impl Parts<'_> {
                 announced_here: matched.announced_here,
                 announced_there: matched.announced_there,
                 hidden: agreement.hide_sizes,
-                self_check_items: 2 * u64::from(agreement.self_check),
+                self_check_items: agreement.self_check_items(),
             },
             result: result_report(agreement, seats, matched.answer.as_ref(), self.rows_written),
             network: NetworkReport {

@@ -9,6 +9,7 @@ const ROW_LABEL: &str = "vesica v1 vole oprf row";
 const VALUE_LABEL: &str = "vesica v1 vole oprf value";
 const OUTPUT_LABEL: &str = "vesica v1 vole oprf output";
 const PROOF_LABEL: &str = "vesica v1 vole oprf proof";
+const SHARED_LABEL: &str = "vesica v1 vole oprf shared items";
 const FILL_LABEL: &str = "vesica v1 vole oprf fill";
 
 /// r: public, sampled by the receiver after its set is fixed.
@@ -96,6 +97,16 @@ impl Hashing for Malicious {
 /// A second random oracle of the input of H_o: who can tell it has evaluated F there.
 pub(super) fn proofs(session: &SessionId, keys: &[Block], q: &mut [Block]) {
     hash_with_key(PROOF_LABEL, session, keys, q);
+}
+
+/// A third random oracle of these inputs, `(k, q)` of some items, all at once.
+pub(super) fn shared(session: &SessionId, inputs: &[(Block, Block)]) -> [u8; 32] {
+    let mut bytes = Vec::with_capacity(2 * Block::LEN * inputs.len());
+    for (key, q) in inputs {
+        bytes.extend_from_slice(&key.to_le_bytes());
+        bytes.extend_from_slice(&q.to_le_bytes());
+    }
+    derive(SHARED_LABEL, &[session.as_bytes(), &bytes])
 }
 
 /// Replaces each q by BLAKE3(q ‖ k), keyed by the session under `label`.

@@ -105,6 +105,25 @@ impl Inputs {
     }
 }
 
+impl Inputs {
+    /// A proof that P holds the items at the positions `shared`, which both parties know: a random oracle of q at
+    /// these items in the order of their positions, before any coin w.
+    ///
+    /// Where P decodes to something else at one of them, the sender's q differs from the receiver's by a multiple of Δ
+    /// that is not zero, and whoever gives the proof all the same knows Δ. Of Δ or b it says nothing, as the sender can
+    /// compute it from A, and nothing of the receiver's other items.
+    pub fn proof_of_shared(&self, session: &SessionId, shared: &Range<usize>) -> [u8; 32] {
+        let mut inputs = vec![(Block::ZERO, Block::ZERO); shared.len()];
+        for (key, q) in self.rows.partition.all_keys().iter().zip(&self.q) {
+            let position = q.position() as usize;
+            if shared.contains(&position) {
+                inputs[position - shared.start] = (*key, Block::new(q.tag()));
+            }
+        }
+        hashing::shared(session, &inputs)
+    }
+}
+
 /// The receiver's pass: for every cluster encodes P, sends A = P + a, and decodes c at its items.
 ///
 /// `correlations` gives the next a and c of the VOLE.

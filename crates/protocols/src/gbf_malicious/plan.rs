@@ -4,7 +4,7 @@
 //! alike everywhere, so that both parties get the same sizes.
 
 use super::proofs;
-use crate::catalogue::Traffic;
+use crate::catalogue::{Traffic, UsableSetLen};
 use crate::party::check_set_len;
 use std::f64::consts::LN_2;
 use vesica_core::elias_fano::Shape;
@@ -229,16 +229,16 @@ pub(super) fn seconds(params: &PsiParams) -> f64 {
 /// Evaluations of the hash functions that [`usable_set_len`] grants a receiver, as a power of two.
 const GRINDING_BITS: f64 = 80.0;
 
-/// Items that a receiver which deviates can have compared, instead of n_y, with 2^80 evaluations of
-/// the hash functions.
+/// Items that a receiver which deviates can have compared, instead of n_y: without effort about as many as a filter of
+/// as many ones holds, and with 2^80 evaluations of the hash functions no more than follows.
 ///
 /// But for 2^-40 each block of its filter has L ones of m at most, where it likes. All indices of n′ items lie in such
 /// slots with probability at most C(m, L)^(2^b)·(L/m)^(k·n′); however it chooses n′ of q items, C(q, n′)
 /// times that. This is the least n′ for which it is below 2^-40, with C(q, n′) ≤ (e·q/n′)^n′ and
 /// C(m, L) ≤ 2^(m·h(L/m)).
-pub fn usable_set_len(params: &PsiParams) -> u64 {
+pub fn usable_set_len(params: &PsiParams) -> UsableSetLen {
     if params.has_empty_set() {
-        return 0;
+        return UsableSetLen { free: 0, most: 0 };
     }
     let sizes = Sizes::new(params.receiver_len() as u64);
     let m = (sizes.blocks() * sizes.slots) as f64;
@@ -252,5 +252,7 @@ pub fn usable_set_len(params: &PsiParams) -> u64 {
         let gained = of_item - GRINDING_BITS - std::f64::consts::LOG2_E + len.max(1.0).log2();
         len = needed / gained;
     }
-    len.ceil() as u64
+    // n items leave (1 − 1/m)^(k·n) of the slots without a one.
+    let free = -(1.0 - share).ln() * m / HASHES as f64;
+    UsableSetLen { free: free as u64, most: len.ceil() as u64 }
 }

@@ -5,9 +5,10 @@ use super::plan::{BYTES_PER_MESSAGE, PER_MESSAGE, Plan, SEED_LEN, TAG_BITS, chec
 #[cfg(test)]
 use super::tests::Deviation;
 use super::{commit, proofs};
-use crate::{Output, Party, sorted_tags};
+use crate::{Input, Output, Party, sorted_tags};
 use rand::Rng;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
 use vesica_core::tagged::Tagged;
@@ -24,22 +25,25 @@ use zeroize::Zeroizing;
 pub struct Receiver {
     params: PsiParams,
     y: Arc<Vec<Item>>,
+    shared: Range<usize>,
     /// How this party deviates.
     #[cfg(test)]
     pub(super) deviation: Deviation,
 }
 
 impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
+    /// The receiver of a set `y`, which must hold no item twice.
     ///
     /// # Errors
     /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] above
     /// [`MAX_RECEIVER_LEN`](super::MAX_RECEIVER_LEN).
-    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_lens(&params, params.receiver_len(), y.len())?;
+    pub fn new(params: PsiParams, y: impl Into<Input>) -> Result<Self> {
+        let y = y.into();
+        check_lens(&params, params.receiver_len(), y.items().len())?;
         Ok(Self {
             params,
-            y,
+            shared: y.shared(),
+            y: y.into_items(),
             #[cfg(test)]
             deviation: Deviation::default(),
         })
@@ -85,7 +89,8 @@ impl Party for Receiver {
         };
         let matches = ctx.child("tags", |ctx| {
             let tags = hashing.tags(ctx.pool(), y, &sums);
-            sorted_tags::find(ctx, Shape::new(params.sender_len() as u64, TAG_BITS), tags)
+            let shape = Shape::new(params.sender_len() as u64, TAG_BITS);
+            sorted_tags::find_checked(ctx, shape, tags, &self.shared)
         })?;
         proofs::give(ctx, &params, &matches, &proofs)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
