@@ -209,7 +209,7 @@ fn damage_from_the_first_words_to_the_goodbye_is_an_error_of_the_network() {
     for way in [0, 1] {
         let offsets = [0, 3, passed[way] / 3, passed[way] / 2].into_iter();
         for at in offsets.chain((1..=5).map(|step| passed[way].saturating_sub(step * 23))) {
-            damaged("dh", Operation::Intersection, (way, at));
+            let _ = damaged("dh", Operation::Intersection, (way, at));
         }
     }
 }
@@ -221,9 +221,9 @@ fn damage_anywhere_in_any_protocol_is_an_error_of_the_network() {
         let (_, passed) = damaged(protocol, operation, (0, u64::MAX));
         for (way, len) in passed.into_iter().enumerate() {
             for sixth in 0..6 {
-                damaged(protocol, operation, (way, len * sixth / 6));
+                let _ = damaged(protocol, operation, (way, len * sixth / 6));
             }
-            damaged(protocol, operation, (way, len.saturating_sub(20)));
+            let _ = damaged(protocol, operation, (way, len.saturating_sub(20)));
         }
     }
 }
@@ -234,7 +234,7 @@ fn damage_at_every_offset_is_an_error_of_the_network() {
     let (_, passed) = damaged("dh", Operation::Intersection, (0, u64::MAX));
     for (way, len) in passed.into_iter().enumerate() {
         for at in 0..len {
-            damaged("dh", Operation::Intersection, (way, at));
+            let _ = damaged("dh", Operation::Intersection, (way, at));
         }
     }
 }

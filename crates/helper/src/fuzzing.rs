@@ -1,6 +1,6 @@
 //! Entry points for fuzzers: plain functions over bytes.
 
-use crate::store::{self, Keeping, Record, Store};
+use crate::store::{self, Disk, Keeping, Record, Store};
 use crate::wire::{
     HEAD_LEN, Opening, Purpose, Reply, Request, WAITING_LEN, WELCOME_LEN, WaitingFor, Welcome,
 };

@@ -164,7 +164,7 @@ mod tests {
                 |ctx| {
                     let question = CHECK.receive_question(ctx)?;
                     assert_eq!((question.seed, question.x), (seed, x ^ s));
-                    CHECK.answer(ctx, question, (sum ^ wrong, m, Block::ZERO))
+                    CHECK.answer(ctx, question, (sum ^ wrong, m, &Secret::new(Block::ZERO)))
                 },
                 |ctx| CHECK.ask(ctx, seed, [x, sum], [s, m]),
             );
