@@ -120,6 +120,6 @@ fn counting_what_a_circuit_costs_takes_little_time() {
             let params = params(n, bits, learns);
             assert!((row.bytes)(&params).total() > 0 && (row.flights)(&params) > 0);
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "{}: {:?}", row.id, start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(60), "{}: {:?}", row.id, start.elapsed());
     }
 }
