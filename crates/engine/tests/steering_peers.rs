@@ -56,9 +56,8 @@ struct Seen {
 fn attack(attack: &Attack, keys: [&str; 3]) -> (Seen, Result<Report, Error>) {
     let pair = Pair::new();
     fs::write(pair.path("one.csv"), format!("id\n{}\n", keys.join("\n"))).unwrap();
-    let security = if attack.protocol.ends_with("malicious") { "malicious" } else { "semi-honest" };
     let head =
-        format!("{}\nprotocol = \"{}\"\nsecurity = \"{security}\"", attack.head, attack.protocol);
+        format!("{}\nprotocol = \"{}\"\nsecurity = \"semi-honest\"", attack.head, attack.protocol);
     let tables = format!("{}\n{KEY}", attack.tables);
     let agreement = pair.agreement_of(&head, &tables, ["max_rows = 100"; 2]);
     let (told, address) = std::sync::mpsc::channel();
@@ -249,10 +248,12 @@ const COUNT: &str = "operation = \"cardinality\"\nreceives = \"one\"";
 const SUM: &str = "operation = \"sum\"\nreceives = \"one\"";
 const SUM_TABLE: &str = "[sum]\nof = \"two\"\ncolumn = \"v\"\nbits = 8\n";
 
+// With `rr22_malicious` there is no such place: the sets hold no self-check items that one side alone knows, and either
+// side is refused without the shared ones, see the tests of the protocol and of `sorted_tags`.
 #[test]
 fn keys_in_the_place_of_self_check_items_tell_nothing() {
     for (protocol, head, tables) in [
-        ("rr22_malicious", ROWS, ""),
+        ("rr22", ROWS, ""),
         ("dh", ROWS, ""),
         ("gmrss21_intersection", ROWS, ""),
         ("gmrss21_cardinality", COUNT, ""),
@@ -273,7 +274,7 @@ fn keys_in_the_place_of_self_check_items_tell_nothing() {
 #[test]
 fn missing_self_check_items_are_found_out_and_the_sender_does_not_see_it() {
     for (protocol, head, tables) in [
-        ("rr22_malicious", ROWS, ""),
+        ("rr22", ROWS, ""),
         ("gmrss21_cardinality", COUNT, ""),
         ("gmrss21_cardinality_sum", SUM, SUM_TABLE),
         ("psty19", SUM, SUM_TABLE),
