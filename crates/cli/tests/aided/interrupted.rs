@@ -23,10 +23,16 @@ fn kill(running: Running) {
 }
 
 /// A result file in the making is there.
-fn writes(scene: &Scene) -> bool {
-    let mut names =
-        fs::read_dir(scene.directory()).unwrap().map(|entry| entry.unwrap().file_name());
-    names.any(|name| name.to_string_lossy().contains("partial"))
+fn writes(scene: &Scene, running: &Running) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{}/fd", running.pid())) else { return false };
+    open.flatten().any(|entry| {
+        // A file without a name shows as one of its directory that was deleted.
+        let is_unnamed = fs::read_link(entry.path()).is_ok_and(|path| {
+            path.parent() == Some(scene.directory())
+                && path.to_string_lossy().ends_with("(deleted)")
+        });
+        is_unnamed && fs::metadata(entry.path()).is_ok_and(|file| file.len() > 0)
+    })
 }
 
 #[track_caller]
@@ -66,7 +72,7 @@ fn a_party_that_is_killed_at_every_moment_goes_on() {
         kill(a);
         // Writing.
         let (a, b) = (start("a"), start("b"));
-        until("one of them writes", || writes(&scene));
+        until("one of them writes", || [&a, &b].into_iter().any(|running| writes(&scene, running)));
         for running in [a, b] {
             running.signal(Signal::SIGKILL);
             drop(running.wait());
