@@ -432,7 +432,7 @@ mod tests {
                 };
                 proptest::prop_assert_eq!(
                     own_len as u64,
-                    here + 2 * u64::from(agreement.self_check)
+                    here + agreement.self_check_items()
                 );
                 Ok((choice.row.id, role, choice.roles.params))
             };

@@ -41,7 +41,6 @@ fn names_decide_nothing_where_sizes_differ() {
         let [small, large] = one_way;
         assert_eq!(small.party.role, large.peer.role, "{operation}");
         assert_ne!(small.party.role, large.party.role, "{operation}");
-        println!("{operation}: {} bytes, {}", payload(&small), small.protocol.id);
         match operation {
             "shares" => {
                 assert_eq!(small.result.shared_entries, Some(2));

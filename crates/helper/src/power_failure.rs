@@ -60,11 +60,14 @@ struct Case {
     manners: [Manner; 2],
 }
 
+/// Where the helper of the moment listens, and the power that it runs on.
+type Target = Arc<Mutex<Option<(SocketAddr, Arc<Power>)>>>;
+
 /// The network between parties and helper, which leads to one service after the other; of what a helper says when its
 /// power is off nothing arrives.
 struct Wire {
     address: SocketAddr,
-    target: Arc<Mutex<Option<(SocketAddr, Arc<Power>)>>>,
+    target: Target,
     standing: Arc<Mutex<Vec<TcpStream>>>,
     is_over: Arc<AtomicBool>,
 }
@@ -73,7 +76,7 @@ impl Wire {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let target: Arc<Mutex<Option<(SocketAddr, Arc<Power>)>>> = Arc::default();
+        let target: Target = Arc::default();
         let is_over = Arc::new(AtomicBool::new(false));
         let standing: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
         let (to, over, all) = (Arc::clone(&target), Arc::clone(&is_over), Arc::clone(&standing));

@@ -21,8 +21,11 @@ fn values(duplicates: Duplicates) -> Option<ValueColumns> {
     Some(ValueColumns { columns: vec!["amount".into()], bits: 8, signed: false, duplicates })
 }
 
-/// What is wrong with the file `text`, and how many there are of each: with their lines.
-fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<(String, u64, Vec<u64>)>, Faults, KeySet) {
+/// A kind of fault in words, how many rows have it, and the first lines of them.
+type Found = (String, u64, Vec<u64>);
+
+/// What is wrong with the file `text`.
+fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<Found>, Faults, KeySet) {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", text)).unwrap();
     let columns = key(&[("mail", "email")]);

@@ -117,7 +117,7 @@ fn set(protocol: &Protocol, case: &Case, role: Role) -> Vec<Item> {
     };
     let modulus = 1_u128.checked_shl(item_bits(protocol)).map_or(u128::MAX, |all| all - 1);
     let spread = |i: u64| u128::from(i).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-    let small = |i: u64| u128::from(i) * 77 & modulus;
+    let small = |i: u64| (u128::from(i) * 77) & modulus;
     let item = |i| if modulus == u128::MAX { spread(i) } else { small(i) };
     own.map(|i| Item::from_integer(item(i))).collect()
 }

@@ -198,7 +198,7 @@ impl Store {
     /// Those of the file system.
     pub(crate) fn free_bytes(&self) -> io::Result<u64> {
         let stat = nix::sys::statvfs::statvfs(&self.root)?;
-        Ok(u64::from(stat.blocks_available()).saturating_mul(u64::from(stat.fragment_size())))
+        Ok(stat.blocks_available().saturating_mul(stat.fragment_size()))
     }
 
     /// Labels kept of all runs.

@@ -36,8 +36,8 @@ impl Plan {
     /// Up to 512 keys one polynomial, as many slots as keys; up to 6,144 the random band; beyond, the clustered store.
     pub fn malicious(keys_len: usize) -> Self {
         let okvs: Box<dyn Okvs> = match keys_len {
-            ..=POLYNOMIAL_MAX => Box::new(PolynomialOkvs::single(keys_len)),
-            ..=BAND_MAX => Box::new(BandOkvs::new(keys_len)),
+            0..=POLYNOMIAL_MAX => Box::new(PolynomialOkvs::single(keys_len)),
+            len if len <= BAND_MAX => Box::new(BandOkvs::new(keys_len)),
             _ => Box::new(ClusteredOkvs::new(keys_len)),
         };
         let products = if keys_len <= POLYNOMIAL_MAX { keys_len } else { 0 };

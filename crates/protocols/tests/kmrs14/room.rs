@@ -162,7 +162,7 @@ fn a_party_that_has_sent_its_list_keeps_the_way_back_to_its_rows_and_nothing_els
 }
 
 /// Runs a party; gives the labels of its list, and the intermediate data when it waited for its answer and at its most.
-fn watched(way: &Way, scales: &[u32], set: &Vec<Item>) -> (u64, u64, u64) {
+fn watched(way: &Way, scales: &[u32], set: &[Item]) -> (u64, u64, u64) {
     let (pool, scratch) = (Pool::new(NonZeroUsize::MIN).unwrap(), Counting::default());
     let means = Means { scratch: &scratch, memory_bytes: 1 << 10, pool: &pool, progress: &Quiet };
     let (secret, own_secret) = (Secret::new([7; 32]), Secret::new([way.party; 32]));
@@ -173,7 +173,7 @@ fn watched(way: &Way, scales: &[u32], set: &Vec<Item>) -> (u64, u64, u64) {
     let seen = Arc::new(AtomicU64::new(0));
     let live = Arc::clone(&scratch.live);
     let boards = Watching { way: way.clone(), live, seen: Arc::clone(&seen) };
-    let outcome = run(&facts, &&set[..] as &dyn Items, &means, &boards).unwrap();
+    let outcome = run(&facts, &set as &dyn Items, &means, &boards).unwrap();
     let list = outcome.list_lens[usize::from(way.party)];
     (list, seen.load(Ordering::SeqCst), scratch.peak.load(Ordering::SeqCst))
 }
