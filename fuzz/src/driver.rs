@@ -12,7 +12,7 @@ mod parent;
 use options::{Asked, USAGE};
 use std::process::ExitCode;
 
-/// The program: `arguments` as [`USAGE`] says.
+/// The program: `arguments` as its usage message says.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's answer")]
 pub fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
     match options::parse(arguments) {
