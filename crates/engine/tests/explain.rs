@@ -124,7 +124,7 @@ fn an_insecure_protocol_is_called_insecure() {
 fn the_traffic_is_the_formula_at_the_largest_sizes() {
     // DH: 32·n_x from the sender and 12-byte tags of n_y back, 32·n_y from the receiver.
     let traffic = traffic_at_most(&sample("one-side.toml"), vesica_protocols::find("dh").unwrap());
-    let (n_x, n_y) = (2_000_032, 5_000_032);
+    let (n_x, n_y) = (2_000_016, 5_000_016);
     assert_eq!(traffic.sender_to_receiver, 32 * n_x + 11 * n_y);
     assert_eq!(traffic.receiver_to_sender, 32 * n_y);
 }

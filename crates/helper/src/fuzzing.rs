@@ -65,13 +65,15 @@ pub fn stored_file(name: &str, body: &[u8]) -> Vec<u8> {
     store::stored_file(name, body)
 }
 
-/// What a service does first with what is left in its directory: finds the runs in it, and looks at all their files.
+/// What a service does first with what is left in its directory: finds the runs in it and how others
+/// ended, and looks at all their files.
 /// Gives how many runs there are.
 ///
 /// # Errors
 /// Why the directory cannot be used.
 pub fn reopen(directory: &Path) -> Result<usize, crate::StoreError> {
-    let (_store, found) = Store::open(directory, Keeping::Files, Disk::default())?;
+    let (store, found) = Store::open(directory, Keeping::Files, Disk::default())?;
+    let _ = store.find_ended();
     for (_, record, run) in &found {
         let _ = run.check(&|| false);
         let parties = record.spec.parties.len();

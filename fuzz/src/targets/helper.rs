@@ -309,8 +309,9 @@ fn store(bytes: &[u8]) {
     let bytes_of_spec = input.one_of(&specs);
     let spec = Spec::from_bytes(bytes_of_spec).expect("a spec survives its bytes");
     let id: String = spec.id().iter().map(|byte| format!("{byte:02x}")).collect();
-    let run = folder.join("runs").join(id);
+    let (run, ended) = (folder.join("runs").join(&id), folder.join("ended"));
     fs::create_dir_all(&run).expect("a folder can be made");
+    fs::create_dir_all(&ended).expect("a folder can be made");
     fs::write(folder.join("lock"), b"").expect("a small file can be written");
     let mut record = [&[0; 8][..], &[4; 16], &[0], bytes_of_spec].concat();
     let how = input.byte();
@@ -323,6 +324,10 @@ fn store(bytes: &[u8]) {
         let _ = fs::write(run.join(name), stored);
     };
     write("run", &record, how & 6 != 6);
+    if how & 8 != 0 {
+        let stored = fuzzing::stored_file(&id, input.piece());
+        fs::write(ended.join(&id), stored).expect("a small file can be written");
+    }
     while !input.is_empty() {
         let op = input.byte();
         let name = match op % 8 {
