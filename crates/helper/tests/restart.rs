@@ -273,9 +273,14 @@ fn others_are_served_while_the_files_of_a_run_are_looked_at() {
     let mut board = house.remote(&service, 0, &spec).open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.sync().unwrap();
-    drop((board, service));
-    // A file that takes as long to read as this test wants.
-    let file = file_of(&house, slot(Kind::Hello, 0));
+    let mut other = house.remote(&service, 1, &spec).open().unwrap();
+    other.put(slot(Kind::Hello, 1), &hello(1)).unwrap();
+    other.sync().unwrap();
+    board.put(slot(Kind::Share, 0), b"share").unwrap();
+    board.sync().unwrap();
+    drop((board, other, service));
+    // A file that takes as long to read as this test wants. Hellos are read at the start already.
+    let file = file_of(&house, slot(Kind::Share, 0));
     let aside = house.state().join("aside");
     fs::rename(&file, &aside).unwrap();
     assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
@@ -283,7 +288,7 @@ fn others_are_served_while_the_files_of_a_run_are_looked_at() {
     std::thread::scope(|scope| {
         let comes = scope.spawn(|| {
             let remote = house.remote(&service, 0, &spec);
-            remote.open().unwrap().filled(Kind::Hello, 1).unwrap()
+            remote.open().unwrap().filled(Kind::Share, 1).unwrap()
         });
         // Somebody reads it once this returns.
         let mut being_read = fs::File::options().write(true).open(&file).unwrap();
