@@ -123,6 +123,9 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(20);
 
+    /// For what has arrived already.
+    const SHORT: Duration = Duration::from_millis(300);
+
     /// A side that calls, driven by hand.
     fn call(own: &Identity, listener: &Identity, address: SocketAddr) -> (Tls, Handshake) {
         let settings = Tls::new(own, &[listener.public()]);
@@ -147,7 +150,7 @@ mod tests {
             assert!(!handshake.advance(settings).unwrap());
         }
         for _ in 0..2 {
-            assert!(listener.lobby.turn(&listener.tls, SOON, caller).is_none());
+            assert!(listener.lobby.turn(&listener.tls, SHORT, caller).is_none());
         }
         for (settings, handshake) in &mut calling {
             assert!(!handshake.advance(settings).unwrap());
@@ -172,7 +175,7 @@ mod tests {
         assert!(!calling.advance(&settings).unwrap());
         let caller = Caller { on_event: &|event| panic!("{event:?}"), cancel: &cancel };
         for _ in 0..2 {
-            assert!(listener.lobby.turn(&listener.tls, SOON, caller).is_none());
+            assert!(listener.lobby.turn(&listener.tls, SHORT, caller).is_none());
         }
         listener.set_peers(&[new.public()]);
         // Its second flight, which the old list let in.

@@ -5,7 +5,7 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A way of the wire.
@@ -22,8 +22,6 @@ pub enum Way {
 pub enum Fault {
     /// Its bits are changed by this mask.
     Damage(u8),
-    /// It and what follows it come this much later.
-    Pause(Duration),
     /// It is lost, and the connection with it.
     Cut,
 }
@@ -33,6 +31,7 @@ pub struct Wire {
     /// Where the side that connects finds it.
     pub address: SocketAddr,
     passed: Arc<[AtomicU64; 2]>,
+    holds: Arc<AtomicBool>,
 }
 
 impl Wire {
@@ -42,6 +41,8 @@ impl Wire {
         let address = listener.local_addr().unwrap();
         let passed = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
         let counts = Arc::clone(&passed);
+        let holds = Arc::new(AtomicBool::new(false));
+        let held = Arc::clone(&holds);
         std::thread::spawn(move || {
             let mut fault = Some(fault);
             for near in listener.incoming() {
@@ -53,12 +54,19 @@ impl Wire {
                     let (Ok(near), Ok(far)) = (near.try_clone(), far.try_clone()) else { return };
                     let (from, into) = if this == Way::There { (near, far) } else { (far, near) };
                     let fault = first.filter(|_| this == way).map(|fault| (offset, fault));
-                    let counts = Arc::clone(&counts);
-                    std::thread::spawn(move || carry(from, into, fault, &counts[this as usize]));
+                    let (counts, held) = (Arc::clone(&counts), Arc::clone(&held));
+                    std::thread::spawn(move || {
+                        carry(from, into, fault, &counts[this as usize], &held);
+                    });
                 }
             }
         });
-        Self { address, passed }
+        Self { address, passed, holds }
+    }
+
+    /// Keeps what comes from now on, or lets it go.
+    pub fn hold(&self, holds: bool) {
+        self.holds.store(holds, Ordering::SeqCst);
     }
 
     /// Bytes that passed, all connections together: from the side that connects, and to it.
@@ -73,6 +81,7 @@ fn carry(
     mut into: TcpStream,
     fault: Option<(u64, Fault)>,
     passed: &AtomicU64,
+    holds: &AtomicBool,
 ) {
     let mut position = 0;
     let mut buf = vec![0; 64 << 10];
@@ -87,15 +96,14 @@ fn carry(
             (index < len).then_some((index, fault))
         });
         position += len as u64;
+        while holds.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let sent = match here {
             Some((index, Fault::Damage(mask))) => {
                 bytes[index] ^= mask;
                 into.write_all(bytes)
             }
-            Some((index, Fault::Pause(time))) => into.write_all(&bytes[..index]).and_then(|()| {
-                std::thread::sleep(time);
-                into.write_all(&bytes[index..])
-            }),
             Some((index, Fault::Cut)) => {
                 let _ = into.write_all(&bytes[..index]);
                 let _ = (from.shutdown(Shutdown::Both), into.shutdown(Shutdown::Both));
