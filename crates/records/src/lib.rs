@@ -9,11 +9,9 @@
 //! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of the rows.
 //! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and go on.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
-//! * [`write_matches`] — second pass: the rows whose key matched, all columns, in input order.
-//! * [`write_rows`] — the same for rows that a bitmap tells.
+//! * [`write_matches`], [`write_rows`] — second pass: rows whose key matched, or those of a bitmap, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
-//! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause.
-//! * [`fuzzing`] — entry points for fuzzers.
+//! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for fuzzers.
 //! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
 //!
 //! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key, or none where

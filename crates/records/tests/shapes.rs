@@ -27,10 +27,8 @@ fn only_the_first_rows_are_read() {
     let source = open(dir.file("a.csv", "id,b\n1,x\n22,y\nragged\n")).unwrap();
     let found = shapes(&source, &key(&[("id", "exact")]), 2).unwrap();
     assert_eq!(found[0].normalised, 2);
-    assert!(matches!(
-        shapes(&source, &key(&[("id", "exact")]), 3),
-        Err(InputError::Ragged { line: 4, .. })
-    ));
+    // A row that is at fault is told by the check, and passed over here.
+    assert_eq!(shapes(&source, &key(&[("id", "exact")]), 3).unwrap()[0].normalised, 2);
 }
 
 #[test]
