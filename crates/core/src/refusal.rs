@@ -67,8 +67,8 @@ pub enum Refusal {
     /// there is.
     #[error("it has no room for this run now")]
     NoRoom,
-    /// The helper serves a party of the run no more.
-    #[error("it serves party {party} no more")]
+    /// The helper no longer serves a party of the run.
+    #[error("it no longer serves party {party}")]
     Revoked {
         /// Which.
         party: u8,

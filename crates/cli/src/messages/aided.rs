@@ -149,7 +149,7 @@ fn refused(
             ),
         ),
         Refusal::Revoked { .. } => network(
-            format!("{helper} serves {party} no more, which ended the run"),
+            format!("{helper} no longer serves {party}, so the run is over"),
             "ask whoever runs it; once its settings name that party again, run the same command again, which begins \
              a new run",
         ),
