@@ -6,7 +6,8 @@
 //!
 //! A value of σ bits is a string of t = ⌈σ/8⌉ characters. For each *instance*, as a bin of a hash
 //! table, there are t rows of [`kk13`](vesica_ot::coded::kk13). The receiver has one value in the instance
-//! and gets its output; the sender can compute the output of every value.
+//! and gets its output; the sender can compute the output of every value. Where the receiver has no value, it chooses
+//! [`NONE`](vesica_ot::coded::kk13::NONE) in all t rows, and can compute the output of no value.
 //!
 //! ```text
 //!   F(x) = H(S_1 ⊕ S_2 ⊕ …)                   S_j = H_j(row 2j−1, row 2j of the characters of x)
@@ -25,7 +26,7 @@ use std::num::NonZeroUsize;
 use vesica_core::hash::derive;
 use vesica_core::{Block, Item, SessionId};
 use vesica_net::Pool;
-use vesica_ot::coded::kk13::{Masks, Row};
+use vesica_ot::coded::kk13::{Choice, Masks, Row};
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
 
 const STRING_LABEL: &str = "vesica oprf 2026 string of two characters";
@@ -73,8 +74,10 @@ impl Shape {
     /// # Panics
     /// If `choices` has not [`rows`](Shape::rows) places.
     #[inline]
-    pub fn choices(&self, value: u128, choices: &mut [u8]) {
-        choices.copy_from_slice(&value.to_le_bytes()[..self.rows()]);
+    pub fn choices(&self, value: u128, choices: &mut [Choice]) {
+        let characters = &value.to_le_bytes()[..self.rows()];
+        assert_eq!(choices.len(), characters.len(), "a place for each character");
+        choices.iter_mut().zip(characters).for_each(|(choice, c)| *choice = Choice::from(*c));
     }
 }
 
@@ -189,7 +192,9 @@ mod tests {
         for (value, q) in own.iter().zip(q.chunks(shape.rows())) {
             shape.choices(*value, &mut choices);
             let rows = q.iter().zip(&choices);
-            t.extend(rows.map(|(q, c)| -> Row { std::array::from_fn(|k| q[k] ^ masks.of(*c)[k]) }));
+            t.extend(
+                rows.map(|(q, c)| -> Row { std::array::from_fn(|k| q[k] ^ masks.of(*c as u8)[k]) }),
+            );
         }
         (masks, q, t)
     }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha20Rng;
 use support::{SESSION, Setting, assert_unbiased, run};
 use vesica_core::{Block, Result};
 use vesica_net::Context;
-use vesica_ot::coded::kk13::{self, Row};
+use vesica_ot::coded::kk13::{self, Choice, NONE, Row};
 use vesica_ot::coded::{ReceiverSetup, random, rows};
 
 const LENGTHS: [usize; 7] = [0, 1, 127, 128, 129, 2048, 10_000];
@@ -40,8 +40,9 @@ fn receiver_rows(
     ctx: &mut Context,
     choices: &[u8],
 ) -> Result<Vec<Row>> {
+    let choices: Vec<_> = choices.iter().copied().map(Choice::from).collect();
     let mut rows = Vec::new();
-    receiver.extend(ctx, choices, collect(&mut rows))?;
+    receiver.extend(ctx, &choices, collect(&mut rows))?;
     Ok(rows)
 }
 
@@ -98,6 +99,51 @@ fn rows_differ_by_the_masked_codeword_of_the_choice() {
                 }
             }
         }
+    }
+}
+
+/// Rows with and without a value, one extension. Where there is none, the receiver's row is further from the row of
+/// each value than 2^119 guesses of s reach.
+#[test]
+fn a_row_of_no_value_is_far_from_the_row_of_every_value() {
+    const LEN: usize = 3000;
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let choices: Vec<Choice> =
+        (0..LEN).map(|_| if rng.random() { NONE } else { rng.random_range(0..NONE) }).collect();
+    let ((q, masks), t) = run(
+        |ctx| {
+            let mut sender = kk13::Sender::setup(ctx, &SESSION)?;
+            Ok((sender_rows(&mut sender, ctx, LEN)?, sender.masks()))
+        },
+        |ctx| {
+            let mut receiver = kk13::Receiver::setup(ctx, &SESSION)?;
+            let mut rows = Vec::new();
+            receiver.extend(ctx, &choices, collect(&mut rows))?;
+            Ok(rows)
+        },
+    )
+    .unwrap();
+
+    // Place j is in the codeword of a power of two, for each j but 0, where no codeword is set.
+    let s = (0..8).map(|b| masks.of(1 << b)).fold([Block::ZERO; 2], |s, mask| {
+        std::array::from_fn(|k| Block::new(s[k].get() | mask[k].get()))
+    });
+    let bent = |j: u32| (0..4).filter(|pair| j >> (2 * pair) & 3 == 3).count() % 2 == 1;
+    let word: Row = std::array::from_fn(|k| {
+        let bit = |j: u32| u128::from(bent(128 * k as u32 + j)) << j;
+        Block::new((0..128).map(bit).fold(0, |word, bit| word | bit))
+    });
+    for c in 0..=u8::MAX {
+        let [low, high] = xor(&word, &kk13::codeword(c));
+        let distance = low.get().count_ones() + high.get().count_ones();
+        assert!([120, 136].contains(&distance), "{c}: {distance}");
+    }
+    for ((q, t), choice) in q.iter().zip(&t).zip(&choices) {
+        let masked = match u8::try_from(*choice) {
+            Ok(c) => masks.of(c),
+            Err(_) => [word[0] & s[0], word[1] & s[1]],
+        };
+        assert_eq!(xor(q, &masked), *t, "{choice}");
     }
 }
 

@@ -28,8 +28,11 @@
 //!
 //! F_b is [`vesica_oprf::characters`]: the paper's single mask a bin (§6.1).
 //!
-//! Bins of the sender are never padded: what it holds in which bin stays with it. An item of σ > σ'
-//! bits is hashed to σ' first ([`vesica_hashing::ShortItems`]).
+//! Bins of the sender are never padded: what it holds in which bin stays with it. In an empty bin or place
+//! of the stash the receiver chooses no value at all ([`NONE`](vesica_ot::coded::kk13::NONE)): a value
+//! could be an item of the sender's, and the receiver would learn that.
+//!
+//! An item of σ > σ' bits is hashed to σ' first ([`vesica_hashing::ShortItems`]).
 //!
 //! Two rows of the catalogue. `ot_phasing` has no stash: three functions and so many bins that placing
 //! fails with probability below 2^-40, or where n_y ≪ n_x two functions and yet more bins, whichever

@@ -31,6 +31,9 @@
 //! The receiver computes max_β of them for each of its items, which is what makes the protocol slow;
 //! the sender computes those of what it has, and dummies for nothing.
 //!
+//! Bins and places of the stash without an item have no value at all
+//! ([`NONE`](vesica_ot::coded::kk13::NONE)), for a value could be an item of the sender's, and the receiver would learn that.
+//!
 //! **Where we differ from the paper.** The places of a bin are drawn at random, so that they do not
 //! say how many items it holds, and so are the numbers of the items for the stash. Masks are sent as the Elias–Fano code of their set and not in random
 //! order, and ℓ counts all pairs that are compared. In a bin both functions of an x may meet only in
@@ -355,9 +358,9 @@ impl Party for Receiver {
             };
             let (mut rows, mut choices, mut own) = (Vec::new(), Vec::new(), Vec::new());
             for (held, is_stash) in Places::new(&plan.table, &cuckoo, y.len()) {
-                // What is chosen where no item is makes no difference: nobody sees it.
+                // Where no item is, any value could be an item of the sender's.
                 choices.clear();
-                choices.resize(held.len() * shape.rows(), 0);
+                choices.resize(held.len() * shape.rows(), kk13::NONE);
                 own.clear();
                 for (bin, (held, choices)) in
                     held.iter().zip(choices.chunks_exact_mut(shape.rows())).enumerate()
@@ -390,6 +393,7 @@ impl Party for Receiver {
         })?;
         drop((short, cuckoo));
         let mut matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), tags))?;
+        debug_assert!(matches.iter().all(|found| found.own != NO_ITEM), "no item is common");
         matches.retain(|found| found.own != NO_ITEM);
         let common = sorted_tags::own_positions(&matches, y.len());
         answer::give_items(ctx, &params, &y, &common)?;

@@ -111,6 +111,13 @@ fn items_that_find_no_place_end_both_parties_with_an_error() {
 }
 
 #[test]
+fn empty_places_hold_no_item() {
+    for id in ["ot_phasing", "ot_phasing_paper", "psz14"] {
+        laws::empty_places_hold_no_item(vesica_protocols::find(id).unwrap());
+    }
+}
+
+#[test]
 fn ids_are_unique_and_found() {
     for row in catalogue() {
         let found = vesica_protocols::find(row.id).map(|found| found.id);

@@ -227,6 +227,17 @@ pub fn placing_that_fails_ends_both_parties(protocol: &Protocol) {
     }
 }
 
+/// In a domain of eight bits, all of which the sender has, any value in an empty place of the receiver's table would be
+/// common. `psz14`, which makes masks of empty places of the stash, asserts that it finds none of them.
+pub fn empty_places_hold_no_item(protocol: &Protocol) {
+    let bits = 8.max(*protocol.item_bits.start());
+    let (x, y): (Vec<_>, Vec<_>) =
+        ((0..256).map(Item::from_integer).collect(), (1..41).map(Item::from_integer).collect());
+    let run = run_with_bits(protocol, &Runner::default(), Learns::Receiver, bits, &x, &y);
+    let expected = Output::Positions((0..40).collect());
+    assert_eq!(run.receiver.output.as_ref(), Ok(&expected), "{}", protocol.id);
+}
+
 /// Estimated seconds that one of many runs may take.
 const AFFORDABLE_SECONDS: f64 = 0.25;
 

@@ -14,6 +14,11 @@
 //!   receiver.extend(ctx, &choices, |first, rows| { … t_i … })?;     // sender: extend(ctx, m, …)
 //! ```
 //!
+//! A receiver without a value for a row chooses [`NONE`], so that it can compute the string of no value there. It
+//! adds the truth table of a bent function, x_1·x_2 + x_3·x_4 + x_5·x_6 + x_7·x_8, which differs from every
+//! codeword in 120 or 136 places (O. S. Rothaus, "On bent functions", 1976): no word is further from all of them. The
+//! sender sees no difference, and the bytes are the same.
+//!
 //! Rows are given as they are, t_i and q_i, of 2 blocks, numbered from 0 in each extension;
 //! [`Sender::masks`] gives C(c) ∧ s. They must be hashed before anything of them is sent, under the number of
 //! the row, counted over all extensions: [`RowHash`](super::random::RowHash) does.
@@ -40,6 +45,15 @@ const CHOICE_BITS: usize = 8;
 
 /// Values of a choice at most.
 pub const MAX_VALUES: usize = 1 << CHOICE_BITS;
+
+/// What the receiver chooses in a row: a value below [`MAX_VALUES`], or [`NONE`].
+pub type Choice = u16;
+
+/// No value at all.
+pub const NONE: Choice = 1 << CHOICE_BITS;
+
+/// Columns of bits that choices are made of: those of the values, and whether there is none.
+const BIT_COLUMNS: usize = CHOICE_BITS + 1;
 
 /// A row: t_i at the receiver, q_i at the sender.
 pub type Row = [Block; ROW_BLOCKS];
@@ -129,14 +143,15 @@ impl Receiver {
     }
 
     /// A row for each of `choices`: sends the corrections, and gives t_i to `consume` in order, some
-    /// thousands at a time, with the number of the first of them in this extension.
+    /// thousands at a time, with the number of the first of them in this extension. Choices above [`NONE`] count
+    /// as it.
     ///
     /// # Errors
     /// Of the connection.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
-        choices: &[u8],
+        choices: &[Choice],
         consume: impl FnMut(usize, &[Row]),
     ) -> Result<()> {
         let Receiver { seeds, next_block } = self;
@@ -205,15 +220,16 @@ fn receiver_tile(
     seeds: &[[Aes128; 2]],
     first_block: u128,
     scratch: &mut Scratch<ROW_BLOCKS>,
-    choices: &[u8],
+    choices: &[Choice],
     u: &mut [Block],
     rows: &mut [Row],
 ) {
     let len = blocks(choices.len());
     scratch.columns.resize(WIDTH * len, Block::ZERO);
-    scratch.more.resize((CHOICE_BITS + 1) * len, Block::ZERO);
-    let (bits, sum) = scratch.more.split_at_mut(CHOICE_BITS * len);
+    scratch.more.resize((BIT_COLUMNS + 1) * len, Block::ZERO);
+    let (bits, sum) = scratch.more.split_at_mut(BIT_COLUMNS * len);
     bit_columns(choices, bits);
+    let (bits, none) = bits.split_at(CHOICE_BITS * len);
     sum.fill(Block::ZERO);
     // In the order of Gray's code, each column of codewords is the last one plus one column of bits.
     for g in 0..WIDTH {
@@ -224,18 +240,33 @@ fn receiver_tile(
         let u = &mut u[j * len..][..len];
         ctr_bit_sums(&seeds[j], first_block, &mut scratch.columns[j * len..][..len], u);
         xor(u, sum);
+        if is_set_for_none(j) {
+            xor(u, none);
+        }
     }
     rows_of_columns(&scratch.columns, &mut scratch.part, rows);
 }
 
-/// Sets column b of `columns` to the bits b of `choices`, those beyond the last to zero.
-fn bit_columns(choices: &[u8], columns: &mut [Block]) {
-    let column_len = columns.len() / CHOICE_BITS * Block::LEN;
+/// Bit j of the word for no value: a bent function of the bits of j.
+const fn is_set_for_none(j: usize) -> bool {
+    (j & (j >> 1) & 0x55).count_ones() % 2 == 1
+}
+
+/// Sets column b of `columns` to the bits b of `choices`, those beyond the last to zero; the last column to whether
+/// there is no value, and the others to zero there.
+fn bit_columns(choices: &[Choice], columns: &mut [Block]) {
+    let column_len = columns.len() / BIT_COLUMNS * Block::LEN;
     columns.fill(Block::ZERO);
     let columns = Block::as_bytes_mut(columns);
     for (i, eight) in choices.chunks(8).enumerate() {
-        let mut bytes = [0; 8];
-        bytes[..eight.len()].copy_from_slice(eight);
+        let (mut bytes, mut none) = ([0; 8], 0);
+        for (k, (byte, choice)) in bytes.iter_mut().zip(eight).enumerate() {
+            // No branch: where no value is must not show in the time.
+            let is_none = (choice >> CHOICE_BITS).min(1) as u8;
+            *byte = *choice as u8 & is_none.wrapping_sub(1);
+            none |= is_none << k;
+        }
+        columns[CHOICE_BITS * column_len + i] = none;
         // The square of bits is transposed by three exchanges.
         let mut square = u64::from_le_bytes(bytes);
         for (by, mask) in

@@ -8,12 +8,12 @@
 //! robust, i being counted over all extensions of a setup.
 
 use super::ReceiverSetup;
-use super::kk13::{self, Masks, Row};
+use super::kk13::{self, Choice, Masks, Row};
 use vesica_core::hash::derive;
 use vesica_core::{Block, Result, SessionId};
 use vesica_net::Context;
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 const STRING: &str = "vesica ot 2026 KK13 string";
 
@@ -95,7 +95,9 @@ impl Receiver {
         let first = rows.next_row();
         let pool = ctx.pool().clone();
         let mut strings = Vec::new();
-        let result = rows.extend(ctx, choices, |first_of_part, part| {
+        let choices: Zeroizing<Vec<Choice>> =
+            choices.iter().copied().map(Choice::from).collect::<Vec<_>>().into();
+        let result = rows.extend(ctx, &choices, |first_of_part, part| {
             strings.resize(part.len(), Block::ZERO);
             let first = first + first_of_part as u64;
             let numbers = (first..).step_by(ROWS_PER_TASK);

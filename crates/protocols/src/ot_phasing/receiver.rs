@@ -69,9 +69,9 @@ impl Party for Receiver {
                         items.push(short[placed.position as usize]);
                     }
                 }
-                // What is chosen in an empty bin makes no difference: nobody sees it.
+                // In an empty bin any value could be an item of the sender's.
                 choices.clear();
-                choices.resize(group.len() * shape.rows(), 0);
+                choices.resize(group.len() * shape.rows(), kk13::NONE);
                 places.clear();
                 let mut next = held.iter();
                 locations.each(&items, |_, place| {
@@ -91,7 +91,7 @@ impl Party for Receiver {
             }
             let shape = plan.stash_shape();
             choices.clear();
-            choices.resize(plan.table.stash() * shape.rows(), 0);
+            choices.resize(plan.table.stash() * shape.rows(), kk13::NONE);
             for (position, choices) in
                 cuckoo.stash().iter().zip(choices.chunks_exact_mut(shape.rows()))
             {
