@@ -13,6 +13,8 @@ mod interrupted;
 mod memory;
 #[path = "aided/reload.rs"]
 mod reload;
+#[path = "aided/steering.rs"]
+mod steering;
 #[path = "aided/strangers.rs"]
 mod strangers;
 
