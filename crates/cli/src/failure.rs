@@ -6,6 +6,7 @@ use crate::demo::DemoError;
 use crate::messages::{self, Message};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
+use serde_json::json;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use vesica_engine::agreement::AgreementError;
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
+use vesica_heap::{LastWords, set_last_words};
 use vesica_helper::{OptionsError, SettingsError, StartError};
 use vesica_link::{Endpoint, IdentityError};
 use vesica_records::{Faults, InputError, OutputError};
@@ -252,6 +254,14 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(code::USAGE)
 }
 
+/// Has the process say as a line of JSON that the system gives it no more memory.
+pub(crate) fn speak_json_without_memory() {
+    let Message { error, hint, code } = messages::no_memory();
+    let fields = json!({ "message": error, "hint": hint, "exit_code": code });
+    let text = format!("{}\n", json!({ "level": "ERROR", "fields": fields }));
+    set_last_words(LastWords { text: text.leak(), exit_code: code });
+}
+
 /// A panic is our defect: it is told as one, with its place, and ends the process with 70.
 pub(crate) fn turn_panics_into_messages() {
     std::panic::set_hook(Box::new(|panic| {
@@ -259,19 +269,66 @@ pub(crate) fn turn_panics_into_messages() {
         if vesica_records::panic_is_caught() {
             return;
         }
-        // The standard library's words: it gives nothing else to tell a machine without threads by.
         let words = panic.payload_as_str().unwrap_or_default();
-        if words.starts_with("failed to spawn thread") {
-            messages::no_threads().print();
-            std::process::exit(code::HERE.into());
-        }
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
-        let message = Message {
-            error: messages::defect(&place.unwrap_or_else(|| "an unknown place".to_owned())),
-            hint: messages::REPORT_DEFECT.to_owned(),
-            code: code::BUG,
-        };
+        let message = of_panic(words, place);
         message.print();
-        std::process::exit(code::BUG.into());
+        std::process::exit(message.code.into());
     }));
+}
+
+/// How the standard library and rayon begin what they say when the system has no thread for them, or no memory for
+/// a thread's stacks. They give nothing else to tell it by.
+const NO_THREAD: [&str; 4] = [
+    "failed to spawn thread",
+    "failed to allocate an alternative stack",
+    "failed to set up alternative stack guard page",
+    "The global thread pool has not been initialized",
+];
+
+/// What is said of a panic with these `words` at `place`.
+fn of_panic(words: &str, place: Option<String>) -> Message {
+    if NO_THREAD.iter().any(|begin| words.starts_with(begin)) {
+        return messages::no_threads();
+    }
+    Message {
+        error: messages::defect(&place.unwrap_or_else(|| "an unknown place".to_owned())),
+        hint: messages::REPORT_DEFECT.to_owned(),
+        code: code::BUG,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_for_want_of_a_thread_is_no_defect() {
+        for words in [
+            "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" }",
+            "failed to allocate an alternative stack: Cannot allocate memory (os error 12)",
+            "The global thread pool has not been initialized.: ThreadPoolBuildError { kind: IOError(..) }",
+        ] {
+            let Message { error, code, .. } = of_panic(words, Some("std/thread.rs:1".to_owned()));
+            assert_eq!(
+                (&*error, code),
+                ("the system gives this process no more threads", code::HERE)
+            );
+        }
+    }
+
+    #[test]
+    fn words_made_beforehand_are_those_of_any_failure() {
+        let Message { error, hint, code } = messages::no_memory();
+        let words = messages::LAST_WORDS;
+        assert_eq!(words.text, format!("error: {error}\nhint: {hint}\n"));
+        assert_eq!(words.exit_code, code);
+    }
+
+    #[test]
+    fn any_other_panic_is_a_defect_and_names_its_place_alone() {
+        let message = of_panic("index out of bounds: user@example.com", Some("a.rs:7".to_owned()));
+        assert_eq!((&*message.error, message.code), ("internal error: a.rs:7", code::BUG));
+        assert_eq!(of_panic("", None).code, code::BUG);
+    }
 }

@@ -1,7 +1,7 @@
 //! Log lines for machines and for people who read them later.
 
 use crate::args::{LogFormat, TalkArgs};
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -98,6 +98,9 @@ fn open(format: LogFormat, file: Option<&Path>) -> Result<(), Failure> {
         }
         None => {
             let _ = FORMAT_ON_STDERR.set(format);
+            if format == LogFormat::Json {
+                failure::speak_json_without_memory();
+            }
             Target::Stderr
         }
     };

@@ -24,6 +24,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
+#[global_allocator]
+static HEAP: vesica_heap::Heap = vesica_heap::Heap::saying(messages::LAST_WORDS);
+
 fn main() -> ExitCode {
     failure::turn_panics_into_messages();
     // A write beyond the limit on the size of files is then an error like a full disk, and no silent end.

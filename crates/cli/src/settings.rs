@@ -310,9 +310,22 @@ pub(crate) fn choose_kernels() -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::code;
+    use crate::messages;
 
     fn time(text: &str) -> Result<Option<Duration>, TimeLimitError> {
         text.parse::<TimeLimit>().map(TimeLimit::limit)
+    }
+
+    #[test]
+    fn a_clock_before_1970_is_refused() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        assert!(check_clock(epoch).is_ok() && check_clock(SystemTime::now()).is_ok());
+        let refused =
+            check_clock(epoch - Duration::from_nanos(1)).expect_err("a clock before 1970");
+        let message = messages::of(&refused);
+        assert_eq!(message.code, code::HERE);
+        assert!(message.error.contains("before 1970"), "{}", message.error);
     }
 
     #[test]

@@ -117,6 +117,95 @@ fn a_crowd_keeps_nobody_out_of_a_process_with_few_descriptors() {
     drop(crowd);
 }
 
+/// Whether the limits leave enough to load the program at all.
+fn can_be_loaded(limit: &str) -> bool {
+    let mut version = support::vesica();
+    version.arg("--version");
+    limited(limit, &version).wait().code == Some(0)
+}
+
+/// The limits on addresses, each some megabytes higher, from where the program can be loaded with a little to spare:
+/// what the system does without it is not ours.
+fn rising_limits() -> impl Iterator<Item = String> {
+    let limits = (20_000..1_000_000).step_by(3_000).map(|kilobytes| format!("-v {kilobytes}"));
+    limits.skip_while(|limit| !can_be_loaded(limit)).skip(1)
+}
+
+/// Ended in good order, or by a word about what the machine lacks.
+#[track_caller]
+fn assert_done_or_told(limit: &str, ended: &support::Ended) -> bool {
+    if ended.code == Some(0) {
+        return true;
+    }
+    ended.assert_failed(3, "the system gives this process no more ");
+    let words = ended.stderr.matches("the system gives this process no more ").count();
+    assert_eq!(words, 1, "{limit}: {ended:#?}");
+    false
+}
+
+#[test]
+fn a_run_without_memory_says_so_and_leaves_nothing() {
+    let place = place(2_000);
+    let mut failed = 0;
+    for limit in rising_limits() {
+        let address = address();
+        let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+        one.args(["--listen", &address]);
+        let one = limited(&limit, &one);
+        wait_until("one listens or has ended", || {
+            one.told().contains("listening") || one.is_over()
+        });
+        let mut two = place.run("agreement.toml", "two", "two.csv", None);
+        two.args(["--connect", &address]);
+        // Without one nobody answers it; it is killed when it is dropped.
+        let two = Running::start(two);
+        if assert_done_or_told(&limit, &one.wait()) {
+            two.wait().assert_code(0);
+            assert!(failed > 0, "{limit}: no limit was too low");
+            return;
+        }
+        failed += 1;
+        place.assert_no_leftovers(&["out.csv"]);
+    }
+    panic!("no limit was high enough");
+}
+
+#[test]
+fn a_check_without_memory_says_so() {
+    let place = place(2_000);
+    for limit in rising_limits() {
+        let mut check = support::vesica();
+        check
+            .arg("check")
+            .arg(place.path("agreement.toml"))
+            .arg("--key")
+            .arg(place.path("one.key"));
+        check.arg("--input").arg(place.path("one.csv"));
+        if assert_done_or_told(&limit, &limited(&limit, &check).wait()) {
+            return;
+        }
+    }
+    panic!("no limit was high enough");
+}
+
+#[test]
+fn a_full_disk_under_the_log_is_said_once_and_ends_no_run() {
+    let place = place(100);
+    let logged = |party: &str, input: &str, output: Option<&str>| {
+        let mut command = place.run("agreement.toml", party, input, output);
+        command.args(["--log", "json", "--log-file", "/dev/full"]);
+        command
+    };
+    let ended =
+        place.run_both(logged("one", "one.csv", Some("out.csv")), logged("two", "two.csv", None));
+    for ended in ended {
+        ended.assert_code(0);
+        let warning = "warning: the log cannot be written: ";
+        assert_eq!(ended.stderr.matches(warning).count(), 1, "{ended:#?}");
+    }
+    assert_eq!(place.read("out.csv").lines().count(), 51);
+}
+
 #[test]
 fn a_key_is_not_overwritten_by_an_agreement() {
     let place = place(1);

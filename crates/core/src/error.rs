@@ -35,7 +35,9 @@ impl Error {
     /// What the peer is told when this error ends the session here.
     pub fn stop_reason(&self) -> StopReason {
         match self {
-            Error::Parameter(ParameterError::HashingFailed) => StopReason::Internal,
+            Error::Parameter(ParameterError::HashingFailed | ParameterError::NoThreads) => {
+                StopReason::Internal
+            }
             Error::Parameter(_) => StopReason::Config,
             Error::PeerMisbehaved(_)
             | Error::Transport(TransportError::PeerBrokeFraming | TransportError::PeerFlood) => {
@@ -174,6 +176,9 @@ pub enum ParameterError {
     /// There is not enough memory for the result of sets of these sizes.
     #[error("there is not enough memory for sets of these sizes")]
     OutOfMemory,
+    /// The operating system gives this process no more threads.
+    #[error("the operating system gives no more threads")]
+    NoThreads,
     /// The protocol does not offer the operation.
     #[error("the protocol does not offer the operation")]
     UnsupportedOperation,

@@ -1,5 +1,6 @@
 use crate::agreement::{AgreementError, Difference};
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use vesica_core::{Misbehaviour, ParameterError, Refusal, StopReason, TransportError};
 use vesica_link::letters::LetterError;
@@ -193,6 +194,12 @@ pub enum ConfigFault {
         /// Items of the set, padding included.
         items: u64,
     },
+    /// The system gave no memory where a protocol or a connection asked for it.
+    #[error("the system gives this process no more memory")]
+    NoMemory,
+    /// The system gave no thread.
+    #[error("the system gives this process no more threads")]
+    NoThreads,
     /// The agreed protocol takes no set of that size.
     #[error("a set of {items} items is larger than the {max} that the protocol takes")]
     SetTooLarge {
@@ -300,6 +307,7 @@ impl Error {
     pub(crate) fn stop_reason(&self) -> StopReason {
         match self {
             Error::Input(_) => StopReason::Input,
+            Error::Config(ConfigFault::NoThreads) => StopReason::Internal,
             Error::Config(_) => StopReason::Config,
             Error::PeerIncompatible(_) => StopReason::Incompatible,
             Error::PeerMisbehaved { .. } => StopReason::Misbehaviour,
@@ -358,6 +366,10 @@ impl Error {
             vesica_core::Error::Transport(TransportError::PeerBrokeFraming) => {
                 Error::PeerMisbehaved { peer, phase, kind: Misbehaviour::BrokenFraming }
             }
+            vesica_core::Error::Parameter(ParameterError::OutOfMemory)
+            | vesica_core::Error::Transport(TransportError::Io(io::ErrorKind::OutOfMemory)) => {
+                ConfigFault::NoMemory.into()
+            }
             vesica_core::Error::Transport(kind) => {
                 Error::Transport { peer, phase, kind: kind.into() }
             }
@@ -366,6 +378,9 @@ impl Error {
             }
             vesica_core::Error::Parameter(ParameterError::HashingFailed) => {
                 ConfigFault::HashingFailed.into()
+            }
+            vesica_core::Error::Parameter(ParameterError::NoThreads) => {
+                ConfigFault::NoThreads.into()
             }
             vesica_core::Error::Bug(what) => Error::Bug(what),
             _ => Error::Bug("the engine gave a protocol parameters it refuses"),
@@ -379,7 +394,8 @@ impl Error {
             | LinkError::PortInUse
             | LinkError::PortForbidden
             | LinkError::NotOurAddress
-            | LinkError::ListenFailed(_) => ConfigFault::Link(error).into(),
+            | LinkError::ListenFailed(_)
+            | LinkError::NoResources(_) => ConfigFault::Link(error).into(),
             LinkError::WrongIdentity { .. }
             | LinkError::OwnIdentity
             | LinkError::RefusedByPeer
@@ -434,6 +450,19 @@ mod tests {
         assert!(matches!(too_large, Error::Config(ConfigFault::SetTooLarge { items: 9, max: 8 })));
         let failed = of(ParameterError::HashingFailed);
         assert!(matches!(failed, Error::Config(ConfigFault::HashingFailed)));
+        assert!(matches!(of(ParameterError::NoThreads), Error::Config(ConfigFault::NoThreads)));
+        assert!(matches!(of(ParameterError::OutOfMemory), Error::Config(ConfigFault::NoMemory)));
         assert!(matches!(of(ParameterError::ItemTooLong { bits: 3 }), Error::Bug(_)));
+    }
+
+    #[test]
+    fn what_this_machine_lacks_is_no_fault_of_the_peer() {
+        for kind in [io::ErrorKind::OutOfMemory, io::ErrorKind::WouldBlock] {
+            let error = Error::from_link(LinkError::NoResources(kind), "two");
+            assert!(matches!(error, Error::Config(ConfigFault::Link(LinkError::NoResources(_)))));
+        }
+        let lost = TransportError::Io(io::ErrorKind::OutOfMemory).into();
+        let error = Error::from_run(lost, Phase::Matching, "two");
+        assert!(matches!(error, Error::Config(ConfigFault::NoMemory)));
     }
 }

@@ -24,6 +24,7 @@ use crate::texts::{self, Mark};
 use rand::Rng;
 use std::sync::Arc;
 use vesica_core::{Item, Misbehaviour, Role, hash};
+use vesica_heap::may_fail;
 use vesica_protocols::Input;
 use vesica_records::KeyTexts;
 
@@ -73,7 +74,7 @@ impl CheckedSet {
     ) -> Option<Self> {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        items.try_reserve_exact(canaries + own_canaries + padding).ok()?;
+        may_fail(|| items.try_reserve_exact(canaries + own_canaries + padding)).ok()?;
         for i in 0..canaries as u64 {
             let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);
             items.push(truncate(&digest));
@@ -103,7 +104,7 @@ impl CheckedSet {
     ) -> Option<Self> {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        items.try_reserve_exact(2 * canaries + padding).ok()?;
+        may_fail(|| items.try_reserve_exact(2 * canaries + padding)).ok()?;
         items.extend((0..canaries as u64).map(|i| integers.shared(i)));
         items.extend((0..(canaries + padding) as u64).map(|i| integers.own(role, i)));
         Some(Self::of(items, own_len, [canaries; 2]))
@@ -132,7 +133,8 @@ impl CheckedSet {
     ) -> Option<Self> {
         if let Some((len, role)) = texts {
             let mut texts = Vec::new();
-            texts.try_reserve_exact(len.checked_mul(self.items.len())?).ok()?;
+            let room = len.checked_mul(self.items.len())?;
+            may_fail(|| texts.try_reserve_exact(room)).ok()?;
             keys.iter().for_each(|key| texts::push_key(&mut texts, key, len));
             let padding = self.items.len() - self.own_len - self.shared_len - self.own_canaries;
             for (mark, count) in [

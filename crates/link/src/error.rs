@@ -71,7 +71,7 @@ pub enum LinkError {
     /// The wait was ended by the [`CancelToken`](crate::CancelToken).
     #[error("the wait was cancelled")]
     Cancelled,
-    /// The machine gave no thread for the session.
+    /// This machine gave no thread, no memory or no descriptor for the session.
     #[error("the machine has no resources for a session ({0})")]
     NoResources(io::ErrorKind),
 }

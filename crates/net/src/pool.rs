@@ -1,7 +1,7 @@
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use vesica_core::{Error, Result};
+use vesica_core::{ParameterError, Result};
 
 /// The CPU threads one party may use; all forks of a context share them.
 #[derive(Clone)]
@@ -13,13 +13,13 @@ impl Pool {
     /// A pool of `threads` threads.
     ///
     /// # Errors
-    /// [`Error::Bug`] when the operating system refuses to start them.
+    /// [`ParameterError::NoThreads`] when the operating system refuses to start them.
     pub fn new(threads: NonZeroUsize) -> Result<Self> {
         let threads = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.get())
             .thread_name(|i| format!("vesica-cpu-{i}"))
             .build()
-            .map_err(|_| Error::Bug("the CPU threads could not be started"))?;
+            .map_err(|_| ParameterError::NoThreads)?;
         Ok(Self { threads: Arc::new(threads) })
     }
 

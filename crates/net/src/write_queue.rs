@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use vesica_core::{Error, Result, TransportError};
+use vesica_core::{ParameterError, Result, TransportError};
 
 /// Bytes that may wait before [`WriteQueue::push`] slows its caller down.
 const HIGH_WATER_BYTES: usize = 4 << 20;
@@ -59,7 +59,7 @@ impl WriteQueue {
         let thread = std::thread::Builder::new()
             .name("vesica-write".into())
             .spawn(move || write_loop(&for_thread, writer))
-            .map_err(|_| Error::Bug("a writer thread could not be started"))?;
+            .map_err(|_| ParameterError::NoThreads)?;
         Ok(Self { shared, thread: Some(thread), limit_bytes })
     }
 

@@ -300,8 +300,10 @@ pub(crate) fn cancel_on_interrupt() -> CancelToken {
             std::process::exit(code::INTERRUPTED.into());
         }
         // Telling the peer takes a moment, in which the second signal must be heard.
-        let switch = switch.clone();
-        let _ = std::thread::Builder::new().spawn(move || switch.cancel());
+        let for_thread = switch.clone();
+        if std::thread::Builder::new().spawn(move || for_thread.cancel()).is_err() {
+            switch.cancel();
+        }
     });
     token
 }

@@ -1,6 +1,8 @@
 //! Runs that ended without a result.
 
-use super::{Message, REPORT_DEFECT, agreement, defect, files, input, link, list};
+use super::{
+    Message, REPORT_DEFECT, agreement, defect, files, input, link, list, no_memory, no_threads,
+};
 use crate::failure::code;
 use crate::progress::duration;
 use std::fmt::Write;
@@ -86,6 +88,8 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             "a run takes some 40 bytes an item; with hide_sizes every set has max_rows items, so agree \
              on a smaller max_rows",
         ),
+        ConfigFault::NoMemory => no_memory(),
+        ConfigFault::NoThreads => no_threads(),
         ConfigFault::Scratch { folder, kind } => Message::here(
             format!(
                 "intermediate data cannot be kept in {}: {}",

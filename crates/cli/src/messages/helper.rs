@@ -1,7 +1,7 @@
 //! The helper's service, and its being away.
 
 use super::tables::Written;
-use super::{Message, files, link};
+use super::{Message, files, link, no_threads};
 use crate::failure::{HelperFailure, HelperPlaces, code};
 use std::io::ErrorKind;
 use vesica_backends::{BackendError, BadUrl};
@@ -14,6 +14,7 @@ pub(super) fn failure(failure: &HelperFailure) -> Message {
         HelperFailure::Settings(error) => settings(error),
         HelperFailure::Options { error: OptionsError::Backend(error), at }
         | HelperFailure::Start { error: StartError::Backend(error), at } => backend(error, at),
+        HelperFailure::Options { error: OptionsError::Threads(_), .. } => no_threads(),
         HelperFailure::Options { error, .. } => Message::here(
             error.to_string(),
             "the machine may lack memory or threads: --threads sets how many are taken",
@@ -73,10 +74,7 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
             format!("the settings have the party {name:?} twice, by its name or its identity"),
             "give each party a table of its own, with its own identity",
         ),
-        StartError::NoThread(kind) => Message::here(
-            format!("the machine has no thread for the helper: {}", files::cause(*kind)),
-            "end other programs, or raise the limit on threads",
-        ),
+        StartError::NoThread(_) => no_threads(),
         error => Message::here(error.to_string(), "check the settings and the options"),
     }
 }

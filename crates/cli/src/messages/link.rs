@@ -1,8 +1,9 @@
 //! Keys, addresses and connections.
 
-use super::{Message, REPORT_DEFECT, defect, files};
+use super::{Message, REPORT_DEFECT, defect, files, no_memory, no_threads};
 use crate::failure::code;
 use crate::progress::duration;
+use std::io;
 use vesica_link::{Endpoint, IdentityError, LinkError};
 
 /// A key file.
@@ -82,6 +83,14 @@ pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message
             format!("listening on {address} failed: {}", files::cause(*kind)),
             "choose another address or port",
         ),
+        LinkError::NoResources(kind) => match kind {
+            io::ErrorKind::WouldBlock => no_threads(),
+            io::ErrorKind::OutOfMemory => no_memory(),
+            kind => Message::here(
+                format!("this machine has no resources for a connection: {}", files::cause(*kind)),
+                "end other programs, or raise the limits on threads and open files",
+            ),
+        },
         error => Message::here(error.to_string(), "check --listen and --connect"),
     }
 }
@@ -134,13 +143,6 @@ pub(super) fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoin
         LinkError::UnknownHost => Message::here(
             format!("the host of {at} has no address, so {peer} cannot be reached"),
             "check the spelling and the name server",
-        ),
-        LinkError::NoResources(kind) => Message::here(
-            format!(
-                "the machine has no resources for a session with {peer}: {}",
-                files::cause(*kind)
-            ),
-            "end other programs, or raise the limits on threads and open files",
         ),
         LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
         LinkError::NoPeerGiven => {

@@ -22,6 +22,7 @@ use crate::logging;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use vesica_engine::explain::grouped;
+use vesica_heap::LastWords;
 
 pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it with \
      the version (`vesica --version`) and the command line";
@@ -74,9 +75,33 @@ fn harmless(text: &str) -> String {
 pub(crate) fn no_threads() -> Message {
     Message::here(
         "the system gives this process no more threads",
-        "raise the limit on processes and threads (ulimit -u, or the limit of the container), or take fewer with \
-         --threads",
+        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on memory (ulimit -v), \
+         or take fewer with --threads",
     )
+}
+
+macro_rules! no_memory {
+    () => {
+        "the system gives this process no more memory"
+    };
+}
+
+macro_rules! no_memory_hint {
+    () => {
+        "raise the limit (ulimit -v, or the limit of the container), or take less: fewer --threads, with a helper a \
+         smaller --memory"
+    };
+}
+
+/// What [`no_memory`] prints, made beforehand: nothing can be made then.
+pub(crate) const LAST_WORDS: LastWords = LastWords {
+    text: concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n"),
+    exit_code: code::HERE,
+};
+
+/// The machine gives no more memory.
+pub(crate) fn no_memory() -> Message {
+    Message::here(no_memory!(), no_memory_hint!())
 }
 
 /// The error line of a defect.

@@ -51,7 +51,7 @@ fn service(scene: &Scene, lies: bool) -> Service {
     let honest = vesica_backends::open(&honest, pool.clone(), 1 << 28).unwrap();
     let party = |name: &str| PartyLimits::new(name.into(), identity(name).parse().unwrap());
     Service::start(ServiceOptions {
-        identity: vesica_link::Identity::read(&scene.path("helper.key")).unwrap(),
+        identity: vesica_link::Identity::load(scene.path("helper.key")).unwrap(),
         listen: "127.0.0.1:0".into(),
         parties: ["a", "b"].map(party).into(),
         backend: if lies { Arc::new(Lying(honest)) } else { honest },

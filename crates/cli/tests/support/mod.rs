@@ -123,6 +123,11 @@ impl Running {
         self.child.try_wait().unwrap().is_some()
     }
 
+    /// Whether it has closed its standard error, as its end does.
+    pub fn is_over(&self) -> bool {
+        self.output[1].reader.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     #[track_caller]
     pub fn wait(self) -> Ended {
         self.wait_within(LIMIT)

@@ -3,6 +3,7 @@
 use super::ValueTerms;
 use vesica_core::params::ceil_log2;
 use vesica_core::{Role, Values};
+use vesica_heap::may_fail;
 
 /// Values with room in which the self-check items count.
 ///
@@ -70,7 +71,7 @@ impl CheckedValues {
     /// memory cannot be had.
     pub(crate) fn of_keys(self, mut keys: Vec<u64>, more: usize) -> Option<Vec<u64>> {
         if self.room != Room::Column {
-            keys.try_reserve_exact(more * self.width()).ok()?;
+            may_fail(|| keys.try_reserve_exact(more * self.width())).ok()?;
             if self.room == Room::Below {
                 keys.iter_mut().for_each(|value| *value <<= self.check_bits());
             }
@@ -78,7 +79,7 @@ impl CheckedValues {
         }
         let mut wide = Vec::new();
         let items = keys.len() / self.columns;
-        wide.try_reserve_exact((items + more) * self.width()).ok()?;
+        may_fail(|| wide.try_reserve_exact((items + more) * self.width())).ok()?;
         for values in keys.chunks_exact(self.columns) {
             wide.extend_from_slice(values);
             wide.push(0);

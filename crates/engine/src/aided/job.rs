@@ -140,8 +140,7 @@ pub fn run_aided<R>(
     clock.add(Phase::Reading, start.elapsed());
 
     let meter = Meter::new();
-    let pool =
-        Pool::new(job.threads).map_err(|_| Error::Bug("the CPU threads could not be started"))?;
+    let pool = Pool::new(job.threads).map_err(|_| ConfigFault::NoThreads)?;
     let run = Run {
         job: &job,
         party,

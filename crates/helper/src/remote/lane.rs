@@ -4,6 +4,7 @@ use super::is_of_use;
 use super::line::{Line, Lines, RemoteEvent};
 use crate::wire::{Request, max_len};
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Refusal, Result, StopReason, TransportError};
@@ -238,6 +239,8 @@ fn judged(error: Error, is_unreachable: bool) -> Result<Error> {
     match error {
         Error::Transport(TransportError::Tls) if !is_unreachable => Ok(error),
         Error::Refused(refusal) if refusal.passes() => Ok(error),
+        // This machine has no memory for the connection: the helper cannot help that.
+        Error::Transport(TransportError::Io(ErrorKind::OutOfMemory)) => Err(error),
         // The helper's side of the connection met a defect of its own.
         Error::Transport(TransportError::PeerStopped(StopReason::Internal)) => {
             Err(Refusal::Internal.into())

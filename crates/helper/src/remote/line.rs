@@ -7,9 +7,12 @@ use crate::wire::{
 };
 use rand::TryRng;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vesica_core::{Error, Misbehaviour, Refusal, Result, Role, StopReason, TransportError};
+use vesica_core::{
+    Error, Misbehaviour, ParameterError, Refusal, Result, Role, StopReason, TransportError,
+};
 use vesica_link::{LinkError, LinkEvent, Session, establish};
 use vesica_net::{Channel, Context, Streams};
 
@@ -258,8 +261,16 @@ impl Lines {
             LinkError::Cancelled => TransportError::CancelledHere,
             LinkError::NoPeer { waited, .. } => TransportError::Deadline(*waited),
             LinkError::ConnectFailed(kind) => TransportError::Io(*kind),
-            // What this machine lacks is not the helper's fault, and it is not there the next moment.
             LinkError::Silent(time) => TransportError::Idle(*time),
+            // What this machine lacks is not the helper's fault, and another try would lack it too.
+            LinkError::NoResources(kind) => {
+                let lack = match *kind {
+                    ErrorKind::OutOfMemory => ParameterError::OutOfMemory,
+                    _ => ParameterError::NoThreads,
+                };
+                self.state().link_error = Some(error);
+                return lack.into();
+            }
             _ => TransportError::Tls,
         };
         self.state().link_error = Some(error);

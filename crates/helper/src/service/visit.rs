@@ -43,7 +43,10 @@ pub(super) fn serve(
     let limits = core.members.get(member).limits();
     let mut visit = match Visit::new(core, session, number, (member, &limits)) {
         Ok(visit) => visit,
-        Err(_) => return session.abort(StopReason::Internal),
+        Err(error) => {
+            tracing::error!(%error, "a connection cannot be served");
+            return session.abort(StopReason::Internal);
+        }
     };
     let result = if crowded {
         let most = u64::from(limits.max_connections);

@@ -154,6 +154,10 @@ fn open_blocking(target: &(String, u16)) -> Result<(TcpStream, SocketAddr), Link
                 last = LinkError::ConnectFailed(io::ErrorKind::ConnectionRefused);
             }
             Ok(socket) => return Ok((socket, address)),
+            // The next try would find no memory either.
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                return Err(LinkError::NoResources(error.kind()));
+            }
             Err(error) => last = LinkError::ConnectFailed(error.kind()),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Form;
 use vesica_core::{Block, ParameterError, Result, SemiHonest, SessionId};
+use vesica_heap::may_fail;
 use vesica_net::Context;
 use vesica_ot::adapters::random;
 use vesica_ot::silent::cot;
@@ -171,7 +172,7 @@ pub(super) fn chosen(mut rows: Vec<u8>, row_len: usize, without: &Bits) -> Vec<u
 
 /// Room for `rows` rows, of which the other party may have said how many.
 pub(super) fn reserve(bytes: &mut Vec<u8>, rows: usize, row_len: usize) -> Result<()> {
-    let reserved = rows.checked_mul(row_len).map(|len| bytes.try_reserve_exact(len));
+    let reserved = rows.checked_mul(row_len).map(|len| may_fail(|| bytes.try_reserve_exact(len)));
     match reserved {
         Some(Ok(())) => Ok(()),
         _ => Err(ParameterError::OutOfMemory.into()),

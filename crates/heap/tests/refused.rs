@@ -1,0 +1,63 @@
+//! What a program says that gets no memory.
+
+use std::process::Command;
+use vesica_heap::{Heap, LastWords, may_fail, set_last_words};
+
+#[global_allocator]
+static HEAP: Heap = Heap::saying(FIRST);
+
+/// More than any machine has.
+const TOO_MUCH: usize = isize::MAX as usize;
+
+/// The variable that makes `a_program_without_memory` end this process: what is to fail in it.
+const END: &str = "VESICA_HEAP_END";
+
+const FIRST: LastWords = LastWords { text: "error: none at all\n", exit_code: 4 };
+const WORDS: LastWords = LastWords { text: "error: no memory\nhint: none\n", exit_code: 3 };
+
+#[test]
+fn who_asks_whether_there_is_memory_is_told() {
+    set_last_words(WORDS);
+    let mut bytes = vec![1_u8];
+    assert!(may_fail(|| bytes.try_reserve_exact(TOO_MUCH - 1)).is_err());
+    assert!(may_fail(|| Vec::<u8>::new().try_reserve_exact(TOO_MUCH)).is_err());
+    assert!(may_fail(|| bytes.try_reserve_exact(10)).is_ok());
+    assert_eq!(bytes, [1]);
+}
+
+/// Does nothing unless it is asked to, by `every_way_to_ask_for_memory_ends_with_the_words`.
+#[test]
+fn a_program_without_memory() {
+    let Ok(what) = std::env::var(END) else { return };
+    if what != "first" {
+        set_last_words(WORDS);
+    }
+    // Asked and answered before: that does not last.
+    let _ = may_fail(|| Vec::<u8>::new().try_reserve_exact(TOO_MUCH));
+    match &*what {
+        "new" | "first" => drop(std::hint::black_box(Vec::<u8>::with_capacity(TOO_MUCH))),
+        "zeroed" => drop(std::hint::black_box(vec![0_u8; TOO_MUCH])),
+        "grown" => std::hint::black_box(vec![1_u8]).reserve_exact(TOO_MUCH - 1),
+        "threads" => std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(TOO_MUCH))));
+            }
+        }),
+        other => panic!("{other}"),
+    }
+}
+
+fn end_by(what: &str) -> (Option<i32>, String) {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "a_program_without_memory", "--nocapture"]).env(END, what);
+    let ended = child.output().unwrap();
+    (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+}
+
+#[test]
+fn every_way_to_ask_for_memory_ends_with_the_words() {
+    for what in ["new", "zeroed", "grown", "threads"] {
+        assert_eq!(end_by(what), (Some(3), WORDS.text.to_owned()), "{what}");
+    }
+    assert_eq!(end_by("first"), (Some(4), FIRST.text.to_owned()));
+}
