@@ -6,7 +6,6 @@ use crate::support::Running;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::Duration;
 use vesica_backends::{Backend, BackendError, RunName};
 use vesica_helper::{Keeping, MetricsOptions, PartyLimits, Service, ServiceOptions};
@@ -15,7 +14,7 @@ use vesica_net::Pool;
 
 /// Finds what lists have in common, and says that all of party a's list is.
 #[derive(Debug)]
-struct Lying(Arc<dyn Backend>);
+struct Lying(Box<dyn Backend>);
 
 impl Backend for Lying {
     fn name(&self) -> &'static str {
@@ -49,12 +48,12 @@ fn service(scene: &Scene, lies: bool) -> Service {
     let state_dir = scene.path("kept");
     let honest = format!("disk:{}", state_dir.display());
     let honest = vesica_backends::open(&honest, pool.clone(), 1 << 28).unwrap();
-    let party = |name: &str| PartyLimits::new(name.into(), identity(name).parse().unwrap());
+    let party = |name: &str| PartyLimits::new(name, identity(name).parse().unwrap());
     Service::start(ServiceOptions {
         identity: vesica_link::Identity::load(scene.path("helper.key")).unwrap(),
         listen: "127.0.0.1:0".into(),
         parties: ["a", "b"].map(party).into(),
-        backend: if lies { Arc::new(Lying(honest)) } else { honest },
+        backend: if lies { Box::new(Lying(honest)) } else { honest },
         keeping: Keeping::Files,
         state_dir,
         keep: Duration::from_secs(3600),
@@ -75,9 +74,13 @@ fn counted(metrics: SocketAddr) -> Vec<String> {
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: helper\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    let kinds = ["runs_total", "open_runs", "refusals_total", "labels_received", "direction=\"out\""];
+    let kinds =
+        ["runs_total", "open_runs", "refusals_total", "labels_received", "direction=\"out\""];
     let counts = answer.lines().filter(|line| kinds.iter().any(|kind| line.contains(kind)));
-    counts.filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+    let mut counts: Vec<_> =
+        counts.filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+    counts.sort();
+    counts
 }
 
 #[test]
