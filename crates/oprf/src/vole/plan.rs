@@ -13,7 +13,7 @@ const POLYNOMIAL_MAX: usize = 512;
 /// 40 ms with AVX2.
 const PRODUCTS_MAX: u64 = 1 << 22;
 
-/// Most keys for which it does so whatever the number of products. Up to 17 the random band is slower, at 32 by a third
+/// Most keys for which it does so whatever the number of products. Up to 17 the random band is slower, at 32 by a fifth
 /// faster; and its free slots weigh most here.
 const POLYNOMIAL_ALWAYS: usize = 32;
 
