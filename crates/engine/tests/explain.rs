@@ -71,8 +71,10 @@ fn guesses_of_a_party_that_deviates_are_told_for_small_sets_too() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let text = words(&sample("one-side.toml"));
-    let smaller = "Where it announces fewer: 1 and 3 for 1, 100 and 251 for 100, 1,051 and 2,543 for \
-                   1,000, 4,239 and 10,065 for 4,096.";
+    let sizes = "may bring 5,000,000 keys, against up to 2,000,000 of the other side.";
+    assert!(text.contains(sizes), "{text}");
+    let smaller = "Where it announces fewer, against as many: 1 and 3 for 1, 143 and 356 for 100, \
+                   1,051 and 2,543 for 1,000, 4,239 and 10,065 for 4,096.";
     assert!(text.contains(smaller), "{text}");
     assert!(text.contains("Each side adds 16 items known to both, which must match; a result"));
     // Padded sets have one size.

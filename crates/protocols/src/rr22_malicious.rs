@@ -42,8 +42,9 @@
 //! for items that share a tag, which take 2^64 hashes a pair. The
 //! receiver: choose a set of more items than n_y, for it may encode P as it likes: m less the shared items without any
 //! effort, two to three times as many at most if it can hash 2^80 items ([`usable_set_len`]; RR22 calls it
-//! overfitting). The store is the one with the fewest slots: up to 512 items m = n_y ([`Plan::malicious`]). What
-//! follows of its set is said of that larger set. Either may stop early; with [`Learns::Both`]
+//! overfitting). The store is the one with the fewest slots that is fast at both sizes: m = n_y while n_y ≤ 32, or
+//! n_y ≤ 512 and n_x·n_y ≤ 2^22 ([`Plan::malicious`]); neither party gets a slot more by announcing less. What follows of
+//! its set is said of that larger set. Either may stop early; with [`Learns::Both`]
 //! the receiver may do so after it knows the result, and may keep matches from the sender, but
 //! cannot claim one that its set does not have.
 //!
@@ -94,7 +95,7 @@ pub(crate) const ROW: Protocol = Protocol {
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 7,
-    bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x when both learn; m = n_y slots of one polynomial up to 512 items, ≈ 1.04·n_y of the random band up to 6,144, ≈ 1.28·n_y of the 3-hash store beyond; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
+    bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x when both learn; m = n_y slots of one polynomial where n_y ≤ 32, or n_y ≤ 512 and n_x·n_y ≤ 2^22; else up to n_y = 6,144 those of the random band, n_y + 43 up to 469 and ≈ 1.04·n_y; ≈ 1.28·n_y of the 3-hash store beyond; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
@@ -108,7 +109,7 @@ pub(crate) const ROW: Protocol = Protocol {
     parameters: &[
         Parameter {
             name: "key-value store",
-            value: "one polynomial up to 512 items, the random band up to 6,144, 3-hash binary, clustered, with dense columns over GF(2^128) beyond; failure below 2^-40",
+            value: "one polynomial up to 32 items, and up to 512 while the items of both sides multiply to 2^22 at most; else the random band up to 6,144, 3-hash binary, clustered, with dense columns over GF(2^128) beyond; failure below 2^-40",
             source: "Bienstock and others 2023; Raghuraman, Rindal 2022, §4; parameters/okvs",
         },
         Parameter {
@@ -132,7 +133,7 @@ pub(crate) const ROW: Protocol = Protocol {
 };
 
 fn plan(params: &PsiParams) -> Plan {
-    Plan::malicious(params.receiver_len())
+    Plan::malicious(params.receiver_len(), params.sender_len())
 }
 
 /// p: a proof is guessed for any of the sender's items with probability 2^-λ.

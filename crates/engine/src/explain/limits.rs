@@ -91,11 +91,12 @@ impl Words<'_> {
                 };
                 let usable = of(most);
                 let mut point = format!(
-                    "More guesses by cheating. {who} may bring {} keys. If it runs changed \
-                     software it can have {} tested under {} without any effort, because the encoding \
+                    "More guesses by cheating. {who} may bring {} keys, against up to {} of the \
+                     other side. If it runs changed software it can have {} tested under {} without any effort, because the encoding \
                      of its set has room for so many; we can rule out only more than {} (overfitting). \
                      The bound grants it 2^80 hash evaluations.",
                     grouped(most),
+                    grouped(other),
                     grouped(usable.free),
                     row.id,
                     grouped(usable.most),
@@ -110,7 +111,10 @@ impl Words<'_> {
                     })
                     .collect();
                 if !smaller.is_empty() {
-                    point += &format!(" Where it announces fewer: {}.", smaller.join(", "));
+                    point += &format!(
+                        " Where it announces fewer, against as many: {}.",
+                        smaller.join(", ")
+                    );
                 }
                 points.push(point);
             }

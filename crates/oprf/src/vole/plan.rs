@@ -6,14 +6,21 @@ use vesica_ot::silent::vole::Values;
 /// Dimensions over GF(2^16) of the values for which LPN parameters are computed.
 const MAX_DIM: u32 = 6;
 
-/// Most keys for which [`Plan::malicious`] takes one polynomial: beyond them the sender's evaluation of it, a product
-/// for each of the receiver's keys and each of its own, costs more than the band's free slots are worth.
+/// Most keys for which [`Plan::malicious`] takes one polynomial: interpolation takes 2.5 products for each pair of them.
 const POLYNOMIAL_MAX: usize = 512;
+
+/// Most products for which the sender evaluates a polynomial, one for each of the receiver's keys and each of its own:
+/// 40 ms with AVX2.
+const PRODUCTS_MAX: u64 = 1 << 22;
+
+/// Most keys for which it does so whatever the number of products. Up to 17 the random band is slower, at 32 by a fifth
+/// faster; and its free slots weigh most here.
+const POLYNOMIAL_ALWAYS: usize = 32;
 
 /// Most keys for which [`Plan::malicious`] takes the random band, which is slower than the clustered store.
 const BAND_MAX: usize = 6144;
 
-/// What both parties derive from the receiver's set size and the mode.
+/// What both parties derive from the set sizes and the mode.
 pub struct Plan {
     pub(super) okvs: Box<dyn Okvs>,
     pub(super) values: Values,
@@ -33,14 +40,22 @@ impl Plan {
     /// Against a receiver that deviates: the store with the fewest slots that is fast enough, as every slot can hold
     /// one more item; values and outputs of 128 bits.
     ///
-    /// Up to 512 keys one polynomial, as many slots as keys; up to 6,144 the random band; beyond, the clustered store.
-    pub fn malicious(keys_len: usize) -> Self {
-        let okvs: Box<dyn Okvs> = match keys_len {
-            0..=POLYNOMIAL_MAX => Box::new(PolynomialOkvs::single(keys_len)),
-            len if len <= BAND_MAX => Box::new(BandOkvs::new(keys_len)),
-            _ => Box::new(ClusteredOkvs::new(keys_len)),
+    /// Takes the numbers of keys that both parties have announced: `keys_len` of the receiver, which encodes them, and
+    /// `decoded_len` of the sender. Up to 32 keys, and up to 512 while the two multiply to 2^22 at most, one polynomial,
+    /// as many slots as keys; else up to 6,144 keys the random band; beyond, the clustered store. More keys of either
+    /// party never give fewer slots.
+    pub fn malicious(keys_len: usize, decoded_len: usize) -> Self {
+        let products = (keys_len as u64).saturating_mul(decoded_len as u64);
+        let is_polynomial =
+            keys_len <= POLYNOMIAL_ALWAYS || keys_len <= POLYNOMIAL_MAX && products <= PRODUCTS_MAX;
+        let okvs: Box<dyn Okvs> = if is_polynomial {
+            Box::new(PolynomialOkvs::single(keys_len))
+        } else if keys_len <= BAND_MAX {
+            Box::new(BandOkvs::new(keys_len))
+        } else {
+            Box::new(ClusteredOkvs::new(keys_len))
         };
-        let products = if keys_len <= POLYNOMIAL_MAX { keys_len } else { 0 };
+        let products = if is_polynomial { keys_len } else { 0 };
         Self { okvs, values: Values::Full, value_bits: 128, output_bits: 128, products }
     }
 
@@ -95,13 +110,44 @@ mod tests {
 
     #[test]
     fn against_deviating_receivers_small_sets_take_stores_with_few_free_slots() {
-        let len = |keys_len| Plan::malicious(keys_len).correlations();
+        let len = |keys_len| Plan::malicious(keys_len, 1000).correlations();
         for keys_len in 0..=512 {
             assert_eq!(len(keys_len), keys_len);
         }
         assert_eq!(len(513), BandOkvs::new(513).len());
         assert_eq!(len(6144), BandOkvs::new(6144).len());
         assert_eq!(len(6145), ClusteredOkvs::new(6145).len());
-        assert_eq!([512, 513].map(|keys_len| Plan::malicious(keys_len).products()), [512, 0]);
+        assert_eq!([512, 513].map(|keys_len| Plan::malicious(keys_len, 1000).products()), [512, 0]);
+    }
+
+    #[test]
+    fn a_polynomial_is_evaluated_at_few_points_unless_it_is_short() {
+        let products = |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len).products();
+        for (keys_len, most) in [(512, 8192), (400, 10_485), (33, 127_100)] {
+            assert_eq!(products(keys_len, most), keys_len, "{keys_len} keys");
+            assert_eq!(products(keys_len, most + 1), 0, "{keys_len} keys");
+            let band = Plan::malicious(keys_len, most + 1).correlations();
+            assert_eq!(band, BandOkvs::new(keys_len).len(), "{keys_len} keys");
+        }
+        let free = (33..=512).map(|len| Plan::malicious(len, 1 << 20).correlations() - len);
+        assert_eq!((free.clone().min(), free.max()), (Some(43), Some(49)));
+        for decoded_len in [1 << 18, 1 << 24, u32::MAX as usize, usize::MAX] {
+            assert_eq!(products(32, decoded_len), 32);
+            assert_eq!(products(33, decoded_len), 0);
+        }
+    }
+
+    #[test]
+    fn announcing_less_never_gives_more_slots() {
+        let len = |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len).correlations();
+        let decoded = [0, 1, 8191, 8192, 8193, 10_486, 127_100, 127_101, 1 << 20, usize::MAX];
+        for keys_len in 0..7000 {
+            for (i, &decoded_len) in decoded.iter().enumerate() {
+                let slots = len(keys_len, decoded_len);
+                assert!(slots <= len(keys_len + 1, decoded_len), "{keys_len}, {decoded_len}");
+                let more = decoded.get(i + 1).map_or(slots, |more| len(keys_len, *more));
+                assert!(slots <= more, "{keys_len}, {decoded_len}");
+            }
+        }
     }
 }
