@@ -146,8 +146,7 @@ fn assert_done_or_told(limit: &str, ended: &support::Ended) -> bool {
 #[test]
 fn a_run_without_memory_says_so_and_leaves_nothing() {
     let place = place(2_000);
-    let mut failed = 0;
-    for limit in rising_limits() {
+    for (failed, limit) in rising_limits().enumerate() {
         let address = address();
         let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
         one.args(["--listen", &address]);
@@ -164,7 +163,6 @@ fn a_run_without_memory_says_so_and_leaves_nothing() {
             assert!(failed > 0, "{limit}: no limit was too low");
             return;
         }
-        failed += 1;
         place.assert_no_leftovers(&["out.csv"]);
     }
     panic!("no limit was high enough");
