@@ -26,8 +26,9 @@ use std::num::NonZeroUsize;
 use vesica_core::hash::derive;
 use vesica_core::{Block, Item, SessionId};
 use vesica_net::Pool;
-use vesica_ot::coded::kk13::{Choice, Masks, Row};
+use vesica_ot::coded::kk13::{Choice, Masks, NONE, Row};
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
+use zeroize::Zeroize;
 
 const STRING_LABEL: &str = "vesica oprf 2026 string of two characters";
 const SUM_LABEL: &str = "vesica oprf 2026 sum of strings";
@@ -68,16 +69,47 @@ impl Shape {
     pub fn output_bits(&self) -> u32 {
         self.output_bits
     }
+}
 
-    /// Writes the characters of `value`, the choices of the receiver in its rows, the lowest first.
+/// The receiver's choices in the rows of some instances: those of a value where one was set, and else of none.
+#[derive(Debug)]
+pub struct Choices {
+    shape: Shape,
+    rows: Vec<Choice>,
+}
+
+impl Choices {
+    /// For values of `shape`; no instance yet.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, rows: Vec::new() }
+    }
+
+    /// Begins anew with `instances`, none of which has a value.
+    pub fn begin(&mut self, instances: usize) {
+        self.rows.clear();
+        self.rows.resize(instances * self.shape.rows(), NONE);
+    }
+
+    /// Gives `instance` a value, character by character, the lowest first.
     ///
     /// # Panics
-    /// If `choices` has not [`rows`](Shape::rows) places.
+    /// If there is no such instance.
     #[inline]
-    pub fn choices(&self, value: u128, choices: &mut [Choice]) {
-        let characters = &value.to_le_bytes()[..self.rows()];
-        assert_eq!(choices.len(), characters.len(), "a place for each character");
-        choices.iter_mut().zip(characters).for_each(|(choice, c)| *choice = Choice::from(*c));
+    pub fn set(&mut self, instance: usize, value: u128) {
+        let len = self.shape.rows();
+        let rows = &mut self.rows[instance * len..][..len];
+        rows.iter_mut().zip(value.to_le_bytes()).for_each(|(row, c)| *row = Choice::from(c));
+    }
+
+    /// A choice for each row, instance by instance.
+    pub fn rows(&self) -> &[Choice] {
+        &self.rows
+    }
+}
+
+impl Drop for Choices {
+    fn drop(&mut self) {
+        self.rows.zeroize();
     }
 }
 
@@ -187,16 +219,22 @@ mod tests {
         let mut random = || Block::new(rng.random());
         let masks = Masks::new([random(), random()]);
         let q: Vec<Row> = (0..own.len() * shape.rows()).map(|_| [random(), random()]).collect();
-        let mut choices = vec![0; shape.rows()];
-        let mut t = Vec::new();
-        for (value, q) in own.iter().zip(q.chunks(shape.rows())) {
-            shape.choices(*value, &mut choices);
-            let rows = q.iter().zip(&choices);
-            t.extend(
-                rows.map(|(q, c)| -> Row { std::array::from_fn(|k| q[k] ^ masks.of(*c as u8)[k]) }),
-            );
-        }
+        let mut choices = Choices::new(shape);
+        choices.begin(own.len());
+        own.iter().enumerate().for_each(|(instance, value)| choices.set(instance, *value));
+        let rows = q.iter().zip(choices.rows());
+        let t = rows.map(|(q, c)| std::array::from_fn(|k| q[k] ^ masks.of(*c as u8)[k])).collect();
         (masks, q, t)
+    }
+
+    #[test]
+    fn an_instance_without_a_value_chooses_none() {
+        let mut choices = Choices::new(Shape::new(9, 80));
+        choices.begin(3);
+        choices.set(1, 0x1ff);
+        assert_eq!(choices.rows(), [NONE, NONE, 0xff, 1, NONE, NONE]);
+        choices.begin(2);
+        assert_eq!(choices.rows(), [NONE; 4]);
     }
 
     #[test]

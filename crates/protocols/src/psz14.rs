@@ -56,7 +56,7 @@ use vesica_core::tagged::Tagged;
 use vesica_core::{Item, ParameterError, PsiParams, Result, SessionId};
 use vesica_hashing::{Cuckoo, Locations, ShortItems, Simple, Table, max_load};
 use vesica_net::Context;
-use vesica_oprf::characters::{Outputs, Shape};
+use vesica_oprf::characters::{Choices, Outputs, Shape};
 use vesica_ot::coded::{ReceiverSetup, kk13};
 
 pub(crate) const ROW: Protocol = Protocol {
@@ -356,18 +356,15 @@ impl Party for Receiver {
                 tags.extend(own.iter().zip(&made).map(|(own, tag)| Tagged::new(*tag, own.0)));
                 ctx.progress(tags.len() as u64, plan.own_masks());
             };
-            let (mut rows, mut choices, mut own) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut rows, mut choices, mut own) = (Vec::new(), Choices::new(shape), Vec::new());
             for (held, is_stash) in Places::new(&plan.table, &cuckoo, y.len()) {
                 // Where no item is, any value could be an item of the sender's.
-                choices.clear();
-                choices.resize(held.len() * shape.rows(), kk13::NONE);
+                choices.begin(held.len());
                 own.clear();
-                for (bin, (held, choices)) in
-                    held.iter().zip(choices.chunks_exact_mut(shape.rows())).enumerate()
-                {
+                for (bin, held) in held.iter().enumerate() {
                     let position = match held {
                         Held::Item(position) => {
-                            shape.choices(short[*position as usize].integer(), choices);
+                            choices.set(bin, short[*position as usize].integer());
                             *position
                         }
                         Held::Dummy => NO_ITEM,
@@ -376,7 +373,7 @@ impl Party for Receiver {
                     own.push((position, (bin * shape.rows()) as u32));
                 }
                 rows.clear();
-                transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
+                transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))?;
                 if !is_stash {
                     for place in 0..plan.places {
                         make(ctx, &Outputs::new(shape, session, place as u64), &rows, &own);

@@ -14,10 +14,9 @@
 //!   receiver.extend(ctx, &choices, |first, rows| { … t_i … })?;     // sender: extend(ctx, m, …)
 //! ```
 //!
-//! A receiver without a value for a row chooses [`NONE`], so that it can compute the string of no value there. It
-//! adds the truth table of a bent function, x_1·x_2 + x_3·x_4 + x_5·x_6 + x_7·x_8, which differs from every
-//! codeword in 120 or 136 places (O. S. Rothaus, "On bent functions", 1976): no word is further from all of them. The
-//! sender sees no difference, and the bytes are the same.
+//! A receiver without a value for a row chooses [`NONE`], so that it can compute the string of no value there: its word
+//! is all ones, which differs from the codeword of 0 in every place and from the others in 128. The sender sees no
+//! difference, and the bytes are the same.
 //!
 //! Rows are given as they are, t_i and q_i, of 2 blocks, numbered from 0 in each extension;
 //! [`Sender::masks`] gives C(c) ∧ s. They must be hashed before anything of them is sent, under the number of
@@ -240,16 +239,9 @@ fn receiver_tile(
         let u = &mut u[j * len..][..len];
         ctr_bit_sums(&seeds[j], first_block, &mut scratch.columns[j * len..][..len], u);
         xor(u, sum);
-        if is_set_for_none(j) {
-            xor(u, none);
-        }
+        xor(u, none);
     }
     rows_of_columns(&scratch.columns, &mut scratch.part, rows);
-}
-
-/// Bit j of the word for no value: a bent function of the bits of j.
-const fn is_set_for_none(j: usize) -> bool {
-    (j & (j >> 1) & 0x55).count_ones() % 2 == 1
 }
 
 /// Sets column b of `columns` to the bits b of `choices`, those beyond the last to zero; the last column to whether

@@ -6,7 +6,7 @@ use vesica_core::tagged::Tagged;
 use vesica_core::{Item, PsiParams, Result};
 use vesica_hashing::{Cuckoo, Simple};
 use vesica_net::Context;
-use vesica_oprf::characters::Outputs;
+use vesica_oprf::characters::{Choices, Outputs};
 use vesica_ot::coded::{ReceiverSetup, kk13};
 use vesica_simd::prefetch::prefetch;
 
@@ -53,7 +53,7 @@ impl Party for Receiver {
         ctx.child("masks", |ctx| {
             let shape = plan.bin_shape();
             let bins = Outputs::new(shape, session, BIN_SLOT);
-            let (mut rows, mut choices) = (Vec::new(), Vec::new());
+            let (mut rows, mut choices) = (Vec::new(), Choices::new(shape));
             let (mut held, mut items) = (Vec::new(), Vec::new());
             let (mut places, mut outputs) = (Vec::new(), Vec::new());
             for first in (0..cuckoo.len()).step_by(Simple::GROUP_BINS) {
@@ -70,19 +70,16 @@ impl Party for Receiver {
                     }
                 }
                 // In an empty bin any value could be an item of the sender's.
-                choices.clear();
-                choices.resize(group.len() * shape.rows(), kk13::NONE);
+                choices.begin(group.len());
                 places.clear();
                 let mut next = held.iter();
                 locations.each(&items, |_, place| {
                     let Some((bin, placed)) = next.next() else { return };
-                    let first_row = bin * shape.rows();
-                    let value = place.values[usize::from(placed.function)];
-                    shape.choices(value, &mut choices[first_row..][..shape.rows()]);
-                    places.push(first_row as u32);
+                    choices.set(*bin, place.values[usize::from(placed.function)]);
+                    places.push((bin * shape.rows()) as u32);
                 });
                 rows.clear();
-                transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
+                transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))?;
                 outputs.resize(places.len(), 0);
                 bins.of_own(ctx.pool(), &rows, &places, &mut outputs);
                 let made = held.iter().zip(&outputs);
@@ -90,15 +87,13 @@ impl Party for Receiver {
                 ctx.progress(tags.len() as u64, y.len() as u64);
             }
             let shape = plan.stash_shape();
-            choices.clear();
-            choices.resize(plan.table.stash() * shape.rows(), kk13::NONE);
-            for (position, choices) in
-                cuckoo.stash().iter().zip(choices.chunks_exact_mut(shape.rows()))
-            {
-                shape.choices(short[*position as usize].integer(), choices);
+            let mut choices = Choices::new(shape);
+            choices.begin(plan.table.stash());
+            for (place, position) in cuckoo.stash().iter().enumerate() {
+                choices.set(place, short[*position as usize].integer());
             }
             rows.clear();
-            transfers.extend(ctx, &choices, |_, tile| rows.extend_from_slice(tile))?;
+            transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))?;
             for (place, position) in cuckoo.stash().iter().enumerate() {
                 let stash = Outputs::new(shape, session, place as u64 + 1);
                 let mut tag = [0];
