@@ -262,7 +262,9 @@ fn signal_in_every_phase(signal: Signal, victim_is_one: bool) {
             ended.assert_failed(5, if victim_is_one { "one" } else { "two" });
         }
         if signal == Signal::SIGINT && victim.code != Some(0) {
-            assert_eq!(victim.code, Some(130), "{victim:#?}");
+            // A process that has said nothing may not have a handler yet: the system ends it then.
+            let ends_early = victim.code.is_none() && victim.stderr.is_empty();
+            assert!(victim.code == Some(130) || ends_early, "{victim:#?}");
         }
         let receiver = if victim_is_one { &victim } else { &ended };
         if receiver.code != Some(0) && signal != Signal::SIGKILL && signal != Signal::SIGSTOP {
