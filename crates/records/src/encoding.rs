@@ -1,7 +1,7 @@
 //! The encoding of a composite key: injective, so that two keys are equal exactly when every
 //! column is.
 //!
-//! A key of *k* columns is the concatenation, in the agreement's order, of *k* parts:
+//! A key of *k* columns is the concatenation, in the order of the column names, of *k* parts:
 //!
 //! ```text
 //! part = tag (1 byte) ‖ length (4 bytes, little-endian) ‖ value (length bytes)
