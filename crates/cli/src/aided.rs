@@ -122,7 +122,7 @@ pub(crate) fn run(
         };
         if let Some(file) = report_file {
             let text = serde_json::to_string_pretty(report).expect("a report has a JSON form");
-            file.write(&(text + "\n"))?;
+            file.write(&(text + "\n")).map_err(|failure| two_party::unreported(failure, args))?;
         }
         told.and_then(|()| Ok(out.flush()?)).map_err(|failure| two_party::untold(failure, args))
     };

@@ -84,8 +84,10 @@ pub(crate) enum Failure {
     Stdout(io::Error),
     /// The same after a run, the result of which is elsewhere.
     Untold { error: io::Error, result: Option<PathBuf>, report: Option<PathBuf> },
-    /// Standard output is closed, and the answer of a run would be told nowhere else.
-    NowhereToTell,
+    /// The answer of a run would be printed nowhere: standard output is closed, or the user has asked for quiet.
+    NowhereToTell { quiet: bool },
+    /// The report of a run could not be written. The result is elsewhere.
+    Unreported { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf> },
     /// Rows of the input are at fault.
     Faults(Box<Faults>),
     /// A file of a run would lie in the folder of the run, which is removed.

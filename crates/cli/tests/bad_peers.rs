@@ -222,7 +222,7 @@ fn a_side_that_fails_before_it_connects_tells_the_other_one() {
     fail("one", "one.csv", Some("taken.csv"), &[], &["--listen", &address])
         .wait()
         .assert_failed(3, "");
-    waiting.wait().assert_failed(5, "one stopped because of its own");
+    waiting.wait().assert_failed(5, "one stopped because of its own settings");
     assert_eq!(place.read("taken.csv"), "precious");
     place.assert_no_leftovers(&["out.csv"]);
 }

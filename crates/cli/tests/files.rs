@@ -219,10 +219,12 @@ fn an_answer_that_would_go_nowhere_is_refused_before_the_match() {
         Running::start(shell).wait()
     };
     run("", ">&-").assert_failed(3, "standard output is closed: the answer would be lost");
-    // It is kept, or nobody wants it.
-    for (more, redirect) in
-        [("--report r.json", ">&-"), ("", ">/dev/null"), ("--quiet", ">&-"), ("", "")]
-    {
+    for redirect in ["", ">&-"] {
+        run("--quiet", redirect).assert_failed(3, "--quiet prints no answer");
+    }
+    // It is kept, or shown.
+    let kept = [("--report r.json", ">&-"), ("--report r.json --quiet", "")];
+    for (more, redirect) in kept.into_iter().chain([("", ">/dev/null"), ("", "")]) {
         run(more, redirect).assert_code(5);
     }
 }

@@ -52,6 +52,24 @@ fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_leaves_the_result_and_says_so() {
+    let place = place(20);
+    let address = address();
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", &address]).arg("--quiet").arg("--report").arg(place.path("report.json"));
+    let mut two = place.run("agreement.toml", "two", "two.csv", None);
+    two.args(["--connect", &address]);
+    // The ten rows fit in 1024 bytes, the report does not.
+    let (one, two) = (limited("-f 1", &one), Running::start(two));
+    let one = one.wait();
+    one.assert_failed(3, "cannot be written");
+    assert!(one.stderr.contains("its result is in place in "), "{one:#?}");
+    two.wait().assert_code(0);
+    assert_eq!(place.read("out.csv"), people(10..20));
+    assert!(!place.path("report.json").exists());
+}
+
+#[test]
 fn a_second_interrupt_ends_a_farewell_at_once_with_a_word() {
     let place = place(2_000);
     let address = address();

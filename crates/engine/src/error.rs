@@ -306,6 +306,7 @@ impl Error {
     /// What the peer is told when this error ends the session here.
     pub(crate) fn stop_reason(&self) -> StopReason {
         match self {
+            Error::Input(InputFault::Output(_)) => StopReason::Config,
             Error::Input(_) => StopReason::Input,
             Error::Config(ConfigFault::NoThreads) => StopReason::Internal,
             Error::Config(_) => StopReason::Config,

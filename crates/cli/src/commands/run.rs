@@ -23,7 +23,7 @@ use vesica_core::{Operation, StopReason};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::aided::AnyAgreement;
 use vesica_engine::explain::{bytes, grouped, grouped_digits};
-use vesica_engine::{Job, Observer, Report, leave_word};
+use vesica_engine::{Error, InputFault, Job, Observer, Report, leave_word};
 use vesica_link::{CancelToken, Identity};
 use vesica_records::{OutputOptions, Source};
 
@@ -70,9 +70,9 @@ fn two_party(
     let peer = party.as_ref().map_or(String::new(), |party| agreement.peer_of(party).name.clone());
     let cancel = cancel_on_interrupt();
     let ready = log.and_then(|()| files(args, &agreement, party.as_deref()));
-    let Files { report: report_file, source, columns } = ready.inspect_err(|_| {
+    let Files { report: report_file, source, columns } = ready.inspect_err(|failure| {
         // Agreement and key are good, so that the other side will wait for this one.
-        leave_word(&agreement, &identity, &link, StopReason::Input, &cancel);
+        leave_word(&agreement, &identity, &link, reason(failure), &cancel);
     })?;
     let hash = agreement.hash();
     tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
@@ -108,13 +108,33 @@ fn two_party(
     };
     if let Some(file) = report_file {
         let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
-        file.write(&(text + "\n"))?;
+        file.write(&(text + "\n")).map_err(|failure| unreported(failure, args))?;
     }
     told.and_then(|()| Ok(out.flush()?)).map_err(|failure| untold(failure, args))?;
     Ok(match is_outside(&report) {
         true => ExitCode::from(code::NO_ANSWER),
         false => ExitCode::SUCCESS,
     })
+}
+
+/// What the peer is told of a failure before the sides have met.
+fn reason(failure: &Failure) -> StopReason {
+    match failure {
+        Failure::Engine { error, .. } if matches!(**error, Error::Input(InputFault::Data(_))) => {
+            StopReason::Input
+        }
+        _ => StopReason::Config,
+    }
+}
+
+/// What is said when the report could not be written after a run.
+pub(crate) fn unreported(failure: Failure, args: &RunArgs) -> Failure {
+    match failure {
+        Failure::Unwritable { path, kind, .. } => {
+            Failure::Unreported { path, kind, result: args.output.clone() }
+        }
+        failure => failure,
+    }
 }
 
 /// What is said when standard output could not be written after a run.
@@ -129,7 +149,7 @@ pub(crate) fn untold(failure: Failure, args: &RunArgs) -> Failure {
     }
 }
 
-/// Refuses a run whose answer would be lost: one figure, no file for it, and standard output closed.
+/// Refuses a run whose answer would be lost: one figure, no file for it, and standard output closed or not to be used.
 fn refuse_silence(
     args: &RunArgs,
     agreement: &Agreement,
@@ -141,8 +161,8 @@ fn refuse_silence(
     );
     let learns = party.is_some_and(|party| agreement.is_receiver_of_result(party));
     let has_file = args.output.is_some() || args.report.is_some();
-    if is_figure && learns && !has_file && !args.talk.quiet && stdout_is_closed() {
-        return Err(Failure::NowhereToTell);
+    if is_figure && learns && !has_file && (args.talk.quiet || stdout_is_closed()) {
+        return Err(Failure::NowhereToTell { quiet: args.talk.quiet });
     }
     Ok(())
 }

@@ -93,7 +93,7 @@ macro_rules! no_memory_hint {
     };
 }
 
-/// What [`no_memory`] prints, made beforehand: nothing can be made then.
+/// What [`no_memory()`] prints, made beforehand: nothing can be made then.
 pub(crate) const LAST_WORDS: LastWords = LastWords {
     text: concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n"),
     exit_code: code::HERE,
@@ -225,9 +225,23 @@ pub(crate) fn of(failure: &Failure) -> Message {
                 ),
             }
         }
-        Failure::NowhereToTell => Message::here(
+        Failure::NowhereToTell { quiet: false } => Message::here(
             "standard output is closed: the answer would be lost",
             "add --output FILE or --report FILE, or let standard output go somewhere",
+        ),
+        Failure::NowhereToTell { quiet: true } => Message::here(
+            "--quiet prints no answer, and no file is given for it: the answer would be lost",
+            "add --output FILE or --report FILE, or leave out --quiet",
+        ),
+        Failure::Unreported { path, kind, result } => Message::here(
+            format!("the report file {} cannot be written: {}", path.display(), files::cause(*kind)),
+            match result {
+                Some(result) => format!(
+                    "the run is over, and its result is in place in {}; only the report is lost",
+                    result.display()
+                ),
+                None => "the run is over; only the report is lost".to_owned(),
+            },
         ),
         Failure::Faults(faults) => input::faults(faults),
         Failure::InState { what, path, folder } => Message::here(
