@@ -21,7 +21,7 @@ build: ## Build the optimised `vesica` command.
 	$(CARGO) build --release --locked --package vesica-cli
 
 test: ## Run all tests but the slow ones.
-	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --workspace --locked
+	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --workspace --locked --no-fail-fast
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored
