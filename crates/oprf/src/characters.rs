@@ -7,7 +7,7 @@
 //! A value of σ bits is a string of t = ⌈σ/8⌉ characters. For each *instance*, as a bin of a hash
 //! table, there are t rows of [`kk13`](vesica_ot::coded::kk13). The receiver has one value in the instance
 //! and gets its output; the sender can compute the output of every value. Where the receiver has no value, it chooses
-//! [`NONE`](vesica_ot::coded::kk13::NONE) in all t rows, and can compute the output of no value.
+//! [`NONE`] in all t rows, and can compute the output of no value.
 //!
 //! ```text
 //!   F(x) = H(S_1 ⊕ S_2 ⊕ …)                   S_j = H_j(row 2j−1, row 2j of the characters of x)
