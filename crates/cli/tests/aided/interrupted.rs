@@ -292,17 +292,17 @@ fn a_party_that_waits_in_vain_gives_up_and_can_go_on() {
 }
 
 #[test]
-fn a_folder_whose_owner_is_damaged_is_left_by_a_restart() {
+fn a_folder_whose_files_are_damaged_is_left_by_a_restart() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
     scene.agreement("two.toml", &TERMS);
-    for owner in [&[][..], &[7; 31]] {
+    for (file, bytes) in [("owner", &[][..]), ("owner", &[7; 31]), ("instance", &[7; 15])] {
         let mut a = Running::start(scene.party("two.toml", "a"));
         until_told(&mut a, "waiting for b");
         kill(a);
         let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
-        scene.write(&format!("{folder}/owner"), owner);
+        scene.write(&format!("{folder}/{file}"), bytes);
         let told = "what is in it is damaged: give --restart";
         Running::start(scene.party("two.toml", "a")).wait().assert_failed(3, told);
         let mut restart = scene.party("two.toml", "a");

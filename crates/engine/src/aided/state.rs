@@ -72,6 +72,11 @@ impl Memory for State {
     }
 }
 
+/// `None` when the file was cut.
+fn as_instance(kept: &[u8]) -> Option<Instance> {
+    kept.try_into().ok()
+}
+
 fn has_begun(folder: &Path) -> bool {
     folder.join(MEETING).is_file()
 }
@@ -125,6 +130,9 @@ impl State {
             |name| Ok::<_, io::Error>(state.read(name)?.is_some_and(|kept| kept[..] == owner[..]));
         if state.has_begun() {
             if is_of_owner(OWNER)? {
+                // Without it a run that is over would be taken for one that has not begun.
+                state.is_damaged =
+                    state.read(INSTANCE)?.is_some_and(|kept| as_instance(&kept).is_none());
                 return Ok(state);
             }
             // Whose run it is is not to be read: it can be given up, and nothing else.
@@ -143,7 +151,7 @@ impl State {
         has_begun(&self.folder)
     }
 
-    /// Whether it cannot be read whose run goes on here, so that it can only be given up.
+    /// Whether the run that goes on here, or its owner, cannot be read, so that it can only be given up.
     pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged
     }
@@ -197,9 +205,9 @@ impl State {
         self.keep_first(ROWS, digest)
     }
 
-    /// Which run at the helper this is; `None` before it was there.
+    /// Which run at the helper this is; `None` before it was there, and where the file [is damaged](Self::is_damaged).
     pub(crate) fn instance(&self) -> io::Result<Option<Instance>> {
-        Ok(self.read(INSTANCE)?.and_then(|bytes| bytes[..].try_into().ok()))
+        Ok(self.read(INSTANCE)?.and_then(|kept| as_instance(&kept)))
     }
 
     pub(crate) fn keep_instance(&self, instance: &Instance) -> io::Result<()> {
@@ -391,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_does_not_say_whose_it_is_can_be_given_up() {
+    fn a_folder_that_cannot_be_read_can_be_given_up() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
         State::open(&folder, OWN).unwrap().secrets().unwrap();
@@ -409,6 +417,11 @@ mod tests {
         drop(state);
         let state = State::open(&folder, OWN).unwrap();
         assert!(!state.is_damaged() && state.has_begun());
+        state.keep_instance(&[7; 16]).unwrap();
+        fs::write(folder.join(INSTANCE), [7; 15]).unwrap();
+        drop(state);
+        let state = State::open(&folder, OWN).unwrap();
+        assert!(state.is_damaged() && state.instance().unwrap().is_none());
         state.forget().unwrap();
         drop(state);
         assert!(!folder.exists());
