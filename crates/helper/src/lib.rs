@@ -19,7 +19,7 @@ mod store;
 mod wire;
 
 #[cfg(test)]
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/integration/common.rs"]
 mod common;
 #[cfg(test)]
 extern crate self as vesica_helper;

@@ -2,7 +2,7 @@
 //! on where it was. Each party ends with the right answer, whether it stayed, was killed, or has it already and never
 //! comes back; nobody is blamed, and nobody is shown something else than before.
 
-#[path = "../tests/common/aided.rs"]
+#[path = "../tests/integration/aided.rs"]
 mod aided;
 
 use crate::Service;

@@ -1,5 +1,6 @@
 //! A disk that takes no more.
 
+#[path = "integration/common.rs"]
 mod common;
 
 use common::{House, hello, say, slot, until, with_pages};

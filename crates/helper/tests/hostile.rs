@@ -1,5 +1,6 @@
 //! Clients that break the protocol: never a panic, a hang or much memory, and others are served on.
 
+#[path = "integration/common.rs"]
 mod common;
 
 use common::{House, SOON, hello, slot};

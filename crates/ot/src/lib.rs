@@ -19,7 +19,7 @@
 #[cfg(test)]
 extern crate self as vesica_ot;
 #[cfg(test)]
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/integration/support/mod.rs"]
 mod support;
 
 pub mod adapters;

@@ -2,6 +2,7 @@
 //!
 //! One test in a process of its own: it watches the high-water mark of the whole process.
 
+#[path = "integration/common.rs"]
 mod common;
 
 use common::{Scratch, hash, key, open, open_keys, silent};

@@ -1,0 +1,351 @@
+//! Parties and helpers that are killed, stopped or out of space: the same commands go on, with the same result.
+
+use super::{assert_results, with_files};
+use crate::aided::scene::{Scene, TERMS, Terms, until, until_told};
+use crate::support::{Running, vesica};
+use nix::sys::signal::Signal;
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+/// Numbers of kinds of slots.
+const HELLO: u8 = 1;
+const LABELS: u8 = 3;
+const SIZE: u8 = 4;
+const RELAYED: u8 = 14;
+
+/// Keys of each party, in tenths: enough for the moments of a run to be told apart.
+const STEP: u64 = 20_000;
+
+fn kill(running: Running) {
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.wait().code, None, "it was killed");
+}
+
+/// A result file in the making is there.
+fn writes(scene: &Scene, running: &Running) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{}/fd", running.pid())) else { return false };
+    open.flatten().any(|entry| {
+        // A file without a name shows as one of its directory that was deleted.
+        let is_unnamed = fs::read_link(entry.path()).is_ok_and(|path| {
+            path.parent() == Some(scene.directory())
+                && path.to_string_lossy().ends_with("(deleted)")
+        });
+        is_unnamed && fs::metadata(entry.path()).is_ok_and(|file| file.len() > 0)
+    })
+}
+
+#[track_caller]
+fn assert_clean(scene: &Scene) {
+    assert!(scene.states().is_empty(), "{:?}", scene.states());
+}
+
+#[test]
+fn a_party_that_is_killed_at_every_moment_goes_on() {
+    for (protocol, security) in
+        [("server_aided", "semi-honest"), ("server_aided_size_hiding", "malicious")]
+    {
+        let scene = Scene::new();
+        let _helper = scene.helper(&[]);
+        let expected = with_files(&scene, &["a", "b"], STEP);
+        scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
+        let start = |party| Running::start(scene.party("two.toml", party));
+
+        // Reading: its folder is there, and nothing else is.
+        let mut a = start("a");
+        until("a begins", || !scene.states().is_empty());
+        assert!(!a.has_ended());
+        kill(a);
+        // Meeting.
+        let mut a = start("a");
+        until_told(&mut a, "waiting for b");
+        assert!(scene.keeps(HELLO, 0));
+        kill(a);
+        // Sending, while the other one has said hello and is gone.
+        let mut b = start("b");
+        until_told(&mut b, "a came before");
+        let a = start("a");
+        until("b sends its list", || scene.keeps(LABELS, 1) || scene.keeps(RELAYED, 1));
+        kill(b);
+        // Waiting for the list of the other one.
+        until("a has sent its list", || scene.keeps(SIZE, 0));
+        kill(a);
+        // Writing.
+        let (a, b) = (start("a"), start("b"));
+        until("one of them writes", || [&a, &b].into_iter().any(|running| writes(&scene, running)));
+        for running in [a, b] {
+            running.signal(Signal::SIGKILL);
+            drop(running.wait());
+        }
+        // Whose folder is gone was done, and only its last words are missing.
+        let parties = ["a", "b"].into_iter();
+        let is_left = |party: &&str| scene.states().iter().any(|name| name.ends_with(party));
+        let left: Vec<Running> = parties.filter(is_left).map(start).collect();
+        for running in left {
+            let ended = running.wait();
+            ended.assert_code(0);
+            assert!(ended.stderr.contains("going on with the run in vesica-run-"), "{ended:#?}");
+        }
+        assert_results(&scene, &expected);
+        assert_clean(&scene);
+    }
+}
+
+#[test]
+fn a_helper_that_is_killed_at_every_moment_goes_on() {
+    for (protocol, security) in [
+        ("server_aided", "semi-honest"),
+        ("server_aided_fair", "malicious"),
+        ("server_aided_size_hiding", "malicious"),
+    ] {
+        let scene = Scene::new();
+        let expected = with_files(&scene, &["a", "b"], STEP);
+        scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
+        let start = |party| Running::start(scene.party("two.toml", party));
+        // Nobody is there yet.
+        let mut a = start("a");
+        let helper = scene.helper(&[]);
+        // Meeting.
+        until_told(&mut a, "waiting for b");
+        kill(helper);
+        until_told(&mut a, "cloud is away");
+        let helper = scene.helper(&[]);
+        // Sending.
+        let b = start("b");
+        until("lists are sent", || scene.keeps(LABELS, 0) || scene.keeps(LABELS, 1));
+        kill(helper);
+        let helper = scene.helper(&[]);
+        // Computing, or answering.
+        until("lists are complete", || scene.keeps(SIZE, 0) && scene.keeps(SIZE, 1));
+        kill(helper);
+        let _helper = scene.helper(&[]);
+        for running in [a, b] {
+            let ended = running.wait();
+            ended.assert_code(0);
+        }
+        assert_results(&scene, &expected);
+        assert_clean(&scene);
+    }
+}
+
+#[test]
+fn a_helper_that_is_ended_in_good_order_goes_on() {
+    let scene = Scene::new();
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let helper = scene.helper(&[]);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    helper.signal(Signal::SIGTERM);
+    let ended = helper.wait();
+    ended.assert_code(0);
+    assert!(ended.stdout.contains("ended in good order"), "{ended:#?}");
+    until_told(&mut a, "cloud is away (it is shutting down); trying again");
+    let _helper = scene.helper(&[]);
+    let b = Running::start(scene.party("two.toml", "b"));
+    for running in [a, b] {
+        running.wait().assert_code(0);
+    }
+    assert_results(&scene, &expected);
+}
+
+#[test]
+fn a_party_that_is_interrupted_says_that_the_same_command_goes_on() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    a.signal(Signal::SIGINT);
+    a.wait().assert_failed(130, "the same command goes on where it was");
+    // With other rows it does not.
+    let rows = scene.read("a.csv");
+    scene.write("a.csv", format!("{rows}7,new@example.com\n"));
+    Running::start(scene.party("two.toml", "a"))
+        .wait()
+        .assert_failed(3, "the file changed since the run");
+    scene.write("a.csv", rows);
+    let parties = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
+    for running in parties {
+        running.wait().assert_code(0);
+    }
+    assert_results(&scene, &expected);
+    assert_clean(&scene);
+}
+
+#[test]
+fn a_restart_ends_the_run_for_the_others_and_begins_a_new_one() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    kill(a);
+    let mut b = Running::start(scene.party("two.toml", "b"));
+    until_told(&mut b, "a came before");
+    // Other rows than those it began with.
+    let expected = with_files(&scene, &["a", "b"], 50);
+    let mut command = scene.party("two.toml", "a");
+    command.arg("--restart");
+    let a = Running::start(command);
+    b.wait().assert_failed(5, "a ended the run");
+    let b = Running::start(scene.party("two.toml", "b"));
+    for running in [a, b] {
+        running.wait().assert_code(0);
+    }
+    assert_results(&scene, &expected);
+    assert_clean(&scene);
+}
+
+#[test]
+fn a_run_that_the_helper_has_forgotten_begins_anew() {
+    let scene = Scene::new();
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let helper = scene.helper(&[]);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    kill(helper);
+    fs::remove_dir_all(scene.path("kept")).unwrap();
+    let _helper = scene.helper(&[]);
+    a.wait().assert_failed(5, "cloud does not know this run any more");
+    assert_clean(&scene);
+    for running in ["a", "b"].map(|party| Running::start(scene.party("two.toml", party))) {
+        running.wait().assert_code(0);
+    }
+    assert_results(&scene, &expected);
+}
+
+#[test]
+fn a_helper_whose_disk_is_full_is_waited_for() {
+    let scene = Scene::new();
+    let expected = with_files(&scene, &["a", "b"], 2000);
+    scene.agreement("two.toml", &TERMS);
+    // No file of more than some kilobytes: what a party meets with fits, its labels do not.
+    let helper = scene.helper_after("trap '' XFSZ; ulimit -f 16;", &[]);
+    let mut parties = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
+    for party in &mut parties {
+        until_told(party, "cloud is away (its disk is full or fails); trying again");
+    }
+    helper.signal(Signal::SIGTERM);
+    helper.wait().assert_code(0);
+    let _helper = scene.helper(&[]);
+    for running in parties {
+        running.wait().assert_code(0);
+    }
+    assert_results(&scene, &expected);
+}
+
+#[test]
+fn a_folder_in_which_another_run_goes_on_is_left_to_it() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    scene.agreement("other.toml", &Terms { title: "another", ..TERMS });
+    let with = |agreement: &str, party: &str, output: &str| {
+        let mut command = vesica();
+        let (key, input) = (format!("{party}.key"), format!("{party}.csv"));
+        command.args(["run", agreement, "--key", &key, "--input", &input, "--output", output]);
+        command.args(["--connect", &scene.address, "--wait", "1s", "--state", "one-folder"]);
+        command.current_dir(scene.directory());
+        Running::start(command).wait()
+    };
+    with("two.toml", "a", "a.out.csv").assert_failed(5, "b did not come within 1 s");
+    let taken = "in one-folder an interrupted run of another agreement goes on";
+    with("other.toml", "a", "other.csv").assert_failed(3, taken);
+    with("two.toml", "b", "b.out.csv").assert_failed(3, taken);
+    let b = Running::start(scene.party("two.toml", "b"));
+    let a = with("two.toml", "a", "a.out.csv");
+    a.assert_code(0);
+    assert!(a.stderr.contains("going on with the run in one-folder"), "{a:#?}");
+    b.wait().assert_code(0);
+    assert_results(&scene, &expected);
+}
+
+#[test]
+fn a_party_that_waits_in_vain_gives_up_and_can_go_on() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let mut command = vesica();
+    command.args([
+        "run",
+        "two.toml",
+        "--key",
+        "a.key",
+        "--input",
+        "a.csv",
+        "--output",
+        "a.out.csv",
+    ]);
+    command.args(["--connect", &scene.address, "--wait", "1s"]).current_dir(scene.directory());
+    Running::start(command).wait().assert_failed(5, "b did not come within 1 s");
+    let parties = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
+    for running in parties {
+        running.wait().assert_code(0);
+    }
+    assert_results(&scene, &expected);
+}
+
+#[test]
+fn a_folder_whose_files_are_damaged_is_left_by_a_restart() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    for (file, bytes) in [("owner", &[][..]), ("owner", &[7; 31]), ("instance", &[7; 15])] {
+        let mut a = Running::start(scene.party("two.toml", "a"));
+        until_told(&mut a, "waiting for b");
+        kill(a);
+        let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
+        scene.write(&format!("{folder}/{file}"), bytes);
+        let told = "what is in it is damaged: give --restart";
+        Running::start(scene.party("two.toml", "a")).wait().assert_failed(3, told);
+        let mut restart = scene.party("two.toml", "a");
+        restart.arg("--restart");
+        let (a, b) = (Running::start(restart), Running::start(scene.party("two.toml", "b")));
+        // It may come before the other has given the old run up, and then is told of it.
+        let b = b.wait();
+        if b.code != Some(0) {
+            Running::start(scene.party("two.toml", "b")).wait().assert_code(0);
+        }
+        a.wait().assert_code(0);
+        assert_results(&scene, &expected);
+        assert_clean(&scene);
+        for party in ["a", "b"] {
+            fs::remove_file(scene.path(&format!("{party}.out.csv"))).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_party_that_is_killed_before_it_has_said_what_came_of_it_is_told_that_the_run_is_over() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    // Nobody reads what it says, and there is no room for it.
+    let (unread, full) = std::io::pipe().unwrap();
+    let mut filling = full.try_clone().unwrap();
+    let filling = std::thread::spawn(move || filling.write_all(&[b' '; 1 << 21]));
+    let b = Running::start(scene.party("two.toml", "b"));
+    let mut a = scene.party("two.toml", "a").stdout(full).stderr(Stdio::null()).spawn().unwrap();
+    b.wait().assert_code(0);
+    // Its last word has reached the helper, and it is about to tell its user.
+    until("the run is over", || {
+        fs::read_dir(scene.path("kept/runs")).is_ok_and(|mut runs| runs.next().is_none())
+    });
+    a.kill().unwrap();
+    a.wait().unwrap();
+    drop(unread);
+    assert!(filling.join().unwrap().is_err());
+    let ended = Running::start(scene.party("two.toml", "a")).wait();
+    ended.assert_code(0);
+    assert!(ended.stdout.contains("the run was finished before this command"), "{ended:#?}");
+    assert_results(&scene, &expected);
+    assert_clean(&scene);
+}

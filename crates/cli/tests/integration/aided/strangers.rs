@@ -1,0 +1,198 @@
+//! Somebody is not who or what was agreed: nobody else is kept from a result by it, and all are told why.
+
+use super::{assert_results, with_files};
+use crate::aided::scene::{Scene, TERMS, Terms, identity, until_told};
+use crate::support::{Running, free_port, vesica};
+use std::process::Command;
+
+/// A party's command that gives up soon.
+fn brief(scene: &Scene, agreement: &str, party: &str) -> Command {
+    let mut command = vesica();
+    command.args(["run", agreement, "--key", &format!("{party}.key"), "--input", "a.csv"]);
+    command.args(["--output", "brief.out.csv", "--state", &scene.fresh_state()]);
+    command.args(["--connect", &scene.address, "--wait", "2s", "--idle", "5s"]);
+    command.current_dir(scene.directory());
+    command
+}
+
+#[track_caller]
+fn finish(scene: &Scene, parties: impl IntoIterator<Item = Running>, expected: &[(&str, String)]) {
+    for running in parties {
+        running.wait().assert_code(0);
+    }
+    assert_results(scene, expected);
+}
+
+#[test]
+fn the_same_party_twice_is_refused_and_the_first_goes_on() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    // With the same folder, and with another.
+    Running::start(scene.party("two.toml", "a")).wait().assert_failed(3, "another process uses ");
+    let again = Running::start(brief(&scene, "two.toml", "a")).wait();
+    again.assert_failed(3, "cloud already has other data of this party");
+    let b = Running::start(scene.party("two.toml", "b"));
+    finish(&scene, [a, b], &expected);
+}
+
+#[test]
+fn a_key_of_nobody_and_a_stranger_to_the_helper_are_refused() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    with_files(&scene, &["a", "b"], 10);
+    scene.agreement("two.toml", &TERMS);
+    // The key of a party that the helper serves and the agreement does not name.
+    Running::start(brief(&scene, "two.toml", "c"))
+        .wait()
+        .assert_failed(3, "is not a party of the agreement");
+    // A party of the agreement that the helper does not serve.
+    scene.agreement("other.toml", &Terms { parties: &["a", "f"], ..TERMS });
+    Running::start(brief(&scene, "other.toml", "f"))
+        .wait()
+        .assert_failed(3, "cloud does not serve this identity");
+    // A run with somebody whom it does not serve.
+    Running::start(brief(&scene, "other.toml", "a"))
+        .wait()
+        .assert_failed(3, "cloud does not take this run");
+}
+
+#[test]
+fn a_helper_with_another_identity_is_not_talked_to() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    with_files(&scene, &["a", "b"], 10);
+    scene.agreement("two.toml", &TERMS);
+    let text = scene.read("two.toml").replace(identity("helper"), identity("e"));
+    scene.write("other.toml", text);
+    let ended = Running::start(brief(&scene, "other.toml", "a")).wait();
+    ended.assert_failed(4, "is not cloud: its identity is ");
+    assert!(ended.stderr.contains(identity("helper")), "{ended:#?}");
+}
+
+#[test]
+fn a_party_with_another_agreement_is_told_of_it_and_so_is_the_other() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    with_files(&scene, &["a", "b"], 10);
+    scene.agreement("two.toml", &TERMS);
+    scene.agreement("other.toml", &Terms { max_rows: 777, ..TERMS });
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    let b = Running::start(brief(&scene, "other.toml", "b"));
+    until_told(&mut a, "another party waits at cloud with another agreement");
+    let ended = b.wait();
+    ended.assert_failed(5, "a did not come within 2 s");
+    assert!(
+        ended.stderr.contains("another party waits at cloud with another agreement"),
+        "{ended:#?}"
+    );
+}
+
+#[test]
+fn more_parties_than_agreed_change_nothing() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    // One more believes to be of the party.
+    scene.agreement("three.toml", &Terms { parties: &["a", "b", "c"], ..TERMS });
+    let c = Running::start(brief(&scene, "three.toml", "c")).wait();
+    c.assert_failed(5, "a and b did not come within 2 s");
+    let b = Running::start(scene.party("two.toml", "b"));
+    finish(&scene, [a, b], &expected);
+}
+
+#[test]
+fn limits_of_the_helper_are_told_to_the_party() {
+    let scene = Scene::new();
+    scene.write(
+        "helper.toml",
+        scene.read("helper.toml").replacen(
+            &format!("{}\"\n", identity("a")),
+            &format!("{}\"\nmax_rows = 1000\n", identity("a")),
+            1,
+        ),
+    );
+    let _helper = scene.helper(&[]);
+    with_files(&scene, &["a", "b"], 10);
+    scene.agreement("two.toml", &TERMS);
+    Running::start(brief(&scene, "two.toml", "a"))
+        .wait()
+        .assert_failed(3, "more than cloud allows this party");
+}
+
+#[test]
+fn a_helper_that_is_not_there_is_waited_for_and_then_given_up() {
+    let scene = Scene::new();
+    with_files(&scene, &["a", "b"], 10);
+    scene.agreement("two.toml", &TERMS);
+    let ended = Running::start(brief(&scene, "two.toml", "a")).wait();
+    ended.assert_failed(5, "cloud could not be reached at ");
+}
+
+#[test]
+fn settings_and_places_that_a_helper_cannot_use_are_told() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let start = |config: &str, options: &[&str]| {
+        let mut command = vesica();
+        command.args(["helper", "--key", "helper.key", "--config", config, "--quiet"]);
+        command.args(options).current_dir(scene.directory());
+        Running::start(command).wait()
+    };
+    let elsewhere = format!("127.0.0.1:{}", free_port());
+    start("none.toml", &[]).assert_failed(3, "the settings file none.toml does not exist");
+    scene.write("bad.toml", "[helper]\nlisen = \"127.0.0.1:1\"\n");
+    start("bad.toml", &[])
+        .assert_failed(3, "bad.toml, line 2, column 1: there is no field \"helper.lisen\"");
+    scene.write("bad.toml", "[helper]\n");
+    start("bad.toml", &[]).assert_failed(3, "no party is named");
+    let options = ["--metrics", "off", "--state", "other", "--listen"];
+    start("helper.toml", &[&options[..], &[&scene.address]].concat())
+        .assert_failed(3, "in use by another program");
+    let options = ["--listen", &elsewhere, "--state"];
+    start("helper.toml", &[&options[..], &["kept", "--metrics", "off"]].concat())
+        .assert_failed(3, "another helper uses the directory kept");
+    start("helper.toml", &[&options[..], &["other", "--metrics", &scene.metrics]].concat())
+        .assert_failed(3, "the port is in use");
+    start("helper.toml", &[&options[..], &["other", "--metrics", "0.0.0.0:0"]].concat())
+        .assert_failed(3, "other machines would reach health and metrics");
+    let conflict = ["--backend", "disk:here", "--state", "there"];
+    start("helper.toml", &conflict).assert_failed(2, "both name the helper's directory");
+    start("helper.toml", &["--backend", "mysql://localhost/a"])
+        .assert_failed(3, "the backend mysql://localhost/a");
+}
+
+#[test]
+fn options_of_one_kind_of_run_are_refused_by_the_other() {
+    let scene = Scene::new();
+    with_files(&scene, &["a", "b"], 10);
+    scene.agreement("two.toml", &TERMS);
+    let run = |line: &str| {
+        let mut command = vesica();
+        command.args(line.split(' ')).current_dir(scene.directory());
+        Running::start(command).wait()
+    };
+    let aided = "run two.toml --key a.key --input a.csv --output a.out.csv";
+    run(&format!("{aided} --listen 127.0.0.1:1")).assert_failed(2, "--listen is given");
+    run(aided).assert_failed(2, "where is cloud?");
+    run("check two.toml --input a.csv --reach").assert_failed(2, "where is cloud?");
+    let text = scene.read("two.toml");
+    let (head, rest) = text.split_once("[helper]").unwrap();
+    let (_, rest) = rest.split_once("[[key]]").unwrap();
+    let head = head.replace("\"all\"", "\"both\"").replace("server_aided", "auto");
+    scene.write("alone.toml", format!("{head}[[key]]{rest}"));
+    for option in ["--state here", "--memory 1GB", "--restart"] {
+        let line = aided.replace("two.toml", "alone.toml");
+        let name = option.split(' ').next().unwrap();
+        run(&format!("{line} --connect 127.0.0.1:1 {option}"))
+            .assert_failed(2, &format!("{name} goes with a helper"));
+    }
+    assert!(scene.states().is_empty(), "{:?}", scene.states());
+}

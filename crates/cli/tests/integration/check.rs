@@ -1,0 +1,161 @@
+//! `vesica check` goes through the whole file, whatever is wrong with its rows, and shows no value.
+
+use crate::support::{Ended, Place, Running, TERMS, Terms, vesica};
+
+fn check(place: &Place, input: &str, more: &[&str]) -> Ended {
+    let mut command = vesica();
+    command.arg("check").arg(place.path("agreement.toml")).arg("--input").arg(place.path(input));
+    command.arg("--key").arg(place.path("one.key")).arg("--quiet").args(more);
+    Running::start(command).wait()
+}
+
+/// An agreement with values of party `one`.
+fn sums(duplicates: &str) -> Place {
+    let place = Place::new();
+    let more = format!(
+        "[sum]\nof = \"one\"\ncolumn = \"amount\"\nbits = 8\nduplicates = \"{duplicates}\"\n"
+    );
+    let terms = Terms { operation: "sum", receives: "two", more: &more, ..TERMS };
+    place.agreement("agreement.toml", &terms);
+    place
+}
+
+/// The same with a helper, for an intersection.
+fn aided() -> Place {
+    let place = Place::new();
+    let key = vesica_link::PublicIdentity::from_bytes([3; 32]);
+    let more = format!("[helper]\nidentity = \"{key}\"\n");
+    place.agreement(
+        "agreement.toml",
+        &Terms { more: &more, max_rows: 1000, protocol: "server_aided", ..TERMS },
+    );
+    place
+}
+
+#[track_caller]
+fn assert_lists(ended: &Ended, lines: &[&str]) {
+    for line in lines {
+        let is_there = ended.stdout.lines().any(|told| told.trim() == *line);
+        assert!(is_there, "{line:?} is not told: {ended:#?}");
+    }
+}
+
+#[test]
+fn every_kind_of_fault_is_counted_and_listed_with_its_lines() {
+    let place = sums("sum");
+    let mut text = "email,amount\n".to_owned();
+    for i in 0..10 {
+        text += &format!("secret{i}@b.example,-7{i}\n");
+    }
+    text += "hidden@b.example,12.75\nhidden@b.example,1,2\n \"veiled@b.example\",3\n";
+    text += "good@b.example,4\n\"veiled@b.example\"hidden,5\n";
+    place.write("bad.csv", text);
+    let ended = check(&place, "bad.csv", &[]);
+    ended.assert_failed(3, "14 faults of 5 kinds are in the rows of the input");
+    let negative = "10  column \"amount\" holds a number below zero: line 2, line 3, line 4, line 5, line 6 \
+                    and more";
+    let parted =
+        "1  column \"amount\" holds a number with a point, a comma or another separator: line 12";
+    assert_lists(
+        &ended,
+        &[
+            negative,
+            parted,
+            "1  more or fewer than 2 fields: line 13",
+            "1  column \"email\" has a blank before an opening quote: line 14",
+            "1  text after a closing quote: line 16",
+            "12  different keys",
+        ],
+    );
+    for value in ["secret", "hidden", "veiled", "12.75", "-7"] {
+        let told = [&ended.stdout, &ended.stderr];
+        assert!(told.iter().all(|text| !text.contains(value)), "{value} is shown: {ended:#?}");
+    }
+}
+
+#[test]
+fn one_fault_is_told_as_a_run_tells_it_and_several_of_a_kind_with_what_to_do() {
+    let place = sums("refuse");
+    place.write("one.csv", "email,amount\na@b.example,1\nb@b.example,x\nc@b.example,2\n");
+    let ended = check(&place, "one.csv", &[]);
+    ended.assert_failed(3, "line 3: column \"amount\" holds something that is no whole number");
+    assert_lists(&ended, &["3  different keys"]);
+    place.write("two.csv", "email,amount\na@b.example,1\nA@b.example,1\na@B.example,1\n");
+    let ended = check(&place, "two.csv", &[]);
+    let says = "2 rows of the input are at fault: a key that stands in an earlier row, which the agreement refuses";
+    ended.assert_failed(3, says);
+    assert!(ended.stderr.contains("agree on duplicates"), "{ended:#?}");
+    assert_lists(
+        &ended,
+        &["2  a key that stands in an earlier row, which the agreement refuses: line 3, line 4"],
+    );
+}
+
+#[test]
+fn refused_values_are_faults_under_strict_alone() {
+    let place = Place::new();
+    place.agreement("agreement.toml", &TERMS);
+    place.write("a.csv", "email\na@b.example\nhidden\nb@b.example\nhidden\n");
+    check(&place, "a.csv", &[]).assert_code(0);
+    let ended = check(&place, "a.csv", &["--strict"]);
+    ended.assert_failed(
+        3,
+        "2 rows of the input are at fault: column \"email\" holds no e-mail address",
+    );
+    assert_lists(&ended, &["2  column \"email\" holds no e-mail address: line 3, line 5"]);
+    assert!(!ended.stdout.contains("hidden") && !ended.stderr.contains("hidden"), "{ended:#?}");
+}
+
+#[test]
+fn a_quote_that_hides_the_rest_is_told_with_what_was_found_before() {
+    let place = Place::new();
+    place.agreement("agreement.toml", &TERMS);
+    place.write("a.csv", "id,email\n1,a@b.example\n2\n3,\"b@b.example\n4,c@b.example\n");
+    let ended = check(&place, "a.csv", &[]);
+    ended.assert_failed(3, "2 faults of 2 kinds");
+    assert_lists(
+        &ended,
+        &[
+            "1  more or fewer than 2 fields: line 3",
+            "1  a quote that is never closed: line 4",
+            "after the last of these the file cannot be read",
+        ],
+    );
+}
+
+#[test]
+fn with_a_helper_it_goes_through_the_whole_file_too() {
+    let place = aided();
+    place.write("a.csv", "id,email\n1,a@b.example\n2\n3, \"b@b.example\"\n4\n5,c@b.example\n");
+    let ended = check(&place, "a.csv", &[]);
+    ended.assert_failed(3, "3 faults of 2 kinds");
+    assert_lists(
+        &ended,
+        &[
+            "2  more or fewer than 2 fields: line 3, line 5",
+            "1  column \"email\" has a blank before an opening quote: line 4",
+        ],
+    );
+}
+
+#[test]
+fn a_few_values_in_single_quotes_are_a_warning() {
+    for place in [aided(), {
+        let place = Place::new();
+        place.agreement("agreement.toml", &TERMS);
+        place
+    }] {
+        let rows = "a@b.example\nb@b.example\n'c'\nd@b.example\n";
+        place.write("few.csv", format!("email\n{rows}"));
+        let ended = check(&place, "few.csv", &[]);
+        ended.assert_code(0);
+        let warning = "column \"email\" holds values in single quotes, which are compared with their quotes, \
+                       in 1 row: line 4";
+        assert_lists(&ended, &["warning", warning]);
+        place.write("all.csv", "email\n'a@b.example'\n'b@b.example'\n");
+        let ended = check(&place, "all.csv", &[]);
+        let says =
+            "2 rows of the input are at fault: column \"email\" holds values in single quotes";
+        ended.assert_failed(3, says);
+    }
+}

@@ -1,0 +1,232 @@
+//! Limits that the system sets, and ends that come from outside: each has a word, and nothing stays behind.
+
+use crate::support;
+use nix::sys::signal::Signal;
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::Duration;
+use support::{LIMIT, Place, Running, TERMS, free_port, people};
+
+fn place(rows: u64) -> Place {
+    let place = Place::new();
+    place.write("one.csv", people(0..rows));
+    place.write("two.csv", people(rows / 2..rows * 3 / 2));
+    place.agreement("agreement.toml", &TERMS);
+    place
+}
+
+fn address() -> String {
+    format!("127.0.0.1:{}", free_port())
+}
+
+/// `command` within the limits that the shell's `ulimit` takes.
+fn limited(limit: &str, command: &Command) -> Running {
+    let mut shell = Command::new("bash");
+    shell.arg("-c").arg(format!("ulimit {limit}; exec \"$0\" \"$@\"")).arg(command.get_program());
+    shell.args(command.get_args());
+    Running::start(shell)
+}
+
+fn wait_until(what: &str, reached: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !reached() {
+        assert!(start.elapsed() < LIMIT, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
+    let place = place(20_000);
+    let address = address();
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", &address]);
+    let mut two = place.run("agreement.toml", "two", "two.csv", None);
+    two.args(["--connect", &address]);
+    // 4 blocks of 1024 bytes.
+    let (one, two) = (limited("-f 4", &one), Running::start(two));
+    one.wait().assert_failed(3, "files may not be that large here");
+    two.wait().assert_code(0);
+    place.assert_no_leftovers(&["out.csv"]);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_leaves_the_result_and_says_so() {
+    let place = place(20);
+    let address = address();
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", &address]).arg("--quiet").arg("--report").arg(place.path("report.json"));
+    let mut two = place.run("agreement.toml", "two", "two.csv", None);
+    two.args(["--connect", &address]);
+    // The ten rows fit in 1024 bytes, the report does not.
+    let (one, two) = (limited("-f 1", &one), Running::start(two));
+    let one = one.wait();
+    one.assert_failed(3, "cannot be written");
+    assert!(one.stderr.contains("its result is in place in "), "{one:#?}");
+    two.wait().assert_code(0);
+    assert_eq!(place.read("out.csv"), people(10..20));
+    assert!(!place.path("report.json").exists());
+}
+
+#[test]
+fn a_second_interrupt_ends_a_farewell_at_once_with_a_word() {
+    let place = place(2_000);
+    let address = address();
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", &address]).arg("--report").arg(place.path("report.json"));
+    let mut two = place.run("agreement.toml", "two", "two.csv", None);
+    two.args(["--connect", &address]);
+    let one = Running::start(one);
+    wait_until("one listens", || one.told().contains("listening"));
+    let two = Running::start(two);
+    // A peer that stands still takes no farewell, so that this takes its whole time.
+    wait_until("they meet", || one.told().contains("connected to"));
+    two.signal(Signal::SIGSTOP);
+    one.signal(Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(100));
+    one.signal(Signal::SIGINT);
+    let ended = one.wait();
+    two.signal(Signal::SIGKILL);
+    // The run may have been over, or its farewell have been short.
+    if ended.stderr.contains("stopped at once") {
+        ended.assert_code(130);
+    } else {
+        assert!(matches!(ended.code, Some(0 | 130)), "{ended:#?}");
+    }
+    if ended.code == Some(130) {
+        place.assert_no_leftovers(&["out.csv", "report.json"]);
+    }
+    for entry in std::fs::read_dir(place.path(".")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!name.starts_with(".vesica-"), "{name} was left behind");
+    }
+}
+
+#[test]
+fn a_kill_while_a_run_waits_leaves_nothing() {
+    let place = place(100);
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", &address()]).arg("--report").arg(place.path("report.json"));
+    let one = Running::start(one);
+    wait_until("one listens", || one.told().contains("listening"));
+    one.signal(Signal::SIGKILL);
+    assert_eq!(one.wait().code, None);
+    for entry in std::fs::read_dir(place.path(".")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!name.starts_with('.') && name != "report.json", "{name} was left behind");
+    }
+}
+
+#[test]
+fn a_crowd_keeps_nobody_out_of_a_process_with_few_descriptors() {
+    let place = place(100);
+    let address = address();
+    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+    one.args(["--listen", &address]);
+    let one = limited("-n 24", &one);
+    wait_until("one listens", || one.told().contains("listening"));
+    let crowd: Vec<TcpStream> =
+        (0..300).filter_map(|_| TcpStream::connect(&address).ok()).collect();
+    let mut two = place.run("agreement.toml", "two", "two.csv", None);
+    two.args(["--connect", &address]);
+    Running::start(two).wait().assert_code(0);
+    one.wait().assert_code(0);
+    drop(crowd);
+}
+
+/// Whether the limits leave enough to load the program at all.
+fn can_be_loaded(limit: &str) -> bool {
+    let mut version = support::vesica();
+    version.arg("--version");
+    limited(limit, &version).wait().code == Some(0)
+}
+
+/// The limits on addresses, each some megabytes higher, from where the program can be loaded with a little to spare:
+/// what the system does without it is not ours.
+fn rising_limits() -> impl Iterator<Item = String> {
+    let limits = (20_000..1_000_000).step_by(3_000).map(|kilobytes| format!("-v {kilobytes}"));
+    limits.skip_while(|limit| !can_be_loaded(limit)).skip(1)
+}
+
+/// Ended in good order, or by a word about what the machine lacks.
+#[track_caller]
+fn assert_done_or_told(limit: &str, ended: &support::Ended) -> bool {
+    if ended.code == Some(0) {
+        return true;
+    }
+    ended.assert_failed(3, "the system gives this process no more ");
+    let words = ended.stderr.matches("the system gives this process no more ").count();
+    assert_eq!(words, 1, "{limit}: {ended:#?}");
+    false
+}
+
+#[test]
+fn a_run_without_memory_says_so_and_leaves_nothing() {
+    let place = place(2_000);
+    for (failed, limit) in rising_limits().enumerate() {
+        let address = address();
+        let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
+        one.args(["--listen", &address]);
+        let one = limited(&limit, &one);
+        wait_until("one listens or has ended", || {
+            one.told().contains("listening") || one.is_over()
+        });
+        let mut two = place.run("agreement.toml", "two", "two.csv", None);
+        two.args(["--connect", &address]);
+        // Without one nobody answers it; it is killed when it is dropped.
+        let two = Running::start(two);
+        if assert_done_or_told(&limit, &one.wait()) {
+            two.wait().assert_code(0);
+            assert!(failed > 0, "{limit}: no limit was too low");
+            return;
+        }
+        place.assert_no_leftovers(&["out.csv"]);
+    }
+    panic!("no limit was high enough");
+}
+
+#[test]
+fn a_check_without_memory_says_so() {
+    let place = place(2_000);
+    for limit in rising_limits() {
+        let mut check = support::vesica();
+        check
+            .arg("check")
+            .arg(place.path("agreement.toml"))
+            .arg("--key")
+            .arg(place.path("one.key"));
+        check.arg("--input").arg(place.path("one.csv"));
+        if assert_done_or_told(&limit, &limited(&limit, &check).wait()) {
+            return;
+        }
+    }
+    panic!("no limit was high enough");
+}
+
+#[test]
+fn a_full_disk_under_the_log_is_said_once_and_ends_no_run() {
+    let place = place(100);
+    let logged = |party: &str, input: &str, output: Option<&str>| {
+        let mut command = place.run("agreement.toml", party, input, output);
+        command.args(["--log", "json", "--log-file", "/dev/full"]);
+        command
+    };
+    let ended =
+        place.run_both(logged("one", "one.csv", Some("out.csv")), logged("two", "two.csv", None));
+    for ended in ended {
+        ended.assert_code(0);
+        let warning = "warning: the log cannot be written: ";
+        assert_eq!(ended.stderr.matches(warning).count(), 1, "{ended:#?}");
+    }
+    assert_eq!(place.read("out.csv").lines().count(), 51);
+}
+
+#[test]
+fn a_key_is_not_overwritten_by_an_agreement() {
+    let place = place(1);
+    let key = place.read("one.key");
+    let mut command = support::vesica();
+    command.args(["agree", "new"]).arg(place.path("one.key")).arg("--force");
+    Running::start(command).wait().assert_failed(3, "one.key");
+    assert_eq!(place.read("one.key"), key);
+}

@@ -1,0 +1,16 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod aided;
+mod bad_peers;
+mod bench_aided;
+mod check;
+mod docs;
+mod figures;
+mod files;
+mod golden;
+mod limits;
+mod own_rows;
+mod questions;
+mod set_operations;
+mod support;
+mod two_processes;

@@ -1,0 +1,196 @@
+//! A peer with the right key that does the wrong thing: each deviation has a name.
+
+use crate::support::{Listening, Pair, TERMS, Terms, small_files};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use vesica_core::{Item, Learns, Misbehaviour, PsiParams, Role, SessionId};
+use vesica_engine::{Error, Incompatible, Phase, run};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
+use vesica_net::{Context, Meter, Pool};
+use vesica_protocols::Output;
+
+/// How far a scripted peer follows the protocol before it deviates.
+#[derive(Clone, Copy, PartialEq)]
+enum Deviation {
+    /// Its hello names another wire version.
+    Version,
+    /// Its hello is no hello.
+    Magic,
+    /// Its hello has another length.
+    HelloLen,
+    /// It claims another agreement, whose text is built to exhaust the reader's stack.
+    DeepAgreement,
+    /// The agreement leaves the protocol open, and its software would choose from other ones.
+    Candidates,
+    /// Its hello names candidates where the agreement names the protocol.
+    NeedlessCandidates,
+    /// It announces more items than agreed.
+    TooMany,
+    /// It runs the protocol without the shared canaries.
+    NoCanaries,
+    /// It says at the end that it counted other bytes.
+    Counts,
+    /// It runs everything as it should.
+    None,
+}
+
+/// What the honest receiver `one` makes of a sender `two` with this deviation.
+fn meet(deviation: Deviation) -> Result<vesica_engine::Report, Error> {
+    let pair = Pair::new();
+    small_files(&pair);
+    let (told, address) = std::sync::mpsc::channel();
+    let observer = Arc::new(Listening(Mutex::new(told)));
+    std::thread::scope(|scope| {
+        let honest = scope.spawn(|| {
+            let job = pair.job(0, &terms(deviation), Endpoint::Listen("127.0.0.1:0".into()));
+            run(job, observer, &CancelToken::new())
+        });
+        let address = address.recv_timeout(Duration::from_secs(20)).unwrap();
+        // The scripted peer may fail once the honest one has seen enough.
+        let _ = script(&pair, address, deviation);
+        honest.join().unwrap()
+    })
+}
+
+fn terms(deviation: Deviation) -> Terms {
+    let protocol = if deviation == Deviation::Candidates { "auto" } else { TERMS.protocol };
+    Terms { protocol, ..TERMS }
+}
+
+fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Result<()> {
+    let agreement = pair.agreement(&terms(deviation));
+    let hash = agreement.hash();
+    let link = LinkOptions {
+        endpoint: Endpoint::Connect(address),
+        wait: Duration::from_secs(10),
+        idle: Duration::from_secs(10),
+        total: None,
+    };
+    let identity = Identity::load(&pair.keys[1]).unwrap();
+    let peer = pair.identities[0].parse().unwrap();
+    let session = establish(&identity, &[peer], &link, &|_| {}, &CancelToken::new()).unwrap();
+    let pool = Pool::new(NonZeroUsize::MIN)?;
+    let peers = vec![(Role::Receiver, Arc::new(session.clone()) as Arc<dyn vesica_net::Streams>)];
+    let mut ctx = Context::new(peers, [7; 32], pool, Meter::new())?;
+
+    let mut hello = vec![0; 64];
+    hello[..6].copy_from_slice(b"vesica");
+    hello[6] = if deviation == Deviation::Version { 6 } else { 5 };
+    hello[16..48].copy_from_slice(hash.as_bytes());
+    match deviation {
+        Deviation::Magic => hello[0] = b'x',
+        Deviation::HelloLen => hello.push(0),
+        Deviation::DeepAgreement => hello[16] ^= 1,
+        Deviation::Candidates | Deviation::NeedlessCandidates => hello[9] = 1,
+        _ => {}
+    }
+    ctx.peer()?.send(&hello)?;
+    ctx.peer()?.recv(64)?;
+    if deviation == Deviation::DeepAgreement {
+        let dotted = vec!["a"; 78].join(".");
+        let opening = format!("{{{dotted}=").repeat(70);
+        let text = format!("[{dotted}]\n{dotted}={opening}1{}\n", "}".repeat(70));
+        ctx.peer()?.send(&(text.len() as u32).to_le_bytes())?;
+        ctx.peer()?.send(text.as_bytes())?;
+        // Hanging up at once could overtake the text: take the honest one's, then wait for its end.
+        let mut len = [0; 4];
+        ctx.peer()?.recv_into(&mut len)?;
+        ctx.peer()?.recv(u32::from_le_bytes(len) as usize)?;
+        ctx.peer()?.recv(1)?;
+    }
+
+    let announced: u64 = if deviation == Deviation::TooMany { 1001 } else { 3 };
+    ctx.peer()?.send(&announced.to_le_bytes())?;
+    ctx.peer()?.recv(8)?;
+
+    let id = session.export("EXPORTER-vesica-session", hash.as_bytes());
+    let secret = session.export("EXPORTER-vesica-canaries", hash.as_bytes());
+    let mut items: Vec<Item> = (0..19).map(|i| Item::from_bytes([i; 16])).collect();
+    for i in 0..16u64 {
+        let parts: [&[u8]; 2] = [&secret, &i.to_le_bytes()];
+        let canary = vesica_core::hash::derive("vesica v1 shared canary", &parts);
+        let canary = match deviation {
+            Deviation::NoCanaries => [100 + i as u8; 16],
+            _ => canary[..16].try_into().unwrap(),
+        };
+        items.push(Item::from_bytes(canary));
+    }
+    let params = PsiParams::new(SessionId::from_bytes(id), 35, 35, Learns::Receiver)?;
+    let row = vesica_protocols::find("dh")?;
+    let party = row.party(Role::Sender, params, Arc::new(items))?;
+    let output = ctx.fork(1)?[0].child("matching", |ctx| {
+        let output = party.run(ctx)?;
+        ctx.finish().map(|()| output)
+    })?;
+    assert_eq!(output, Output::Nothing);
+
+    let (sent, received) = ctx.meter().bytes_under("matching");
+    let sent = if deviation == Deviation::Counts { sent + 1 } else { sent };
+    let mut closing = [0; 33];
+    closing[1..9].copy_from_slice(&sent.to_le_bytes());
+    closing[9..17].copy_from_slice(&received.to_le_bytes());
+    ctx.peer()?.send(&closing)?;
+    ctx.peer()?.recv(33)?;
+    drop(ctx);
+    session.close().map_err(Into::into)
+}
+
+fn assert_misbehaved(deviation: Deviation, in_phase: Phase, named: Misbehaviour) {
+    match meet(deviation) {
+        Err(Error::PeerMisbehaved { peer, phase, kind }) => {
+            assert_eq!((peer.as_str(), phase, kind), ("two", in_phase, named));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_peer_that_follows_the_script_is_an_honest_one() {
+    let report = meet(Deviation::None).unwrap();
+    assert_eq!(report.result.matched_keys, Some(0));
+    assert_eq!(report.result.rows_written, Some(0));
+}
+
+#[test]
+fn a_peer_of_another_version_is_incompatible() {
+    let result = meet(Deviation::Version);
+    let other = Error::PeerIncompatible(Incompatible::Version { here: 5, there: 6 });
+    assert_eq!(result.unwrap_err().to_string(), other.to_string());
+}
+
+#[test]
+fn a_peer_that_would_choose_from_other_protocols_is_incompatible() {
+    let result = meet(Deviation::Candidates);
+    let named = matches!(result, Err(Error::PeerIncompatible(Incompatible::Candidates)));
+    assert!(named, "{result:?}");
+    assert_misbehaved(Deviation::NeedlessCandidates, Phase::Agreeing, Misbehaviour::InvalidValue);
+}
+
+#[test]
+fn a_peer_without_a_hello_has_misbehaved() {
+    assert_misbehaved(Deviation::Magic, Phase::Agreeing, Misbehaviour::InvalidValue);
+    let wrong = Misbehaviour::WrongMessageLen { expected: 64, actual: 65 };
+    assert_misbehaved(Deviation::HelloLen, Phase::Agreeing, wrong);
+}
+
+#[test]
+fn an_agreement_built_to_exhaust_the_stack_is_refused() {
+    assert_misbehaved(Deviation::DeepAgreement, Phase::Agreeing, Misbehaviour::InvalidValue);
+}
+
+#[test]
+fn a_peer_that_announces_too_many_items_has_misbehaved() {
+    let outside = Misbehaviour::SizeOutsideAgreement { len: 1001, min: 1, max: 1000 };
+    assert_misbehaved(Deviation::TooMany, Phase::Sizes, outside);
+}
+
+#[test]
+fn a_result_without_the_shared_canaries_is_no_result() {
+    assert_misbehaved(Deviation::NoCanaries, Phase::Checking, Misbehaviour::SelfCheckFailed);
+}
+
+#[test]
+fn counts_that_differ_end_the_run() {
+    assert_misbehaved(Deviation::Counts, Phase::Checking, Misbehaviour::CountsDiffer);
+}

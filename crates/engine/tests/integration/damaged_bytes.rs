@@ -1,0 +1,254 @@
+//! A byte that the network changes, anywhere and in any protocol, is an error of the network: nobody is
+//! accused, nothing is called a defect, and nothing of a result stays with a side that failed.
+
+use crate::support::{Pair, TERMS};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::{Error, Event, Observer, Report, run};
+use vesica_link::{CancelToken, Endpoint, LinkEvent};
+use vesica_protocols::{Operation, catalogue};
+use vesica_records::{OutputOptions, ReadOptions, Source};
+
+/// A wire that changes one byte, counted from the moment at which both sides have met.
+struct Wire {
+    /// Sides that have met.
+    met: AtomicU64,
+    /// Which way, and at which of its bytes.
+    place: (usize, u64),
+    passed: [AtomicU64; 2],
+    damaged: AtomicBool,
+}
+
+impl Wire {
+    fn pass(&self, way: usize, mut from: TcpStream, mut to: TcpStream) {
+        let mut piece = [0; 16 << 10];
+        while let Ok(len @ 1..) = from.read(&mut piece) {
+            if self.met.load(Ordering::SeqCst) == 2 {
+                let before = self.passed[way].fetch_add(len as u64, Ordering::SeqCst);
+                let (damaged_way, at) = self.place;
+                if way == damaged_way && (before..before + len as u64).contains(&at) {
+                    piece[(at - before) as usize] ^= 0x10;
+                    self.damaged.store(true, Ordering::SeqCst);
+                }
+            }
+            if to.write_all(&piece[..len]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Write);
+    }
+
+    /// A port whose connections are passed on to `target`.
+    fn to(self: &Arc<Self>, target: String) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let wire = Arc::clone(self);
+        std::thread::spawn(move || {
+            let (near, _) = listener.accept().unwrap();
+            let far = TcpStream::connect(target).unwrap();
+            let back = (far.try_clone().unwrap(), near.try_clone().unwrap());
+            let other = Arc::clone(&wire);
+            std::thread::spawn(move || other.pass(1, back.0, back.1));
+            wire.pass(0, near, far);
+        });
+        address
+    }
+}
+
+/// Tells the address of the open port, and the wire that its side has met the other.
+struct Watch {
+    wire: Arc<Wire>,
+    address: Mutex<mpsc::Sender<String>>,
+}
+
+impl Observer for Watch {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Link(LinkEvent::Listening { address }) => {
+                let _ = self.address.lock().unwrap().send(address.to_string());
+            }
+            Event::Link(LinkEvent::Connected { .. }) => {
+                self.wire.met.fetch_add(1, Ordering::SeqCst);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An agreement on `protocol` for the first of its operations, and the ending of a result's name.
+fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &'static str) {
+    use Operation::{Intersection, PrivateId, SharedValues, Shares, Sum, Threshold, Union};
+    let values = "of = \"two\"\ncolumn = \"amount\"\nbits = 8\n";
+    let (more, table) = match operation {
+        Threshold => ("threshold = 2\n", String::new()),
+        Sum => ("", format!("[sum]\n{values}")),
+        SharedValues => ("", format!("[shares]\n{values}")),
+        _ => ("", String::new()),
+    };
+    let receives = match operation {
+        PrivateId | Shares | SharedValues => "both",
+        _ => "one",
+    };
+    let ending = match operation {
+        Intersection | Union | PrivateId => "csv",
+        Shares | SharedValues => "json",
+        _ => "",
+    };
+    let security = match protocol {
+        "naive_hash" => "insecure",
+        _ => "semi-honest",
+    };
+    let [one, two] = &pair.identities;
+    let text = format!(
+        "version = 1\ntitle = \"t\"\noperation = \"{}\"\nreceives = \"{receives}\"\n\
+         security = \"{security}\"\nprotocol = \"{protocol}\"\n{more}{table}\n[[key]]\nname = \"id\"\n\
+         profile = \"integer:16\"\n\n[party.one]\nidentity = \"{one}\"\nmax_rows = 50\n\n\
+         [party.two]\nidentity = \"{two}\"\nmax_rows = 50\n",
+        operation.name(),
+    );
+    let agreement = Agreement::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    (agreement, ending)
+}
+
+/// What both sides make of a run in which the byte at `place` is changed, and the bytes that passed each way.
+fn damaged(
+    protocol: &str,
+    operation: Operation,
+    place: (usize, u64),
+) -> ([Result<Report, Error>; 2], [u64; 2]) {
+    let pair = Pair::new();
+    let rows = |range: std::ops::Range<u32>| {
+        let rows: Vec<String> = range.map(|id| format!("{id},{}", id % 7)).collect();
+        format!("id,amount\n{}\n", rows.join("\n"))
+    };
+    fs::write(pair.path("one.csv"), rows(0..12)).unwrap();
+    fs::write(pair.path("two.csv"), rows(8..24)).unwrap();
+    let (agreement, ending) = agreement(&pair, protocol, operation);
+    let job = |party: usize, endpoint| {
+        let name = ["one", "two"][party];
+        let mut job = pair.job(party, &TERMS, endpoint);
+        let receives = agreement.is_receiver_of_result(name) && !ending.is_empty();
+        job.output = receives.then(|| OutputOptions {
+            path: pair.path(&format!("{name}.out.{ending}")),
+            force: false,
+        });
+        job.agreement = agreement.clone();
+        job.source =
+            Source::open(pair.path(&format!("{name}.csv")), &ReadOptions::default()).unwrap();
+        job.link.wait = Duration::from_secs(120);
+        // Where a length was damaged, the bytes that it tells of never come. A run that is to succeed has time.
+        let idle = if place.1 == u64::MAX { 30 } else { 3 };
+        job.link.idle = Duration::from_secs(idle);
+        job.allow_insecure = true;
+        job
+    };
+    let passed = [AtomicU64::new(0), AtomicU64::new(0)];
+    let damaged = AtomicBool::new(false);
+    let wire = Arc::new(Wire { met: AtomicU64::new(0), place, passed, damaged });
+    let (told, address) = mpsc::channel();
+    let watch = Arc::new(Watch { wire: Arc::clone(&wire), address: Mutex::new(told) });
+    let results = std::thread::scope(|scope| {
+        let observer = Arc::clone(&watch) as Arc<dyn Observer>;
+        let listening = scope.spawn(|| {
+            run(job(0, Endpoint::Listen("127.0.0.1:0".into())), observer, &CancelToken::new())
+        });
+        let address = wire.to(address.recv_timeout(Duration::from_secs(120)).unwrap());
+        let connect = job(1, Endpoint::Connect(address.to_string()));
+        let connecting = run(connect, watch, &CancelToken::new());
+        [listening.join().unwrap(), connecting]
+    });
+    let case = format!("{protocol}, {operation:?}, a change at {place:?}");
+    for (name, result) in ["one", "two"].iter().zip(&results) {
+        match result {
+            Ok(_) => {}
+            Err(Error::Transport { .. }) => {
+                let out = pair.path(&format!("{name}.out.{ending}"));
+                assert!(!out.exists(), "{case}: {name} failed and has a result");
+            }
+            Err(error) => panic!("{case}: {name}: {error:?}"),
+        }
+    }
+    if !wire.damaged.load(Ordering::SeqCst) {
+        assert!(results.iter().all(Result::is_ok), "{case}: {results:?}");
+    }
+    let stray: Vec<_> = fs::read_dir(pair.directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with('.') || name.contains("partial"))
+        .collect();
+    assert!(stray.is_empty(), "{case}: {stray:?}");
+    (results, wire.passed.each_ref().map(|passed| passed.load(Ordering::SeqCst)))
+}
+
+/// The protocols, each with the first of its operations.
+fn protocols() -> impl Iterator<Item = (&'static str, Operation)> {
+    catalogue().iter().map(|row| {
+        let operation = Operation::ALL.iter().find(|operation| row.operations.contains(operation));
+        (row.id, *operation.expect("a row has operations"))
+    })
+}
+
+#[test]
+fn damage_in_any_protocol_is_an_error_of_the_network() {
+    let all: Vec<_> = protocols().enumerate().collect();
+    // Side by side: where a length was damaged a run waits.
+    std::thread::scope(|scope| {
+        for some in all.chunks(all.len().div_ceil(4)) {
+            scope.spawn(move || {
+                for (index, (protocol, operation)) in some {
+                    let place = (index % 2, 60 + 37 * (*index as u64 % 20));
+                    let (results, _) = damaged(protocol, *operation, place);
+                    assert!(
+                        results.iter().any(Result::is_err),
+                        "{protocol}: the damage had no effect"
+                    );
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn damage_from_the_first_words_to_the_goodbye_is_an_error_of_the_network() {
+    let (results, passed) = damaged("dh", Operation::Intersection, (0, u64::MAX));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    // Side by side: where a length was damaged a run waits.
+    std::thread::scope(|scope| {
+        for (way, passed) in passed.into_iter().enumerate() {
+            let offsets = [0, 3, passed / 3, passed / 2].into_iter();
+            for at in offsets.chain((1..=5).map(|step| passed.saturating_sub(step * 23))) {
+                scope.spawn(move || drop(damaged("dh", Operation::Intersection, (way, at))));
+            }
+        }
+    });
+}
+
+#[test]
+#[ignore = "slow: some hundred runs"]
+fn damage_anywhere_in_any_protocol_is_an_error_of_the_network() {
+    for (protocol, operation) in protocols() {
+        let (_, passed) = damaged(protocol, operation, (0, u64::MAX));
+        for (way, len) in passed.into_iter().enumerate() {
+            for sixth in 0..6 {
+                let _ = damaged(protocol, operation, (way, len * sixth / 6));
+            }
+            let _ = damaged(protocol, operation, (way, len.saturating_sub(20)));
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow: a run for each byte"]
+fn damage_at_every_offset_is_an_error_of_the_network() {
+    let (_, passed) = damaged("dh", Operation::Intersection, (0, u64::MAX));
+    for (way, len) in passed.into_iter().enumerate() {
+        for at in 0..len {
+            let _ = damaged("dh", Operation::Intersection, (way, at));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod agreement;
+mod aided;
+mod bad_peers;
+mod damaged_bytes;
+mod explain;
+mod questions;
+mod roles;
+mod run_parameters;
+mod small_domains;
+mod steering_peers;
+mod support;
+mod two_parties;

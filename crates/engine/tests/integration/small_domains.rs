@@ -1,0 +1,54 @@
+//! Keys of a small domain whose number is hidden: they stay integers, and padding is never a key, nor common.
+
+use crate::support::Pair;
+use std::fs;
+use vesica_core::Role;
+
+const KEY: &str = "[[key]]\nname = \"id\"\nprofile = \"integer:8\"\n";
+
+#[test]
+fn hidden_sizes_keep_a_small_domain() {
+    for (protocol, operation, receives) in [
+        ("bwa", "cardinality", "one"),
+        ("bwa_gmw", "intersection", "both"),
+        ("pwc", "intersection", "one"),
+        ("scs_wn", "cardinality", "both"),
+        ("circuit_phasing", "intersection", "one"),
+        ("ot_phasing", "intersection", "one"),
+    ] {
+        let pair = Pair::new();
+        // All keys of one, from the first to the last of the domain, and some of them at the other.
+        for (file, keys) in [("one.csv", (0..256).step_by(5)), ("two.csv", (0..256).step_by(3))] {
+            let rows: String = keys.map(|key| format!("{key}\n")).collect();
+            fs::write(pair.path(file), format!("id\n{rows}")).unwrap();
+        }
+        let head = format!(
+            "operation = \"{operation}\"\nreceives = \"{receives}\"\nhide_sizes = true\n\
+             security = \"semi-honest\"\nprotocol = \"{protocol}\""
+        );
+        let limits = ["max_rows = 100", "max_rows = 120"];
+        let agreement = pair.agreement_of(&head, KEY, limits);
+        // 2·(120 + 16) + 16 numbers besides keys.
+        let bits = agreement.integer_items().map(|integers| integers.item_bits());
+        assert_eq!(bits, Some(10), "{protocol}");
+        let [one, two] = pair.complete(&agreement);
+        assert_eq!((one.sizes.announced_here, one.sizes.announced_there), (100, 120));
+        let common = (0..256).filter(|key| key % 15 == 0).count() as u64;
+        assert_eq!(one.result.matched_keys, Some(common), "{protocol}");
+        let both = receives == "both";
+        assert_eq!(two.result.matched_keys, both.then_some(common), "{protocol}");
+    }
+}
+
+#[test]
+fn an_agreement_with_hidden_sizes_says_how_its_keys_are_compared() {
+    let pair = Pair::new();
+    let head = "operation = \"cardinality\"\nreceives = \"one\"\nhide_sizes = true\n\
+                security = \"semi-honest\"\nprotocol = \"bwa\"";
+    let agreement = pair.agreement_of(head, KEY, ["max_rows = 100"; 2]);
+    assert_eq!(agreement.role_of("one"), Role::Receiver);
+    let text = vesica_engine::explain::explain(&agreement).to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("with numbers that are no keys"), "{text}");
+    assert!(text.contains("The sizes, from a side that runs changed software"), "{text}");
+}

@@ -1,0 +1,313 @@
+//! A sender that chooses its input so that a check of the receiver's result depends on whether the receiver has one
+//! key. It must see the same either way.
+
+use crate::support::{Listening, Pair};
+use std::fs;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use vesica_core::{Item, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash};
+use vesica_engine::agreement::Agreement;
+use vesica_engine::job::{beside, key_columns, key_items};
+use vesica_engine::{Error, Phase, Report, run};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Session, establish};
+use vesica_net::{Context, Meter, Pool, Streams};
+use vesica_protocols::{Input, Output};
+use vesica_records::{KeyLimits, ReadOptions, Source, read_keys_with};
+
+const CANARIES: usize = 16;
+const KEY: &str = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";
+const TARGET: &str = "target";
+const KNOWN: &str = "known";
+
+/// What the sender deviates in.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// It announces one key and brings two in the place of self-check items of its own.
+    More,
+    /// It leaves the shared self-check items out.
+    NoCanaries,
+    /// The target's value counts as a self-check item.
+    Value,
+    /// The target's text is none.
+    Text,
+    /// It names the target's identifier as one of a self-check item of its own.
+    Canary,
+}
+
+struct Attack {
+    protocol: &'static str,
+    head: &'static str,
+    tables: &'static str,
+    way: Way,
+}
+
+/// All that the sender sees but random bytes: how many bytes came, the last message, and how the session ended.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    bytes: (u64, u64),
+    closing: Result<Vec<u8>, String>,
+    end: Result<(), String>,
+}
+
+/// What the sender sees of a receiver with `keys`, and what that makes of it.
+fn attack(attack: &Attack, keys: [&str; 3]) -> (Seen, Result<Report, Error>) {
+    let pair = Pair::new();
+    fs::write(pair.path("one.csv"), format!("id\n{}\n", keys.join("\n"))).unwrap();
+    let head =
+        format!("{}\nprotocol = \"{}\"\nsecurity = \"semi-honest\"", attack.head, attack.protocol);
+    let tables = format!("{}\n{KEY}", attack.tables);
+    let agreement = pair.agreement_of(&head, &tables, ["max_rows = 100"; 2]);
+    let (told, address) = std::sync::mpsc::channel();
+    let observer = Arc::new(Listening(Mutex::new(told)));
+    std::thread::scope(|scope| {
+        let job = pair.job_of(0, agreement.clone(), Endpoint::Listen("127.0.0.1:0".into()));
+        let honest = scope.spawn(|| run(job, observer, &CancelToken::new()));
+        let address = address.recv_timeout(Duration::from_secs(60)).unwrap();
+        let seen = watch(&pair, &agreement, address, attack.way);
+        (seen, honest.join().unwrap())
+    })
+}
+
+fn item(pair: &Pair, agreement: &Agreement, key: &str) -> Item {
+    let path = pair.path("key.csv");
+    fs::write(&path, format!("id\n{key}\n")).unwrap();
+    let source = Source::open(path, &ReadOptions::default()).unwrap();
+    let columns = key_columns(agreement, None, &Default::default()).unwrap();
+    let limits = KeyLimits { max_rows: None, strict: true, may_be_empty: false };
+    let hash = key_items(agreement, &columns);
+    let mut go_on = |_| std::ops::ControlFlow::Continue(());
+    let keys =
+        read_keys_with(&source, &columns, beside(agreement, None), &hash, &limits, &mut go_on);
+    keys.unwrap().items[0]
+}
+
+fn text(key: &[u8], len: usize) -> Vec<u8> {
+    let mut text = (key.len() as u16).to_le_bytes().to_vec();
+    text.extend_from_slice(key);
+    text.resize(len, 0);
+    text
+}
+
+fn mark(mark: u8, len: usize) -> Vec<u8> {
+    let mut text = vec![0xff, 0xff, mark];
+    text.resize(len, 0);
+    text
+}
+
+/// The sender's set, of one key and self-check items but for the deviation, with values or texts.
+fn input(agreement: &Agreement, items: [Item; 2], secret: &[u8], way: Way) -> Input {
+    let announced = if way == Way::Text { 2 } else { 1 };
+    let mut set = items.to_vec();
+    set.extend((0..(announced + CANARIES - 2) as u8).map(|i| Item::from_bytes([100 + i; 16])));
+    for i in 0..CANARIES as u64 {
+        let canary = hash::derive("vesica v1 shared canary", &[secret, &i.to_le_bytes()]);
+        let canary = match way {
+            Way::NoCanaries => [200 + i as u8; 16],
+            _ => canary[..16].try_into().unwrap(),
+        };
+        set.push(Item::from_bytes(canary));
+    }
+    let shared = set.len() - CANARIES;
+    match &agreement.question {
+        vesica_engine::agreement::Question::Sum(_) => {
+            // Ten bits below the values count self-check items.
+            let values = (0..set.len()).map(|i| match i {
+                0 => 3 << 10,
+                1 if way == Way::Value => (3 << 10) | 1,
+                1 => 3 << 10,
+                i if i < shared => 17,
+                _ => 1,
+            });
+            Input::with_values(Arc::new(set.clone()), Arc::new(values.collect()))
+        }
+        vesica_engine::agreement::Question::Union { key_bytes } => {
+            let len = *key_bytes as usize + 2;
+            let texts = (0..set.len()).flat_map(|i| match i {
+                0 => text(KNOWN.as_bytes(), len),
+                1 if way == Way::Text => mark(9, len),
+                1 => text(TARGET.as_bytes(), len),
+                i if i < shared => mark(1, len),
+                _ => mark(0, len),
+            });
+            Input::with_texts(Arc::new(set.clone()), Arc::new(texts.collect()))
+        }
+        _ => Arc::new(set).into(),
+    }
+}
+
+fn query(agreement: &Agreement) -> Query {
+    use vesica_engine::agreement::Question;
+    match &agreement.question {
+        Question::Cardinality => Query::Cardinality,
+        Question::Sum(_) => Query::Sum(Values::new(Role::Sender, 8 + 10).unwrap()),
+        Question::Union { key_bytes } => Query::Union(TextLen::new(key_bytes + 2).unwrap()),
+        Question::PrivateId => Query::PrivateId,
+        _ => Query::Intersection,
+    }
+}
+
+fn watch(pair: &Pair, agreement: &Agreement, address: String, way: Way) -> Seen {
+    let hash = agreement.hash();
+    let link = LinkOptions {
+        endpoint: Endpoint::Connect(address),
+        wait: Duration::from_secs(30),
+        idle: Duration::from_secs(60),
+        total: None,
+    };
+    let identity = Identity::load(&pair.keys[1]).unwrap();
+    let peer = pair.identities[0].parse().unwrap();
+    let session = establish(&identity, &[peer], &link, &|_| {}, &CancelToken::new()).unwrap();
+    let peers = vec![(Role::Receiver, Arc::new(session.clone()) as Arc<dyn Streams>)];
+    let pool = Pool::new(NonZeroUsize::MIN).unwrap();
+    let mut ctx = Context::new(peers, [7; 32], pool, Meter::new()).unwrap();
+
+    let mut hello = vec![0; 64];
+    hello[..6].copy_from_slice(b"vesica");
+    hello[6] = 5;
+    hello[16..48].copy_from_slice(hash.as_bytes());
+    ctx.peer().unwrap().send(&hello).unwrap();
+    ctx.peer().unwrap().recv(64).unwrap();
+    let announced: u64 = if way == Way::Text { 2 } else { 1 };
+    ctx.peer().unwrap().send(&announced.to_le_bytes()).unwrap();
+    assert_eq!(ctx.peer().unwrap().recv(8).unwrap(), 3_u64.to_le_bytes());
+
+    let id = session.export("EXPORTER-vesica-session", hash.as_bytes());
+    let secret = session.export("EXPORTER-vesica-canaries", hash.as_bytes());
+    let items = [KNOWN, TARGET].map(|key| item(pair, agreement, key));
+    let input = input(agreement, items, &secret, way);
+    let learns = agreement.learns();
+    let more = 2 * CANARIES as u64;
+    let params = PsiParams::new(SessionId::from_bytes(id), announced + more, 3 + more, learns)
+        .unwrap()
+        .with_query(query(agreement));
+    let party = agreement.candidates()[0].party(Role::Sender, params, input).unwrap();
+    let output = ctx.fork(1).unwrap()[0]
+        .child("matching", |ctx| {
+            let output = party.run(ctx)?;
+            ctx.finish().map(|()| output)
+        })
+        .unwrap();
+    let bytes = ctx.meter().bytes_under("matching");
+    let closing = last_words(&mut ctx, &output, bytes);
+    drop(ctx);
+    Seen { bytes, closing: closing.map_err(|error| error.to_string()), end: end(&session) }
+}
+
+fn end(session: &Session) -> Result<(), String> {
+    session.close_within(Duration::from_secs(60)).map_err(|error| error.to_string())
+}
+
+/// What the receiver says last.
+fn last_words(
+    ctx: &mut Context,
+    output: &Output,
+    (sent, received): (u64, u64),
+) -> vesica_core::Result<Vec<u8>> {
+    if let Output::Ids(ids) = output {
+        // The first is of a key, the second of the target, and the others up to the shared ones are its own canaries.
+        let own = &ids.own[1..=CANARIES];
+        ctx.peer()?.send(own.as_flattened())?;
+        ctx.peer()?.recv(16 * CANARIES)?;
+    }
+    let mut closing = [0; 33];
+    closing[1..9].copy_from_slice(&sent.to_le_bytes());
+    closing[9..17].copy_from_slice(&received.to_le_bytes());
+    ctx.peer()?.send(&closing)?;
+    let mut theirs = ctx.peer()?.recv(33)?;
+    if matches!(output, Output::Ids(_)) {
+        // A hash of identifiers that are random.
+        theirs.truncate(17);
+    }
+    Ok(theirs)
+}
+
+const WITH: [&str; 3] = [KNOWN, TARGET, "other"];
+const WITHOUT: [&str; 3] = [KNOWN, "another", "other"];
+
+/// Checks that the sender sees the same and a good end whether or not the receiver has the target.
+fn sees_nothing(case: &Attack, keys: [[&str; 3]; 2]) -> [Result<Report, Error>; 2] {
+    let [with, without] = keys.map(|keys| attack(case, keys));
+    assert_eq!(with.0, without.0, "{}", case.protocol);
+    assert!(with.0.closing.is_ok() && with.0.end.is_ok(), "{}: {:?}", case.protocol, with.0);
+    [with.1, without.1]
+}
+
+#[track_caller]
+fn assert_fails_alone(result: &Result<Report, Error>) {
+    let Err(Error::PeerMisbehaved { phase: Phase::Checking, kind, .. }) = result else {
+        panic!("{result:?}")
+    };
+    assert!(matches!(kind, Misbehaviour::SelfCheckFailed | Misbehaviour::InvalidValue));
+}
+
+const ROWS: &str = "operation = \"intersection\"\nreceives = \"one\"";
+const COUNT: &str = "operation = \"cardinality\"\nreceives = \"one\"";
+const SUM: &str = "operation = \"sum\"\nreceives = \"one\"";
+const SUM_TABLE: &str = "[sum]\nof = \"two\"\ncolumn = \"v\"\nbits = 8\n";
+
+// With `rr22_malicious` there is no such place: the sets hold no self-check items that one side alone knows, and either
+// side is refused without the shared ones, see the tests of the protocol and of `sorted_tags`.
+#[test]
+fn keys_in_the_place_of_self_check_items_tell_nothing() {
+    for (protocol, head, tables) in [
+        ("rr22", ROWS, ""),
+        ("dh", ROWS, ""),
+        ("gmrss21_intersection", ROWS, ""),
+        ("gmrss21_cardinality", COUNT, ""),
+        ("gmrss21_cardinality_sum", SUM, SUM_TABLE),
+        ("psty19", SUM, SUM_TABLE),
+    ] {
+        let case = Attack { protocol, head, tables, way: Way::More };
+        let results = sees_nothing(&case, [WITH, WITHOUT]);
+        // Nothing is wrong with the result itself, and one that is larger than was announced is none either.
+        for (result, keys) in results.iter().zip([2, 1]) {
+            let result = result.as_ref().unwrap_or_else(|error| panic!("{protocol}: {error}"));
+            let counts = protocol != "psty19";
+            assert_eq!(result.result.matched_keys, counts.then_some(keys), "{protocol}");
+        }
+    }
+}
+
+#[test]
+fn missing_self_check_items_are_found_out_and_the_sender_does_not_see_it() {
+    for (protocol, head, tables) in [
+        ("rr22", ROWS, ""),
+        ("gmrss21_cardinality", COUNT, ""),
+        ("gmrss21_cardinality_sum", SUM, SUM_TABLE),
+        ("psty19", SUM, SUM_TABLE),
+    ] {
+        let case = Attack { protocol, head, tables, way: Way::NoCanaries };
+        sees_nothing(&case, [WITH, WITHOUT]).iter().for_each(assert_fails_alone);
+    }
+}
+
+#[test]
+fn a_value_that_spoils_a_sum_tells_nothing() {
+    for protocol in ["gmrss21_cardinality_sum", "psty19"] {
+        let case = Attack { protocol, head: SUM, tables: SUM_TABLE, way: Way::Value };
+        let [with, without] = sees_nothing(&case, [WITH, WITHOUT]);
+        assert_fails_alone(&with);
+        assert!(without.is_ok(), "{protocol}: {without:?}");
+    }
+}
+
+#[test]
+fn a_text_that_is_none_tells_nothing() {
+    let head = "operation = \"union\"\nreceives = \"one\"";
+    let case = Attack { protocol: "gmrss21_union", head, tables: "", way: Way::Text };
+    let [with, without] = sees_nothing(&case, [WITH, WITHOUT]);
+    assert!(with.is_ok(), "{with:?}");
+    assert_fails_alone(&without);
+}
+
+#[test]
+fn an_identifier_that_is_no_canary_tells_nothing() {
+    let head = "operation = \"private-id\"\nreceives = \"both\"";
+    let case = Attack { protocol: "private_id_oprf", head, tables: "", way: Way::Canary };
+    // One key in common in either case, which the sender learns; not which.
+    let keys = [[TARGET, "another", "other"], [KNOWN, "another", "other"]];
+    let [with, without] = sees_nothing(&case, keys);
+    assert_fails_alone(&with);
+    assert!(without.is_ok(), "{without:?}");
+}

@@ -1,0 +1,160 @@
+//! A line that damages what it carries: a byte that is changed on the way costs a connection, and no more.
+
+use crate::aided::{is_right, run_party};
+use crate::common::{House, MAX_ROWS, SOON};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use vesica_core::{Error, TransportError};
+use vesica_helper::{Remote, RemoteEvent};
+use vesica_link::LinkError;
+use vesica_protocols::kmrs14::Boards;
+
+/// A way to the helper on which one byte is changed, once: the byte at this place of what goes in one direction, all
+/// connections together.
+struct Damaging {
+    address: SocketAddr,
+    was_damaged: Arc<AtomicBool>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Damaging {
+    fn new(helper: SocketAddr, is_from_helper: bool, at: u64) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (was_damaged, is_over) = (Arc::default(), Arc::default());
+        let (damaged, over): (Arc<AtomicBool>, Arc<AtomicBool>) =
+            (Arc::clone(&was_damaged), Arc::clone(&is_over));
+        std::thread::spawn(move || {
+            let passed = Arc::new(AtomicU64::new(0));
+            for party in listener.incoming().map_while(Result::ok) {
+                if over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Ok(helper) = TcpStream::connect(helper) else { continue };
+                let ends = [&party, &helper].map(|end| end.try_clone().unwrap());
+                for (is_from, [from, to]) in [
+                    (false, [party, helper]),
+                    (true, {
+                        let [party, helper] = ends;
+                        [helper, party]
+                    }),
+                ] {
+                    let (passed, damaged) = (Arc::clone(&passed), Arc::clone(&damaged));
+                    let change = move |bytes: &mut [u8]| {
+                        if is_from != is_from_helper {
+                            return;
+                        }
+                        let first = passed.fetch_add(bytes.len() as u64, Ordering::SeqCst);
+                        let place = at.checked_sub(first).filter(|at| *at < bytes.len() as u64);
+                        if let Some(place) = place {
+                            bytes[place as usize] ^= 1;
+                            damaged.store(true, Ordering::SeqCst);
+                        }
+                    };
+                    std::thread::spawn(move || carry(&from, &to, change));
+                }
+            }
+        });
+        Self { address, was_damaged, is_over }
+    }
+}
+
+impl Drop for Damaging {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+fn carry(mut from: &TcpStream, mut to: &TcpStream, change: impl Fn(&mut [u8])) {
+    let mut bytes = [0; 1 << 14];
+    while let Ok(len) = from.read(&mut bytes) {
+        change(&mut bytes[..len]);
+        if len == 0 || to.write_all(&bytes[..len]).is_err() {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+#[test]
+fn a_byte_that_is_damaged_on_the_way_costs_a_connection_and_no_run() {
+    let house = House::new(2);
+    let service = house.start();
+    let helper = service.addresses()[0];
+    // In the handshake, and after it; a length, a type and what was sealed.
+    let places = [0, 1, 3, 5, 6, 9, 11, 43, 50, 80, 100, 127, 131, 300, 600, 900, 1300, 2000, 4000];
+    let cases: Vec<_> =
+        [false, true].iter().flat_map(|way| places.map(move |at| (*way, at))).collect();
+    let damaged = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for (number, (is_from_helper, at)) in (0..).zip(cases) {
+            let (house, service, damaged) = (&house, &service, &damaged);
+            scope.spawn(move || {
+                let line = Damaging::new(helper, is_from_helper, at);
+                let spec = house.spec_of(&[0, 1], number);
+                let parties = [0, 1].map(|party| {
+                    let mut options = house.remote_options(service, party, &spec);
+                    options.link.wait = 6 * SOON;
+                    // A length that is damaged is waited for.
+                    options.link.idle = Duration::from_secs(4);
+                    if party == 1 {
+                        options.address = line.address.to_string();
+                    }
+                    Remote::new(options)
+                });
+                std::thread::scope(|scope| {
+                    for (party, remote) in parties.iter().enumerate() {
+                        let spec = &spec;
+                        scope.spawn(move || {
+                            let found = run_party(remote, spec, party, MAX_ROWS);
+                            let found = found.and_then(|found| remote.done().map(|()| found));
+                            match found {
+                                Ok(found) => assert!(is_right(&found, MAX_ROWS)),
+                                Err(error) => panic!("{is_from_helper} {at} {party}: {error:?}"),
+                            }
+                        });
+                    }
+                });
+                damaged.fetch_add(line.was_damaged.load(Ordering::SeqCst).into(), Ordering::SeqCst);
+            });
+        }
+    });
+    assert!(damaged.into_inner() >= 30, "most of the places were reached");
+}
+
+#[test]
+fn whoever_is_no_helper_is_still_told_from_a_damaged_line() {
+    let house = House::new(2);
+    let service = house.start();
+    // A server of something else.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut options = house.remote_options(&service, 0, &house.spec(2));
+    options.address = listener.local_addr().unwrap().to_string();
+    let again = Arc::new(AtomicU64::new(0));
+    let told = Arc::clone(&again);
+    options.on_event = Arc::new(move |event| {
+        let is_again = matches!(event, RemoteEvent::Reconnecting { .. });
+        told.fetch_add(is_again.into(), Ordering::SeqCst);
+    });
+    std::thread::spawn(move || {
+        for mut party in listener.incoming().map_while(Result::ok) {
+            let _ = party.write_all(b"220 mail.example.org ESMTP\r\n");
+            let _ = party.read(&mut [0; 1 << 12]);
+        }
+    });
+    let remote = Remote::new(options);
+    assert_eq!(remote.open().err(), Some(Error::Transport(TransportError::Tls)));
+    assert_eq!(remote.link_error(), Some(LinkError::OtherProtocol));
+    assert_eq!(again.load(Ordering::SeqCst), 2);
+    // And whom the helper does not serve hears it at once.
+    let stranger = House::new(2);
+    let mut options = house.remote_options(&service, 0, &house.spec(2));
+    options.identity = stranger.parties[0].clone();
+    let remote = Remote::new(options);
+    assert!(remote.open().is_err());
+    assert_eq!(remote.link_error(), Some(LinkError::RefusedByPeer));
+}

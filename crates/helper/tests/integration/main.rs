@@ -1,0 +1,15 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod aided;
+mod board;
+mod common;
+mod damage;
+mod fairness;
+mod large;
+mod log;
+mod many;
+mod pages;
+mod restart;
+mod room;
+mod settings;
+mod start;

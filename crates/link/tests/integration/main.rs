@@ -1,0 +1,11 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod common;
+mod establish;
+mod faults;
+mod key_file;
+mod letters;
+mod listener;
+mod relay;
+mod session;
+mod wire;

@@ -1,0 +1,8 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod equality;
+mod kkrt;
+mod programmable;
+mod recording;
+#[path = "../../../ot/tests/integration/support/mod.rs"]
+mod support;

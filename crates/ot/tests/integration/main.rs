@@ -1,0 +1,12 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod adapters;
+mod base;
+mod coded;
+mod hostile;
+mod pprf;
+mod silent_cot;
+mod silent_tamper;
+mod silent_vole;
+mod softspoken;
+mod support;

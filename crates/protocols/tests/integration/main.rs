@@ -1,0 +1,14 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod circuits;
+mod dt10;
+mod gbf;
+mod gbf_malicious;
+mod gbf_original_attack;
+mod hash_to_group;
+mod kkrt16;
+mod kmrs14;
+mod large;
+mod laws;
+mod rr22_malicious;
+mod set_operations;

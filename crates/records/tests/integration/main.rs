@@ -1,0 +1,14 @@
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+
+mod common;
+mod encoding;
+mod formats;
+mod matches;
+mod profiles;
+mod robustness;
+mod shapes;
+mod spelling;
+mod streaming;
+mod survey;
+mod text_input;
+mod values;

@@ -1,0 +1,124 @@
+//! Keys that are quoted in a way that CSV does not know: they would match nothing, without a word.
+
+use crate::common::{Scratch, hash, items, key, open, open_keys, silent};
+use std::path::PathBuf;
+use vesica_core::Item;
+use vesica_records::{
+    InputError, KeyLimits, KeySet, Misquoted, Place, ReadOptions, SingleQuoted, Source,
+    StreamError, read_keys, stream_items,
+};
+
+/// What both passes, the one that keeps items and the one that streams them, say of a file.
+fn read(name: &str, text: &str, columns: &[(&str, &str)]) -> Result<KeySet, InputError> {
+    let dir = Scratch::new();
+    let source = open(dir.file(name, text))?;
+    let (columns, limits) = (key(columns), KeyLimits::default());
+    let kept = read_keys(&source, &columns, &hash(), &limits, &mut silent);
+    let mut sink = |_: &[Item]| Ok::<_, ()>(());
+    let streamed = stream_items(&source, &columns, &hash(), &limits, &mut sink, &mut silent);
+    match (&kept, streamed) {
+        (Ok(kept), Ok(streamed)) => {
+            assert_eq!(kept.counts.single_quoted, streamed.counts.single_quoted);
+        }
+        (Err(kept), Err(StreamError::Input(streamed))) => assert_eq!(*kept, streamed),
+        (kept, streamed) => panic!("{kept:?} and {streamed:?}"),
+    }
+    kept.map_err(|error| match error {
+        InputError::Misquoted { place, column, how, .. } => {
+            InputError::Misquoted { path: PathBuf::new(), place, column, how }
+        }
+        error => error,
+    })
+}
+
+fn misquoted(line: u64, column: &str, how: Misquoted) -> InputError {
+    let (path, place) = (PathBuf::new(), Place::Line(line));
+    InputError::Misquoted { path, place, column: column.into(), how }
+}
+
+#[test]
+fn a_blank_before_an_opening_quote_is_an_error_with_its_line() {
+    let blank = |line, column| misquoted(line, column, Misquoted::BlankBeforeQuote);
+    for (text, line) in [
+        ("id,name\n1, \"Acme\"\n", 2),
+        ("id,name\n1,\"Acme\"\n2,Bolt\n3,\t \"Cog\"\n", 4),
+        ("id,name\n\"1\n\",x\n2, \"Acme\" Ltd\n", 4),
+    ] {
+        for profile in ["exact", "trim", "lower", "email"] {
+            let error = read("a.csv", text, &[("name", profile)]).unwrap_err();
+            assert_eq!(error, blank(line, "name"), "{text:?} under {profile}");
+        }
+    }
+    let first = read("a.csv", "id;name\n \"1\";x\n", &[("name", "trim"), ("id", "trim")]);
+    assert_eq!(first.unwrap_err(), blank(2, "id"));
+    let tabs = read("a.tsv", "id\tname\n1\t \"Acme\"\n", &[("name", "trim")]);
+    assert_eq!(tabs.unwrap_err(), blank(2, "name"));
+}
+
+#[test]
+fn a_blank_before_a_quote_elsewhere_is_a_value() {
+    for text in [
+        // Not a key.
+        "name,note\nAcme, \"x\"\n",
+        // In quotes of its own.
+        "name\n\" \"\"Acme\"\"\"\n",
+        "name\n5 \" pipe\n",
+        "name\n Acme\n",
+    ] {
+        assert_eq!(
+            read("a.csv", text, &[("name", "trim")]).unwrap().counts.distinct,
+            1,
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn keys_in_single_quotes_are_an_error_where_they_are_the_rule() {
+    let quoted = |line| misquoted(line, "name", Misquoted::SingleQuotes);
+    for (text, line) in [
+        ("id,name\n1,'Acme'\n", 2),
+        ("id,name\n1,Acme\n2, 'Bolt'\n", 3),
+        ("id,name\n1,\n2,'Acme'\n3,'Bolt' \n4,Cog\n", 3),
+    ] {
+        for profile in ["exact", "trim", "email"] {
+            let error = read("a.csv", text, &[("name", profile)]).unwrap_err();
+            assert_eq!(error, quoted(line), "{text:?} under {profile}");
+        }
+    }
+}
+
+#[test]
+fn a_few_keys_in_single_quotes_are_taken_and_told() {
+    let text =
+        "id,name\n1,Acme\n2,'Round Midnight'\n3,Bolt\n4,'s Gravenhage\n5,Rock 'n'\n6,'\n7,''\n";
+    let set = read("a.csv", text, &[("name", "exact")]).unwrap();
+    let told = SingleQuoted { column: "name".into(), count: 1, first: vec![Place::Line(3)] };
+    assert_eq!(set.counts.single_quoted, [told]);
+    let values = ["Acme", "'Round Midnight'", "Bolt", "'s Gravenhage", "Rock 'n'", "'", "''"];
+    assert_eq!(set.items, items(&values));
+    // In quotes of CSV they belong to the value without a doubt.
+    let set = read("a.csv", "name\n\"'Acme'\"\n", &[("name", "exact")]).unwrap();
+    assert_eq!((set.items, set.counts.single_quoted), (items(&["'Acme'"]), vec![]));
+}
+
+#[test]
+fn a_file_without_a_header_tells_no_cell_of_its_first_row() {
+    let dir = Scratch::new();
+    let path = dir.file("a.csv", "ann@example.org,Emily,ann@example.org,Tom,x email@y\n");
+    let twice = open(&path).unwrap_err();
+    assert!(matches!(twice, InputError::DuplicateColumn { first: 1, second: 3, .. }));
+    assert!(!format!("{twice} {twice:?}").contains("ann"), "{twice:?}");
+    let path = dir.file("b.csv", "Emily,ann@example.org,Tom,x email@y,12345\n1,2,3,4,5\n");
+    for column in ["email", "customername", "name", "ann", "1234"] {
+        let missing = open_keys(&path, &[(column, "exact")]).unwrap_err();
+        let InputError::ColumnMissing { nearest, guessed, .. } = missing else {
+            panic!("{missing:?}")
+        };
+        assert!(nearest.is_empty(), "{column}: {nearest:?}");
+        assert_eq!(guessed, Some(b','));
+    }
+    let options = ReadOptions { delimiter: Some(b','), ..ReadOptions::default() };
+    let missing = Source::open(&path, &options).unwrap().column_index("email").unwrap_err();
+    assert!(matches!(missing, InputError::ColumnMissing { guessed: None, .. }));
+}

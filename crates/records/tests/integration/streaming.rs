@@ -1,0 +1,367 @@
+//! Streaming passes: the item of every row in its place, and the rows of a bitmap.
+
+use crate::common::{Scratch, hash, items, key, open, silent};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use proptest::prelude::*;
+use std::convert::Infallible;
+use std::fs::{self, File};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use vesica_core::Item;
+use vesica_records::{
+    InputError, KeyLimits, NO_ITEM, OutputError, OutputOptions, ReadOptions, Source, StreamError,
+    Streamed, WriteError, Written, read_keys, stream_items, write_matches, write_rows,
+};
+
+type StreamedItems = Result<(Vec<Item>, Streamed), InputError>;
+
+fn stream_with(source: &Source, columns: &[(&str, &str)], limits: KeyLimits) -> StreamedItems {
+    let mut all = Vec::new();
+    let mut sink = |items: &[Item]| {
+        all.extend_from_slice(items);
+        Ok::<_, Infallible>(())
+    };
+    let done = stream_items(source, &key(columns), &hash(), &limits, &mut sink, &mut silent);
+    match done {
+        Ok(streamed) => Ok((all, streamed)),
+        Err(StreamError::Input(error)) => Err(error),
+        Err(StreamError::Sink(never)) => match never {},
+    }
+}
+
+fn stream(source: &Source, columns: &[(&str, &str)]) -> StreamedItems {
+    stream_with(source, columns, KeyLimits::default())
+}
+
+/// Checks that both first passes say the same of a file.
+fn assert_same(source: &Source, columns: &[(&str, &str)], limits: KeyLimits) {
+    let read = read_keys(source, &key(columns), &hash(), &limits, &mut silent);
+    let (read, (all, streamed)) = match (read, stream_with(source, columns, limits)) {
+        (Err(read), streamed) => return assert_eq!(streamed.unwrap_err(), read),
+        (Ok(read), streamed) => (read, streamed.unwrap()),
+    };
+    assert_eq!((streamed.rows, all.len() as u64), (read.counts.rows, read.counts.rows));
+    let mut counts = read.counts.clone();
+    assert_eq!(streamed.keyed, counts.duplicates + counts.distinct);
+    (counts.duplicates, counts.distinct) = (0, 0);
+    assert_eq!(streamed.counts, counts);
+    let mut usable: Vec<Item> = all.into_iter().filter(|item| *item != NO_ITEM).collect();
+    assert_eq!(usable.len() as u64, streamed.keyed);
+    usable.sort();
+    usable.dedup();
+    assert!(usable == read.items);
+}
+
+/// A bitmap of the rows that `is_wanted`.
+fn bits(rows: u64, is_wanted: impl Fn(u64) -> bool) -> Vec<u64> {
+    let mut bits = vec![0; rows.div_ceil(64) as usize];
+    (0..rows)
+        .filter(|row| is_wanted(*row))
+        .for_each(|row| bits[row as usize / 64] |= 1 << (row % 64));
+    bits
+}
+
+fn write_bits(
+    source: &Source,
+    rows: u64,
+    bits: &[u64],
+    output: &Path,
+) -> Result<Written, WriteError> {
+    let options = OutputOptions { path: output.to_path_buf(), force: true };
+    write_rows(source, rows, bits, &options, &mut silent)
+}
+
+/// Some thousands of rows with gaps, among them whole blocks of them, and long keys.
+fn text(rows: usize) -> String {
+    let row = |i: usize| match i % 11 {
+        _ if (9000..30_000).contains(&i) => format!(",{i}\n"),
+        2 => format!(",{i}\n"),
+        3 | 4 => format!("not an address,{i}\n"),
+        7 => format!("{}@{}.org,\"{i}\n\"\n", "u".repeat(40), "d".repeat(i % 60 + 1)),
+        _ => format!("user{}@ex.org,{i}\n", i % 20_000),
+    };
+    (0..rows).fold("id,b\n".to_owned(), |text, i| text + &row(i))
+}
+
+#[test]
+fn every_row_has_its_item_in_its_place() {
+    let dir = Scratch::new();
+    for rows in [1, 3, 15, 16, 17, 8191, 8192, 8193, 40_000] {
+        let text: String = (0..rows)
+            .map(|i| {
+                if i % 5 == 3 || (8000..17_000).contains(&i) {
+                    ",x\n".into()
+                } else {
+                    format!("{i},x\n")
+                }
+            })
+            .collect();
+        let source = open(dir.file("a.csv", format!("id,b\n{text}"))).unwrap();
+        let (all, streamed) = stream(&source, &[("id", "exact")]).unwrap();
+        assert_eq!((all.len(), streamed.rows), (rows, rows as u64));
+        for (i, item) in all.into_iter().enumerate() {
+            let expected = match i % 5 == 3 || (8000..17_000).contains(&i) {
+                true => NO_ITEM,
+                false => items(&[&i.to_string()])[0],
+            };
+            assert!(item == expected, "row {i} of {rows}");
+        }
+    }
+}
+
+#[test]
+fn both_first_passes_say_the_same() {
+    let dir = Scratch::new();
+    let strict = KeyLimits { strict: true, ..KeyLimits::default() };
+    let few = KeyLimits { max_rows: Some(1000), ..KeyLimits::default() };
+    let empty = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
+    dir.file("long.csv", text(40_000));
+    let source = open(dir.path("long.csv")).unwrap();
+    write_bits(&source, 40_000, &bits(40_000, |_| true), &dir.path("long.parquet")).unwrap();
+    for (name, text) in [
+        ("cr.csv", "id,b\r1,x\r2,y\r"),
+        ("blank.csv", "\n\nid,b\n\n1,x\n\r\n\r2,y\n\n\n"),
+        ("mark.csv", "\u{feff}\"id\",b\r\n\"a\"\"@ex.org\",x\r\n"),
+        ("quotes.csv", "id;b\n\"a;\n@ex.org\";\"\"\n a@ex.org ;\"x\"\"\"\n"),
+        ("twice.csv", "id,b\n1@a.b,x\n1@a.b,x\n 1@A.b,x\n"),
+        ("empty.csv", "id,b\n,x\n"),
+        ("no-rows.csv", "id,b\n"),
+        ("ragged.csv", "id,b\n1,x\n2\n"),
+        ("open.csv", "id,b\n1,\"x\n2,y\n"),
+        ("a.csv.gz", "id,b\n1,x\n2,y\n"),
+        ("a.csv.zst", "id,b\n1,x\n2,y\n"),
+    ] {
+        dir.file(name, text);
+    }
+    fs::write(dir.path("latin.csv"), b"id,b\n1,x\n2,\xe9\n").unwrap();
+    for name in dir.names() {
+        let source = open(dir.path(&name)).unwrap();
+        for columns in
+            [&[("id", "exact")][..], &[("id", "email")], &[("id", "email"), ("b", "exact")]]
+        {
+            for limits in [KeyLimits::default(), strict, few, empty] {
+                assert_same(&source, columns, limits);
+            }
+        }
+        let column = [("none", "exact")];
+        assert!(matches!(stream(&source, &column), Err(InputError::ColumnMissing { .. })));
+    }
+}
+
+#[test]
+fn a_failing_sink_ends_the_pass_with_its_error() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", text(40_000))).unwrap();
+    for room in [0, 20_000] {
+        let mut taken = 0;
+        let mut sink = |items: &[Item]| {
+            taken += items.len();
+            if taken > room { Err(io::ErrorKind::StorageFull) } else { Ok(()) }
+        };
+        let (columns, limits) = (key(&[("id", "exact")]), KeyLimits::default());
+        let error = stream_items(&source, &columns, &hash(), &limits, &mut sink, &mut silent);
+        assert_eq!(error.unwrap_err(), StreamError::Sink(io::ErrorKind::StorageFull));
+        assert!(taken < room + 10_000, "{taken}");
+    }
+    // The last block is no exception.
+    let source = open(dir.file("b.csv", "id\n1\n")).unwrap();
+    let mut sink = |_: &[Item]| Err(io::ErrorKind::StorageFull);
+    let (columns, limits) = (key(&[("id", "exact")]), KeyLimits::default());
+    let error = stream_items(&source, &columns, &hash(), &limits, &mut sink, &mut silent);
+    assert_eq!(error.unwrap_err(), StreamError::Sink(io::ErrorKind::StorageFull));
+}
+
+#[test]
+fn an_interrupted_pass_ends_and_leaves_no_output() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", text(100_000))).unwrap();
+    let mut stop = |_| ControlFlow::Break(());
+    let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
+    let (columns, limits) = (key(&[("id", "exact")]), KeyLimits::default());
+    let error = stream_items(&source, &columns, &hash(), &limits, &mut sink, &mut stop);
+    assert_eq!(error.unwrap_err(), InputError::Interrupted.into());
+    for name in ["out.csv", "out.tsv", "out.parquet"] {
+        let options = OutputOptions { path: dir.path(name), force: false };
+        let wanted = bits(100_000, |_| true);
+        let error = write_rows(&source, 100_000, &wanted, &options, &mut stop);
+        assert_eq!(error.unwrap_err(), InputError::Interrupted.into());
+        assert_eq!(dir.names(), ["a.csv"]);
+    }
+}
+
+#[test]
+fn wanted_rows_are_copied_byte_for_byte() {
+    let dir = Scratch::new();
+    let text = "\u{feff}id;b\r\n3; x \r\n2;\"y\"\n;\r\n\n\"1\";\"z\nz\"\r\n9;w";
+    let source = open(dir.file("a.csv", text)).unwrap();
+    for (wanted, expected) in [
+        (0b00000, "\u{feff}id;b\r\n"),
+        (0b00101, "\u{feff}id;b\r\n3; x \r\n;\r\n"),
+        (0b11010, "\u{feff}id;b\r\n2;\"y\"\n\"1\";\"z\nz\"\r\n9;w\r\n"),
+        // Bits beyond the last row say nothing.
+        (0b1100000, "\u{feff}id;b\r\n"),
+    ] {
+        let written = write_bits(&source, 5, &[wanted], &dir.path("b.csv")).unwrap();
+        assert_eq!(fs::read_to_string(dir.path("b.csv")).unwrap(), expected);
+        assert_eq!(written.rows, u64::from((wanted & 0b11111).count_ones()));
+    }
+}
+
+#[test]
+fn rows_by_bit_are_those_by_key_in_every_pair_of_formats() {
+    let dir = Scratch::new();
+    let formats = ["csv", "tsv", "csv.gz", "parquet"];
+    dir.file("in.csv", text(40_000));
+    let all = bits(40_000, |_| true);
+    for to in &formats[1..] {
+        let source = open(dir.path("in.csv")).unwrap();
+        write_bits(&source, 40_000, &all, &dir.path(&format!("in.{to}"))).unwrap();
+    }
+    for from in formats {
+        let source = open(dir.path(&format!("in.{from}"))).unwrap();
+        let columns = [("id", "email")];
+        let (every, _) = stream(&source, &columns).unwrap();
+        let set = read_keys(&source, &key(&columns), &hash(), &KeyLimits::default(), &mut silent);
+        let set = set.unwrap();
+        let matched: Vec<Item> = set.items.iter().copied().step_by(3).collect();
+        let wanted = bits(40_000, |row| matched.binary_search(&every[row as usize]).is_ok());
+        for to in formats {
+            let by_key = OutputOptions { path: dir.path(&format!("key.{to}")), force: true };
+            let fingerprint = &set.fingerprint;
+            let by_key_rows = write_matches(
+                &source,
+                &key(&columns),
+                &hash(),
+                fingerprint,
+                &matched,
+                &by_key,
+                &mut silent,
+            );
+            let by_bit = dir.path(&format!("bit.{to}"));
+            let by_bit_rows = write_bits(&source, 40_000, &wanted, &by_bit);
+            assert_eq!(by_bit_rows, by_key_rows, "{from} to {to}");
+            assert_eq!(fs::read(by_bit).unwrap(), fs::read(by_key.path).unwrap(), "{from} to {to}");
+        }
+    }
+}
+
+#[test]
+fn row_groups_of_a_table_follow_each_other() {
+    let dir = Scratch::new();
+    let numbers: Vec<i64> = (0..1000).collect();
+    let texts = StringArray::from_iter(numbers.iter().map(|i| (i % 3 > 0).then(|| i.to_string())));
+    let batch = RecordBatch::try_from_iter([
+        ("id", Arc::new(Int64Array::from(numbers)) as ArrayRef),
+        ("name", Arc::new(texts) as ArrayRef),
+    ])
+    .unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(130)).build();
+    let file = File::create(dir.path("a.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let source = open(dir.path("a.parquet")).unwrap();
+    assert_same(&source, &[("name", "exact")], KeyLimits::default());
+    // None of the second group, all of the third, the last row.
+    let is_wanted = |row: u64| row == 3 || (260..390).contains(&row) || row == 999;
+    let wanted = bits(1000, is_wanted);
+    let written = write_bits(&source, 1000, &wanted, &dir.path("b.csv")).unwrap();
+    assert_eq!(written.rows, 132);
+    let name = |row: u64| if row.is_multiple_of(3) { String::new() } else { row.to_string() };
+    let expected: String = (0..1000)
+        .filter(|row| is_wanted(*row))
+        .map(|row| format!("{row},{}\n", name(row)))
+        .collect();
+    assert_eq!(fs::read_to_string(dir.path("b.csv")).unwrap(), format!("id,name\n{expected}"));
+}
+
+#[test]
+fn a_file_that_changed_leaves_no_output() {
+    let dir = Scratch::new();
+    let path = dir.file("a.csv", "id,b\n1,x\n2,y\n");
+    let changed = InputError::Changed { path: path.clone() };
+    let source = open(&path).unwrap();
+    let options = OutputOptions { path: dir.path("out.csv"), force: false };
+    // Another number of rows than an earlier pass saw, also where no bit is left over for them.
+    for rows in [0, 1, 3, 64] {
+        let wanted = bits(rows, |_| true);
+        let error = write_rows(&source, rows, &wanted, &options, &mut silent).unwrap_err();
+        assert_eq!(error, changed.clone().into());
+    }
+    fs::write(&path, "id,b\n1,x\n2,yy\n").unwrap();
+    let error = write_rows(&source, 2, &[3], &options, &mut silent).unwrap_err();
+    assert_eq!(error, changed.clone().into());
+    assert_eq!(stream(&source, &[("id", "exact")]).unwrap_err(), changed);
+    assert_eq!(dir.names(), ["a.csv"]);
+    // While it is read.
+    let source = open(dir.file("b.csv", text(100_000))).unwrap();
+    let mut spoil = |_| {
+        fs::write(dir.path("b.csv"), "id,b\n").unwrap();
+        ControlFlow::Continue(())
+    };
+    let wanted = bits(100_000, |row| row < 10);
+    assert!(write_rows(&source, 100_000, &wanted, &options, &mut spoil).is_err());
+    assert_eq!(dir.names(), ["a.csv", "b.csv"]);
+}
+
+#[test]
+fn a_table_of_another_number_of_rows_is_a_changed_file() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", "id\n1\n2\n3\n")).unwrap();
+    write_bits(&source, 3, &[7], &dir.path("a.parquet")).unwrap();
+    let source = open(dir.path("a.parquet")).unwrap();
+    for rows in [2, 4] {
+        let error = write_bits(&source, rows, &[3], &dir.path("b.csv")).unwrap_err();
+        assert_eq!(error, InputError::Changed { path: dir.path("a.parquet") }.into());
+    }
+}
+
+#[test]
+fn targets_are_checked_as_for_matches() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
+    let options = OutputOptions { path: dir.path("a.csv"), force: true };
+    let error = write_rows(&source, 1, &[1], &options, &mut silent).unwrap_err();
+    assert_eq!(error, OutputError::SameAsInput { path: dir.path("a.csv") }.into());
+}
+
+#[test]
+#[should_panic(expected = "a bit for each row")]
+fn a_bitmap_of_another_length_is_a_mistake_of_the_caller() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
+    let _ = write_bits(&source, 65, &[1], &dir.path("b.csv"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Any cells, headers or none: both first passes agree, and the bits pick the rows.
+    #[test]
+    fn any_rows_are_streamed_and_picked(
+        rows in prop::collection::vec(("(?s)[^\0]{0,12}", "[,;\t\"\r\n x]{0,6}", any::<bool>()), 1..80)
+    ) {
+        let dir = Scratch::new();
+        let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+        let mut text = String::new();
+        let mut expected = String::new();
+        for (a, b, wanted) in &rows {
+            let line = format!("{},{}\n", quoted(a), quoted(b));
+            text.push_str(&line);
+            if *wanted {
+                expected.push_str(&line);
+            }
+        }
+        let options = ReadOptions { header: false, delimiter: Some(b','), format: None };
+        let source = Source::open(dir.file("a.csv", text), &options).unwrap();
+        assert_same(&source, &[("1", "trim")], KeyLimits::default());
+        let len = rows.len() as u64;
+        let wanted = bits(len, |row| rows[row as usize].2);
+        write_bits(&source, len, &wanted, &dir.path("b.csv")).unwrap();
+        prop_assert_eq!(fs::read_to_string(dir.path("b.csv")).unwrap(), expected);
+    }
+}
