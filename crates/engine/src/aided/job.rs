@@ -160,12 +160,13 @@ pub fn run_aided<R>(
         }
         // The helper has ended or forgotten the old run already.
         Err(error) if job.restart && is_over(&error) => {
-            state.forget().map_err(|error| storage(&job, error))?;
+            state.give_up().map_err(|error| storage(&job, error))?;
             run.connect()?
         }
         Ok(connected) => connected,
         Err(error) => return Err(run.ended(error)),
     };
+    run.keep_instance(&remote)?;
     let done =
         match run.take_part((&remote, board), &items, &streamed, &digest, &scratch, &mut clock) {
             Ok(done) => done,
@@ -308,11 +309,13 @@ impl Run<'_> {
             }
             (error, _) => self.error(error, Phase::Connecting),
         })?;
-        match remote.instance() {
-            Some(instance) => self.state.keep_instance(&instance).map_err(kept)?,
-            None => return Err(Error::Bug("a connected run has no instance")),
-        }
         Ok((remote, board))
+    }
+
+    /// Keeps which run this is, before anything of it is told.
+    fn keep_instance(&self, remote: &Remote) -> Result<(), Error> {
+        let instance = remote.instance().ok_or(Error::Bug("a connected run has no instance"))?;
+        self.state.keep_instance(&instance).map_err(|error| storage(self.job, error))
     }
 
     fn take_part(
@@ -427,25 +430,30 @@ impl Run<'_> {
         Ok(write_rows(&self.job.source, rows, &matched.rows, &output, &mut progress)?.rows)
     }
 
-    /// Forgets a run that was interrupted, and ends it for the others.
+    /// Ends a run that was interrupted for all parties, and forgets it.
+    ///
+    /// It is forgotten only once the helper has said that it is over: until then an answer may wait there, and the
+    /// secrets in the folder are the only way to it.
     ///
     /// # Errors
-    /// As [`Run::error`]. Only where the run cannot be ended any more, it goes on where it was.
+    /// As [`Run::error`]. The folder is then as it was, and the run can go on, or be ended by another restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
         let kept = |error| storage(self.job, error);
-        self.state.put_aside().map_err(kept)?;
-        let ended = remote.end().map_err(|error| self.error(error, Phase::Connecting));
-        if let Err(error @ Error::Refused { refusal: Refusal::TooLate, .. }) = ended {
-            // The helper knows it: it is this party's.
-            self.state.take_back().map_err(kept)?;
-            return Err(error);
-        }
-        self.state.forget().map_err(kept)?;
-        match ended {
+        match remote.end().map_err(|error| self.error(error, Phase::Connecting)) {
+            Ok(()) => {}
             // Somebody else was faster.
-            Err(error) if is_over(&error) => Ok(()),
-            ended => ended,
+            Err(error) if is_over(&error) => {}
+            Err(error @ Error::Refused { refusal: Refusal::TooLate, .. }) => {
+                if self.state.is_damaged() {
+                    // All parties have put their lists into the run that the helper has: it is the one in the folder.
+                    self.state.repair().map_err(kept)?;
+                    self.keep_instance(remote)?;
+                }
+                return Err(error);
+            }
+            Err(error) => return Err(error),
         }
+        self.state.give_up().map_err(kept)
     }
 
     /// Whether the run cannot go well any more, so that the others need not wait for it.

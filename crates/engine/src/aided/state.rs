@@ -19,7 +19,6 @@ const INSTANCE: &str = "instance";
 const WRITTEN: &str = "written";
 const FINISHED: &str = "finished";
 const OWNER: &str = "owner";
-const ASIDE: &str = "aside";
 const UNFINISHED: &str = "unfinished";
 
 /// The kinds of slots of which it is remembered what the helper showed, and under which name.
@@ -33,9 +32,9 @@ const LOCK: &str = "vesica-run.lock";
 
 /// Whatever is kept of a run. The first goes first: without it nothing of the run can go on. The last goes last: alone it
 /// says that the run is over.
-const KEPT: [&str; 13] = [
-    MEETING, SHARES, ROWS, INSTANCE, WRITTEN, OWNER, ASIDE, UNFINISHED, SEEN[0].1, SEEN[1].1,
-    SEEN[2].1, SEEN[3].1, FINISHED,
+const KEPT: [&str; 12] = [
+    MEETING, SHARES, ROWS, INSTANCE, WRITTEN, OWNER, UNFINISHED, SEEN[0].1, SEEN[1].1, SEEN[2].1,
+    SEEN[3].1, FINISHED,
 ];
 
 /// Most bytes of a file in the folder.
@@ -72,9 +71,13 @@ impl Memory for State {
     }
 }
 
-/// `None` when the file was cut.
+/// `None` when the file was cut, or holds the zeros that a file system leaves of what it lost.
 fn as_instance(kept: &[u8]) -> Option<Instance> {
-    kept.try_into().ok()
+    kept.try_into().ok().filter(|_| !is_lost(kept))
+}
+
+fn is_lost(kept: &[u8]) -> bool {
+    kept.iter().all(|byte| *byte == 0)
 }
 
 fn has_begun(folder: &Path) -> bool {
@@ -131,17 +134,16 @@ impl State {
         if state.has_begun() {
             if is_of_owner(OWNER)? {
                 // Without it a run that is over would be taken for one that has not begun.
-                state.is_damaged =
-                    state.read(INSTANCE)?.is_some_and(|kept| as_instance(&kept).is_none());
+                state.is_damaged = state.instance()?.is_none();
                 return Ok(state);
             }
             // Whose run it is is not to be read: it can be given up, and nothing else.
-            let is_whole = state.read(OWNER)?.is_some_and(|kept| kept.len() == owner.len());
+            let is_whole =
+                state.read(OWNER)?.is_some_and(|kept| kept.len() == owner.len() && !is_lost(&kept));
             state.is_damaged = !is_whole;
             return if is_whole { Err(StateError::OfAnother) } else { Ok(state) };
         }
-        let was_finished = is_of_owner(FINISHED)? && state.read(ASIDE)?.is_none();
-        state.was_finished = was_finished;
+        state.was_finished = is_of_owner(FINISHED)?;
         state.forget()?;
         Ok(state)
     }
@@ -232,23 +234,20 @@ impl State {
         self.write(FINISHED, &self.owner)
     }
 
-    /// Takes away what a run goes on from, so that nothing of it is used again even if this process ends here;
-    /// [`State::take_back`] undoes it.
-    pub(crate) fn put_aside(&self) -> io::Result<()> {
-        self.rename(MEETING, ASIDE)
-    }
-
-    /// Undoes [`State::put_aside`].
-    pub(crate) fn take_back(&self) -> io::Result<()> {
-        if self.is_damaged {
-            self.write(OWNER, &self.owner)?;
-        }
-        self.rename(ASIDE, MEETING)
+    /// Writes again whose run this is, of a folder that [is damaged](Self::is_damaged).
+    pub(crate) fn repair(&self) -> io::Result<()> {
+        self.write(OWNER, &self.owner)
     }
 
     /// Forgets the run, so that the next one in this folder is a new one.
     pub(crate) fn forget(&self) -> io::Result<()> {
         self.take_away(&KEPT)
+    }
+
+    /// Forgets the run, and first that this party had all it needs of it: that is not to be the last that is known.
+    pub(crate) fn give_up(&self) -> io::Result<()> {
+        self.take_away(&[FINISHED])?;
+        self.forget()
     }
 
     fn take_away(&self, names: &[&str]) -> io::Result<()> {
@@ -257,15 +256,6 @@ impl State {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
-        }
-        File::open(&self.folder)?.sync_all()
-    }
-
-    /// Where there is such a file.
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        match fs::rename(self.folder.join(from), self.folder.join(to)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
         }
         File::open(&self.folder)?.sync_all()
     }
@@ -318,6 +308,14 @@ mod tests {
     use super::*;
 
     const OWN: [u8; 32] = [7; 32];
+
+    /// A run as it is when the helper was reached and the secrets are made.
+    fn begin(folder: &Path) -> State {
+        let state = State::open(folder, OWN).unwrap();
+        state.keep_instance(&[7; 16]).unwrap();
+        state.secrets().unwrap();
+        state
+    }
 
     #[test]
     fn secrets_stay_the_same_until_the_run_is_forgotten() {
@@ -402,27 +400,32 @@ mod tests {
     fn a_folder_that_cannot_be_read_can_be_given_up() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
-        State::open(&folder, OWN).unwrap().secrets().unwrap();
-        for owner in [&[][..], &OWN[..31]] {
-            fs::write(folder.join(OWNER), owner).unwrap();
-            let state = State::open(&folder, OWN).unwrap();
-            assert!(state.is_damaged() && state.has_begun());
+        assert!(!begin(&folder).is_damaged());
+        let damages = || [vec![], vec![7; 15], vec![0; 32], vec![0; 16], vec![7; 31]];
+        for (name, whole) in [(OWNER, OWN.to_vec()), (INSTANCE, vec![7; 16])] {
+            for damaged in damages() {
+                fs::write(folder.join(name), &damaged).unwrap();
+                let state = State::open(&folder, OWN).unwrap();
+                assert!(state.is_damaged() && state.has_begun(), "{name}: {damaged:?}");
+                assert!(name == OWNER || state.instance().unwrap().is_none());
+            }
+            fs::remove_file(folder.join(name)).unwrap();
+            assert!(State::open(&folder, OWN).unwrap().is_damaged(), "no {name}");
+            fs::write(folder.join(name), &whole).unwrap();
+            assert!(!State::open(&folder, OWN).unwrap().is_damaged());
         }
-        fs::remove_file(folder.join(OWNER)).unwrap();
+        for name in [OWNER, INSTANCE] {
+            fs::write(folder.join(name), []).unwrap();
+        }
         let state = State::open(&folder, OWN).unwrap();
-        assert!(state.is_damaged());
-        // One that cannot be ended any more is of the owner, whom the helper knows.
-        state.put_aside().unwrap();
-        state.take_back().unwrap();
+        state.repair().unwrap();
+        state.keep_instance(&[8; 16]).unwrap();
         drop(state);
         let state = State::open(&folder, OWN).unwrap();
-        assert!(!state.is_damaged() && state.has_begun());
-        state.keep_instance(&[7; 16]).unwrap();
-        fs::write(folder.join(INSTANCE), [7; 15]).unwrap();
-        drop(state);
-        let state = State::open(&folder, OWN).unwrap();
-        assert!(state.is_damaged() && state.instance().unwrap().is_none());
-        state.forget().unwrap();
+        assert!(!state.is_damaged() && state.instance().unwrap() == Some([8; 16]));
+        state.keep_finished().unwrap();
+        state.give_up().unwrap();
+        assert!(!state.has_begun() && !state.has_finished().unwrap());
         drop(state);
         assert!(!folder.exists());
     }
@@ -465,26 +468,6 @@ mod tests {
         fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
         state.remove().unwrap();
         assert!(!folder.exists());
-    }
-
-    #[test]
-    fn what_was_put_aside_comes_back_as_it_was_or_never() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("run");
-        let secret = |state: &State| *state.secrets().unwrap().1.expose();
-        let state = State::open(&folder, OWN).unwrap();
-        let first = secret(&state);
-        state.keep_rows(&[3; 32]).unwrap();
-        state.put_aside().unwrap();
-        assert!(!has_begun(&folder));
-        state.take_back().unwrap();
-        assert_eq!(secret(&state), first);
-        assert!(!state.keep_rows(&[4; 32]).unwrap());
-        state.put_aside().unwrap();
-        drop(state);
-        let state = State::open(&folder, OWN).unwrap();
-        state.take_back().unwrap();
-        assert_ne!(secret(&state), first);
     }
 
     #[test]

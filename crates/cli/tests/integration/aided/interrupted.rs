@@ -4,9 +4,18 @@ use super::{assert_results, with_files};
 use crate::aided::scene::{Scene, TERMS, Terms, until, until_told};
 use crate::support::{Running, vesica};
 use nix::sys::signal::Signal;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::process::Stdio;
+use std::num::NonZeroUsize;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use vesica_engine::aided::{AidedAgreement, AidedJob, run_aided};
+use vesica_engine::{Error, Event, Observer};
+use vesica_helper::RemoteEvent;
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
+use vesica_records::{OutputOptions, ReadOptions, Source};
 
 /// Numbers of kinds of slots.
 const HELLO: u8 = 1;
@@ -33,6 +42,15 @@ fn writes(scene: &Scene, running: &Running) -> bool {
         });
         is_unnamed && fs::metadata(entry.path()).is_ok_and(|file| file.len() > 0)
     })
+}
+
+/// The party `a`, which waits for a second alone.
+fn impatient(scene: &Scene) -> Command {
+    let mut command = vesica();
+    command.args(["run", "two.toml", "--key", "a.key", "--input", "a.csv"]);
+    command.args(["--output", "a.out.csv", "--connect", &scene.address, "--wait", "1s"]);
+    command.current_dir(scene.directory());
+    command
 }
 
 #[track_caller]
@@ -199,6 +217,59 @@ fn a_restart_ends_the_run_for_the_others_and_begins_a_new_one() {
     assert_clean(&scene);
 }
 
+/// Interrupts a run as soon as it has joined it.
+struct Interrupts(CancelToken);
+
+impl Observer for Interrupts {
+    fn event(&self, event: &Event<'_>) {
+        if matches!(event, Event::Helper(RemoteEvent::Joined { .. })) {
+            self.0.cancel();
+        }
+    }
+}
+
+/// Until the helper has said that the run is over, an answer may wait there for the secrets in the folder.
+#[test]
+fn a_restart_that_the_helper_has_not_confirmed_leaves_the_run_as_it_was() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let mut a = Running::start(scene.party("two.toml", "a"));
+    until_told(&mut a, "waiting for b");
+    kill(a);
+    // Interrupted when it has reached the helper, and before the helper has ended anything.
+    let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
+    let cancel = CancelToken::new();
+    let wait = Duration::from_secs(20);
+    let endpoint = Endpoint::Connect(scene.address.clone());
+    let job = AidedJob {
+        agreement: AidedAgreement::parse(&scene.read("two.toml")).unwrap(),
+        identity: Identity::load(scene.path("a.key")).unwrap(),
+        source: Source::open(scene.path("a.csv"), &ReadOptions::default()).unwrap(),
+        columns: BTreeMap::new(),
+        output: Some(OutputOptions { path: scene.path("a.out.csv"), force: false }),
+        helper: scene.address.clone(),
+        link: LinkOptions { endpoint, wait, idle: wait, total: None },
+        threads: NonZeroUsize::MIN,
+        memory_bytes: 1 << 28,
+        state: scene.path(folder),
+        restart: true,
+        strict: false,
+    };
+    let observer = Arc::new(Interrupts(cancel.clone()));
+    let ended = run_aided(job, observer, &cancel, |_| ()).unwrap_err();
+    assert!(matches!(ended, Error::Interrupted { .. }), "{ended:?}");
+    assert_eq!(scene.states().len(), 1);
+    let [a, b] = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
+    let a = a.wait();
+    a.assert_code(0);
+    assert!(a.stderr.contains("going on with the run in vesica-run-"), "{a:#?}");
+    b.wait().assert_code(0);
+    assert_results(&scene, &expected);
+    assert_clean(&scene);
+}
+
 #[test]
 fn a_run_that_the_helper_has_forgotten_begins_anew() {
     let scene = Scene::new();
@@ -271,19 +342,7 @@ fn a_party_that_waits_in_vain_gives_up_and_can_go_on() {
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
     scene.agreement("two.toml", &TERMS);
-    let mut command = vesica();
-    command.args([
-        "run",
-        "two.toml",
-        "--key",
-        "a.key",
-        "--input",
-        "a.csv",
-        "--output",
-        "a.out.csv",
-    ]);
-    command.args(["--connect", &scene.address, "--wait", "1s"]).current_dir(scene.directory());
-    Running::start(command).wait().assert_failed(5, "b did not come within 1 s");
+    Running::start(impatient(&scene)).wait().assert_failed(5, "b did not come within 1 s");
     let parties = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
     for running in parties {
         running.wait().assert_code(0);
@@ -297,7 +356,9 @@ fn a_folder_whose_files_are_damaged_is_left_by_a_restart() {
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
     scene.agreement("two.toml", &TERMS);
-    for (file, bytes) in [("owner", &[][..]), ("owner", &[7; 31]), ("instance", &[7; 15])] {
+    for (file, bytes) in
+        [("owner", &[][..]), ("owner", &[7; 31]), ("instance", &[7; 15]), ("instance", &[0; 16])]
+    {
         let mut a = Running::start(scene.party("two.toml", "a"));
         until_told(&mut a, "waiting for b");
         kill(a);
