@@ -116,15 +116,9 @@ pub(crate) fn run(
     let say = |report: &AidedReport| -> Result<(), Failure> {
         teller.finish();
         tracing::info!(wall_s = report.resources.used.wall_s, "done");
-        let told = match args.talk.quiet {
-            true => Ok(()),
-            false => summary::write(args.output.as_deref(), &agreement, report, out),
-        };
-        if let Some(file) = report_file {
-            let text = serde_json::to_string_pretty(report).expect("a report has a JSON form");
-            file.write(&(text + "\n")).map_err(|failure| two_party::unreported(failure, args))?;
-        }
-        told.and_then(|()| Ok(out.flush()?)).map_err(|failure| two_party::untold(failure, args))
+        two_party::announce(args, report, report_file, out, |out| {
+            summary::write(args.output.as_deref(), &agreement, report, out)
+        })
     };
     let result = run_aided(job, observer, &cancel, say);
     let absent = patience.end();

@@ -86,8 +86,8 @@ pub(crate) enum Failure {
     Untold { error: io::Error, result: Option<PathBuf>, report: Option<PathBuf> },
     /// The answer of a run would be printed nowhere: standard output is closed, or the user has asked for quiet.
     NowhereToTell { quiet: bool },
-    /// The report of a run could not be written. The result is elsewhere.
-    Unreported { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf> },
+    /// The report of a run could not be written. The answer is in the result's file, or printed, or lost.
+    Unreported { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf>, is_told: bool },
     /// Rows of the input are at fault.
     Faults(Box<Faults>),
     /// A file of a run would lie in the folder of the run, which is removed.

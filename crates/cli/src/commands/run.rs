@@ -8,6 +8,7 @@ use crate::failure::{Failure, code};
 use crate::logging;
 use crate::messages::counted;
 use crate::progress::{Teller, duration};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -101,16 +102,7 @@ fn two_party(
     let report = result.map_err(|error| Failure::of_engine(error, Some(&endpoint)))?;
 
     tracing::info!(wall_s = report.resources.used.wall_s, "done");
-    // Either may fail on a full disk, and the result is in place whatever they do.
-    let told = match args.talk.quiet {
-        true => Ok(()),
-        false => summary(args, &report, out),
-    };
-    if let Some(file) = report_file {
-        let text = serde_json::to_string_pretty(&report).expect("a report has a JSON form");
-        file.write(&(text + "\n")).map_err(|failure| unreported(failure, args))?;
-    }
-    told.and_then(|()| Ok(out.flush()?)).map_err(|failure| untold(failure, args))?;
+    announce(args, &report, report_file, out, |out| summary(args, &report, out))?;
     Ok(match is_outside(&report) {
         true => ExitCode::from(code::NO_ANSWER),
         false => ExitCode::SUCCESS,
@@ -127,18 +119,34 @@ fn reason(failure: &Failure) -> StopReason {
     }
 }
 
-/// What is said when the report could not be written after a run.
-pub(crate) fn unreported(failure: Failure, args: &RunArgs) -> Failure {
-    match failure {
-        Failure::Unwritable { path, kind, .. } => {
-            Failure::Unreported { path, kind, result: args.output.clone() }
-        }
-        failure => failure,
+/// Prints the summary and writes the report. Either may fail on a full disk, and does not stop the other: the result
+/// is in place already.
+pub(crate) fn announce<W: Write>(
+    args: &RunArgs,
+    report: &impl Serialize,
+    report_file: Option<Pending>,
+    out: &mut W,
+    summary: impl FnOnce(&mut W) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let told = match args.talk.quiet {
+        true => Ok(()),
+        false => summary(out).and_then(|()| Ok(out.flush()?)),
+    };
+    if let Some(file) = report_file {
+        let text = serde_json::to_string_pretty(report).expect("a report has a JSON form");
+        let is_told = !args.talk.quiet && told.is_ok();
+        file.write(&(text + "\n")).map_err(|failure| match failure {
+            Failure::Unwritable { path, kind, .. } => {
+                Failure::Unreported { path, kind, result: args.output.clone(), is_told }
+            }
+            failure => failure,
+        })?;
     }
+    told.map_err(|failure| untold(failure, args))
 }
 
 /// What is said when standard output could not be written after a run.
-pub(crate) fn untold(failure: Failure, args: &RunArgs) -> Failure {
+fn untold(failure: Failure, args: &RunArgs) -> Failure {
     match failure {
         // Who closed a pipe did not want to know.
         Failure::Stdout(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -233,14 +233,17 @@ pub(crate) fn of(failure: &Failure) -> Message {
             "--quiet prints no answer, and no file is given for it: the answer would be lost",
             "add --output FILE or --report FILE, or leave out --quiet",
         ),
-        Failure::Unreported { path, kind, result } => Message::here(
+        Failure::Unreported { path, kind, result, is_told } => Message::here(
             format!("the report file {} cannot be written: {}", path.display(), files::cause(*kind)),
-            match result {
-                Some(result) => format!(
+            match (result, is_told) {
+                (Some(result), _) => format!(
                     "the run is over, and its result is in place in {}; only the report is lost",
                     result.display()
                 ),
-                None => "the run is over; only the report is lost".to_owned(),
+                (None, true) => "the run is over; only the report is lost".to_owned(),
+                (None, false) => {
+                    "the run is over, and its answer is lost with the report; run it again".to_owned()
+                }
             },
         ),
         Failure::Faults(faults) => input::faults(faults),

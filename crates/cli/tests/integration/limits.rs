@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
-use support::{LIMIT, Place, Running, TERMS, free_port, people};
+use support::{LIMIT, Place, Running, TERMS, Terms, free_port, people};
 
 fn place(rows: u64) -> Place {
     let place = Place::new();
@@ -66,6 +66,25 @@ fn a_report_that_cannot_be_written_leaves_the_result_and_says_so() {
     two.wait().assert_code(0);
     assert_eq!(place.read("out.csv"), people(10..20));
     assert!(!place.path("report.json").exists());
+}
+
+#[test]
+fn a_figure_that_was_printed_is_not_lost_with_the_report() {
+    for (quiet, told) in [(false, "only the report is lost"), (true, "its answer is lost")] {
+        let place = place(20);
+        place.agreement("agreement.toml", &Terms { operation: "cardinality", ..TERMS });
+        let address = address();
+        let mut one = place.run("agreement.toml", "one", "one.csv", None);
+        one.args(["--listen", &address]).arg("--report").arg(place.path("report.json"));
+        one.args(quiet.then_some("--quiet"));
+        let mut two = place.run("agreement.toml", "two", "two.csv", None);
+        two.args(["--connect", &address]);
+        let (one, two) = (limited("-f 1", &one), Running::start(two));
+        let one = one.wait();
+        one.assert_failed(3, told);
+        assert_eq!(one.stdout.contains("10"), !quiet, "{one:#?}");
+        two.wait().assert_code(0);
+    }
 }
 
 #[test]
