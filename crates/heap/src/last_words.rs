@@ -1,10 +1,10 @@
 //! The end of a program without memory: nothing here allocates.
 
 use nix::errno::Errno;
-use nix::unistd;
+use nix::{libc, unistd};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::Duration;
 
 /// What a program says on standard error when the system gives it no more memory, and how it ends.
@@ -16,15 +16,19 @@ pub struct LastWords {
     pub exit_code: u8,
 }
 
-static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+/// Null, or what lives as long as the program. Not a lock: on some systems the first use of one allocates.
+static LAST_WORDS: AtomicPtr<LastWords> = AtomicPtr::new(ptr::null_mut());
+
+/// How long a pipe that is full is waited for, in milliseconds.
+const PATIENCE_MS: i32 = 1000;
 
 thread_local! {
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets what is said from now on, in place of what the allocator was made with.
+/// Sets what is said from now on, in place of what the allocator was made with. Each call leaks its words.
 pub fn set_last_words(words: LastWords) {
-    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    LAST_WORDS.store(Box::leak(Box::new(words)), Ordering::Release);
 }
 
 /// What `reserve` gives. An allocation that fails in it, on this thread, is told to its caller and does not end the
@@ -49,15 +53,16 @@ pub(crate) fn say_and_leave(first: LastWords) {
     if MAY_FAIL.get() {
         return;
     }
-    let words = *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    let words = words.unwrap_or(first);
+    // SAFETY: null, or leaked by `set_last_words` and never written again.
+    let words = unsafe { LAST_WORDS.load(Ordering::Acquire).as_ref() };
+    let words = words.copied().unwrap_or(first);
     // Once is enough when several threads find no memory; the first one ends the others.
     while LEAVING.swap(true, Ordering::SeqCst) {
         std::thread::sleep(Duration::from_secs(1));
     }
     // Straight to the descriptor: another thread may hold the lock of `stderr`.
     let mut rest = words.text.as_bytes();
-    while !rest.is_empty() {
+    while !rest.is_empty() && is_writable() {
         match unistd::write(std::io::stderr(), rest) {
             Ok(written @ 1..) => rest = rest.get(written..).unwrap_or_default(),
             Err(Errno::EINTR) => {}
@@ -65,5 +70,12 @@ pub(crate) fn say_and_leave(first: LastWords) {
         }
     }
     // SAFETY: it takes any number and does not return. `std::process::exit` would run code that needs memory.
-    unsafe { nix::libc::_exit(words.exit_code.into()) }
+    unsafe { libc::_exit(words.exit_code.into()) }
+}
+
+/// Whether standard error takes bytes, within a second: nobody may read the pipe that it is.
+fn is_writable() -> bool {
+    let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: one descriptor, as is said.
+    unsafe { libc::poll(&raw mut stderr, 1, PATIENCE_MS) == 1 }
 }

@@ -1,5 +1,7 @@
 //! What a program says that gets no memory.
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use std::io::Write;
 use std::process::Command;
 use vesica_heap::{Heap, LastWords, may_fail, set_last_words};
 
@@ -45,6 +47,22 @@ fn a_program_without_memory() {
         }),
         other => panic!("{other}"),
     }
+}
+
+/// Nobody reads what it says, and the pipe is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_whose_words_nobody_takes_ends_all_the_same() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let flags = |flags| fcntl(&writer, FcntlArg::F_SETFL(flags)).unwrap();
+    flags(OFlag::O_NONBLOCK);
+    while (&writer).write(&[b'.'; 4096]).is_ok() {}
+    while (&writer).write(b".").is_ok() {}
+    flags(OFlag::empty());
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "a_program_without_memory", "--nocapture"]).env(END, "threads");
+    assert_eq!(child.stderr(writer).status().unwrap().code(), Some(3));
+    drop(reader);
 }
 
 fn end_by(what: &str) -> (Option<i32>, String) {
