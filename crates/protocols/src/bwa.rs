@@ -25,6 +25,7 @@
 //! * Alone it lets a party that brings the whole domain learn the other set, as the paper says. Bounds
 //!   are the remedy between parties that follow the protocol; nothing checks a vector.
 
+use crate::assumptions;
 use crate::catalogue::{
     BoundsKept, Compared, Operation, Parameter, Protocol, Security, UsableSetLen,
 };
@@ -48,7 +49,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "BWA: bit vectors of a small domain, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 3 and 6",
     security: Security::SemiHonest,
-    assumption: "silent transfers (LPN); AES as an ideal cipher",
+    assumption: assumptions::SILENT_TRANSFERS,
     operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",

@@ -32,6 +32,7 @@
 //!   of the gates at 2^20.
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, value_bits};
 use crate::{Input, Output, Traffic};
@@ -56,7 +57,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "Circuit-Phasing, on shares",
     source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, section 5",
     security: Security::SemiHonest,
-    assumption: "silent transfers (LPN); AES as an ideal cipher",
+    assumption: assumptions::SILENT_TRANSFERS,
     operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",

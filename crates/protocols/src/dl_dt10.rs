@@ -76,7 +76,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "PSI from one-more Diffie–Hellman, 2048 bits",
     source: "De Cristofaro, Tsudik, Financial Cryptography 2010 (ePrint 2009/491), from one-more gap Diffie–Hellman",
     security: Security::SemiHonest,
-    assumption: "one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe2048; random oracle",
+    assumption: "one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe2048, of 112-bit security; random oracle",
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",

@@ -47,6 +47,7 @@ pub use plan::{Mode, bytes};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Operation, Parameter, Protocol, Security};
 
 const LEARNED_BY_SENDER: &str = "the size of the receiver's set";
@@ -58,7 +59,7 @@ pub(crate) const SILENT_ROW: Protocol = Protocol {
     name: "garbled Bloom filter, silent transfers",
     source: "Dong, Chen, Wen, ACM CCS 2013, §4, with distinct indices",
     security: Security::SemiHonest,
-    assumption: "regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
+    assumption: assumptions::SILENT_TRANSFERS,
     operations: &[Operation::Intersection],
     sender_learns: LEARNED_BY_SENDER,
     receiver_learns: LEARNED_BY_RECEIVER,
@@ -106,7 +107,7 @@ pub(crate) const IKNP_ROW: Protocol = Protocol {
     id: "gbf_iknp",
     name: "garbled Bloom filter, IKNP transfers",
     source: "Dong, Chen, Wen, ACM CCS 2013, §4, with distinct indices; Ishai, Kilian, Nissim, Petrank, CRYPTO 2003",
-    assumption: "gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
+    assumption: assumptions::TRANSFERS,
     flights: |_| 3,
     bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; IKNP(m) = 127·m bits and a setup; m, tags and ℓ as in gbf",
     bytes: |params| bytes(Mode::Iknp, params),

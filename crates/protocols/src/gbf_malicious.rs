@@ -62,6 +62,7 @@ pub use plan::{MAX_RECEIVER_LEN, Sizes, bytes, usable_set_len};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use vesica_core::SessionId;
 use vesica_core::hash::derive;
@@ -78,7 +79,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "Bloom filter with cut and choose, malicious",
     source: "Rindal, Rosulek, EUROCRYPT 2017 (ePrint 2016/746), after Dong, Chen, Wen, ACM CCS 2013",
     security: Security::Malicious,
-    assumption: "regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
+    assumption: assumptions::SILENT_TRANSFERS,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",

@@ -64,6 +64,7 @@ mod receiver;
 mod sender;
 mod transfers;
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_distinct;
 use crate::{Input, Party, Shares};
@@ -294,15 +295,12 @@ const PARTS_SHORT: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n
 
 const PARTS_PAPER: &str = "characteristic(n_x, n_y) = KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, 16 bytes each and padded 2.3 times + (128 + 4·ℓ)/8·switches + ℓ/8·1.32·n_x + KKRT16 of n_x instances + (41 + ⌈log n_x⌉)/8·n_x; ℓ = 41 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
 
-const ASSUMPTION_PAPER: &str =
-    "gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher";
-
 pub(crate) const CARDINALITY_ROW: Protocol = Protocol {
     id: "gmrss21_cardinality",
     name: "Cardinality by oblivious switching",
     source: SOURCE,
     security: Security::SemiHonest,
-    assumption: "gap Diffie–Hellman in Ristretto255; learning parity with noise; random oracle, ideal cipher",
+    assumption: assumptions::SILENT_AND_VOLE,
     operations: &[Operation::Cardinality],
     sender_learns: "the size of the receiver's set; with bounds, whether the number of common items is inside",
     receiver_learns: "how many items are common; the size of the sender's set",
@@ -397,6 +395,7 @@ pub(crate) const VALUES_ROW: Protocol = Protocol {
 
 pub(crate) const PRIVATE_ID_ROW: Protocol = Protocol {
     id: "gmrss21_private_id",
+    assumption: assumptions::SILENT_AND_ALL_VOLE,
     name: "Private ids by sloppy OPRFs and oblivious switching",
     operations: &[Operation::PrivateId],
     sender_learns: "a random identifier of each of its items and those of the union, and so how many items are common; the size of the receiver's set",
@@ -417,7 +416,7 @@ pub(crate) const PRIVATE_ID_PAPER_ROW: Protocol = Protocol {
     id: "gmrss21_private_id_paper",
     name: "Private ids by oblivious switching, as published",
     source: SOURCE_PAPER,
-    assumption: ASSUMPTION_PAPER,
+    assumption: assumptions::CODED_TRANSFERS_AND_CIPHER,
     bytes_formula: "KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, and the same with n_x and n_y exchanged; characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     flights: |params| flights(SLOPPY_PAPER, params),
     bytes: |params| bytes(SLOPPY_PAPER, params),
@@ -431,6 +430,7 @@ pub(crate) const PRIVATE_ID_PAPER_ROW: Protocol = Protocol {
 
 pub(crate) const PRIVATE_ID_OPRF_ROW: Protocol = Protocol {
     id: "private_id_oprf",
+    assumption: assumptions::SILENT_AND_VOLE,
     name: "Private ids by two VOLE OPRFs and oblivious switching",
     source: "identifiers by the OPRF of Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320), in both directions; their union by Garimella et al., PKC 2021",
     flights: |params| flights(WHOLE, params),
@@ -460,6 +460,7 @@ pub(crate) const UNION_SHORT_ROW: Protocol = Protocol {
 
 pub(crate) const PRIVATE_ID_SHORT_ROW: Protocol = Protocol {
     id: "private_id_low_communication",
+    assumption: assumptions::SILENT_AND_ALL_VOLE,
     name: "Private ids by two VOLE OPRFs, comparison and oblivious switching",
     bytes_formula: "OPRF of n_x + OPRF of n_y; characteristic(n_x, n_y) as in cardinality_low_communication + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     flights: |params| flights(SHORT_IDS, params),
@@ -475,6 +476,7 @@ pub(crate) const PRIVATE_ID_SHORT_ROW: Protocol = Protocol {
 const fn low_communication(row: Protocol, formula: &'static str) -> Protocol {
     Protocol {
         source: SOURCE_SHORT,
+        assumption: assumptions::SILENT_AND_SUBFIELD_VOLE,
         bytes_formula: formula,
         flights: |params| flights(SHORT, params),
         bytes: |params| bytes(SHORT, params),
@@ -490,7 +492,7 @@ const fn low_communication(row: Protocol, formula: &'static str) -> Protocol {
 const fn as_published(row: Protocol, formula: &'static str) -> Protocol {
     Protocol {
         source: SOURCE_PAPER,
-        assumption: ASSUMPTION_PAPER,
+        assumption: assumptions::CODED_TRANSFERS_AND_CIPHER,
         bytes_formula: formula,
         flights: |params| flights(PAPER, params),
         bytes: |params| bytes(PAPER, params),

@@ -41,6 +41,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
@@ -83,7 +84,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "PSI from a batched OPRF",
     source: "Kolesnikov, Kumaresan, Rosulek, Trieu, ACM CCS 2016 (ePrint 2016/799), without a stash",
     security: Security::SemiHonest,
-    assumption: "gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher",
+    assumption: assumptions::CODED_TRANSFERS_AND_CIPHER,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",

@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod assumptions;
 mod bwa;
 pub mod catalogue;
 mod circuit_phasing;

@@ -52,6 +52,7 @@ mod receiver;
 mod sender;
 
 use crate::answer;
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use plan::Plan;
 use vesica_core::PsiParams;
@@ -68,7 +69,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "OT-Phasing",
     source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6, with the index of the hash function (Lambæk, ePrint 2016/665); no stash",
     security: Security::SemiHonest,
-    assumption: "gap Diffie–Hellman in Ristretto255; random oracle, AES pseudorandom",
+    assumption: assumptions::CODED_TRANSFERS,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
@@ -88,7 +89,7 @@ pub(crate) const ROW: Protocol = Protocol {
         Parameter {
             name: "hash table",
             value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; or 2-way where n_y ≪ n_x; failure below 2^-40",
-            source: "Demmler, Rindal, Rosulek, Trieu, PoPETs 2018; docs/protocols/ot_phasing.md",
+            source: "Demmler, Rindal, Rosulek, Trieu, PoPETs 2018; docs/protocols/phasing.md",
         },
         CODE,
         TAGS,

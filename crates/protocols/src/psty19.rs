@@ -30,6 +30,7 @@
 //! * The hint is a key-value store in place of polynomials, and the OPRF one with a single key; both are shorter.
 //! * Nothing tells the number of matches where it is not asked for: neither party holds more than shares of e.
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Gmw, positions_of_flags, value_bits};
 use crate::{Input, Output, Traffic};
@@ -52,7 +53,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "Circuit PSI by a programmable OPRF, on shares",
     source: "Pinkas, Schneider, Tkachenko, Yanai, EUROCRYPT 2019, with the OPRF of Raghuraman, Rindal, ACM CCS 2022",
     security: Security::SemiHonest,
-    assumption: "gap Diffie–Hellman in Ristretto255; learning parity with noise; AES as an ideal cipher",
+    assumption: assumptions::SILENT_AND_VOLE,
     operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",

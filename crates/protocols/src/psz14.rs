@@ -44,6 +44,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::{check_item_bits, check_set_len};
 use crate::{Output, Party, answer, sorted_tags};
@@ -64,7 +65,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "OT-PSI of Pinkas, Schneider and Zohner",
     source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §3.5",
     security: Security::SemiHonest,
-    assumption: "gap Diffie–Hellman in Ristretto255; random oracle, AES pseudorandom",
+    assumption: assumptions::CODED_TRANSFERS,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",

@@ -32,6 +32,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{
     self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, told, value_bits,
@@ -72,7 +73,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "PWC: pairwise comparisons, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 4 and 6",
     security: Security::SemiHonest,
-    assumption: "silent transfers (LPN); AES as an ideal cipher",
+    assumption: assumptions::SILENT_TRANSFERS,
     operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",

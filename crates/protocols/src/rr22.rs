@@ -38,6 +38,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
@@ -59,7 +60,7 @@ pub(crate) const FAST_ROW: Protocol = Protocol {
     name: "VOLE-PSI, fast",
     source: "Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320), semi-honest, fast mode",
     security: Security::SemiHonest,
-    assumption: "regular learning parity with noise over GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
+    assumption: assumptions::VOLE,
     operations: &[Operation::Intersection],
     sender_learns: LEARNED_BY_SENDER,
     receiver_learns: LEARNED_BY_RECEIVER,
@@ -93,7 +94,7 @@ pub(crate) const LOW_COMMUNICATION_ROW: Protocol = Protocol {
     id: "rr22_low_communication",
     name: "VOLE-PSI, low communication",
     source: "Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320), semi-honest, with the store of Bienstock, Patel, Seo, Yeo, USENIX Security 2023",
-    assumption: "regular learning parity with noise over GF(2^16); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
+    assumption: assumptions::SUBFIELD_VOLE,
     bytes_formula: "VOLE(m) + 32 + ⌈ℓ/16⌉·2·m + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; m ≈ 1.04·n_y slots of the random-band store; tags and ℓ as in rr22",
     bytes: |params| bytes(Mode::LowCommunication, params),
     seconds: |params| seconds(Mode::LowCommunication, params),

@@ -57,6 +57,7 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+use crate::assumptions;
 use crate::catalogue::{
     BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, UsableSetLen,
 };
@@ -90,7 +91,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "VOLE-PSI, malicious",
     source: "Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320); Rindal, Schoppmann, EUROCRYPT 2021, Figure 4",
     security: Security::Malicious,
-    assumption: "regular learning parity with noise over GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher",
+    assumption: assumptions::VOLE,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",

@@ -73,7 +73,7 @@ pub(crate) const ROW: Protocol = Protocol {
     name: "Blind-RSA PSI, 2048 bits",
     source: "De Cristofaro, Tsudik, Financial Cryptography 2010 (ePrint 2009/491), from blind RSA signatures",
     security: Security::SemiHonest,
-    assumption: "one-more RSA inversion for 2048 bits; random oracle",
+    assumption: "one-more RSA inversion for 2048 bits, of 112-bit security; random oracle",
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",

@@ -42,6 +42,7 @@ mod shuffle;
 mod tests;
 
 use self::shuffle::{Homomorphic, Own, Shuffle, Sorted, Waksman};
+use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{self, Circuit, Engine, Gmw, Yao};
 use crate::{Input, Output, Traffic};
@@ -61,7 +62,7 @@ pub(crate) const WAKSMAN_ROW: Protocol = Protocol {
     name: "SCS: sort, compare, shuffle by a Waksman network, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.3 and 6",
     security: Security::SemiHonest,
-    assumption: "silent transfers (LPN); AES as an ideal cipher",
+    assumption: assumptions::SILENT_TRANSFERS,
     operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
@@ -124,7 +125,7 @@ pub(crate) const HE_ROW: Protocol = Protocol {
     id: "scs_he",
     name: "SCS: sort, compare, homomorphic shuffle, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
-    assumption: "silent transfers (LPN); AES as an ideal cipher; decisional composite residuosity at 2048 bits",
+    assumption: assumptions::SILENT_AND_PAILLIER_2048,
     flights: he_flights::<false, Yao>,
     bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Yao>,
@@ -141,7 +142,7 @@ pub(crate) const HE_ROW: Protocol = Protocol {
 pub(crate) const HE_3072_ROW: Protocol = Protocol {
     id: "scs_he_3072",
     name: "SCS: sort, compare, homomorphic shuffle with keys of 3072 bits, garbled",
-    assumption: "silent transfers (LPN); AES as an ideal cipher; decisional composite residuosity at 3072 bits",
+    assumption: assumptions::SILENT_AND_PAILLIER_3072,
     flights: he_flights::<true, Yao>,
     bytes_formula: "as scs_he; 768 for each of n + n/slots ciphertexts",
     bytes: computed::bytes::<Scs<Homomorphic<true>>, Yao>,
