@@ -7,7 +7,7 @@ use crate::progress::{Meter, Progress};
 use crate::rows::{Row, TextRow};
 use crate::second_pass::{Copying, Wanted, Written, write_wanted};
 use crate::source::Source;
-use arrow::buffer::BooleanBuffer;
+use arrow_buffer::BooleanBuffer;
 use std::ops::ControlFlow;
 
 /// Writes the rows of `source` whose bit is set, with all columns, in the order of the input. Row r,

@@ -7,7 +7,7 @@ use super::table::{Table, parquet_error};
 use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
 use crate::rows::Row;
 use crate::source::Source;
-use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,

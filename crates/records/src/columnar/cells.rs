@@ -14,13 +14,26 @@
 //! | dictionary | that of its values |
 //! | null | empty |
 
-use arrow::array::{
-    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeStringArray, StringArray,
-    StringBuilder, StringViewArray,
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions::{
+    as_datetime, date32_to_datetime, time32ms_to_time, time32s_to_time, time64ns_to_time,
+    time64us_to_time,
 };
-use arrow::compute::{CastOptions, cast, cast_with_options};
-use arrow::datatypes::{DataType, TimeUnit};
-use arrow::error::ArrowError;
+use arrow_array::types::{
+    ArrowTimestampType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, FixedSizeBinaryArray, LargeStringArray, StringArray,
+    StringViewArray,
+};
+use arrow_schema::{DataType, TimeUnit};
+use arrow_select::take::take;
+use std::fmt::{Display, Write};
 
 /// A column of cells in text form.
 pub(crate) enum TextColumn {
@@ -40,37 +53,29 @@ pub(crate) enum NoText {
 impl TextColumn {
     /// The text form of an array whose type [`has_text_form`].
     pub(crate) fn new(array: &ArrayRef) -> Result<Self, NoText> {
-        let damaged = |_: ArrowError| NoText::Damaged;
-        let any = array.as_any();
+        let plain = |text: Option<StringArray>| text.map(TextColumn::Plain).ok_or(NoText::Damaged);
         match array.data_type() {
             DataType::Utf8View => {
-                any.downcast_ref().cloned().map(TextColumn::View).ok_or(NoText::Damaged)
+                array.as_string_view_opt().cloned().map(TextColumn::View).ok_or(NoText::Damaged)
             }
-            DataType::Utf8 => {
-                any.downcast_ref().cloned().map(TextColumn::Plain).ok_or(NoText::Damaged)
-            }
+            DataType::Utf8 => plain(array.as_string_opt().cloned()),
             DataType::LargeUtf8 => {
-                any.downcast_ref().cloned().map(TextColumn::Large).ok_or(NoText::Damaged)
+                array.as_string_opt().cloned().map(TextColumn::Large).ok_or(NoText::Damaged)
             }
-            DataType::Binary => utf8(any.downcast_ref().ok_or(NoText::Damaged)?),
-            DataType::LargeBinary | DataType::BinaryView => {
-                Self::new(&cast(array, &DataType::Binary).map_err(damaged)?)
+            DataType::Binary => utf8(array.as_binary_opt::<i32>().ok_or(NoText::Damaged)?.iter()),
+            DataType::LargeBinary => {
+                utf8(array.as_binary_opt::<i64>().ok_or(NoText::Damaged)?.iter())
             }
+            DataType::BinaryView => utf8(array.as_binary_view_opt().ok_or(NoText::Damaged)?.iter()),
             DataType::FixedSizeBinary(_) => {
-                Ok(hexadecimal(any.downcast_ref().ok_or(NoText::Damaged)?))
+                Ok(hexadecimal(array.as_fixed_size_binary_opt().ok_or(NoText::Damaged)?))
             }
-            DataType::Date64 => Self::new(&cast(array, &DataType::Date32).map_err(damaged)?),
-            DataType::Timestamp(unit, Some(zone)) if &**zone != UTC => {
-                let utc = DataType::Timestamp(*unit, Some(UTC.into()));
-                Self::new(&cast(array, &utc).map_err(damaged)?)
+            DataType::Dictionary(..) => {
+                let array = array.as_any_dictionary_opt().ok_or(NoText::Damaged)?;
+                let values = take(array.values(), array.keys(), None);
+                Self::new(&values.map_err(|_| NoText::Damaged)?)
             }
-            DataType::Dictionary(_, values) => Self::new(&cast(array, values).map_err(damaged)?),
-            _ => {
-                // A failed cast must be an error, not a null.
-                let options = CastOptions { safe: false, ..CastOptions::default() };
-                let text = cast_with_options(array, &DataType::Utf8, &options).map_err(damaged)?;
-                Self::new(&text)
-            }
+            _ => plain(text(array)),
         }
     }
 
@@ -86,18 +91,109 @@ impl TextColumn {
     }
 }
 
-const UTC: &str = "+00:00";
+/// The text form of what is neither text nor bytes; `None` when a value contradicts its type.
+fn text(array: &ArrayRef) -> Option<StringArray> {
+    match array.data_type() {
+        DataType::Null => Some(StringArray::new_null(array.len())),
+        DataType::Boolean => Some(
+            array.as_boolean_opt()?.iter().map(|value| value.map(|is| is.to_string())).collect(),
+        ),
+        DataType::Int8 => show::<Int8Type, _>(array, Some),
+        DataType::Int16 => show::<Int16Type, _>(array, Some),
+        DataType::Int32 => show::<Int32Type, _>(array, Some),
+        DataType::Int64 => show::<Int64Type, _>(array, Some),
+        DataType::UInt8 => show::<UInt8Type, _>(array, Some),
+        DataType::UInt16 => show::<UInt16Type, _>(array, Some),
+        DataType::UInt32 => show::<UInt32Type, _>(array, Some),
+        DataType::UInt64 => show::<UInt64Type, _>(array, Some),
+        DataType::Float16 => show::<Float16Type, _>(array, Some),
+        DataType::Float32 => show::<Float32Type, _>(array, |value| Some(shortest(value))),
+        DataType::Float64 => show::<Float64Type, _>(array, |value| Some(shortest(value))),
+        DataType::Decimal32(..) => decimals::<Decimal32Type>(array),
+        DataType::Decimal64(..) => decimals::<Decimal64Type>(array),
+        DataType::Decimal128(..) => decimals::<Decimal128Type>(array),
+        DataType::Decimal256(..) => decimals::<Decimal256Type>(array),
+        DataType::Date32 => show::<Date32Type, _>(array, day),
+        DataType::Date64 => {
+            show::<Date64Type, _>(array, |millis| day(i32::try_from(millis / DAY_MILLIS).ok()?))
+        }
+        DataType::Time32(TimeUnit::Second) => show::<Time32SecondType, _>(array, |value| {
+            Some(format!("{:?}", time32s_to_time(value)?))
+        }),
+        DataType::Time32(TimeUnit::Millisecond) => {
+            show::<Time32MillisecondType, _>(array, |value| {
+                Some(format!("{:?}", time32ms_to_time(value)?))
+            })
+        }
+        DataType::Time64(TimeUnit::Microsecond) => {
+            show::<Time64MicrosecondType, _>(array, |value| {
+                Some(format!("{:?}", time64us_to_time(value)?))
+            })
+        }
+        DataType::Time64(TimeUnit::Nanosecond) => show::<Time64NanosecondType, _>(array, |value| {
+            Some(format!("{:?}", time64ns_to_time(value)?))
+        }),
+        DataType::Timestamp(unit, zone) => {
+            // Whatever the zone, the value counts from 1970 in UTC.
+            let zone = if zone.is_some() { "Z" } else { "" };
+            match unit {
+                TimeUnit::Second => moments::<TimestampSecondType>(array, zone),
+                TimeUnit::Millisecond => moments::<TimestampMillisecondType>(array, zone),
+                TimeUnit::Microsecond => moments::<TimestampMicrosecondType>(array, zone),
+                TimeUnit::Nanosecond => moments::<TimestampNanosecondType>(array, zone),
+            }
+        }
+        _ => None,
+    }
+}
 
-fn utf8(array: &BinaryArray) -> Result<TextColumn, NoText> {
-    let mut text = StringBuilder::with_capacity(array.len(), array.value_data().len());
-    for row in 0..array.len() {
-        if array.is_null(row) {
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// Each value as `show` gives it; `None` when that is `None` for one.
+fn show<T: ArrowPrimitiveType, D: Display>(
+    array: &ArrayRef,
+    show: impl Fn(T::Native) -> Option<D>,
+) -> Option<StringArray> {
+    const GUESS: usize = 10;
+    let array = array.as_primitive_opt::<T>()?;
+    let mut text = StringBuilder::with_capacity(array.len(), GUESS * array.len());
+    for value in array {
+        let Some(value) = value else {
             text.append_null();
             continue;
-        }
-        match std::str::from_utf8(array.value(row)) {
-            Ok(value) => text.append_value(value),
-            Err(error) => return Err(NoText::NotUtf8 { row, byte: error.valid_up_to() }),
+        };
+        write!(text, "{}", show(value)?).ok()?;
+        // What was written is the value.
+        text.append_value("");
+    }
+    Some(text.finish())
+}
+
+fn shortest(value: impl ryu::Float) -> String {
+    ryu::Buffer::new().format(value).to_owned()
+}
+
+fn decimals<T: DecimalType>(array: &ArrayRef) -> Option<StringArray> {
+    let typed = array.as_primitive_opt::<T>()?;
+    let (precision, scale) = (typed.precision(), typed.scale());
+    show::<T, _>(array, |value| Some(T::format_decimal(value, precision, scale)))
+}
+
+fn day(days: i32) -> Option<String> {
+    Some(format!("{:?}", date32_to_datetime(days)?.date()))
+}
+
+fn moments<T: ArrowTimestampType>(array: &ArrayRef, zone: &str) -> Option<StringArray> {
+    show::<T, _>(array, |value| Some(format!("{:?}{zone}", as_datetime::<T>(value)?)))
+}
+
+fn utf8<'a>(cells: impl Iterator<Item = Option<&'a [u8]>>) -> Result<TextColumn, NoText> {
+    let mut text = StringBuilder::new();
+    for (row, cell) in cells.enumerate() {
+        match cell.map(std::str::from_utf8) {
+            None => text.append_null(),
+            Some(Ok(value)) => text.append_value(value),
+            Some(Err(error)) => return Err(NoText::NotUtf8 { row, byte: error.valid_up_to() }),
         }
     }
     Ok(TextColumn::Plain(text.finish()))
@@ -174,5 +270,143 @@ pub(crate) fn can_be_key(data_type: &DataType) -> bool {
                         | DataType::Decimal256(..)
                 )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::types::Int8Type as KeyType;
+    use arrow_array::{
+        BinaryViewArray, BooleanArray, Date32Array, Date64Array, Decimal32Array, Decimal64Array,
+        Decimal128Array, Decimal256Array, DictionaryArray, Float32Array, Float64Array, Int8Array,
+        Int16Array, Int32Array, Int64Array, LargeBinaryArray, NullArray, Time32MillisecondArray,
+        Time64MicrosecondArray, Time64NanosecondArray, TimestampMillisecondArray,
+        TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt16Array, UInt32Array,
+    };
+    use arrow_buffer::i256;
+    use std::sync::Arc;
+
+    fn texts(array: &ArrayRef) -> Option<Vec<String>> {
+        let column = TextColumn::new(array).ok()?;
+        let cell = |row| String::from_utf8(column.cell(row).to_vec()).unwrap();
+        Some((0..array.len()).map(cell).collect())
+    }
+
+    #[test]
+    fn every_type_has_its_text_up_to_its_ends() {
+        let hours = 3_600_000;
+        let cases: Vec<(ArrayRef, &[&str])> = vec![
+            (Arc::new(NullArray::new(2)), &["", ""]),
+            (Arc::new(BooleanArray::from(vec![Some(true), None])), &["true", ""]),
+            (Arc::new(Int8Array::from(vec![i8::MIN, 0, i8::MAX])), &["-128", "0", "127"]),
+            (Arc::new(Int16Array::from(vec![i16::MIN])), &["-32768"]),
+            (Arc::new(Int32Array::from(vec![i32::MIN])), &["-2147483648"]),
+            (Arc::new(Int64Array::from(vec![i64::MIN])), &["-9223372036854775808"]),
+            (Arc::new(UInt8Array::from(vec![u8::MAX])), &["255"]),
+            (Arc::new(UInt16Array::from(vec![u16::MAX])), &["65535"]),
+            (Arc::new(UInt32Array::from(vec![u32::MAX])), &["4294967295"]),
+            (
+                Arc::new(Float32Array::from(vec![1.0, 0.1, 1e10, -0.0, f32::NAN, f32::INFINITY])),
+                &["1.0", "0.1", "10000000000.0", "-0.0", "NaN", "inf"],
+            ),
+            (
+                Arc::new(Float64Array::from(vec![1e15, 1e16, 1e-5, 1e-6, 5e-324, f64::MAX])),
+                &[
+                    "1000000000000000.0",
+                    "1e16",
+                    "0.00001",
+                    "1e-6",
+                    "5e-324",
+                    "1.7976931348623157e308",
+                ],
+            ),
+            (
+                Arc::new(Decimal32Array::from(vec![-5]).with_precision_and_scale(9, 2).unwrap()),
+                &["-0.05"],
+            ),
+            (
+                Arc::new(Decimal64Array::from(vec![12]).with_precision_and_scale(18, 0).unwrap()),
+                &["12"],
+            ),
+            (
+                Arc::new(Decimal128Array::from(vec![12]).with_precision_and_scale(9, -2).unwrap()),
+                &["1200"],
+            ),
+            (
+                Arc::new(
+                    Decimal256Array::from(vec![i256::from_i128(-1230)])
+                        .with_precision_and_scale(76, 2)
+                        .unwrap(),
+                ),
+                &["-12.30"],
+            ),
+            (
+                Arc::new(Date32Array::from(vec![-719_529, -1, 2_932_897])),
+                &["-0001-12-31", "1969-12-31", "+10000-01-01"],
+            ),
+            (
+                Arc::new(Date64Array::from(vec![-DAY_MILLIS, DAY_MILLIS])),
+                &["1969-12-31", "1970-01-02"],
+            ),
+            (
+                Arc::new(Time32MillisecondArray::from(vec![hours, hours + 1])),
+                &["01:00:00", "01:00:00.001"],
+            ),
+            (Arc::new(Time64MicrosecondArray::from(vec![1])), &["00:00:00.000001"]),
+            (
+                Arc::new(Time64NanosecondArray::from(vec![1, 1_000_000])),
+                &["00:00:00.000000001", "00:00:00.001"],
+            ),
+            (
+                Arc::new(TimestampMillisecondArray::from(vec![-1]).with_timezone("Europe/Paris")),
+                &["1969-12-31T23:59:59.999Z"],
+            ),
+            (
+                Arc::new(TimestampNanosecondArray::from(vec![i64::MIN, 0])),
+                &["1677-09-21T00:12:43.145224192", "1970-01-01T00:00:00"],
+            ),
+            (
+                Arc::new(TimestampSecondArray::from(vec![253_402_300_800]).with_timezone("UTC")),
+                &["+10000-01-01T00:00:00Z"],
+            ),
+            (Arc::new(LargeBinaryArray::from(vec!["é".as_bytes()])), &["é"]),
+            (
+                Arc::new(BinaryViewArray::from_iter([Some("a longer one than twelve"), None])),
+                &["a longer one than twelve", ""],
+            ),
+            (
+                Arc::new(DictionaryArray::<KeyType>::new(
+                    Int8Array::from(vec![Some(1), None, Some(0)]),
+                    Arc::new(Int64Array::from(vec![None, Some(7)])),
+                )),
+                &["7", "", ""],
+            ),
+        ];
+        for (array, expected) in cases {
+            assert!(has_text_form(array.data_type()), "{}", array.data_type());
+            assert_eq!(texts(&array).expect("text"), expected, "{}", array.data_type());
+        }
+    }
+
+    #[test]
+    fn what_contradicts_its_type_has_no_text() {
+        let damaged: Vec<ArrayRef> = vec![
+            Arc::new(Date32Array::from(vec![i32::MAX])),
+            Arc::new(Date64Array::from(vec![i64::MAX])),
+            Arc::new(TimestampSecondArray::from(vec![i64::MAX])),
+            Arc::new(Time32MillisecondArray::from(vec![-1])),
+            Arc::new(Time64NanosecondArray::from(vec![DAY_MILLIS * 1_000_000])),
+        ];
+        for array in damaged {
+            assert!(may_lack_text(array.data_type()), "{}", array.data_type());
+            assert!(
+                matches!(TextColumn::new(&array), Err(NoText::Damaged)),
+                "{}",
+                array.data_type()
+            );
+        }
+        let bytes: ArrayRef = Arc::new(LargeBinaryArray::from(vec![&b"a"[..], b"a\xff"]));
+        assert!(matches!(TextColumn::new(&bytes), Err(NoText::NotUtf8 { row: 1, byte: 1 })));
     }
 }

@@ -4,7 +4,7 @@ use super::cells::{can_be_key, has_text_form};
 use super::guard::guarded;
 use crate::error::InputError;
 use crate::source::Source;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;

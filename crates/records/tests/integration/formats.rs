@@ -1,13 +1,14 @@
 //! The same rows in every format give the same answer; typed columns compare by their text form.
 
 use crate::common;
-use arrow::array::{
+use arrow_array::types::Int32Type;
+use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array,
     DictionaryArray, FixedSizeBinaryArray, Float64Array, Int8Array, Int64Array, LargeStringArray,
     ListArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
     Time32SecondArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
 };
-use arrow::datatypes::{DataType, Field, Int32Type};
+use arrow_schema::{DataType, Field};
 use common::{Scratch, items, key, keys, open, open_keys, silent};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;

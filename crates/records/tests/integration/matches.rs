@@ -1,7 +1,7 @@
 //! The second pass: the matching rows, whole, untouched, in order — or nothing.
 
 use crate::common::{Scratch, hash, items, key, keys, open, open_keys, silent, write};
-use arrow::array::{
+use arrow_array::{
     Array, ArrayRef, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 use parquet::arrow::ArrowWriter;
@@ -122,9 +122,9 @@ fn parquet_keeps_types_metadata_and_nulls() {
     assert!(kept.iter().any(|pair| pair.key == "owner" && pair.value.as_deref() == Some("ours")));
     assert_eq!(builder.schema().fields(), batch.schema().fields());
     let rows: Vec<RecordBatch> = builder.build().unwrap().map(Result::unwrap).collect();
-    let rows = arrow::compute::concat_batches(&rows[0].schema(), &rows).unwrap();
+    let rows = arrow_select::concat::concat_batches(&rows[0].schema(), &rows).unwrap();
     let picked =
-        arrow::compute::take_record_batch(&batch, &arrow::array::UInt32Array::from(vec![0, 2]));
+        arrow_select::take::take_record_batch(&batch, &arrow_array::UInt32Array::from(vec![0, 2]));
     assert_eq!(rows.columns(), picked.unwrap().columns());
     assert!(rows.column(2).is_null(0) && !rows.column(2).is_null(1));
 }

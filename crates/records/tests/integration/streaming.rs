@@ -1,7 +1,7 @@
 //! Streaming passes: the item of every row in its place, and the rows of a bitmap.
 
 use crate::common::{Scratch, hash, items, key, open, silent};
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;

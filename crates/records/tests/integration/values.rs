@@ -1,7 +1,7 @@
 //! The values of a column beside the keys: what is taken, what is added up, what is refused and where.
 
 use crate::common;
-use arrow::array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use common::{Scratch, hash, key, open, silent};
 use parquet::arrow::ArrowWriter;
 use std::fs::File;
