@@ -3,6 +3,7 @@
 use crate::shape::{Pacer, Shape};
 use crate::{StreamId, StreamPair, StreamReader, StreamWriter, Streams};
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_core::{StopReason, TransportError};
@@ -12,6 +13,9 @@ const PIPE_BYTES: usize = 4 << 20;
 
 /// Idle limit of [`pair`]: a test that waits longer for its peer has found a hang.
 pub const DEFAULT_IDLE: Duration = Duration::from_secs(60);
+
+/// How long both ends of [`pair_in_turns`] wait for each other.
+pub const BOTH_WAIT: Duration = Duration::from_millis(50);
 
 /// One end of an in-memory connection.
 pub struct MemoryStreams {
@@ -27,6 +31,16 @@ struct Wires {
     pacers: [Mutex<Pacer>; 2],
     stopped: Mutex<Option<(usize, StopReason)>>,
     idle: Duration,
+    turns: Option<Turns>,
+}
+
+#[derive(Default)]
+struct Turns {
+    /// Readers of each end that wait for bytes that were not written yet.
+    waiting: [AtomicUsize; 2],
+    /// Bytes written so far, and read.
+    written: AtomicUsize,
+    read: AtomicUsize,
 }
 
 struct Pipe {
@@ -52,11 +66,26 @@ pub fn pair() -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
 /// The two ends of an in-memory connection that behaves like a network of `shape`, each waiting
 /// at most `idle` for the other.
 pub fn pair_with(shape: Shape, idle: Duration) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
+    ends(shape, idle, None)
+}
+
+/// The two ends of a plain in-memory connection between parties that do one thing at a time, so that both wait in vain
+/// once both wait: after [`BOTH_WAIT`] of it, that is the end, however long `idle` is.
+pub fn pair_in_turns(idle: Duration) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
+    ends(Shape::LOOPBACK, idle, Some(Turns::default()))
+}
+
+fn ends(
+    shape: Shape,
+    idle: Duration,
+    turns: Option<Turns>,
+) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     let wires = Arc::new(Wires {
         pipes: Mutex::default(),
         pacers: [Mutex::new(Pacer::new(shape)), Mutex::new(Pacer::new(shape))],
         stopped: Mutex::new(None),
         idle,
+        turns,
     });
     let end = |end| Arc::new(MemoryStreams { end, wires: Arc::clone(&wires) });
     (end(0), end(1))
@@ -120,7 +149,11 @@ impl StreamReader for MemoryReader {
             let ready_at = state.blocks.front().map(|(at, _)| *at);
             let wait = match ready_at {
                 Some(at) if at <= now => {
-                    filled += state.take(&mut buf[filled..]);
+                    let taken = state.take(&mut buf[filled..]);
+                    if let Some(turns) = &self.wires.turns {
+                        turns.read.fetch_add(taken, Ordering::SeqCst);
+                    }
+                    filled += taken;
                     self.pipe.changed.notify_all();
                     waiting_since = now;
                     continue;
@@ -137,9 +170,40 @@ impl StreamReader for MemoryReader {
             if wait.is_zero() {
                 return Err(TransportError::Idle(self.wires.idle));
             }
-            state = wait_on(&self.pipe.changed, state, wait);
+            state = match &self.wires.turns {
+                Some(turns) if ready_at.is_none() => {
+                    let (state, both_wait) = turns.wait(end, &self.pipe.changed, state, wait);
+                    if both_wait && state.is_silent() {
+                        return Err(TransportError::Idle(BOTH_WAIT));
+                    }
+                    state
+                }
+                _ => wait_on(&self.pipe.changed, state, wait),
+            };
         }
         Ok(())
+    }
+}
+
+impl Turns {
+    /// Waits for at most `limit`. Tells as well whether both ends have waited in vain all the time.
+    fn wait<'a>(
+        &self,
+        end: usize,
+        changed: &Condvar,
+        state: MutexGuard<'a, PipeState>,
+        limit: Duration,
+    ) -> (MutexGuard<'a, PipeState>, bool) {
+        self.waiting[end].fetch_add(1, Ordering::SeqCst);
+        let written = self.written.load(Ordering::SeqCst);
+        let since = Instant::now();
+        let state = wait_on(changed, state, limit.min(BOTH_WAIT));
+        let is_other_waiting = self.waiting[1 - end].load(Ordering::SeqCst) > 0;
+        // An end that waits has bytes on the way to it only until it is woken.
+        let is_quiet = self.written.load(Ordering::SeqCst) == written
+            && self.read.load(Ordering::SeqCst) == written;
+        self.waiting[end].fetch_sub(1, Ordering::SeqCst);
+        (state, is_other_waiting && is_quiet && since.elapsed() >= BOTH_WAIT)
     }
 }
 
@@ -182,6 +246,9 @@ impl StreamWriter for MemoryWriter {
             state.blocks.push_back((at, piece.to_vec()));
         }
         state.held_bytes += bytes.len();
+        if let Some(turns) = &self.wires.turns {
+            turns.written.fetch_add(bytes.len(), Ordering::SeqCst);
+        }
         drop(state);
         self.pipe.changed.notify_all();
         Ok(())
@@ -200,6 +267,11 @@ impl Drop for MemoryWriter {
 }
 
 impl PipeState {
+    /// Nothing is there, and more may come.
+    fn is_silent(&self) -> bool {
+        self.blocks.is_empty() && !self.writer_gone
+    }
+
     fn take(&mut self, buf: &mut [u8]) -> usize {
         let Some((_, block)) = self.blocks.front() else { return 0 };
         let len = buf.len().min(block.len() - self.offset);

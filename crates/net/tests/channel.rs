@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Role, StopReason, TransportError};
-use vesica_net::memory::{MemoryStreams, pair, pair_with};
+use vesica_net::memory::{BOTH_WAIT, MemoryStreams, pair, pair_in_turns, pair_with};
 use vesica_net::{Context, Meter, Pool, Shape, StreamId, Streams};
 
 fn context(streams: Arc<MemoryStreams>, peer: Role) -> Context {
@@ -118,6 +118,30 @@ fn a_silent_peer_is_noticed_within_the_idle_limit() {
     let start = Instant::now();
     assert_eq!(ctx.peer().unwrap().recv(1), Err(TransportError::Idle(idle).into()));
     assert!(start.elapsed() >= idle && start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn parties_that_wait_for_each_other_are_noticed_and_one_that_works_is_not() {
+    let idle = Duration::from_secs(60);
+    let start = Instant::now();
+    let in_vain = |ctx: &mut Context| {
+        // What is on its way, and what one side does meanwhile, does not count as waiting.
+        ctx.peer().unwrap().send(&[1; 10]).unwrap();
+        ctx.peer().unwrap().recv(10).unwrap();
+        ctx.peer().unwrap().recv(1).map(drop)
+    };
+    let ends = both(
+        contexts_over(pair_in_turns(idle)),
+        |ctx| {
+            std::thread::sleep(4 * BOTH_WAIT);
+            in_vain(ctx)
+        },
+        in_vain,
+    );
+    let given_up =
+        [Err(TransportError::Idle(BOTH_WAIT).into()), Err(TransportError::Closed.into())];
+    assert!(given_up.contains(&ends.0) && given_up.contains(&ends.1), "{ends:?}");
+    assert!(start.elapsed() >= 5 * BOTH_WAIT && start.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

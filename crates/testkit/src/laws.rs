@@ -4,8 +4,9 @@ mod places;
 
 pub use places::{empty_places_hold_no_item, placing_that_fails_ends_both_parties};
 
+use crate::runner::tampered;
 use crate::sets::{integers, items, overlapping, plain_intersection};
-use crate::tamper::{Change, Tampering};
+use crate::tamper::Change;
 use crate::{Run, Runner};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -320,15 +321,15 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
             for change in Change::ALL {
                 let mut message = 0;
                 loop {
-                    let tampering = Tampering::new(from, message, *change);
-                    let idle = Duration::from_millis(500);
-                    let runner =
-                        Runner { tampering: Some(tampering.clone()), idle, ..Runner::default() };
                     let start = Instant::now();
-                    let run = run_psi(protocol, &runner, learns, &x, &y);
+                    let (run, happened) = tampered((from, message, *change), |runner| {
+                        run_psi(protocol, runner, learns, &x, &y)
+                    });
                     let case = format!("{} {from} message {message} {change:?}", protocol.id);
                     assert!(start.elapsed() < Duration::from_secs(10), "slow end: {case}");
-                    if !tampering.happened() {
+                    if !happened {
+                        let is_right = run.sender.output.is_ok() && run.receiver.output.is_ok();
+                        assert!(is_right, "nothing was changed: {case}: {run:?}");
                         break;
                     }
                     let reader = match from {
@@ -366,12 +367,12 @@ fn deviations_with(protocol: &Protocol, (x, y): &(Vec<Item>, Vec<Item>)) {
         for from in [Role::Sender, Role::Receiver] {
             for change in [Change::Flip, Change::Fill, Change::Repeat] {
                 for message in 0.. {
-                    let tampering = Tampering::new(from, message, change);
-                    let idle = Duration::from_millis(500);
-                    let runner =
-                        Runner { tampering: Some(tampering.clone()), idle, ..Runner::default() };
-                    let run = run_psi(protocol, &runner, learns, x, y);
-                    if !tampering.happened() {
+                    let (run, happened) = tampered((from, message, change), |runner| {
+                        run_psi(protocol, runner, learns, x, y)
+                    });
+                    if !happened {
+                        let is_right = run.sender.output.is_ok() && run.receiver.output.is_ok();
+                        assert!(is_right, "nothing was changed: {from} {message}: {run:?}");
                         break;
                     }
                     let (honest, plain) = match from {

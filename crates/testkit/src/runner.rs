@@ -1,4 +1,4 @@
-use crate::tamper::Tampering;
+use crate::tamper::{Change, Tampering};
 use crate::transcript::Transcript;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -60,6 +60,9 @@ pub struct Runner {
     pub threads: NonZeroUsize,
     /// How long a party waits for the other before it gives up.
     pub idle: Duration,
+    /// Whether both give up as soon as both seem to wait, over a network without a shape. A party that reads in one
+    /// thread while it computes in another may seem to wait.
+    pub in_turns: bool,
     /// What to do to which message of which party.
     pub tampering: Option<Tampering>,
     /// What to keep of the messages.
@@ -74,6 +77,7 @@ impl Default for Runner {
             shape: Shape::LOOPBACK,
             threads: NonZeroUsize::MIN,
             idle: memory::DEFAULT_IDLE,
+            in_turns: false,
             tampering: None,
             transcript: None,
             seed: 1,
@@ -87,7 +91,10 @@ impl Runner {
     /// # Panics
     /// When a party panics: that is what the test is for.
     pub fn run(&self, sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Run {
-        let (sender_end, receiver_end) = memory::pair_with(self.shape, self.idle);
+        let (sender_end, receiver_end) = match self.in_turns {
+            true => memory::pair_in_turns(self.idle),
+            false => memory::pair_with(self.shape, self.idle),
+        };
         let (sender_end, receiver_end): (Arc<dyn Streams>, Arc<dyn Streams>) = match &self.tampering
         {
             Some(tampering) => tampering.wrap(sender_end, receiver_end),
@@ -134,4 +141,27 @@ impl Runner {
         }
         PartyRun { output, meter, direction_changes }
     }
+}
+
+/// What `attempt` gives with one change of a message, and whether there was such a message. It is attempted with little
+/// patience first, and with more where a party gave up before anything was changed.
+pub(crate) fn tampered(
+    (from, message, change): (Role, u64, Change),
+    attempt: impl Fn(&Runner) -> Run,
+) -> (Run, bool) {
+    let with = |in_turns, idle| {
+        let tampering = Tampering::new(from, message, change);
+        let runner =
+            Runner { tampering: Some(tampering.clone()), idle, in_turns, ..Runner::default() };
+        (attempt(&runner), tampering.happened())
+    };
+    let is_the_end = |(run, happened): &(Run, bool)| {
+        *happened || run.sender.output.is_ok() && run.receiver.output.is_ok()
+    };
+    let first = with(true, Duration::from_secs(5));
+    if is_the_end(&first) {
+        return first;
+    }
+    let second = with(false, Duration::from_millis(500));
+    if is_the_end(&second) { second } else { with(false, Duration::from_secs(5)) }
 }

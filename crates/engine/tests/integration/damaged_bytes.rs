@@ -140,9 +140,10 @@ fn damaged(
         job.agreement = agreement.clone();
         job.source =
             Source::open(pair.path(&format!("{name}.csv")), &ReadOptions::default()).unwrap();
-        job.link.wait = Duration::from_secs(120);
-        // Where a length was damaged, the bytes that it tells of never come. A run that is to succeed has time.
-        let idle = if place.1 == u64::MAX { 30 } else { 3 };
+        // Where a length was damaged, the bytes that it tells of never come; where a greeting was, its side may wait for
+        // another while the first peer is done. A run that is to succeed has time.
+        let (wait, idle) = if place.1 == u64::MAX { (120, 30) } else { (20, 3) };
+        job.link.wait = Duration::from_secs(wait);
         job.link.idle = Duration::from_secs(idle);
         job.allow_insecure = true;
         job

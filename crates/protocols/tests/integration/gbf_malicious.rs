@@ -36,7 +36,7 @@ fn several_blocks_give_the_exact_intersection() {
 
 #[test]
 fn the_sizes_are_those_of_the_documents() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocols/gbf_malicious.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocols/gbf.md");
     let page = std::fs::read_to_string(page).unwrap();
     let mut seen = 0;
     for line in page.lines().filter(|line| line.starts_with("| 2^")) {

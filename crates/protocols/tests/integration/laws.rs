@@ -3,9 +3,9 @@
 use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::dh::POINTS_PER_MESSAGE;
 use vesica_protocols::{Operation, Protocol, Security, catalogue, dl_dt10, rsa_dt10};
-use vesica_testkit::laws;
+use vesica_testkit::{laws, side_by_side};
 
-fn intersections() -> impl Iterator<Item = &'static Protocol> {
+fn intersections() -> impl Iterator<Item = &'static Protocol> + Send {
     catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection))
 }
 
@@ -23,19 +23,17 @@ fn block(protocol: &Protocol) -> u64 {
 
 #[test]
 fn every_intersection_satisfies_the_psi_law() {
-    for protocol in intersections() {
-        laws::psi(protocol, block(protocol));
-    }
+    side_by_side(intersections(), |protocol| laws::psi(protocol, block(protocol)));
 }
 
 #[test]
 fn every_intersection_is_the_same_on_any_network_and_thread_count() {
-    intersections().for_each(laws::psi_is_the_same_everywhere);
+    side_by_side(intersections(), laws::psi_is_the_same_everywhere);
 }
 
 #[test]
 fn every_intersection_shows_only_sizes_on_the_wire() {
-    intersections().for_each(laws::traffic_depends_only_on_sizes);
+    side_by_side(intersections(), laws::traffic_depends_only_on_sizes);
 }
 
 /// Whether a run of one item against one already takes long by the row's own estimate. The laws
@@ -66,7 +64,7 @@ fn is_variant(protocol: &Protocol) -> bool {
 #[test]
 fn every_intersection_survives_a_changed_message() {
     let quick = intersections().filter(|row| !is_slow(row));
-    quick.for_each(laws::tampering_never_hangs_or_panics);
+    side_by_side(quick, laws::tampering_never_hangs_or_panics);
 }
 
 #[test]
@@ -74,33 +72,33 @@ fn every_intersection_survives_a_changed_message() {
 fn every_slow_intersection_survives_a_changed_message() {
     let slow: Vec<_> = intersections().filter(|row| is_slow(row)).collect();
     assert!(slow.len() < intersections().count() / 2, "most are quick");
-    slow.into_iter().for_each(laws::tampering_never_hangs_or_panics);
+    side_by_side(slow.into_iter(), laws::tampering_never_hangs_or_panics);
 }
 
 #[test]
 fn every_malicious_intersection_catches_deviations_or_is_not_harmed() {
     let malicious = || intersections().filter(|row| row.security == Security::Malicious);
     assert!(malicious().count() > 0);
-    malicious().for_each(laws::deviations_are_caught_or_harmless);
+    side_by_side(malicious(), laws::deviations_are_caught_or_harmless);
 }
 
 #[test]
 fn every_protocol_for_small_domains_compares_integers_exactly() {
     let small = || intersections().filter(|row| row.takes_integers());
     assert!(small().count() > 0);
-    small().for_each(laws::psi_of_integers);
+    side_by_side(small(), laws::psi_of_integers);
 }
 
 #[test]
 fn every_protocol_answers_the_queries_it_offers() {
     let answering = || catalogue().iter().filter(|row| row.operations.len() > 1);
     assert!(answering().count() > 0);
-    answering().for_each(laws::queries);
+    side_by_side(answering(), laws::queries);
 }
 
 #[test]
 fn every_protocol_refuses_what_it_does_not_offer() {
-    catalogue().iter().for_each(laws::what_is_not_offered_is_refused);
+    side_by_side(catalogue().iter(), laws::what_is_not_offered_is_refused);
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn too_few_known_bits_are_refused() {
     garbled_known(KnownBits { blocks: &[Block::ZERO], first: 100 }, &random_blocks(3, 29));
 }
 
-/// `cargo test --release -p vesica-simd --test garble -- --ignored --nocapture`
+/// `cargo test --release -p vesica-simd --test integration garble:: -- --ignored --nocapture`
 #[test]
 #[ignore = "measures"]
 #[allow(clippy::print_stdout, reason = "a figure for the eye")]
