@@ -119,6 +119,20 @@ impl Postgres {
         self.query(&count).parse().expect("a number of tables")
     }
 
+    /// Bytes in all of [these tables](Self::tables).
+    ///
+    /// # Panics
+    /// If it does not answer.
+    pub fn table_bytes(&self) -> u64 {
+        let tables = "pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace";
+        let system =
+            "n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg_toast%'";
+        let sum = format!(
+            "SELECT coalesce(sum(pg_relation_size(c.oid)), 0) FROM {tables} WHERE c.relkind = 'r' AND NOT ({system})"
+        );
+        self.query(&sum).parse().expect("a number of bytes")
+    }
+
     fn try_query(&self, sql: &str) -> Option<String> {
         let ask = |database: &str| {
             let mut command = self.command("psql");

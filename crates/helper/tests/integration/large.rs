@@ -1,4 +1,4 @@
-//! How long runs take. Slow: `cargo test --release -p vesica-helper --test large -- --ignored --nocapture`.
+//! How long runs take. Slow: `cargo test --release -p vesica-helper --test integration large:: -- --ignored --nocapture`.
 
 #![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
 

@@ -6,7 +6,6 @@ mod common;
 mod damage;
 mod fairness;
 mod large;
-mod log;
 mod many;
 mod pages;
 mod restart;
