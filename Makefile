@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
+.PHONY: help demo build dist test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -20,8 +20,16 @@ demo: build ## Match two made-up customer files, two processes over TLS, and che
 build: ## Build the optimised `vesica` command.
 	$(CARGO) build --release --locked --package vesica-cli
 
+dist: ## Build the command as it is published, for speed: link-time optimisation, debug information in a file of its own.
+	$(CARGO) build --profile dist --locked --package vesica-cli
+
+# Not the examples, which `cargo test` alone would build too: they measure, and `make clippy` sees that they compile.
 test: ## Run all tests but the slow ones.
-	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --workspace --locked --no-fail-fast
+	@words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
+	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
+	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" \
+		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
+	exit $$failed
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored
@@ -33,31 +41,31 @@ fuzz-short: ## Run every fuzz target for ten seconds, without coverage; what con
 	$(CARGO) test --workspace --locked --test fuzz_targets
 	$(TARGET_DIR)/debug/vesica-fuzz --seconds 10
 
-bench: build ## Measure, print the tables, draw the figures (BENCH=--quick is short); all goes to target/bench.
+bench: dist ## Measure, print the tables, draw the figures (BENCH=--quick is short); all goes to target/bench.
 	@scripts/need python3
-	$(CARGO) build --release --locked --package vesica-bench
-	$(CARGO) build --release --locked --package vesica-records --examples
+	$(CARGO) build --profile dist --locked --package vesica-bench
+	$(CARGO) build --profile dist --locked --package vesica-records --examples
 	@bench/run $(BENCH)
 
-bench-phasing: build ## Measure the tables of "Phasing" again (BENCH="--largest 20" is shorter).
+bench-phasing: dist ## Measure the tables of "Phasing" again (BENCH="--largest 20" is shorter).
 	@scripts/need python3
 	@bench/papers phasing $(BENCH)
 
-bench-bloom: build ## Measure the tables of the garbled Bloom filter paper again (BENCH="--largest 16" is shorter).
+bench-bloom: dist ## Measure the tables of the garbled Bloom filter paper again (BENCH="--largest 16" is shorter).
 	@scripts/need python3
 	@bench/papers bloom $(BENCH)
 
-bench-circuits: build ## Count and measure the protocols on circuits beside two papers (BENCH="--largest 16" is shorter).
+bench-circuits: dist ## Count and measure the protocols on circuits beside two papers (BENCH="--largest 16" is shorter).
 	@scripts/need python3
-	$(CARGO) build --release --locked --package vesica-bench
+	$(CARGO) build --profile dist --locked --package vesica-bench
 	@bench/papers circuits $(BENCH)
 
-bench-switching: build ## Measure the tables of the oblivious switching paper again (BENCH="--largest 16" is shorter).
+bench-switching: dist ## Measure the tables of the oblivious switching paper again (BENCH="--largest 16" is shorter).
 	@scripts/need python3
-	$(CARGO) build --release --locked --package vesica-bench
+	$(CARGO) build --profile dist --locked --package vesica-bench
 	@bench/papers switching $(BENCH)
 
-bench-helper: build ## Measure the tables of the server-aided paper again (BENCH=--big goes to 10^8; --only table_1 is shorter).
+bench-helper: dist ## Measure the tables of the server-aided paper again (BENCH=--big goes to 10^8; --only table_1 is shorter).
 	@scripts/need python3
 	@bench/helper $(BENCH)
 
@@ -73,12 +81,13 @@ clippy: ## Check the lints; a warning is an error.
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 layering: ## Check who depends on whom against ARCHITECTURE.md.
-	$(CARGO) test --locked --package vesica-testkit --test layering
+	$(CARGO) test --workspace --locked --test layering
 
 docs: ## Check that every public item is documented and every link in the documents leads somewhere.
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-deny: ## Check licences, sources and advisories of the dependencies.
+deny: ## Check licences and sources of the dependencies, and advisories where cargo-deny is installed.
+	$(CARGO) test --workspace --locked --test dependencies
 	@scripts/deny
 
 clean: ## Remove what was built, and the demo's files.

@@ -12,8 +12,8 @@ from tables.layout import size_name
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-VESICA = TARGET / "release" / "vesica"
-PRIMITIVES = TARGET / "release" / "vesica-bench"
+VESICA = TARGET / "dist" / "vesica"
+PRIMITIVES = TARGET / "dist" / "vesica-bench"
 
 # Operations whose protocols have a network of switches.
 SWITCHED = ["cardinality", "union", "private-id"]

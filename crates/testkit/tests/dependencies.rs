@@ -1,0 +1,158 @@
+//! What enters through dependencies is what `deny.toml` allows: licences, sources, crates.
+//!
+//! `cargo deny check` reads the same file and goes further: it also knows advisories. It takes minutes to build, so
+//! that this is what runs with every test.
+
+use serde::Deserialize;
+use serde_json::Value;
+use spdx::{Expression, LicenseReq, ParseMode};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+#[derive(Deserialize)]
+struct Rules {
+    licenses: Licenses,
+    bans: Bans,
+    sources: Sources,
+}
+
+#[derive(Deserialize)]
+struct Licenses {
+    allow: BTreeSet<String>,
+    exceptions: Vec<Exception>,
+}
+
+#[derive(Deserialize)]
+struct Exception {
+    #[serde(rename = "crate")]
+    name: String,
+    allow: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+struct Bans {
+    wildcards: String,
+    deny: Vec<Banned>,
+}
+
+#[derive(Deserialize)]
+struct Banned {
+    #[serde(rename = "crate")]
+    name: String,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Sources {
+    unknown_registry: String,
+    unknown_git: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace root")
+}
+
+fn rules() -> Rules {
+    let text = fs::read_to_string(root().join("deny.toml")).expect("deny.toml");
+    toml::from_str(&text).expect("the rules")
+}
+
+/// All packages of the lock file, ours included.
+fn packages() -> Vec<Value> {
+    let cargo = std::env::var_os("CARGO").expect("tests run under cargo");
+    let mut command = Command::new(cargo);
+    command
+        .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
+        .current_dir(root());
+    let output = command.output().expect("cargo metadata");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    match metadata["packages"].take() {
+        Value::Array(packages) => packages,
+        other => panic!("{other}"),
+    }
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_default()
+}
+
+/// What `rules` have against a package.
+fn faults(rules: &Rules, package: &Value) -> Vec<String> {
+    let (name, source) = (text(package, "name"), &package["source"]);
+    let mut faults = Vec::new();
+    if !source.is_null() && source != REGISTRY {
+        faults.push(format!("{name} comes from {source}"));
+    }
+    for banned in rules.bans.deny.iter().filter(|banned| banned.name == name) {
+        faults.push(format!("{name} is banned: {}", banned.reason));
+    }
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        if source.is_null() && text(dependency, "req") == "*" && dependency["path"].is_null() {
+            faults.push(format!("{name} takes any version of {}", text(dependency, "name")));
+        }
+    }
+    let exceptions = rules.licenses.exceptions.iter().filter(|exception| exception.name == name);
+    let allowed: BTreeSet<&String> = rules
+        .licenses
+        .allow
+        .iter()
+        .chain(exceptions.flat_map(|exception| &exception.allow))
+        .collect();
+    let is_allowed = |required: &LicenseReq| allowed.contains(&required.to_string());
+    match Expression::parse_mode(text(package, "license"), ParseMode::LAX) {
+        Ok(license) if license.evaluate(is_allowed) => {}
+        Ok(license) => faults.push(format!("{name} has the licence {license}")),
+        Err(error) => faults.push(format!("{name} has no licence that can be read: {error}")),
+    }
+    faults
+}
+
+#[test]
+fn all_dependencies_keep_the_rules() {
+    let (rules, packages) = (rules(), packages());
+    assert!(packages.len() > 300, "{} packages", packages.len());
+    let faults: Vec<String> = packages.iter().flat_map(|package| faults(&rules, package)).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    for exception in &rules.licenses.exceptions {
+        let is_used = packages.iter().any(|package| text(package, "name") == exception.name);
+        assert!(is_used, "no crate needs the exception for {}", exception.name);
+    }
+}
+
+#[test]
+fn what_the_rules_do_not_allow_is_found() {
+    let rules = rules();
+    assert_eq!(rules.bans.wildcards, "deny");
+    assert_eq!((&*rules.sources.unknown_registry, &*rules.sources.unknown_git), ("deny", "deny"));
+    let good = serde_json::json!({
+        "name": "good", "source": REGISTRY, "license": "MIT/Apache-2.0", "dependencies": []
+    });
+    let with = |field: &str, value: Value| {
+        let mut package = good.clone();
+        package[field] = value;
+        faults(&rules, &package)
+    };
+    assert_eq!(faults(&rules, &good), [""; 0]);
+    assert_eq!(with("license", "GPL-3.0-only OR MIT".into()), [""; 0]);
+    for license in ["GPL-3.0-only", "MIT AND GPL-3.0-only", "NCSA", "our own", ""] {
+        assert_eq!(with("license", license.into()).len(), 1, "{license}");
+    }
+    assert_eq!(with("license", Value::Null).len(), 1);
+    let (git, other) = ("git+https://example.org/good", "registry+https://example.org/index");
+    for source in [git, other] {
+        assert_eq!(with("source", source.into()).len(), 1, "{source}");
+    }
+    assert_eq!(with("name", "openssl".into()).len(), 1);
+    let mut ours = good.clone();
+    ours["source"] = Value::Null;
+    ours["dependencies"] = serde_json::json!([{ "name": "any", "req": "*", "path": null }]);
+    assert_eq!(faults(&rules, &ours).len(), 1);
+    ours["dependencies"][0]["path"] = "../any".into();
+    assert_eq!(faults(&rules, &ours), [""; 0]);
+}
