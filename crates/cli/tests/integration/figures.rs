@@ -130,7 +130,7 @@ fn bytes_on_the_wire_are_those_of_the_formula_in_every_table() {
         let (sent, received) = of(keys);
         is_about(&cells[3], sent + received);
     }
-    let text = page("protocols/server_aided.md");
+    let text = page("protocols/kmrs14.md");
     let row = |name: &str| -> Vec<String> {
         let row = text.lines().find(|line| line.starts_with(name)).unwrap();
         row.trim_matches('|').split('|').skip(1).map(|cell| cell.trim().to_owned()).collect()
