@@ -326,7 +326,7 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
                         run_psi(protocol, runner, learns, &x, &y)
                     });
                     let case = format!("{} {from} message {message} {change:?}", protocol.id);
-                    assert!(start.elapsed() < Duration::from_secs(10), "slow end: {case}");
+                    assert!(start.elapsed() < Duration::from_secs(20), "slow end: {case}");
                     if !happened {
                         let is_right = run.sender.output.is_ok() && run.receiver.output.is_ok();
                         assert!(is_right, "nothing was changed: {case}: {run:?}");

@@ -424,7 +424,7 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
                     let (run, happened) =
                         tampered((from, message, *change), |runner| trial.run(runner));
                     let case = format!("{} {from} message {message} {change:?}", trial.name());
-                    assert!(start.elapsed() < Duration::from_secs(10), "slow end: {case}");
+                    assert!(start.elapsed() < Duration::from_secs(20), "slow end: {case}");
                     if !happened {
                         trial.check(&run);
                         break;
