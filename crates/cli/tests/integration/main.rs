@@ -10,6 +10,7 @@ mod files;
 mod golden;
 mod limits;
 mod own_rows;
+mod protocol_pages;
 mod questions;
 mod set_operations;
 mod support;

@@ -312,7 +312,7 @@ impl Run<'_> {
         Ok((remote, board))
     }
 
-    /// Keeps which run this is, before anything of it is told.
+    /// Stores the number of the run at the helper, before this party sends anything that belongs to the run.
     fn keep_instance(&self, remote: &Remote) -> Result<(), Error> {
         let instance = remote.instance().ok_or(Error::Bug("a connected run has no instance"))?;
         self.state.keep_instance(&instance).map_err(|error| storage(self.job, error))
@@ -436,7 +436,7 @@ impl Run<'_> {
     /// secrets in the folder are the only way to it.
     ///
     /// # Errors
-    /// As [`Run::error`]. The folder is then as it was, and the run can go on, or be ended by another restart.
+    /// As [`Run::error`]. The folder then still holds the run: the same command continues it, with or without a restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
         let kept = |error| storage(self.job, error);
         match remote.end().map_err(|error| self.error(error, Phase::Connecting)) {

@@ -244,7 +244,8 @@ impl State {
         self.take_away(&KEPT)
     }
 
-    /// Forgets the run, and first that this party had all it needs of it: that is not to be the last that is known.
+    /// Forgets a run that was given up. `finished` goes first: if this process is killed half-way, the rest must not look
+    /// like a run that ended well.
     pub(crate) fn give_up(&self) -> io::Result<()> {
         self.take_away(&[FINISHED])?;
         self.forget()
