@@ -1,7 +1,7 @@
 //! The pages of the protocols, SECURITY.md and the wire say of every protocol what the catalogue does.
 
 use crate::docs::{page, root};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use vesica_protocols::{Security, catalogue, kmrs14};
 
