@@ -108,7 +108,7 @@ def helper(agreement):
     helper, parties = agreement["helper"], sorted(agreement["party"])
     receives = agreement["receives"]
     if isinstance(receives, str):
-        receives = parties if receives in ("all", "both") else [receives]
+        receives = parties if receives == "all" else [receives]
     receives = [quoted(name) for name in sorted(receives)]
     malicious = agreement["security"] == "malicious"
     protocol = agreement.get("protocol", "server_aided" + malicious * "_malicious")

@@ -1,18 +1,18 @@
 //! The command line. What stands here is what `--help`, the completions and the manual say.
 
-use crate::aided::AidedArgs;
 use crate::asked::AskedArgs;
 use crate::bench::{AidedPartyArgs, BenchArgs, PartyArgs};
 use crate::demo::DemoArgs;
 use crate::helper::HelperArgs;
 use crate::settings::{
-    ColumnChoice, Delimiter, TimeLimit, day, idle_limit, listen_address, peer_address,
+    ByteSize, ColumnChoice, Delimiter, TimeLimit, day, idle_limit, listen_address, peer_address,
 };
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use jiff::civil::Date;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use vesica_engine::{MEMORY_BYTES_DEFAULT, StateOptions};
 use vesica_records::Format;
 
 const STYLES: Styles = Styles::styled()
@@ -116,8 +116,8 @@ pub(crate) struct AgreeNewArgs {
     /// A key column, and its profile; repeat for a key of several columns [default: email=email]
     #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
     pub(crate) keys: Vec<String>,
-    /// Who receives the result: a party's name, or "both"; with --helper several names with commas,
-    /// or "all" [default: the first party; with --helper all]
+    /// Who receives the result: a party's name, several with commas, or "all" [default: the first
+    /// party; with --helper, or where each gets a result of its own, all]
     #[arg(long, value_name = "PARTY")]
     pub(crate) receives: Option<String>,
     /// With a helper: its identity if you have it, and a name for people
@@ -259,7 +259,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     #[command(flatten)]
-    pub(crate) aided: AidedArgs,
+    pub(crate) state: StateArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }
@@ -376,6 +376,42 @@ pub(crate) struct PlaceArgs {
     pub(crate) total: TimeLimit,
 }
 
+/// What a run with a helper keeps.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "With a helper")]
+pub(crate) struct StateArgs {
+    /// The folder for intermediate data, and for what an interrupted run needs to go on; it is made,
+    /// and removed with the run's end [default: vesica-run-HASH-PARTY]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    state: Option<PathBuf>,
+    /// About how much memory intermediate data takes before it goes to that folder [default: 512MiB]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<ByteSize>,
+    /// Forget a run that was interrupted, end it for the others, and begin a new one
+    #[arg(long)]
+    restart: bool,
+}
+
+impl StateArgs {
+    /// An option that was given, which only goes with a helper.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--state", self.state.is_some()),
+            ("--memory", self.memory.is_some()),
+            ("--restart", self.restart),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+
+    pub(crate) fn options(&self) -> StateOptions {
+        StateOptions {
+            folder: self.state.clone(),
+            memory_bytes: self.memory.map_or(MEMORY_BYTES_DEFAULT, ByteSize::bytes),
+            restart: self.restart,
+        }
+    }
+}
+
 /// What is told while it goes on.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Messages")]
@@ -406,7 +442,10 @@ pub(crate) struct ProtocolsArgs {
     /// One protocol, in full
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Print JSON
+    /// List the protocols too that run only where an agreement names them
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) all: bool,
+    /// Print JSON: all of them, or the one
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -166,7 +166,7 @@ fn show_result(grocer: &Party, out: &mut impl Write) -> Result<(), DemoError> {
         ("  refused", "/input/refused"),
         ("  with a key seen before", "/input/duplicates"),
         ("  different keys", "/input/distinct"),
-        ("the airline's set", "/sizes/announced_there"),
+        ("the airline's set", "/parties/0/keys"),
         ("keys in common", "/result/matched_keys"),
         ("rows written", "/result/rows_written"),
         ("self-check", "/result/self_check"),

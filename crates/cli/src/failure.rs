@@ -11,12 +11,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use vesica_engine::agreement::AgreementError;
+use vesica_engine::agreement::{Agreement, AgreementError};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_heap::{LastWords, set_last_words};
 use vesica_helper::{OptionsError, SettingsError, StartError};
-use vesica_link::{Endpoint, IdentityError};
+use vesica_link::{Endpoint, IdentityError, LinkOptions};
 use vesica_records::{Faults, InputError, OutputError};
 
 /// Exit codes.
@@ -146,6 +146,19 @@ impl Failure {
     /// The failure of a run with a peer at `endpoint`.
     pub(crate) fn of_engine(error: Error, endpoint: Option<&Endpoint>) -> Self {
         Failure::Engine { error: Box::new(error), endpoint: endpoint.cloned() }
+    }
+
+    /// The failure of a run of `agreement`, which has a helper at the address of `link`; `folder` is that of the run,
+    /// where one was to begin.
+    pub(crate) fn with_helper(
+        what: AidedFailure,
+        agreement: &Agreement,
+        link: &LinkOptions,
+        folder: Option<PathBuf>,
+    ) -> Self {
+        let helper = agreement.helper.as_ref().map_or(String::new(), |helper| helper.name.clone());
+        let (Endpoint::Connect(address) | Endpoint::Listen(address)) = link.endpoint.clone();
+        Failure::Aided(Box::new(Aided { what, helper, address, folder }))
     }
 
     /// Prints the message and gives the exit code.

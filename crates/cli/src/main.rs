@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod aided;
 mod args;
 mod asked;
 mod bench;

@@ -1,34 +1,52 @@
 //! What a run tells while it goes on.
 
+mod helper;
 mod screen;
 
+pub(crate) use helper::short_hash;
 pub(crate) use screen::{Progress, Screen};
 
 use crate::args::TalkArgs;
 use crate::messages::counted;
 use crate::messages::input::warnings;
 use crate::messages::link::reason;
+use helper::HelperTeller;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_link::LinkEvent;
+use vesica_records::KeyCounts;
 
 /// Tells a person what a run does.
 pub(crate) struct Teller {
     screen: Screen,
-    peer: String,
     has_self_check: bool,
-    waits: WaitLog,
+    other: Other,
+}
+
+/// Whom this party talks to.
+enum Other {
+    Peer { name: String, waits: WaitLog },
+    Helper(HelperTeller),
 }
 
 impl Teller {
-    /// A teller as `talk` asks for, of a run with `peer` under `agreement`.
-    pub(crate) fn new(talk: &TalkArgs, peer: &str, agreement: &Agreement) -> Self {
-        let has_self_check = agreement.self_check > 0;
-        let (screen, waits) = (Screen::new(talk), WaitLog::default());
-        Self { screen, peer: peer.to_owned(), has_self_check, waits }
+    /// A teller as `talk` asks for, of a run of `party` under `agreement`. Where the party is unknown nobody else is
+    /// talked to.
+    pub(crate) fn new(talk: &TalkArgs, agreement: &Agreement, party: Option<&str>) -> Self {
+        let own = party.map(|party| agreement.position(party));
+        let other = match &agreement.helper {
+            Some(helper) => Other::Helper(HelperTeller::new(helper, agreement, own)),
+            None => Other::Peer {
+                name: party.map_or(String::new(), |party| agreement.peer_of(party).name.clone()),
+                waits: WaitLog::default(),
+            },
+        };
+        let has_self_check = agreement.helper.is_some() || agreement.self_check > 0;
+        Self { screen: Screen::new(talk), has_self_check, other }
     }
 
     /// Takes the bars off the terminal.
@@ -36,32 +54,85 @@ impl Teller {
         self.screen.finish();
     }
 
-    fn say(&self, line: &str) {
-        self.screen.say(line);
+    /// With a helper: for how long other parties have been waited for, and their names.
+    pub(crate) fn waits(&self) -> Option<(Duration, Vec<String>)> {
+        match &self.other {
+            Other::Peer { .. } => None,
+            Other::Helper(helper) => helper.waits(),
+        }
     }
 
-    fn waiting(&self, remaining: Duration, why: Option<String>) {
-        let why = why.map_or(String::new(), |why| format!(" ({why})"));
-        let line = format!("waiting for {}, {} left{why}", self.peer, duration(remaining));
-        self.screen.waiting(line, false);
+    /// Says where intermediate data is.
+    fn folder(&self, folder: &Path, has_begun: bool, restart: bool) {
+        let folder = folder.display();
+        self.screen.say(&match (has_begun, restart) {
+            (true, false) => format!("going on with the run in {folder}"),
+            (true, true) => format!("forgetting the run in {folder}"),
+            _ => format!("intermediate data, and what an interrupted run needs, goes to {folder}"),
+        });
     }
 
-    fn link(&self, event: &LinkEvent) {
+    fn link(&self, peer: &str, event: &LinkEvent) {
         match event {
             LinkEvent::Listening { address } => {
-                self.say(&format!("listening on {address} for {}", self.peer));
+                self.screen.say(&format!("listening on {address} for {peer}"));
             }
-            LinkEvent::Waiting { remaining, last } => {
-                self.waiting(*remaining, last.as_ref().map(reason));
-            }
+            LinkEvent::Waiting { remaining, last } => self.screen.waiting_for(peer, *remaining, last),
             LinkEvent::TurnedAway { from, reason: why, count } => {
                 let so_far = if *count > 1 { format!(", {count} so far") } else { String::new() };
-                self.say(&format!("turned away a connection from {from}: {}{so_far}", reason(why)));
+                let why = reason(why);
+                self.screen.say(&format!("turned away a connection from {from}: {why}{so_far}"));
             }
-            LinkEvent::Connected { address, peer } => {
+            LinkEvent::Connected { address, peer: identity } => {
                 self.screen.end_waiting();
-                let fingerprint = peer.fingerprint();
-                self.say(&format!("connected to {} ({fingerprint}) at {address}", self.peer));
+                let fingerprint = identity.fingerprint();
+                self.screen.say(&format!("connected to {peer} ({fingerprint}) at {address}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn keys_read(&self, counts: &KeyCounts) {
+        let read = counted(counts.rows, "row");
+        let (empty, refused) = (grouped(counts.empty), grouped(counts.refused));
+        let keys = match &self.other {
+            Other::Peer { .. } => format!(
+                "{}, {} repeated",
+                counted(counts.distinct, "different key"),
+                grouped(counts.duplicates)
+            ),
+            // The lists show later how many are different.
+            Other::Helper(_) => {
+                format!("{} with a key", grouped(counts.rows - counts.empty - counts.refused))
+            }
+        };
+        self.screen.say(&format!("read {read}: {keys}, {empty} empty, {refused} refused"));
+        warnings(counts).iter().for_each(|line| self.screen.warn(line));
+    }
+
+    /// What is said of an event that only runs between two parties have.
+    fn of_peer(&self, peer: &str, event: &Event<'_>) {
+        match event {
+            Event::Link(event) => self.link(peer, event),
+            Event::Agreed => self.screen.say("both sides hold the same agreement"),
+            Event::Sizes { here, there } => self.screen.say(&format!(
+                "{} keys here, {} at {peer}",
+                grouped(*here),
+                grouped(*there)
+            )),
+            Event::Chosen(choice) => {
+                self.screen.say(&format!("protocol {}: {choice}", choice.row.id));
+            }
+            Event::Step { label, done, total } => {
+                let (done, total) = (*done, *total);
+                let name = &label.replace('/', ": ");
+                self.screen.step(&Progress { name, done, total, count: done, unit: "items" });
+            }
+            Event::NoGoodbye(_) => self.screen.say(
+                "the connection broke while the sides said goodbye; both are done, and the result stands",
+            ),
+            Event::Phase(Phase::Checking) => {
+                self.screen.finish_steps(|name| name.starts_with("matching"));
             }
             _ => {}
         }
@@ -70,64 +141,34 @@ impl Teller {
 
 impl Observer for Teller {
     fn event(&self, event: &Event<'_>) {
-        log(event, &self.peer, self.has_self_check, &self.waits);
+        log(event, self.has_self_check);
+        let pass = |name, bytes_done: u64, bytes_total: u64, rows: u64| {
+            let (done, total) = (bytes_done, bytes_total);
+            self.screen.step(&Progress { name, done, total, count: rows, unit: "rows" });
+        };
         match event {
-            Event::Reading { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
-                name: "reading",
-                done: *bytes_done,
-                total: *bytes_total,
-                count: *rows,
-                unit: "rows",
-            }),
-            Event::KeysRead(counts) => {
-                self.say(&format!(
-                    "read {}: {}, {} repeated, {} empty, {} refused",
-                    counted(counts.rows, "row"),
-                    counted(counts.distinct, "different key"),
-                    grouped(counts.duplicates),
-                    grouped(counts.empty),
-                    grouped(counts.refused),
-                ));
-                warnings(counts).iter().for_each(|line| self.screen.warn(line));
+            Event::Reading { bytes_done, bytes_total, rows } => {
+                pass("reading", *bytes_done, *bytes_total, *rows);
             }
-            Event::Link(event) => self.link(event),
-            Event::Agreed => self.say("both sides hold the same agreement"),
-            Event::Sizes { here, there } => self.say(&format!(
-                "{} keys here, {} at {}",
-                grouped(*here),
-                grouped(*there),
-                self.peer
-            )),
-            Event::Chosen(choice) => {
-                self.say(&format!("protocol {}: {choice}", choice.row.id));
+            Event::Writing { bytes_done, bytes_total, rows } => {
+                pass("writing", *bytes_done, *bytes_total, *rows);
             }
-            Event::Step { label, done, total } => {
-                let name = label.replace('/', ": ");
-                let (done, total) = (*done, *total);
-                self.screen.step(&Progress {
-                    name: &name,
-                    done,
-                    total,
-                    count: done,
-                    unit: "items",
-                });
+            Event::State { folder, has_begun, restart } => {
+                self.folder(folder, *has_begun, *restart);
             }
-            Event::Checked if self.has_self_check => self.say("the result passed its self-check"),
-            Event::Checked => self.say("this operation has no self-check"),
-            Event::NoGoodbye(_) => self.screen.say(
-                "the connection broke while the sides said goodbye; both are done, and the result stands",
-            ),
-            Event::Writing { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
-                name: "writing",
-                done: *bytes_done,
-                total: *bytes_total,
-                count: *rows,
-                unit: "rows",
-            }),
-            Event::Phase(Phase::Checking) => {
-                self.screen.finish_steps(|name| name.starts_with("matching"));
+            Event::KeysRead(counts) => self.keys_read(counts),
+            Event::Checked if self.has_self_check => {
+                self.screen.say("the result passed its self-check");
             }
+            Event::Checked => self.screen.say("this operation has no self-check"),
             _ => {}
+        }
+        match &self.other {
+            Other::Peer { name, waits } => {
+                log_of_peer(event, name, waits);
+                self.of_peer(name, event);
+            }
+            Other::Helper(helper) => helper.event(event, &self.screen),
         }
     }
 }
@@ -156,7 +197,7 @@ impl WaitLog {
 }
 
 /// The event for the log. Progress is left out: it would say the same many times.
-fn log(event: &Event<'_>, peer: &str, has_self_check: bool, waits: &WaitLog) {
+fn log(event: &Event<'_>, has_self_check: bool) {
     match event {
         Event::Phase(phase) => tracing::info!(%phase, "phase"),
         Event::KeysRead(counts) => tracing::info!(
@@ -167,6 +208,16 @@ fn log(event: &Event<'_>, peer: &str, has_self_check: bool, waits: &WaitLog) {
             refused = counts.refused,
             "keys read"
         ),
+        Event::Agreed => tracing::info!("agreements equal"),
+        Event::Checked if has_self_check => tracing::info!("self-check passed"),
+        Event::Checked => tracing::info!("no self-check"),
+        _ => {}
+    }
+}
+
+/// An event for the log that only runs between two parties have.
+fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
+    match event {
         Event::Link(LinkEvent::Listening { address }) => tracing::info!(%address, "listening"),
         Event::Link(LinkEvent::Waiting { remaining, last }) => {
             let why = last.as_ref().map(reason);
@@ -180,14 +231,11 @@ fn log(event: &Event<'_>, peer: &str, has_self_check: bool, waits: &WaitLog) {
         Event::Link(LinkEvent::Connected { address, peer: identity }) => {
             tracing::info!(peer, %identity, %address, "connected");
         }
-        Event::Agreed => tracing::info!("agreements equal"),
         Event::Sizes { here, there } => tracing::info!(here, there, "sizes"),
         Event::Chosen(choice) => {
             let (protocol, reason) = (choice.row.id, choice.to_string());
             tracing::info!(protocol, reason, "protocol chosen");
         }
-        Event::Checked if has_self_check => tracing::info!("self-check passed"),
-        Event::Checked => tracing::info!("no self-check"),
         Event::NoGoodbye(error) => {
             tracing::warn!(%error, "no goodbye; both sides are done, and the result stands");
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
+use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::bytes;
 use vesica_link::{Endpoint, LinkOptions, check_address, check_peer_address};
 use vesica_records::ReadOptions;
@@ -240,7 +241,7 @@ impl DataArgs {
 
 impl PlaceArgs {
     /// The address as given, and what to do there; `None` when there is none.
-    pub(crate) fn link_options(&self) -> Option<LinkOptions> {
+    fn link_options(&self) -> Option<LinkOptions> {
         let endpoint = match (&self.listen, &self.connect) {
             (Some(address), _) => Endpoint::Listen(address.clone()),
             (None, Some(address)) => Endpoint::Connect(address.clone()),
@@ -249,19 +250,34 @@ impl PlaceArgs {
         Some(self.options(endpoint, WAIT_DEFAULT))
     }
 
-    /// The same for a run with a helper, to which a party connects.
-    pub(crate) fn aided_link_options(&self) -> Option<LinkOptions> {
-        self.helper_link_options(WAIT_DEFAULT_AIDED)
+    /// The same for a run of `agreement`: a party connects to its helper, and waits longer for it and for the other
+    /// parties.
+    ///
+    /// # Errors
+    /// [`Failure::NotWithHelper`] for `--listen` where there is a helper.
+    pub(crate) fn link_options_for(
+        &self,
+        agreement: &Agreement,
+    ) -> Result<Option<LinkOptions>, Failure> {
+        let link = self.link_options_to_look(agreement)?;
+        Ok(match agreement.helper {
+            Some(_) => link.map(|link| self.options(link.endpoint, WAIT_DEFAULT_AIDED)),
+            None => link,
+        })
     }
 
-    /// The same for a look whether a helper is there.
-    pub(crate) fn look_link_options(&self) -> Option<LinkOptions> {
-        self.helper_link_options(WAIT_DEFAULT)
-    }
-
-    fn helper_link_options(&self, wait: Duration) -> Option<LinkOptions> {
-        let endpoint = self.connect.clone().map(Endpoint::Connect)?;
-        Some(self.options(endpoint, wait))
+    /// The same for a look whether the peer or the helper is there.
+    ///
+    /// # Errors
+    /// As [`PlaceArgs::link_options_for`].
+    pub(crate) fn link_options_to_look(
+        &self,
+        agreement: &Agreement,
+    ) -> Result<Option<LinkOptions>, Failure> {
+        match (&agreement.helper, &self.listen) {
+            (Some(_), Some(_)) => Err(Failure::NotWithHelper { option: "--listen" }),
+            _ => Ok(self.link_options()),
+        }
     }
 
     fn options(&self, endpoint: Endpoint, wait: Duration) -> LinkOptions {

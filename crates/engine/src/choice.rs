@@ -378,7 +378,7 @@ mod tests {
     fn open_agreement(operation: &str, protocol: &str) -> Agreement {
         let identity = |byte| vesica_link::PublicIdentity::from_bytes([byte; 32]);
         Agreement::parse(&format!(
-            "version = 1\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \"both\"\n\
+            "version = 2\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \"all\"\n\
              security = \"semi-honest\"\nprotocol = \"{protocol}\"\n\
              [[key]]\nname = \"k\"\nprofile = \"exact\"\n\
              [party.a]\nidentity = \"{}\"\nmax_rows = 1_000_000_000\n\

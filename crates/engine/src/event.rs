@@ -2,7 +2,7 @@ use crate::{Choice, Phase};
 use std::path::Path;
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
-use vesica_records::KeyCounts;
+use vesica_records::{KeyCounts, Progress};
 
 /// Something a run does. Holds counts and names, never a key, an item or a row.
 #[derive(Clone, Debug)]
@@ -68,6 +68,18 @@ pub enum Event<'a> {
         /// Rows of the input done.
         rows: u64,
     },
+}
+
+/// How far the reading of a file is.
+pub(crate) fn reading(progress: Progress) -> Event<'static> {
+    let Progress { bytes_done, bytes_total, rows } = progress;
+    Event::Reading { bytes_done, bytes_total, rows }
+}
+
+/// How far the writing of a result is.
+pub(crate) fn writing(progress: Progress) -> Event<'static> {
+    let Progress { bytes_done, bytes_total, rows } = progress;
+    Event::Writing { bytes_done, bytes_total, rows }
 }
 
 /// Hears what a run does. Called from several threads, some tens of times a second.

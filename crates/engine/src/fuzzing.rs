@@ -17,7 +17,7 @@ pub use aided::reopen_state;
 /// # Errors
 /// As a run's.
 pub fn meet(ctx: &mut Context, agreement: &Agreement) -> Result<(), Error> {
-    let [own, peer] = &agreement.parties;
+    let [own, peer] = &agreement.parties[..] else { return Err(Error::Bug("not two parties")) };
     meeting::agree(ctx, agreement, Purpose::Run, &peer.name)?;
     let at = |error| Error::from_run(error, crate::Phase::Sizes, &peer.name);
     meeting::exchange_sizes(ctx, own.min_rows, peer, agreement.hide_sizes).map_err(at)?;

@@ -1,18 +1,21 @@
-//! One run of an agreement: read, meet, agree, match, check, write.
+//! One run of an agreement: read, meet, match, check, write.
 
 use crate::agreement::{Agreement, PartyTerms};
+use crate::aided;
 use crate::answer::text_limit;
 use crate::clock::PhaseClock;
 use crate::error::ConfigFault;
+use crate::event::writing;
 use crate::meeting::Purpose;
 use crate::report::{self, InputReport};
 use crate::resources::Stopwatch;
 use crate::results;
-use crate::run::{Run, Seats, Steps, context};
+use crate::run::{OwnKeys, Run, Seats, Steps, context};
 use crate::word::leave_word;
 use crate::{Error, Event, Observer, Phase, Report};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_core::hash::ItemHash;
@@ -37,14 +40,52 @@ pub struct Job {
     /// Where the result goes, when this side receives it: rows, keys, identifiers and shares always, a count,
     /// an answer or a sum if wished.
     pub output: Option<OutputOptions>,
-    /// Where the peer is.
+    /// Where the peer is, or the helper, to which a party connects. With a helper the time to wait counts whenever it
+    /// cannot be reached.
     pub link: LinkOptions,
-    /// CPU threads to use.
+    /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
+    /// With a helper: how an interrupted run goes on. Not used without one.
+    pub state: StateOptions,
     /// Whether an insecure protocol that the agreement names may run.
     pub allow_insecure: bool,
     /// Whether a refused value is an error rather than a skipped and counted row.
     pub strict: bool,
+}
+
+/// Memory for intermediate data by default, in bytes.
+pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
+
+/// Characters of the agreement's hash in the name of a folder.
+const HASH_CHARS: usize = 16;
+
+/// What a party keeps of a run with a helper, so that the run can go on after an interruption.
+#[derive(Clone, Debug)]
+pub struct StateOptions {
+    /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the current folder. It is
+    /// made when it does not exist, and removed when the run is over.
+    pub folder: Option<PathBuf>,
+    /// About how much memory intermediate data may take before it goes to files.
+    pub memory_bytes: u64,
+    /// Forgets a run that was interrupted, ends it for the other parties, and begins a new one.
+    pub restart: bool,
+}
+
+impl Default for StateOptions {
+    fn default() -> Self {
+        Self { folder: None, memory_bytes: MEMORY_BYTES_DEFAULT, restart: false }
+    }
+}
+
+impl StateOptions {
+    /// The folder of a run of `agreement` by the party of that name.
+    pub fn folder_of(&self, agreement: &Agreement, party: &str) -> PathBuf {
+        self.folder.clone().unwrap_or_else(|| {
+            let hash = agreement.hash().to_string();
+            let hash = hash.get(..HASH_CHARS).unwrap_or(&hash);
+            format!("vesica-run-{hash}-{party}").into()
+        })
+    }
 }
 
 /// The key columns of `agreement` as they are named in the file of `party`, where that is known.
@@ -143,6 +184,33 @@ pub fn reach(
     run.end(&session, &seats, result)
 }
 
+/// The position of the party with this identity.
+///
+/// # Errors
+/// [`ConfigFault::NotAParty`], and [`ConfigFault::Expired`] for an agreement whose last day is over.
+pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result<usize, Error> {
+    let public = identity.public();
+    let party = agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
+    match agreement.expires {
+        Some(on) if agreement.is_expired(jiff::Timestamp::now()) => {
+            Err(ConfigFault::Expired { on }.into())
+        }
+        _ => Ok(agreement.position(party)),
+    }
+}
+
+/// Whether there is a place for the result exactly where `party` receives one.
+pub(crate) fn check_place(job: &Job, party: &str) -> Result<(), Error> {
+    let party = || party.to_owned();
+    match (job.agreement.is_receiver_of_result(&party()), &job.output) {
+        (true, None) if results::must_be_kept(&job.agreement) => {
+            Err(ConfigFault::OutputMissing { party: party() }.into())
+        }
+        (false, Some(_)) => Err(ConfigFault::OutputNotLearned { party: party() }.into()),
+        _ => Ok(()),
+    }
+}
+
 /// What a run needs of its files and its agreement before it reads and connects.
 struct Prepared {
     key: Vec<KeyColumn>,
@@ -157,14 +225,9 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
     if let (Some(row), false) = (insecure, job.allow_insecure) {
         return Err(ConfigFault::Insecure { protocol: row.id }.into());
     }
-    let party = || seats.party.clone();
-    match (seats.learns(agreement), output) {
-        (true, None) if results::must_be_kept(agreement) => {
-            return Err(ConfigFault::OutputMissing { party: party() }.into());
-        }
-        (false, Some(_)) => return Err(ConfigFault::OutputNotLearned { party: party() }.into()),
-        (true, Some(output)) => results::check(agreement, source, output)?,
-        _ => {}
+    check_place(job, &seats.party)?;
+    if let Some(output) = output {
+        results::check(agreement, source, output)?;
     }
     let key = key_columns(agreement, Some(&seats.party), columns)?;
     let values = value_columns(agreement, &seats.party, columns);
@@ -173,12 +236,40 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
     Ok(Prepared { key, values, hash, limits })
 }
 
-/// Runs `job` to its end: on success the result file is in place and both sides have said that
-/// they are done.
+/// Runs `job` to its end: on success the result file is in place, and the peer, or the helper, has heard that this
+/// party is done.
 ///
 /// # Errors
-/// Any [`Error`]; no result file, or part of one, is left behind.
+/// Any [`Error`]; no result file, or part of one, is left behind. With a helper the same job goes on where it was;
+/// so do the other parties.
 pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Report, Error> {
+    run_and(job, observer, cancel, Report::clone)
+}
+
+/// The same, and lets `say` tell people what the run did.
+///
+/// With a helper, the folder of the run is removed only after that: of a process that was killed before it had told,
+/// the next one learns that the run was finished ([`Error::AlreadyFinished`]).
+///
+/// # Errors
+/// As [`run`].
+pub fn run_and<R>(
+    job: Job,
+    observer: Arc<dyn Observer>,
+    cancel: &CancelToken,
+    say: impl FnOnce(&Report) -> R,
+) -> Result<R, Error> {
+    match job.agreement.helper {
+        Some(_) => aided::run(job, observer, cancel, say),
+        None => two_parties(job, observer, cancel).map(|report| say(&report)),
+    }
+}
+
+fn two_parties(
+    job: Job,
+    observer: Arc<dyn Observer>,
+    cancel: &CancelToken,
+) -> Result<Report, Error> {
     let started_at = jiff::Timestamp::now();
     let stopwatch = Stopwatch::start();
     observer.event(&Event::Phase(Phase::Preparing));
@@ -198,7 +289,8 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         let reading = scope.spawn(|| {
             let start = Instant::now();
             let read = (&*key, beside(&agreement, values.as_ref()));
-            let keys = run.read(&source, read, &hash, &limits, terms.min_rows, &*observer);
+            let wanted = (terms.min_rows, agreement.operation());
+            let keys = run.read(&source, read, &hash, &limits, wanted, &*observer);
             if let Err(error) = &keys {
                 run.abort(error.stop_reason());
             }
@@ -227,11 +319,12 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         clock.add(Phase::Reading, elapsed);
         (keys, met)
     });
-    let (mut keys, session, mut ctx) = run.first_failure(keys, met)?;
+    let (keys, session, mut ctx) = run.first_failure(keys, met)?;
 
-    let rows = keys.rows.take();
-    let (counts, fingerprint) = (keys.counts.clone(), keys.fingerprint);
-    let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, keys, &*observer);
+    let OwnKeys { keys: mut set, rows } = keys;
+    let row_numbers = set.rows.take();
+    let counts = set.counts.clone();
+    let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, set, &*observer);
     let done = match matching {
         Ok(done) => done,
         Err(error) => return Err(run.fail(&session, error)),
@@ -244,12 +337,8 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
     if let (Some(output), Some(answer)) = (&output, &matched.answer) {
         observer.event(&Event::Phase(Phase::Writing));
         let start = Instant::now();
-        let mut progress = |progress: vesica_records::Progress| {
-            observer.event(&Event::Writing {
-                bytes_done: progress.bytes_done,
-                bytes_total: progress.bytes_total,
-                rows: progress.rows,
-            });
+        let mut progress = |progress| {
+            observer.event(&writing(progress));
             run.go_on()
         };
         let made = results::Made {
@@ -258,9 +347,8 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
             session: matched.params.session(),
             source: &source,
             key: &key,
-            hash: &hash,
-            fingerprint: &fingerprint,
-            rows: rows.as_ref(),
+            items: &rows,
+            rows: row_numbers.as_ref(),
         };
         rows_written = made.write(answer, output, &mut progress)?;
         clock.add(Phase::Writing, start.elapsed());
@@ -268,10 +356,8 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
 
     Ok(report::Parts {
         agreement: &agreement,
-        identity: identity.public(),
-        seats: &seats,
+        party: agreement.position(&seats.party),
         started_at,
-        matched: &matched,
         input: InputReport::new(source.format().to_string(), &counts),
         rows_written,
         wire_bytes: session.wire_bytes(),
@@ -280,5 +366,5 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
         threads,
         used: stopwatch.read(),
     }
-    .report())
+    .of_two_parties(&matched))
 }

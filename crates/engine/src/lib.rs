@@ -1,9 +1,9 @@
 //! A job from table to result.
 //!
-//! * [`agreement`] — what the two organisations agreed on; hashed and bound into the session.
-//! * [`aided`] — the same with a helper that all parties talk to, for two and more of them.
+//! * [`agreement`] — what the organisations agreed on, with or without a helper; hashed and bound into the session.
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
-//! * [`job`] — one run: read, meet, agree, match, check, write.
+//! * [`job`] — one run: read, meet, match, check, write.
+//! * [`aided`] — what only runs with a helper have.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items.
 //! * [`shares`] — files of shares, and what two of them hold together.
 //! * [`Choice`] — the protocol of a run and why this one; [`Network`] — what was measured for it.
@@ -33,6 +33,7 @@ mod report;
 mod resources;
 mod results;
 mod roles;
+mod rows;
 mod run;
 mod self_check;
 pub mod shares;
@@ -42,7 +43,7 @@ mod word;
 pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
-pub use job::{Job, reach, run};
+pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
 pub use probe::Network;
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;

@@ -2,13 +2,13 @@
 
 mod made;
 
-pub(crate) use made::Parts;
+pub(crate) use made::{OfHelper, Parts};
 
 use crate::Resources;
 use serde::Serialize;
 
 /// Name and version of the report's layout; a field is added without a new version, never changed.
-pub const SCHEMA: &str = "vesica-report/1";
+pub const SCHEMA: &str = "vesica-report/2";
 
 /// What a run did. Holds counts, names and parameters, never a key, an item or a row.
 ///
@@ -19,23 +19,25 @@ pub struct Report {
     pub schema: &'static str,
     /// Version of this software.
     pub vesica_version: &'static str,
-    /// Version of the session's wire format.
-    pub wire_version: u16,
-    /// When the run started.
+    /// Version of the wire format of a session between two parties; `None` with a helper.
+    pub wire_version: Option<u16>,
+    /// When the run started; with a helper, when this process began to take part.
     pub started_at: String,
     /// When the run ended.
     pub finished_at: String,
     /// What was agreed.
     pub agreement: AgreementReport,
-    /// This side.
-    pub party: PartyReport,
-    /// The other side.
-    pub peer: PartyReport,
+    /// This party's name.
+    pub party: String,
+    /// All parties, in the order of the agreement.
+    pub parties: Vec<PartyReport>,
+    /// The helper, where there is one.
+    pub helper: Option<HelperReport>,
     /// How it was computed.
     pub protocol: ProtocolReport,
-    /// What this side's file held.
+    /// What this party's file held.
     pub input: InputReport,
-    /// Set sizes.
+    /// What was added to the sets.
     pub sizes: SizesReport,
     /// What this side learned.
     pub result: ResultReport,
@@ -47,6 +49,13 @@ pub struct Report {
     pub resources: ResourcesReport,
 }
 
+impl Report {
+    /// This party among [`Report::parties`].
+    pub fn own(&self) -> Option<&PartyReport> {
+        self.parties.iter().find(|party| party.name == self.party)
+    }
+}
+
 /// What was agreed.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgreementReport {
@@ -56,8 +65,8 @@ pub struct AgreementReport {
     pub hash: String,
     /// What is computed.
     pub operation: &'static str,
-    /// Who receives the result: a party's name, or `both`.
-    pub receives: String,
+    /// The names of the parties that receive the result.
+    pub receives: Vec<String>,
     /// How many common keys the answer yes takes, where that is asked.
     pub threshold: Option<u64>,
     /// The party whose values are summed, where that is asked.
@@ -84,15 +93,32 @@ pub struct AgreementReport {
     pub max_matches: Option<u64>,
 }
 
-/// One side.
+/// One party.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartyReport {
     /// Its name in the agreement.
     pub name: String,
-    /// Its role in the protocol.
-    pub role: String,
     /// Its public identity.
     pub identity: String,
+    /// Its role in a protocol of two parties; `None` with a helper.
+    pub role: Option<String>,
+    /// Its different keys as announced; its `max_rows` where sizes are hidden.
+    pub keys: u64,
+}
+
+/// The helper.
+#[derive(Clone, Debug, Serialize)]
+pub struct HelperReport {
+    /// Its name in the agreement.
+    pub name: String,
+    /// Its public identity.
+    pub identity: String,
+    /// Copies of each item.
+    pub copies: u32,
+    /// Dummies of each kind.
+    pub dummies: u32,
+    /// −log2 of the largest probability that a wrong answer of the helper goes unnoticed, for sets of these sizes.
+    pub cheating_bits: f64,
 }
 
 /// How the result was computed.
@@ -104,7 +130,9 @@ pub struct ProtocolReport {
     pub name: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// Against whom it protects.
+    /// Whom the parties trust: `two parties` or `helper`.
+    pub trust_model: &'static str,
+    /// Against whom it protects; with a helper, against what kind of helper.
     pub security: &'static str,
     /// What is believed to be hard.
     pub assumption: &'static str,
@@ -179,16 +207,12 @@ pub struct RefusedReport {
     pub count: u64,
 }
 
-/// Set sizes.
+/// What was added to the sets.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SizesReport {
-    /// This side's set as announced to the peer.
-    pub announced_here: u64,
-    /// The peer's set as announced by it.
-    pub announced_there: u64,
     /// Whether both sets were padded to their `max_rows`.
     pub hidden: bool,
-    /// Self-check items each side added, shared and own together.
+    /// Self-check items each party added, shared and own together; with a helper its dummies of both kinds.
     pub self_check_items: u64,
 }
 
@@ -217,7 +241,8 @@ pub struct ResultReport {
     pub shared_entries: Option<u64>,
     /// Rows written, when this side receives them.
     pub rows_written: Option<u64>,
-    /// `passed`, a run that fails it has no report; or `none`, where the operation has no self-check items.
+    /// `passed`, a run that fails it has no report; or `none`, where the operation has no self-check items, or with a
+    /// helper where this party receives no answer to check.
     pub self_check: &'static str,
 }
 
@@ -233,17 +258,22 @@ pub struct SumReport {
 /// Bytes on the network.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct NetworkReport {
-    /// Payload bytes of the protocol that this side sent: the catalogue's formula.
+    /// Payload bytes that the catalogue's formula counts, from this party to the peer or the helper.
+    pub formula_sent: u64,
+    /// The same from the peer or the helper to this party.
+    pub formula_received: u64,
+    /// Payload bytes that this party sent. With a helper they include requests and the parties' meeting.
     pub payload_sent: u64,
-    /// Payload bytes of the protocol that this side received.
+    /// Payload bytes that this party received.
     pub payload_received: u64,
     /// All bytes this side sent over TCP, TLS included.
     pub wire_sent: u64,
     /// All bytes this side received over TCP, TLS included.
     pub wire_received: u64,
-    /// Times this side changed between sending and receiving. Blocks that are answered while others
-    /// are under way count too, so large runs have more than the flights that wait for each other.
-    pub direction_changes: u64,
+    /// Times this side changed between sending and receiving in a session of two parties; `None` with a helper. Blocks
+    /// that are answered while others are under way count too, so large runs have more than the flights that wait for
+    /// each other.
+    pub direction_changes: Option<u64>,
 }
 
 /// Time and payload bytes of one phase.

@@ -3,14 +3,15 @@
 use crate::Error;
 use crate::agreement::{Agreement, Question};
 use crate::answer::{Answer, NamedIds, Union};
+use crate::rows;
 use crate::shares::SharesFile;
 use std::fmt::Write;
 use std::ops::ControlFlow;
-use vesica_core::{Operation, Role, SessionId};
+use vesica_core::{Item, Operation, Role, SessionId};
 use vesica_records::{
-    Fingerprint, KeyColumn, KeyItems, Origin, OutputOptions, Progress, RowNumbers, Source,
-    TableWriter, WriteError, check_document_output, check_output, check_table_output,
-    distinct_columns, key_values, write_document, write_figures, write_matches,
+    KeyColumn, Origin, OutputOptions, Progress, RowNumbers, Source, TableWriter, WriteError,
+    check_document_output, check_output, check_table_output, distinct_columns, key_values,
+    write_document, write_figures, write_rows,
 };
 
 /// The column of a union that says which keys only the other party has.
@@ -46,8 +47,8 @@ pub(crate) struct Made<'a> {
     pub(crate) session: &'a SessionId,
     pub(crate) source: &'a Source,
     pub(crate) key: &'a [KeyColumn],
-    pub(crate) hash: &'a KeyItems,
-    pub(crate) fingerprint: &'a Fingerprint,
+    /// The items of all rows, where the result is rows.
+    pub(crate) items: &'a [Item],
     /// The rows of each key, where they were read.
     pub(crate) rows: Option<&'a RowNumbers>,
 }
@@ -62,8 +63,8 @@ impl Made<'_> {
     ) -> Result<Option<u64>, Error> {
         match answer {
             Answer::Items(items) => {
-                let (key, hash, seen) = (self.key, self.hash, self.fingerprint);
-                let written = write_matches(self.source, key, hash, seen, items, output, progress)?;
+                let (rows, wanted) = (self.items.len() as u64, rows::bits(self.items, items));
+                let written = write_rows(self.source, rows, &wanted, output, progress)?;
                 return Ok(Some(written.rows));
             }
             Answer::Union(union) => self.union(union, output)?,

@@ -4,18 +4,21 @@ use crate::agreement::Agreement;
 use crate::answer::{Answer, Asked, Unchecked};
 use crate::choice::{self, Choice};
 use crate::error::{ConfigFault, InputFault};
+use crate::event::reading;
+use crate::job::own_position;
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::roles::Roles;
 use crate::self_check::CheckedSet;
 use crate::word::WORD_LIMIT;
-use crate::{Error, Event, Observer, Phase};
+use crate::{Error, Event, Observer, Phase, rows};
 use rand::TryRng;
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vesica_core::{PsiParams, Role, SessionId, StopReason, TransportError};
+use vesica_core::{Item, Operation, PsiParams, Role, SessionId, StopReason, TransportError};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
 use vesica_protocols::{Output, Party};
@@ -37,15 +40,7 @@ pub(crate) struct Seats {
 
 impl Seats {
     pub(crate) fn find(agreement: &Agreement, identity: &Identity) -> Result<Self, Error> {
-        let public = identity.public();
-        let party = agreement
-            .party_of(&public)
-            .ok_or(ConfigFault::NotAParty { identity: public })?
-            .to_owned();
-        let today = jiff::Timestamp::now();
-        if let (true, Some(on)) = (agreement.is_expired(today), agreement.expires) {
-            return Err(ConfigFault::Expired { on }.into());
-        }
+        let party = agreement.parties[own_position(agreement, identity)?].name.clone();
         let peer = agreement.peer_of(&party).name.clone();
         let seat = agreement.role_of(&party);
         Ok(Self { peer, seat, party })
@@ -101,6 +96,13 @@ impl Done {
             direction_changes: self.direction_changes,
         })
     }
+}
+
+/// What this party's file holds.
+pub(crate) struct OwnKeys {
+    pub(crate) keys: KeySet,
+    /// The items of all rows, in the order of the rows, where the result is rows.
+    pub(crate) rows: Vec<Item>,
 }
 
 /// What a run gave.
@@ -179,25 +181,40 @@ impl Run {
         (key, beside): (&[KeyColumn], Beside<'_>),
         hash: &KeyItems,
         limits: &KeyLimits,
-        min_rows: u64,
+        (min_rows, operation): (u64, Operation),
         observer: &dyn Observer,
-    ) -> Result<KeySet, Error> {
+    ) -> Result<OwnKeys, Error> {
         observer.event(&Event::Phase(Phase::Reading));
-        let mut progress = |progress: vesica_records::Progress| {
-            observer.event(&Event::Reading {
-                bytes_done: progress.bytes_done,
-                bytes_total: progress.bytes_total,
-                rows: progress.rows,
-            });
-            self.go_on()
+        let mut row_items = Vec::new();
+        let keys = if operation == Operation::Intersection {
+            let mut sink = |items: &[Item]| {
+                row_items.extend_from_slice(items);
+                Ok(())
+            };
+            let never = |never: Infallible| match never {};
+            let go_on = || self.go_on();
+            let wanted = (limits, min_rows);
+            let streamed =
+                rows::read(source, (key, hash), wanted, &mut sink, never, observer, go_on)?;
+            let items = rows::distinct(&row_items)
+                .ok_or(ConfigFault::OutOfMemory { items: streamed.keyed })?;
+            let mut counts = streamed.counts;
+            counts.distinct = items.len() as u64;
+            counts.duplicates = streamed.keyed - counts.distinct;
+            KeySet { items, values: None, texts: None, rows: None, counts }
+        } else {
+            let mut progress = |progress| {
+                observer.event(&reading(progress));
+                self.go_on()
+            };
+            read_keys_with(source, key, beside, hash, limits, &mut progress)?
         };
-        let keys = read_keys_with(source, key, beside, hash, limits, &mut progress)?;
         let distinct = keys.counts.distinct;
         if distinct < min_rows {
             return Err(InputFault::TooFewKeys { distinct, min: min_rows }.into());
         }
         observer.event(&Event::KeysRead(&keys.counts));
-        Ok(keys)
+        Ok(OwnKeys { keys, rows: row_items })
     }
 
     pub(crate) fn connect(
@@ -242,9 +259,9 @@ impl Run {
     /// Of the reader's and the link's results, the failure that caused the other.
     pub(crate) fn first_failure(
         &self,
-        keys: Result<KeySet, Error>,
+        keys: Result<OwnKeys, Error>,
         met: Result<(Session, Context), Error>,
-    ) -> Result<(KeySet, Session, Context), Error> {
+    ) -> Result<(OwnKeys, Session, Context), Error> {
         match (keys, met) {
             (Ok(keys), Ok((session, ctx))) => Ok((keys, session, ctx)),
             // A reader that was interrupted because the link failed has nothing to say.

@@ -26,7 +26,7 @@ use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_records::{
     KeyColumn, KeyItems, KeyLimits, OutputOptions, Progress, ReadOptions, Source, read_keys,
-    stream_items, write_matches, write_rows,
+    stream_items, write_rows,
 };
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -36,7 +36,6 @@ fn main() -> Outcome {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["measure", "read", file, profile] => read(Path::new(file), profile),
         ["measure", "stream", file, profile] => stream(Path::new(file), profile),
-        ["measure", "write", file, every] => write(Path::new(file), every.parse()?),
         ["measure", "rows", file, every] => rows(Path::new(file), every.parse()?),
         [directory] => run(Path::new(directory), 10_000_000),
         [directory, rows] => run(Path::new(directory), rows.parse()?),
@@ -70,7 +69,6 @@ fn run(directory: &Path, rows: u64) -> Outcome {
     for file in [&csv, &parquet] {
         // Every row, every second, one in a thousand.
         for every in ["1", "2", "1000"] {
-            measure(&["write", text(file)?, every])?;
             measure(&["rows", text(file)?, every])?;
         }
     }
@@ -110,9 +108,10 @@ fn silent(_: Progress) -> ControlFlow<()> {
 fn copy(from: &Path, to: &Path) -> Outcome {
     let source = Source::open(from, &ReadOptions::default())?;
     let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key("exact")?);
-    let set = read_keys(&source, &key, &hash, &KeyLimits::default(), &mut silent)?;
+    let rows = read_keys(&source, &key, &hash, &KeyLimits::default(), &mut silent)?.counts.rows;
     let output = OutputOptions { path: to.to_path_buf(), force: false };
-    write_matches(&source, &key, &hash, &set.fingerprint, &set.items, &output, &mut silent)?;
+    let all = vec![u64::MAX; rows.div_ceil(64) as usize];
+    write_rows(&source, rows, &all, &output, &mut silent)?;
     Ok(())
 }
 
@@ -122,23 +121,6 @@ fn read(file: &Path, profile: &str) -> Outcome {
     let start = Start::now();
     let set = read_keys(&source, &key, &hash, &KeyLimits::default(), &mut silent)?;
     report("read", file, profile, set.counts.rows, start);
-    Ok(())
-}
-
-fn write(file: &Path, every: usize) -> Outcome {
-    let source = Source::open(file, &ReadOptions::default())?;
-    let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key("exact")?);
-    let set = read_keys(&source, &key, &hash, &KeyLimits::default(), &mut silent)?;
-    let matched: Vec<_> = set.items.iter().copied().step_by(every).collect();
-    let name = file.file_name().ok_or("the file has no name")?.to_string_lossy().into_owned();
-    let output =
-        OutputOptions { path: file.with_file_name(format!("matched-{name}")), force: true };
-    let start = Start::now();
-    let written =
-        write_matches(&source, &key, &hash, &set.fingerprint, &matched, &output, &mut silent)?;
-    assert_eq!(written.rows, matched.len() as u64);
-    report("write", file, &format!("1/{every}"), set.counts.rows, start);
-    std::fs::remove_file(&output.path)?;
     Ok(())
 }
 

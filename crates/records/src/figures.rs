@@ -9,7 +9,7 @@ use crate::sink::text::{RecordWriter, TextSink};
 use std::fs::File;
 
 /// A table being written, in the format of the output's name, beside which everything is as for
-/// [`crate::write_matches`]: it appears under its name when it is finished, and after an error nothing is left.
+/// [`crate::write_rows`]: it appears under its name when it is finished, and after an error nothing is left.
 pub struct TableWriter {
     output: TempOutput,
     sink: Sink,

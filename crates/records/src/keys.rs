@@ -4,7 +4,7 @@ use crate::error::{InputError, Misquoted, Place};
 use crate::faults::Faults;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
-use crate::key_pass::{Fingerprint, KeyPass, Outcome};
+use crate::key_pass::{KeyPass, Outcome};
 use crate::profile::Refusal;
 use crate::progress::{Meter, Progress};
 use crate::row_numbers::RowNumbers;
@@ -104,8 +104,6 @@ pub struct KeySet {
     pub rows: Option<RowNumbers>,
     /// What became of the rows.
     pub counts: KeyCounts,
-    /// What the pass saw.
-    pub fingerprint: Fingerprint,
 }
 
 /// Counts the rows of a pass that give no item, within its limits.
@@ -339,7 +337,7 @@ impl Visit for Collector<'_> {
             None => self.pass.collect(row, &mut self.items),
         };
         match outcome {
-            Outcome::Item(()) => {
+            Outcome::Item => {
                 if let Some(values) = &mut self.values {
                     let tally = &mut self.tally;
                     values.take(row, |error| tally.fault(error))?;
@@ -449,13 +447,12 @@ fn read<'a>(
     let rows = visit(source, &indices, &mut meter, &mut collector)?;
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
-    let Collector { pass, tally, items, values, texts, rows: numbers, left_out, .. } = collector;
+    let Collector { tally, items, values, texts, rows: numbers, left_out, .. } = collector;
     let mut counts = tally.finish(rows, items.len() as u64)?;
     counts.distinct = items.len() as u64;
     counts.duplicates = rows - left_out - counts.empty - counts.refused - counts.distinct;
     counts.without_value = values.as_ref().map_or(0, |values| values.empty);
     let values = values.map(Values::into_values);
     let texts = texts.map(|collector| collector.texts);
-    let fingerprint = pass.fingerprint();
-    Ok(KeySet { items, values, texts, rows: numbers, counts, fingerprint })
+    Ok(KeySet { items, values, texts, rows: numbers, counts })
 }

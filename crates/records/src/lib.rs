@@ -9,7 +9,7 @@
 //! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of the rows.
 //! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and go on.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
-//! * [`write_matches`], [`write_rows`] — second pass: rows whose key matched, or those of a bitmap, in input order.
+//! * [`write_rows`] — second pass: the rows of a bitmap, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for fuzzers.
 //! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
@@ -30,14 +30,12 @@ mod key;
 mod key_items;
 mod key_pass;
 mod keys;
-mod matches;
 mod output;
 mod profile;
 mod progress;
 mod row_numbers;
 mod rows;
 mod second_pass;
-mod selected;
 mod shapes;
 mod sink;
 mod sort;
@@ -58,21 +56,19 @@ pub use figures::{TableWriter, distinct_columns, write_figures};
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
-pub use key_pass::Fingerprint;
 pub use keys::{
     Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
     survey_keys,
 };
-pub use matches::write_matches;
 pub use output::{
     Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,
 };
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;
 pub use row_numbers::RowNumbers;
-pub use second_pass::Written;
-pub use selected::write_rows;
+pub use second_pass::{Written, write_rows};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
+pub use sort::sort_distinct;
 pub use source::{ReadOptions, Source};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use texts::{KeyTexts, key_values};

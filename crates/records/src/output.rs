@@ -23,7 +23,7 @@ pub struct OutputOptions {
     pub force: bool,
 }
 
-/// Checks, before any data moves, that [`crate::write_matches`] can write there, whatever matches: columns of a Parquet
+/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: columns of a Parquet
 /// file that may hold what has no text form are read for that.
 ///
 /// # Errors
@@ -63,7 +63,7 @@ pub fn check_document_output<'a>(
     TempOutput::document(origin.into(), options).map(drop)
 }
 
-/// Writes a JSON document, beside which everything is as for [`crate::write_matches`].
+/// Writes a JSON document, beside which everything is as for [`crate::write_rows`].
 ///
 /// # Errors
 /// Any error of writing, that of `write` included.

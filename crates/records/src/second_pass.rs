@@ -1,11 +1,11 @@
-//! The second pass, whatever tells the wanted rows: whole rows, in input order, whole file or nothing.
+//! The second pass: the rows of a bitmap, whole, in input order; the whole file or nothing.
 
 use crate::columnar::{RowBatches, Table, cells::TextColumn, no_text};
 use crate::error::{InputError, WriteError};
 use crate::format::Format;
 use crate::output::{OutputOptions, TempOutput};
 use crate::progress::{Meter, Progress};
-use crate::rows::{ROWS_PER_TICK, Row, TextRow};
+use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
 use crate::sink::text::{RecordWriter, TextSink};
 use crate::source::{Layout, Source, TextLayout};
@@ -23,50 +23,37 @@ pub struct Written {
     pub rows: u64,
 }
 
-/// Tells which rows are written. It is asked for every row, in the order of the file.
-pub(crate) trait Wanted {
-    /// Rows it was asked for so far.
-    fn rows(&self) -> u64;
-
-    /// Whether the next row is wanted.
-    fn wants(&mut self, row: &impl Row) -> bool;
-
-    /// Takes the next row, which is copied as it stands if it is wanted: `copy` gets its bytes without its line
-    /// end and with it, now or later.
-    fn take(&mut self, row: &TextRow<'_>, copy: &mut impl Copying) -> Result<(), WriteError>;
-
-    /// Copies what was taken and is wanted, and was not copied yet.
-    fn copy_rest(&mut self, copy: &mut impl Copying) -> Result<(), WriteError>;
-
-    /// Whether each row of the next row group of a Parquet file is wanted.
-    fn group(
-        &mut self,
-        source: &Source,
-        table: &Table,
-        group: usize,
-        meter: &mut Meter<'_>,
-    ) -> Result<BooleanBuffer, InputError>;
-
-    /// Whether the rows it was asked for are those of the file as it was.
-    fn saw_all(self) -> bool;
-}
-
-/// What takes a record as it stands: without its line end, and with it.
-pub(crate) trait Copying: FnMut(&[u8], &[u8]) -> Result<(), WriteError> {}
-
-impl<F: FnMut(&[u8], &[u8]) -> Result<(), WriteError>> Copying for F {}
-
-/// Writes the rows of `source` that `wanted` tells; `columns` are those whose cells it looks at.
-pub(crate) fn write_wanted(
+/// Writes the rows of `source` whose bit is set, with all columns, in the order of the input. Row r,
+/// from 0, has bit r mod 64 of `wanted[r / 64]`, from the lowest; `rows` is the number of rows that an
+/// earlier pass saw. Keys are not made again.
+///
+/// The format is that of the output's name. A text file of the same format keeps its delimiter,
+/// quotes, line ends and byte order mark; its rows are copied byte for byte. Other combinations:
+/// text to Parquet gives string columns; Parquet to Parquet keeps types and metadata; Parquet to
+/// text gives the text forms that keys are compared by.
+///
+/// The file appears under its name when it is complete and on disk; after an error nothing is
+/// left. The file's identity and length, its times of change and the number of its rows tell whether it is what
+/// the earlier pass read: a caller that lost the [`Source`] of that pass must know by other means.
+///
+/// # Errors
+/// [`InputError::Changed`] if the file changed since `source` was opened, or has another number of rows; any
+/// other error of reading, and any error of writing.
+///
+/// # Panics
+/// If `wanted` has not ⌈`rows`/64⌉ words.
+pub fn write_rows(
     source: &Source,
-    columns: &[usize],
-    wanted: impl Wanted,
+    rows: u64,
+    wanted: &[u64],
     options: &OutputOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
+    assert_eq!(wanted.len() as u64, rows.div_ceil(64), "a bit for each row");
     let output = TempOutput::create(source, options)?;
     let meter = Meter::new(source.len_bytes(), progress);
-    let mut pass = Pass { source, columns, wanted, meter, written: 0 };
+    let wanted = Wanted { bits: wanted, expected: rows, rows: 0 };
+    let mut pass = Pass { source, wanted, meter, written: 0 };
     let out = output.writer()?;
     match (source.layout(), output.format().format) {
         (Layout::Text(_), Format::Parquet) => {
@@ -85,11 +72,40 @@ pub(crate) fn write_wanted(
     }
     let Pass { wanted, written, .. } = pass;
     source.check_unchanged()?;
-    if !wanted.saw_all() {
-        return Err(InputError::Changed { path: source.path().to_path_buf() }.into());
+    if wanted.rows != rows {
+        return Err(changed(source));
     }
     output.commit()?;
     Ok(Written { rows: written })
+}
+
+fn changed(source: &Source) -> WriteError {
+    InputError::Changed { path: source.path().to_path_buf() }.into()
+}
+
+/// A bit for each row, asked for in the order of the rows.
+struct Wanted<'a> {
+    bits: &'a [u64],
+    /// How many rows there should be.
+    expected: u64,
+    /// How many there were so far.
+    rows: u64,
+}
+
+impl Wanted<'_> {
+    #[inline]
+    fn bit(&self, row: u64) -> bool {
+        // Rows beyond the last one are noticed at the end.
+        let word = usize::try_from(row / 64).ok().and_then(|word| self.bits.get(word));
+        row < self.expected && word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// Whether the next row is wanted.
+    #[inline]
+    fn next(&mut self) -> bool {
+        self.rows += 1;
+        self.bit(self.rows - 1)
+    }
 }
 
 /// The delimiter of a text format, where nothing else is known.
@@ -97,15 +113,14 @@ pub(crate) fn usual_delimiter(format: Format) -> u8 {
     if format == Format::Tsv { b'\t' } else { b',' }
 }
 
-struct Pass<'a, 'p, W> {
+struct Pass<'a, 'p> {
     source: &'a Source,
-    columns: &'a [usize],
-    wanted: W,
+    wanted: Wanted<'a>,
     meter: Meter<'p>,
     written: u64,
 }
 
-impl<W: Wanted> Pass<'_, '_, W> {
+impl Pass<'_, '_> {
     /// Gives every wanted record to `write`.
     fn text(
         &mut self,
@@ -113,33 +128,15 @@ impl<W: Wanted> Pass<'_, '_, W> {
     ) -> Result<(), WriteError> {
         let (mut reader, _) = self.source.records()?;
         while let Some(record) = reader.next()? {
-            if self.wanted.wants(&TextRow { record, columns: self.columns }) {
+            if self.wanted.next() {
                 self.written += 1;
                 write(record)?;
             }
-            if self.wanted.rows().is_multiple_of(ROWS_PER_TICK) {
-                self.meter.tick(reader.bytes_done(), self.wanted.rows())?;
+            if self.wanted.rows.is_multiple_of(ROWS_PER_TICK) {
+                self.meter.tick(reader.bytes_done(), self.wanted.rows)?;
             }
         }
-        Ok(self.meter.finish(self.wanted.rows())?)
-    }
-
-    /// Gives every wanted record to `copy`.
-    fn text_as_it_stands(&mut self, mut copy: impl Copying) -> Result<(), WriteError> {
-        let (mut reader, _) = self.source.records()?;
-        let written = &mut self.written;
-        let mut copy = |body: &[u8], whole: &[u8]| {
-            *written += 1;
-            copy(body, whole)
-        };
-        while let Some(record) = reader.next()? {
-            self.wanted.take(&TextRow { record, columns: self.columns }, &mut copy)?;
-            if self.wanted.rows().is_multiple_of(ROWS_PER_TICK) {
-                self.meter.tick(reader.bytes_done(), self.wanted.rows())?;
-            }
-        }
-        self.wanted.copy_rest(&mut copy)?;
-        Ok(self.meter.finish(self.wanted.rows())?)
+        Ok(self.meter.finish(self.wanted.rows)?)
     }
 
     fn text_to_text(
@@ -171,7 +168,10 @@ impl<W: Wanted> Pass<'_, '_, W> {
             if !header.raw.is_empty() {
                 copy(&header.raw[..header.body_len], &header.raw)?;
             }
-            self.text_as_it_stands(copy)?;
+            self.text(|record| {
+                let (body, whole) = record.raw();
+                copy(body, whole)
+            })?;
         } else {
             let mut writer = RecordWriter::new(usual_delimiter(format));
             if layout.header {
@@ -197,8 +197,17 @@ impl<W: Wanted> Pass<'_, '_, W> {
         mut write: impl FnMut(&RecordBatch, u64) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         for group in 0..table.file().num_row_groups() {
-            let first_row = self.wanted.rows();
-            let mask = self.wanted.group(self.source, table, group, &mut self.meter)?;
+            let damaged = || InputError::DamagedParquet { path: self.source.path().to_path_buf() };
+            let rows = table.file().row_group(group).num_rows();
+            let rows = usize::try_from(rows).map_err(|_| damaged())?;
+            let first_row = self.wanted.rows;
+            // The file may say more than there is: nothing is reserved for what is not expected.
+            if first_row + rows as u64 > self.wanted.expected {
+                return Err(changed(self.source));
+            }
+            self.wanted.rows += rows as u64;
+            let bit = |row: usize| self.wanted.bit(first_row + row as u64);
+            let mask = BooleanBuffer::collect_bool(rows, bit);
             let mut wanted = mask.count_set_bits();
             if wanted == 0 {
                 continue;
@@ -209,16 +218,15 @@ impl<W: Wanted> Pass<'_, '_, W> {
             while let Some(batch) = batches.next()? {
                 write(&batch, first_row + 1)?;
                 wanted = wanted.wrapping_sub(batch.num_rows());
-                let rows = self.wanted.rows();
+                let rows = self.wanted.rows;
                 self.meter.tick(self.source.bytes_at_row(rows, table), rows)?;
             }
             // Its columns may have fewer rows than it says.
             if wanted != 0 {
-                let path = self.source.path().to_path_buf();
-                return Err(InputError::DamagedParquet { path }.into());
+                return Err(damaged().into());
             }
         }
-        Ok(self.meter.finish(self.wanted.rows())?)
+        Ok(self.meter.finish(self.wanted.rows)?)
     }
 
     fn table_to_text(

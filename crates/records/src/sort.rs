@@ -87,8 +87,8 @@ fn insertion_sort(items: &mut [Item]) {
     }
 }
 
-/// Sorts and drops repeated items.
-pub(crate) fn sort_distinct(items: &mut Vec<Item>) {
+/// Sorts ascending and drops repeated items.
+pub fn sort_distinct(items: &mut Vec<Item>) {
     sort(items);
     items.dedup();
 }

@@ -41,6 +41,9 @@ struct Identity {
     inode: u64,
     len_bytes: u64,
     modified: Option<SystemTime>,
+    /// When the contents or the attributes last changed, in seconds and nanoseconds. No program can set it, so a
+    /// file that was written and given its old time back is noticed.
+    status_changed: (i64, i64),
 }
 
 impl Identity {
@@ -50,6 +53,7 @@ impl Identity {
             inode: metadata.ino(),
             len_bytes: metadata.len(),
             modified: metadata.modified().ok(),
+            status_changed: (metadata.ctime(), metadata.ctime_nsec()),
         }
     }
 }

@@ -88,7 +88,7 @@ fn stream<'a, E>(
 ) -> Result<Streamed, StreamError<E>> {
     let indices = source.key_indices(columns)?;
     let mut stream: Stream<'_, E> = Stream {
-        pass: KeyPass::without_fingerprint(columns, hash),
+        pass: KeyPass::new(columns, hash),
         tally: Tally::new(source, columns, limits, faults)?,
         block: Block::default(),
         sink,
@@ -165,7 +165,7 @@ impl<E> Visit for Stream<'_, E> {
         self.tally.check_room(self.pass.rows())?;
         self.tally.look(row)?;
         match self.pass.collect(row, &mut self.block.items) {
-            Outcome::Item(()) => {}
+            Outcome::Item => {}
             Outcome::Empty => {
                 self.tally.counts.empty += 1;
                 self.block.gaps.push(self.block.rows);

@@ -14,7 +14,7 @@ use vesica_link::letters::Meeting;
 use vesica_records::{
     Beside, Duplicates, Format, InputError, KeyColumn, KeyItems, KeyLimits, OutputOptions,
     Progress, ReadOptions, Source, ValueColumns, read_keys, read_keys_with, shapes, stream_items,
-    write_matches, write_rows,
+    write_rows,
 };
 
 pub(super) const TEXT: Target = Target {
@@ -135,11 +135,6 @@ fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), 
         let options = OutputOptions { path: path.with_file_name(name), force: true };
         if let Ok(written) = write_rows(&source, streamed, &wanted, &options, &mut silent) {
             assert_eq!(written.rows, streamed, "every row");
-        }
-        let (print, items) = (&set.fingerprint, &set.items);
-        let written = write_matches(&source, &columns, &hash, print, items, &options, &mut silent);
-        if let Ok(written) = written {
-            assert_eq!(written.rows, set.counts.rows - set.counts.empty, "every row with a key");
         }
     }
     Ok(())

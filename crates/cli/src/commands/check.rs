@@ -1,26 +1,31 @@
 //! `vesica check`.
 
-use super::run::cancel_on_interrupt;
+use super::run::{cancel_on_interrupt, no_address};
 use super::{AGREEMENT, output, protocols, seat};
-use crate::aided;
 use crate::args::CheckArgs;
-use crate::failure::Failure;
+use crate::failure::{AidedFailure, Failure};
 use crate::logging;
 use crate::messages::input::{kind_of, refusal, warnings};
-use crate::messages::{counted, list};
-use crate::progress::Teller;
+use crate::messages::{and, counted, list};
+use crate::progress::{Teller, short_hash};
+use std::convert::Infallible;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use vesica_core::Item;
 use vesica_engine::agreement::Agreement;
-use vesica_engine::aided::AnyAgreement;
+use vesica_engine::aided::{HelperSeen, look};
 use vesica_engine::explain::{bytes, grouped};
 use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
-use vesica_link::{CancelToken, Identity};
+use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_records::{
-    Beside, ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, KeyLimits, Place, Source,
-    shapes, survey_keys,
+    Beside, ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, KeyItems, KeyLimits, NO_ITEM,
+    Place, Source, StreamError, shapes, sort_distinct, survey_items, survey_keys,
 };
+
+/// Most items of which it is told how many are different: 256 MiB of them.
+const MAX_COMPARED_ITEMS: usize = 1 << 24;
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
@@ -32,16 +37,10 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         output::refuse_same(("log", log), &read.into_iter().chain(key).collect::<Vec<_>>())?;
     }
     logging::start(&args.talk)?;
-    match AnyAgreement::load(&args.agreement)? {
-        AnyAgreement::TwoParty(agreement) => two_party(args, &agreement, out),
-        AnyAgreement::Aided(agreement) => aided::check::run(args, &agreement, out),
-    }
-}
-
-fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> Result<(), Failure> {
-    let link = args.place.link_options();
+    let agreement = &Agreement::load(&args.agreement)?;
+    let link = args.place.link_options_to_look(agreement)?;
     if args.reach && link.is_none() {
-        return Err(Failure::NoAddress);
+        return Err(no_address(agreement));
     }
     let identity = args.key.as_ref().map(Identity::load).transpose()?;
     let party = seat::party(agreement, identity.as_ref(), args.party.as_deref())?;
@@ -52,8 +51,7 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
 
     let cancel = cancel_on_interrupt();
     describe(args, agreement, party.as_deref(), &source, out)?;
-    let peer = party.as_ref().map_or("", |party| &agreement.peer_of(party).name);
-    let teller = Teller::new(&args.talk, peer, agreement);
+    let teller = Arc::new(Teller::new(&args.talk, agreement, party.as_deref()));
     let strict = args.data.strict;
     let limits = match &party {
         Some(party) => key_limits(agreement.terms_of(party), strict),
@@ -61,8 +59,9 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
     };
     let read = (&*key, beside(agreement, values.as_ref()));
     let mut faults = Faults::default();
-    let counts = match count(agreement, &source, read, &limits, &mut faults, &teller, &cancel) {
-        Ok(counts) => counts,
+    let counted = count(agreement, &source, read, &limits, &mut faults, &teller, &cancel);
+    let Counts { counts, distinct } = match counted {
+        Ok(counted) => counted,
         // Then the shapes tell what is wrong.
         Err(error @ InputError::NoKeys { rows, .. }) => {
             show_all_shapes(&source, &key, args.rows.min(rows), out)?;
@@ -73,7 +72,7 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
             return Err(error.into());
         }
     };
-    show_counts(&counts, out)?;
+    show_counts(&counts, distinct, out)?;
     show_faults(&faults, out)?;
     if let Some(values) = values.as_ref().filter(|_| counts.without_value > 0) {
         writeln!(
@@ -92,8 +91,9 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
     refuse_faults(faults)?;
     if let Some(party) = &party {
         let terms = agreement.terms_of(party);
-        if counts.distinct < terms.min_rows {
-            let (distinct, min) = (counts.distinct, terms.min_rows);
+        let distinct = distinct.unwrap_or(keyed(&counts));
+        if distinct < terms.min_rows {
+            let min = terms.min_rows;
             return Err(InputFault::TooFewKeys { distinct, min }.into());
         }
     }
@@ -102,10 +102,49 @@ fn two_party(args: &CheckArgs, agreement: &Agreement, out: &mut impl Write) -> R
     }
     if let (Some(link), Some(identity)) = (link, identity) {
         out.flush()?;
-        let reached = vesica_engine::reach(agreement, &identity, &link, &teller, &cancel);
+        meet(agreement, identity, link, party.as_deref(), &teller, &cancel, out)?;
+    }
+    Ok(())
+}
+
+/// Meets the peer, or asks the helper.
+fn meet(
+    agreement: &Agreement,
+    identity: Identity,
+    link: LinkOptions,
+    party: Option<&str>,
+    teller: &Arc<Teller>,
+    cancel: &CancelToken,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    if let Some(aided) = agreement.with_helper() {
+        let observer = Arc::clone(teller) as Arc<dyn Observer>;
+        let seen = look(aided, identity, link.clone(), observer, cancel);
         teller.finish();
-        reached.map_err(|error| Failure::of_engine(error, Some(&link.endpoint)))?;
-        writeln!(out, "\n{peer} is there and holds the same agreement")?;
+        let seen = seen.map_err(|error| {
+            Failure::with_helper(AidedFailure::Run(error), agreement, &link, None)
+        })?;
+        return show_seen(&aided.helper().name, &seen, out);
+    }
+    let reached = vesica_engine::reach(agreement, &identity, &link, &**teller, cancel);
+    teller.finish();
+    reached.map_err(|error| Failure::of_engine(error, Some(&link.endpoint)))?;
+    let peer = party.map_or("", |party| &agreement.peer_of(party).name);
+    Ok(writeln!(out, "\n{peer} is there and holds the same agreement")?)
+}
+
+fn show_seen(helper: &str, seen: &HelperSeen, out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(out, "\n{helper} is there and would take this run")?;
+    match seen.present.as_slice() {
+        [] => writeln!(out, "no party has come yet")?,
+        present => writeln!(out, "{} came already", and(present))?,
+    }
+    if let Some(hash) = &seen.other_agreement {
+        writeln!(
+            out,
+            "another party waits there with another agreement ({}): compare `vesica agree show`",
+            short_hash(hash)
+        )?;
     }
     Ok(())
 }
@@ -119,6 +158,9 @@ fn describe(
 ) -> Result<(), Failure> {
     writeln!(out, "agreement   {} ({})", agreement.title, agreement.hash().short())?;
     writeln!(out, "protocol    {}", protocols::in_words(agreement))?;
+    if let Some(helper) = &agreement.helper {
+        writeln!(out, "helper      {}", helper.name)?;
+    }
     if let Some(party) = party {
         let terms = agreement.terms_of(party);
         let receives = agreement.is_receiver_of_result(party);
@@ -133,7 +175,7 @@ fn describe(
     describe_input(args, source, out)
 }
 
-pub(crate) fn describe_input(
+fn describe_input(
     args: &CheckArgs,
     source: &Source,
     out: &mut impl Write,
@@ -155,6 +197,18 @@ pub(crate) fn describe_input(
     Ok(())
 }
 
+/// What a file holds.
+struct Counts {
+    counts: KeyCounts,
+    /// Different keys; `None` where there are too many to compare them here.
+    distinct: Option<u64>,
+}
+
+/// Rows with a usable key.
+fn keyed(counts: &KeyCounts) -> u64 {
+    counts.rows - counts.empty - counts.refused
+}
+
 fn count(
     agreement: &Agreement,
     source: &Source,
@@ -163,7 +217,7 @@ fn count(
     faults: &mut Faults,
     teller: &Teller,
     cancel: &CancelToken,
-) -> Result<KeyCounts, InputError> {
+) -> Result<Counts, InputError> {
     let mut progress = |progress: vesica_records::Progress| {
         teller.event(&Event::Reading {
             bytes_done: progress.bytes_done,
@@ -172,22 +226,70 @@ fn count(
         });
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let items = key_items(agreement, key);
-    let keys = survey_keys(source, key, beside, &items, limits, faults, &mut progress);
+    let hash = key_items(agreement, key);
+    let counts = match agreement.helper {
+        // A run with a helper does not keep its items in memory; neither does its check.
+        Some(_) => count_streamed(source, (key, &hash), limits, faults, &mut progress),
+        None => survey_keys(source, key, beside, &hash, limits, faults, &mut progress)
+            .map(|keys| Counts { distinct: Some(keys.counts.distinct), counts: keys.counts }),
+    };
     teller.finish();
-    Ok(keys?.counts)
+    counts
 }
 
-fn show_counts(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {
+fn count_streamed(
+    source: &Source,
+    (key, hash): (&[KeyColumn], &KeyItems),
+    limits: &KeyLimits,
+    faults: &mut Faults,
+    progress: &mut dyn FnMut(vesica_records::Progress) -> ControlFlow<()>,
+) -> Result<Counts, InputError> {
+    let mut items = Some(Vec::<Item>::new());
+    let mut sink = |batch: &[Item]| {
+        if let Some(kept) = &mut items {
+            kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
+        }
+        // Too many to be compared here: the run does it.
+        if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
+            items = None;
+        }
+        Ok::<_, Infallible>(())
+    };
+    let streamed = survey_items(source, key, hash, limits, faults, &mut sink, progress);
+    let mut counts = match streamed {
+        Ok(streamed) => streamed.counts,
+        Err(StreamError::Input(error)) => return Err(error),
+        Err(StreamError::Sink(never)) => match never {},
+    };
+    let distinct = items.map(|mut items| {
+        sort_distinct(&mut items);
+        items.len() as u64
+    });
+    if let Some(distinct) = distinct {
+        (counts.distinct, counts.duplicates) = (distinct, keyed(&counts) - distinct);
+    }
+    Ok(Counts { counts, distinct })
+}
+
+fn show_counts(
+    counts: &KeyCounts,
+    distinct: Option<u64>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     writeln!(out, "\n{:>13}  rows", grouped(counts.rows))?;
     writeln!(out, "{:>13}  without a key", grouped(counts.empty))?;
     writeln!(out, "{:>13}  refused by their profile", grouped(counts.refused))?;
-    writeln!(out, "{:>13}  with a key seen before", grouped(counts.duplicates))?;
-    writeln!(out, "{:>13}  different keys", grouped(counts.distinct))?;
+    match distinct {
+        Some(distinct) => {
+            writeln!(out, "{:>13}  with a key seen before", grouped(counts.duplicates))?;
+            writeln!(out, "{:>13}  different keys", grouped(distinct))?;
+        }
+        None => writeln!(out, "{:>13}  with a key", grouped(keyed(counts)))?,
+    }
     show_refused(counts, out)
 }
 
-pub(crate) fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {
+fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {
     if !counts.refused_by.is_empty() {
         writeln!(out, "\nrefused")?;
     }
@@ -214,7 +316,7 @@ fn show_places(
 }
 
 /// What is wrong with rows, by kind.
-pub(crate) fn show_faults(faults: &Faults, out: &mut impl Write) -> Result<(), Failure> {
+fn show_faults(faults: &Faults, out: &mut impl Write) -> Result<(), Failure> {
     if faults.is_empty() {
         return Ok(());
     }
@@ -229,11 +331,11 @@ pub(crate) fn show_faults(faults: &Faults, out: &mut impl Write) -> Result<(), F
 }
 
 /// Ends a check of a file that a run would refuse.
-pub(crate) fn refuse_faults(faults: Faults) -> Result<(), Failure> {
+fn refuse_faults(faults: Faults) -> Result<(), Failure> {
     if faults.is_empty() { Ok(()) } else { Err(Failure::Faults(Box::new(faults))) }
 }
 
-pub(crate) fn show_all_shapes(
+fn show_all_shapes(
     source: &Source,
     key: &[KeyColumn],
     rows: u64,

@@ -1,23 +1,21 @@
 //! `vesica protocols`.
 
-mod aided;
+mod helper;
+mod list;
 mod unnamed;
-
-pub(crate) use aided::in_words as aided_in_words;
 
 use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
-use aided::AidedRow;
+use helper::AidedRow;
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
 use vesica_engine::agreement::Agreement;
-use vesica_protocols::kmrs14::{aided, find_aided};
-use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};
+use vesica_protocols::{BoundsKept, Operation, Protocol, Row, Security, TrustModel};
 
 /// A row of the catalogue for machines.
 #[derive(Serialize)]
-struct Row {
+struct TwoPartyRow {
     id: &'static str,
     name: &'static str,
     source: &'static str,
@@ -36,7 +34,7 @@ struct Row {
     bounds_kept: &'static str,
     wide_values: bool,
     bytes_depend_on_result: bool,
-    with_helper: bool,
+    trust_model: &'static str,
     parameters: Vec<Parameter>,
 }
 
@@ -47,15 +45,24 @@ struct Parameter {
     source: &'static str,
 }
 
-/// A row of either kind; `with_helper` tells them apart.
+/// A row of the catalogue; `trust_model` says of which kind.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum AnyRow {
-    TwoParty(Row),
-    Aided(AidedRow),
+enum JsonRow {
+    TwoParties(Box<TwoPartyRow>),
+    Helper(Box<AidedRow>),
 }
 
-impl From<&Protocol> for Row {
+impl From<Row> for JsonRow {
+    fn from(row: Row) -> Self {
+        match row {
+            Row::TwoParties(row) => JsonRow::TwoParties(Box::new(row.into())),
+            Row::Helper(row) => JsonRow::Helper(Box::new(row.into())),
+        }
+    }
+}
+
+impl From<&Protocol> for TwoPartyRow {
     fn from(row: &Protocol) -> Self {
         let parameters = row.parameters.iter().map(|parameter| Parameter {
             name: parameter.name,
@@ -63,7 +70,7 @@ impl From<&Protocol> for Row {
             source: parameter.source,
         });
         let chosen_for = unnamed::names(row, &unnamed::questions(row));
-        Row {
+        TwoPartyRow {
             id: row.id,
             name: row.name,
             source: row.source,
@@ -86,35 +93,25 @@ impl From<&Protocol> for Row {
             },
             wide_values: row.wide_values,
             bytes_depend_on_result: row.bytes_depend_on_result,
-            with_helper: false,
+            trust_model: TrustModel::TwoParties.name(),
             parameters: parameters.collect(),
         }
     }
 }
 
 pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let rows = catalogue();
     let Some(id) = &args.id else {
         if args.json {
-            let (rows, aided) = (rows.iter().map(Row::from), aided().map(AidedRow::from));
-            let rows = rows.map(AnyRow::TwoParty).chain(aided.map(AnyRow::Aided));
-            return json(&rows.collect::<Vec<_>>(), out);
+            return json(&Row::all().map(JsonRow::from).collect::<Vec<_>>(), out);
         }
-        list(rows, out)?;
-        return Ok(aided::list(out)?);
+        return Ok(list::write(args.all, out)?);
     };
-    if let Ok(row) = find_aided(id) {
-        return if args.json {
-            json(&AidedRow::from(row), out)
-        } else {
-            Ok(aided::show(row, out)?)
-        };
+    let row = Row::find(id).ok_or_else(|| Failure::UnknownProtocol { id: id.clone() })?;
+    match row {
+        row if args.json => json(&JsonRow::from(row), out),
+        Row::TwoParties(row) => Ok(show(row, out)?),
+        Row::Helper(row) => Ok(helper::show(row, out)?),
     }
-    let row = rows
-        .iter()
-        .find(|row| row.id == id)
-        .ok_or_else(|| Failure::UnknownProtocol { id: id.clone() })?;
-    if args.json { json(&Row::from(row), out) } else { Ok(show(row, out)?) }
 }
 
 /// Two sets of `len` items each, of which the first operation is asked.
@@ -201,30 +198,6 @@ fn json(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
     Ok(writeln!(out, "{text}")?)
 }
 
-fn list(rows: &[Protocol], out: &mut impl Write) -> io::Result<()> {
-    let operations = |row: &Protocol| {
-        let names: Vec<&str> = row.operations.iter().map(|operation| operation.name()).collect();
-        names.join(", ") + if row.bounds.are_kept() { " (bounds)" } else { "" }
-    };
-    let widest = |len: &dyn Fn(&Protocol) -> usize, title: &str| {
-        rows.iter().map(len).max().unwrap_or(0).max(title.len())
-    };
-    let width = widest(&|row| row.id.len(), "protocol");
-    let operation = widest(&|row| operations(row).len(), "operation");
-    writeln!(out, "{:width$}  {:11}  {:operation$}  name", "protocol", "security", "operation")?;
-    for row in rows {
-        writeln!(
-            out,
-            "{:width$}  {:11}  {:operation$}  {}",
-            row.id,
-            row.security.name(),
-            operations(row),
-            row.name
-        )?;
-    }
-    Ok(())
-}
-
 fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
     let operations: Vec<&str> = row.operations.iter().map(|o| o.name()).collect();
     writeln!(out, "{} ({})", row.name, row.id)?;
@@ -233,6 +206,7 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
     }
     let facts = [
         ("source", row.source),
+        ("trust model", TrustModel::TwoParties.name()),
         ("security", row.security.name()),
         ("assumption", row.assumption),
         ("operations", &operations.join(", ")),
@@ -258,6 +232,9 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
 
 /// What `agreement` says of the protocol, on one line.
 pub(super) fn in_words(agreement: &Agreement) -> String {
+    if let Some(aided) = agreement.with_helper() {
+        return helper::in_words(aided);
+    }
     match agreement.candidates() {
         [row] => format!("{} ({}, {})", row.name, row.id, row.security),
         rows => {

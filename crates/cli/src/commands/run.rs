@@ -1,44 +1,31 @@
 //! `vesica run`.
 
+mod patience;
+mod summary;
+
 use super::output::Pending;
 use super::{AGREEMENT, REPORT, open_report, output, seat};
-use crate::aided;
 use crate::args::RunArgs;
-use crate::failure::{Failure, code};
+use crate::failure::{AidedFailure, Failure, code};
 use crate::logging;
-use crate::messages::counted;
-use crate::progress::{Teller, duration};
-use serde::Serialize;
+use crate::progress::Teller;
+use patience::Patience;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
-use std::time::Duration;
 use vesica_core::{Operation, StopReason};
 use vesica_engine::agreement::Agreement;
-use vesica_engine::aided::AnyAgreement;
-use vesica_engine::explain::{bytes, grouped, grouped_digits};
 use vesica_engine::{Error, InputFault, Job, Observer, Report, leave_word};
-use vesica_link::{CancelToken, Identity};
+use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_records::{OutputOptions, Source};
-
-pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
-    refuse_shared_files(args)?;
-    let log = logging::start(&args.talk);
-    match AnyAgreement::load(&args.agreement)? {
-        AnyAgreement::TwoParty(agreement) => two_party(args, *agreement, log, out),
-        AnyAgreement::Aided(agreement) => {
-            log?;
-            aided::run(args, *agreement, out)
-        }
-    }
-}
 
 /// What a run needs besides agreement, key and address.
 struct Files {
@@ -56,32 +43,34 @@ fn files(args: &RunArgs, agreement: &Agreement, party: Option<&str>) -> Result<F
     })
 }
 
-fn two_party(
-    args: &RunArgs,
-    agreement: Agreement,
-    log: Result<(), Failure>,
-    out: &mut impl Write,
-) -> Result<ExitCode, Failure> {
-    let link = args.place.link_options().ok_or(Failure::NoAddress)?;
-    if let Some(option) = args.aided.given() {
+pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    refuse_shared_files(args)?;
+    let log = logging::start(&args.talk);
+    let agreement = Agreement::load(&args.agreement)?;
+    let link = args.place.link_options_for(&agreement)?.ok_or_else(|| no_address(&agreement))?;
+    if let (None, Some(option)) = (&agreement.helper, args.state.given()) {
         return Err(Failure::OnlyWithHelper { option });
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
-    let peer = party.as_ref().map_or(String::new(), |party| agreement.peer_of(party).name.clone());
+    let state = args.state.options();
+    let folder = match (&agreement.helper, &party) {
+        (Some(_), Some(party)) => Some(state.folder_of(&agreement, party)),
+        _ => None,
+    };
     let cancel = cancel_on_interrupt();
-    let ready = log.and_then(|()| files(args, &agreement, party.as_deref()));
+    let ready = log
+        .and_then(|()| folder.as_deref().map_or(Ok(()), |folder| refuse_within(args, folder)))
+        .and_then(|()| files(args, &agreement, party.as_deref()));
     let Files { report: report_file, source, columns } = ready.inspect_err(|failure| {
         // Agreement and key are good, so that the other side will wait for this one.
         leave_word(&agreement, &identity, &link, reason(failure), &cancel);
     })?;
-    let hash = agreement.hash();
-    tracing::info!(agreement = %hash, peer, version = env!("CARGO_PKG_VERSION"), "start");
+    log_start(&agreement, party.as_deref());
 
-    let endpoint = link.endpoint.clone();
-    let teller = Arc::new(Teller::new(&args.talk, &peer, &agreement));
+    let teller = Arc::new(Teller::new(&args.talk, &agreement, party.as_deref()));
     let job = Job {
-        agreement,
+        agreement: agreement.clone(),
         identity,
         source,
         columns,
@@ -89,24 +78,100 @@ fn two_party(
             .output
             .as_ref()
             .map(|path| OutputOptions { path: path.clone(), force: args.force }),
-        link,
+        link: link.clone(),
         threads: args
             .threads
             .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        state,
         allow_insecure: args.insecure,
         strict: args.data.strict,
     };
     let observer: Arc<dyn Observer> = Arc::clone(&teller) as Arc<dyn Observer>;
-    let result = vesica_engine::run(job, observer, &cancel);
+    let patience = Patience::start(&teller, link.wait, &cancel);
+    // With a helper the folder of the run is removed after this, so that a process that is killed before it has said
+    // what the run did can say so at the next start.
+    let say = |report: &Report| -> Result<ExitCode, Failure> {
+        teller.finish();
+        tracing::info!(wall_s = report.resources.used.wall_s, "done");
+        let output = args.output.as_deref();
+        announce(args, report, report_file, out, |out| {
+            summary::write(output, &agreement, report, out)
+        })?;
+        Ok(match summary::is_outside(report) {
+            true => ExitCode::from(code::NO_ANSWER),
+            false => ExitCode::SUCCESS,
+        })
+    };
+    let result = vesica_engine::run_and(job, observer, &cancel, say);
+    let absent = patience.end();
     teller.finish();
-    let report = result.map_err(|error| Failure::of_engine(error, Some(&endpoint)))?;
+    match result {
+        Ok(said) => said,
+        Err(Error::AlreadyFinished) => {
+            if !args.talk.quiet {
+                writeln!(out, "{}", summary::already_finished(args.output.as_deref()))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => Err(failure(error, &agreement, &link, folder, absent)),
+    }
+}
 
-    tracing::info!(wall_s = report.resources.used.wall_s, "done");
-    announce(args, &report, report_file, out, |out| summary(args, &report, out))?;
-    Ok(match is_outside(&report) {
-        true => ExitCode::from(code::NO_ANSWER),
-        false => ExitCode::SUCCESS,
-    })
+/// The failure of a run that began.
+fn failure(
+    error: Error,
+    agreement: &Agreement,
+    link: &LinkOptions,
+    folder: Option<PathBuf>,
+    absent: Option<Vec<String>>,
+) -> Failure {
+    let what = match (error, absent) {
+        (Error::Interrupted { .. }, Some(parties)) => {
+            AidedFailure::Absent { parties, wait: link.wait }
+        }
+        (error, _) => AidedFailure::Run(error),
+    };
+    match what {
+        AidedFailure::Run(error) if agreement.helper.is_none() => {
+            Failure::of_engine(error, Some(&link.endpoint))
+        }
+        what => Failure::with_helper(what, agreement, link, folder),
+    }
+}
+
+fn log_start(agreement: &Agreement, party: Option<&str>) {
+    let (hash, version) = (agreement.hash(), env!("CARGO_PKG_VERSION"));
+    match (&agreement.helper, party) {
+        (Some(helper), party) => {
+            tracing::info!(agreement = %hash, party, helper = helper.name, version, "start");
+        }
+        (None, Some(party)) => {
+            let peer = &*agreement.peer_of(party).name;
+            tracing::info!(agreement = %hash, peer, version, "start");
+        }
+        (None, None) => tracing::info!(agreement = %hash, version, "start"),
+    }
+}
+
+/// What is wrong with a command line that has no address.
+pub(super) fn no_address(agreement: &Agreement) -> Failure {
+    match &agreement.helper {
+        Some(helper) => Failure::NoHelperAddress { helper: helper.name.clone() },
+        None => Failure::NoAddress,
+    }
+}
+
+/// Refuses files in the folder of the run, which is removed with the run's end.
+fn refuse_within(args: &RunArgs, folder: &Path) -> Result<(), Failure> {
+    for (what, path) in [
+        ("output", args.output.as_deref()),
+        ("report", args.report.as_deref()),
+        ("log", args.talk.log_file.as_deref()),
+        ("input", Some(args.data.input.as_path())),
+    ] {
+        path.map_or(Ok(()), |path| output::refuse_within((what, path), folder))?;
+    }
+    Ok(())
 }
 
 /// What the peer is told of a failure before the sides have met.
@@ -121,9 +186,9 @@ fn reason(failure: &Failure) -> StopReason {
 
 /// Prints the summary and writes the report. Either may fail on a full disk, and does not stop the other: the result
 /// is in place already.
-pub(crate) fn announce<W: Write>(
+fn announce<W: Write>(
     args: &RunArgs,
-    report: &impl Serialize,
+    report: &Report,
     report_file: Option<Pending>,
     out: &mut W,
     summary: impl FnOnce(&mut W) -> Result<(), Failure>,
@@ -189,14 +254,9 @@ fn stdout_is_closed() -> bool {
     is_null && flags.is_some_and(|flags| flags & 3 == READ_WRITE)
 }
 
-/// Whether there is no answer because of the agreed bounds.
-fn is_outside(report: &Report) -> bool {
-    report.result.within_bounds == Some(false)
-}
-
 /// No file may take another's place.
 fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
-    let mut taken: Vec<(&'static str, &std::path::Path)> =
+    let mut taken: Vec<(&'static str, &Path)> =
         vec![(AGREEMENT, &args.agreement), ("key", &args.key), ("input", &args.data.input)];
     if let Some(path) = args.output.as_deref() {
         // The input is left to the engine, which knows links and other spellings.
@@ -211,106 +271,6 @@ fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
         output::refuse_same(("log", path), &taken)?;
     }
     Ok(())
-}
-
-/// The answer in one line.
-fn answer(args: &RunArgs, report: &Report) -> String {
-    if is_outside(report) {
-        return "outside the agreed bounds: nothing was computed".to_owned();
-    }
-    let result = &report.result;
-    let agreed = &report.agreement;
-    let written = args.output.as_ref().map(|path| format!("written to {}", path.display()));
-    let and_written = written.as_ref().map_or(String::new(), |written| format!("; {written}"));
-    if let (Some(keys), Some(rows), Some(written)) =
-        (result.matched_keys, result.rows_written, &written)
-    {
-        return format!("{} in common; {} {written}", counted(keys, "key"), counted(rows, "row"));
-    }
-    if let Some(sums) = &result.sums {
-        let sums: Vec<String> = sums
-            .iter()
-            .map(|sum| format!("sum of {} over common keys: {}", sum.column, signed(&sum.sum)))
-            .collect();
-        let count = result.matched_keys.map(|keys| format!("{} in common", counted(keys, "key")));
-        let lines: Vec<String> = count.into_iter().chain(sums).collect();
-        return lines.join("\n") + &and_written;
-    }
-    if let (Some(keys), Some(new)) = (result.union_keys, result.new_keys) {
-        return format!("{} in the union, {} new{and_written}", counted(keys, "key"), grouped(new));
-    }
-    if let Some(ids) = result.union_keys {
-        return format!("{} in the list{and_written}", counted(ids, "identifier"));
-    }
-    if let Some(entries) = result.shared_entries {
-        let entries = match entries {
-            1 => "1 entry".to_owned(),
-            entries => format!("{} entries", grouped(entries)),
-        };
-        return format!("shares of {entries}{and_written}");
-    }
-    if let Some(keys) = result.matched_keys {
-        return format!("{} in common{and_written}", counted(keys, "key"));
-    }
-    if let (Some(threshold), Some(reached)) = (agreed.threshold, result.threshold_reached) {
-        let reached = if reached { "yes" } else { "no" };
-        let keys = counted(threshold, "key");
-        return format!("at least {keys} in common: {reached}{and_written}");
-    }
-    format!("done; {} receives the result", agreed.receives)
-}
-
-fn summary(args: &RunArgs, report: &Report, out: &mut impl Write) -> Result<(), Failure> {
-    writeln!(out, "{}", answer(args, report))?;
-    if !is_outside(report) && report.result.within_bounds.is_some() && !report.result.learned {
-        writeln!(out, "the keys in common are within the agreed bounds")?;
-    }
-    let InputCounts { skipped } = InputCounts::new(report);
-    if skipped > 0 {
-        writeln!(
-            out,
-            "{} took no part: {} without a key, {} refused by their profile",
-            counted(skipped, "row"),
-            grouped(report.input.empty),
-            grouped(report.input.refused),
-        )?;
-    }
-    if report.input.without_value > 0 {
-        let rows = counted(report.input.without_value, "row");
-        writeln!(out, "{rows} with an empty value, counted as 0")?;
-    }
-    writeln!(
-        out,
-        "{} with {}; {} sent, {} received; {}",
-        duration(Duration::from_secs_f64(report.resources.used.wall_s.max(0.0))),
-        report.protocol.name,
-        bytes(report.network.wire_sent),
-        bytes(report.network.wire_received),
-        match report.result.self_check {
-            "passed" => "self-check passed",
-            _ => "no self-check",
-        },
-    )?;
-    Ok(writeln!(out, "agreement {}", report.agreement.hash)?)
-}
-
-/// What the summary says of rows that took no part.
-struct InputCounts {
-    skipped: u64,
-}
-
-impl InputCounts {
-    fn new(report: &Report) -> Self {
-        Self { skipped: report.input.empty + report.input.refused }
-    }
-}
-
-/// A number with its digits in groups, whatever its sign.
-fn signed(number: &str) -> String {
-    match number.strip_prefix('-') {
-        Some(digits) => format!("-{}", grouped_digits(digits)),
-        None => grouped_digits(number),
-    }
 }
 
 /// A switch that the first Ctrl-C or SIGTERM throws; the second ends the process at once. Files in the making have no

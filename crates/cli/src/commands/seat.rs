@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use vesica_engine::agreement::{Agreement, PartyTerms};
-use vesica_engine::aided::AidedAgreement;
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
 
@@ -14,15 +13,6 @@ pub(super) fn party(
 ) -> Result<Option<String>, Failure> {
     let place = place(&agreement.parties, identity, asked)?;
     Ok(place.map(|place| agreement.parties[place].name.clone()))
-}
-
-/// The same under an agreement with a helper; the party's number.
-pub(crate) fn aided_party(
-    agreement: &AidedAgreement,
-    identity: Option<&Identity>,
-    asked: Option<&str>,
-) -> Result<Option<usize>, Failure> {
-    place(&agreement.parties, identity, asked)
 }
 
 fn place(

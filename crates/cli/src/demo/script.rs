@@ -35,7 +35,7 @@ pub(super) fn write_agreement(places: &Places, out: &mut impl Write) -> Result<(
             .map_err(|_| DemoError::Command("keygen".to_owned()))
     };
     let text = format!(
-        r#"version = 1
+        r#"version = 2
 title = "Grocer and airline: customers in common"
 operation = "intersection"
 receives = "grocer"           # the airline learns the size of the grocer's set, no more

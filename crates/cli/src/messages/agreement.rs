@@ -1,11 +1,10 @@
 //! Agreements that cannot be used.
 
-mod aided;
+mod helper;
 
 use super::tables::Written;
 use super::{Message, list};
-use std::path::Path;
-use vesica_engine::agreement::{AgreementError, AgreementFault, TextFault};
+use vesica_engine::agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
 use vesica_engine::explain::grouped;
 use vesica_link::ParseIdentityError;
 use vesica_records::{Profile, ProfileError};
@@ -18,22 +17,22 @@ pub(super) fn error(error: &AgreementError) -> Message {
     let (what, hint) = match &*error.fault {
         AgreementFault::File(fault) => return AGREEMENT.unreadable(error, fault),
         AgreementFault::Table(fault) => AGREEMENT.words(fault),
-        fault => words(fault, error.path.as_deref()),
+        fault => words(fault),
     };
     Message::here(format!("{}: {what}", AGREEMENT.place(error)), hint)
 }
 
-fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
+fn words(fault: &AgreementFault) -> (String, String) {
     let show = |hint: &str| hint.to_owned();
     match fault {
-        AgreementFault::Aided(fault) => aided::words(fault),
-        AgreementFault::HasHelper => (
-            show("this is an agreement with a helper, and one between two parties alone is wanted"),
-            show("check the name; or take the [helper] out, and what goes with it"),
-        ),
         AgreementFault::UnknownVersion { found } => (
             format!("the agreement has format version {found}, which this software does not know"),
-            show("a newer Vesica may know it; now there is version = 1"),
+            match *found < FORMAT_VERSION {
+                true => format!(
+                    "say version = {FORMAT_VERSION}, and receives = \"all\" in place of \"both\"; the hash is then another"
+                ),
+                false => format!("a newer Vesica may know it; now there is version = {FORMAT_VERSION}"),
+            },
         ),
         AgreementFault::UnknownWord { field, found, nearest, known } => (
             format!("{field:?} cannot be {found:?}"),
@@ -62,13 +61,16 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
         AgreementFault::PartyName { name } => (
             format!("{name:?} cannot be the name of a party"),
             show(
-                "a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"both\", nor \
-                 \"all\" where there is a helper",
+                "a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"all\"",
             ),
         ),
-        AgreementFault::PartyCount { found } => (
+        AgreementFault::PartyCount { found, most: 2 } => (
             format!("there must be two parties, not {found}"),
             show("each organisation has its own [party.NAME]; more than two need a [helper]"),
+        ),
+        AgreementFault::PartyCount { found, most } => (
+            format!("there must be 2 to {most} parties, not {found}"),
+            show("each organisation has its own [party.NAME]; the helper is no party"),
         ),
         AgreementFault::BadIdentity { field, cause } => (
             format!("{field:?} is not an identity"),
@@ -87,10 +89,16 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
                 ),
             },
         ),
-        AgreementFault::SameIdentity => (
-            show("both parties have the same identity"),
-            show("each side makes a key of its own with `vesica keygen`"),
+        AgreementFault::SameIdentity { first, second } => (
+            format!("{first} and {second} have the same identity"),
+            show("each party, and the helper, makes a key of its own with `vesica keygen`"),
         ),
+        AgreementFault::NoReceiver => {
+            (show("\"receives\" names nobody"), show("name a party, or say receives = \"all\""))
+        }
+        AgreementFault::ReceiverTwice { name } => {
+            (format!("\"receives\" names {name:?} twice"), show("take one out"))
+        }
         AgreementFault::KeyCount { found, max } => (
             format!("there must be 1 to {max} key columns, not {found}"),
             show("each key column has its own [[key]]"),
@@ -153,7 +161,7 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
         }
         AgreementFault::IsForBoth { operation } => (
             format!("{operation} gives each side a result of its own"),
-            show("say receives = \"both\""),
+            show("say receives = \"all\""),
         ),
         AgreementFault::NoBounds { field, .. } => (
             format!("{field:?} is given, and unions and private ids have no bounds"),
@@ -166,7 +174,7 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
         AgreementFault::ValuesNotOffered { of_receiver: true, .. } => (
             fault.to_string(),
             show(
-                "say receives = \"both\", or let the other side receive, or take one column of whole \
+                "say receives = \"all\", or let the other side receive, or take one column of whole \
                  numbers from 0 of at most 40 bits and protocol = \"auto\"",
             ),
         ),
@@ -208,13 +216,7 @@ fn words(fault: &AgreementFault, path: Option<&Path>) -> (String, String) {
                  accept what that means"
             ),
         ),
-        fault => (
-            fault.to_string(),
-            match path {
-                Some(_) => show("correct the file; `vesica agree new` prints an example"),
-                None => show("`vesica agree new` prints an example"),
-            },
-        ),
+        fault => helper::words(fault),
     }
 }
 

@@ -5,7 +5,6 @@
 //! columns, peers and phases; never a key, an item or the value of a cell.
 
 pub(crate) mod agreement;
-mod aided;
 mod engine;
 mod files;
 pub(crate) mod helper;
@@ -13,6 +12,7 @@ pub(crate) mod input;
 pub(crate) mod link;
 mod shares;
 mod tables;
+mod with_helper;
 
 use crate::args::LogFormat;
 use crate::bench::BenchError;
@@ -113,7 +113,7 @@ pub(crate) fn defect(what: &str) -> String {
 pub(crate) fn of(failure: &Failure) -> Message {
     match failure {
         Failure::Engine { error, endpoint } => engine::error(error, endpoint.as_ref()),
-        Failure::Aided(failure) => aided::error(failure),
+        Failure::Aided(failure) => with_helper::error(failure),
         Failure::Helper(failure) => helper::failure(failure),
         Failure::OnlyWithHelper { option } => Message::here(
             format!("{option} goes with a helper, and the agreement has none"),

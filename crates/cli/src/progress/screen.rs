@@ -1,12 +1,14 @@
 //! Bars on a terminal, lines elsewhere, nothing when quiet.
 
 use crate::args::TalkArgs;
+use crate::messages::link::reason;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_engine::explain::grouped;
+use vesica_link::LinkError;
 
 /// How often a step that goes on says so, without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -68,6 +70,13 @@ impl Screen {
         if let Manner::Bars(bars) = &self.manner {
             let _ = bars.clear();
         }
+    }
+
+    /// Says that this party waits for `whom`, for how much longer, and what failed `last`.
+    pub(crate) fn waiting_for(&self, whom: &str, remaining: Duration, last: &Option<LinkError>) {
+        let why = last.as_ref().map_or(String::new(), |last| format!(" ({})", reason(last)));
+        let left = super::duration(remaining);
+        self.waiting(format!("waiting for {whom}, {left} left{why}"), false);
     }
 
     /// Takes the bars of steps off the terminal that ended without a last word.

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use vesica_engine::agreement::Agreement;
-use vesica_engine::aided::{AidedAgreement, AnyAgreement};
 use vesica_helper::{Settings, SettingsFault};
 use vesica_link::Identity;
 use vesica_records::{Normalised, Profile};
@@ -199,7 +198,7 @@ fn every_agreement_and_all_settings_in_the_documents_are_such() {
                 block = block.replacen("vesica1…", &new_identity(), 1);
             }
             if block.lines().any(|line| line.starts_with("version = ")) {
-                let parsed = AnyAgreement::parse(&block);
+                let parsed = Agreement::parse(&block);
                 assert!(parsed.is_ok(), "{}: {:?}", path.display(), parsed.err());
                 agreements += 1;
             } else {
@@ -247,7 +246,7 @@ fn every_field_of_the_agreement_is_documented() {
     let fields: BTreeSet<&str> =
         canonical.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
     assert!(fields.len() >= 14, "{fields:?}");
-    let aided = AidedAgreement::parse(&aided_agreement(&[(); 4].map(|()| new_identity()))).unwrap();
+    let aided = Agreement::parse(&aided_agreement(&[(); 4].map(|()| new_identity()))).unwrap();
     let aided = aided.canonical();
     let aided = aided.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
     let both: BTreeSet<&str> = fields.into_iter().chain(aided).collect();
@@ -263,7 +262,7 @@ fn new_identity() -> String {
 
 fn agreement(grocer: &str, airline: &str) -> String {
     format!(
-        r#"version = 1
+        r#"version = 2
 title = "Test of the documents"
 operation = "intersection"
 receives = "grocer"
@@ -287,7 +286,7 @@ max_rows = 10
 /// Of a helper and three parties, the last of which does not receive.
 fn aided_agreement([helper, north, south, island]: &[String; 4]) -> String {
     format!(
-        r#"version = 1
+        r#"version = 2
 title = "Test of the documents"
 operation = "intersection"
 receives = ["north", "south"]

@@ -111,7 +111,7 @@ impl Session {
 
 fn agreement() -> String {
     format!(
-        r#"version = 1
+        r#"version = 2
 title = "People in common"
 operation = "intersection"
 receives = "one"
@@ -342,11 +342,11 @@ fn bad_agreements() {
         ("unknown", "receives", "recieves"),
         ("missing", "receives = \"one\"\n", ""),
         ("type", "1000", "\"1000\""),
-        ("version", "version = 1", "version = 2\nnews = true"),
+        ("version", "version = 2", "version = 2\nnews = true"),
         ("word", "semi-honest", "semihonest"),
         ("control", "People", "\\u001b[31mPeople"),
         ("range", "1000", "0"),
-        ("date", "version = 1", "version = 1\nexpires = \"2027-01-31\""),
+        ("date", "version = 2", "version = 2\nexpires = \"2027-01-31\""),
         ("name", "party.one", "party.One"),
         ("secret", &format!("\"{}\"", public(ONE)), "\"vesica-secret1qqq\""),
         ("mistyped", &public(ONE)[20..24], "aaaa"),
@@ -357,8 +357,8 @@ fn bad_agreements() {
         ("outcomes", "profile = \"email\"", "profile = \"email\"\nprofile_version = 7"),
         ("reversed", "max_rows = 1000", "max_rows = 1000\nmin_rows = 1001"),
         ("weaker", "security = \"semi-honest\"", "security = \"malicious\"\nprotocol = \"dh\""),
-        ("weak", "version = 1", "version = 1\nprotocol = \"naive_hash\""),
-        ("protocol", "version = 1", "version = 1\nprotocol = \"rr33\""),
+        ("weak", "version = 2", "version = 2\nprotocol = \"naive_hash\""),
+        ("protocol", "version = 2", "version = 2\nprotocol = \"rr33\""),
     ];
     for (name, from, to) in cases {
         let name = format!("{name}.toml");
@@ -427,7 +427,7 @@ fn bad_settings() {
         "run agreement.toml --key two.key --input people.csv --output o.csv --listen 127.0.0.1:0",
     );
     session.vesica(&format!("{RUN} --output o.csv --column mail=email --listen 127.0.0.1:0"));
-    session.changed("old.toml", "version = 1", "version = 1\nexpires = 2020-01-31");
+    session.changed("old.toml", "version = 2", "version = 2\nexpires = 2020-01-31");
     session.vesica(
         "run old.toml --key one.key --input people.csv --output o.csv --listen 127.0.0.1:0",
     );

@@ -12,7 +12,7 @@ fn run(operation: &'static str, more: &str) -> [Vec<Vec<String>>; 2] {
     let place = Place::new();
     place.write("one.csv", ONE);
     place.write("two.csv", TWO);
-    let terms = Terms { operation, receives: "both", more, max_rows: 12, ..TERMS };
+    let terms = Terms { operation, receives: "all", more, max_rows: 12, ..TERMS };
     place.agreement("agreement.toml", &terms);
     let one = place.run("agreement.toml", "one", "one.csv", Some("o1.csv"));
     let two = place.run("agreement.toml", "two", "two.csv", Some("o2.csv"));
@@ -73,7 +73,7 @@ fn a_key_column_called_rows_keeps_its_name() {
     place.write("one.csv", "rows\na\nb\na\n");
     place.write("two.csv", "rows\nb\n");
     let terms =
-        Terms { operation: "union", receives: "both", key: "rows", profile: "trim", ..TERMS };
+        Terms { operation: "union", receives: "all", key: "rows", profile: "trim", ..TERMS };
     place.agreement("agreement.toml", &terms);
     let one = place.run("agreement.toml", "one", "one.csv", Some("o1.csv"));
     let two = place.run("agreement.toml", "two", "two.csv", Some("o2.csv"));

@@ -76,12 +76,12 @@ fn each_question_is_answered_to_those_who_receive_it_and_to_nobody_else() {
     ];
     assert_eq!(sum, 7570);
     for (operation, more, says, expected) in cases {
-        for receives in ["one", "two", "both"] {
+        for receives in ["one", "two", "all"] {
             let place = place();
             let ended = run(&place, &Terms { operation, receives, more, ..TERMS }, None);
             for (name, ended) in ["one", "two"].into_iter().zip(&ended) {
                 ended.assert_code(0);
-                let learns = receives == "both" || receives == name;
+                let learns = receives == "all" || receives == name;
                 assert_eq!(ended.stdout.contains(says), learns, "{operation}: {ended:#?}");
                 let result = result(&place, &format!("{name}.json"));
                 assert_eq!(result["learned"], learns);
@@ -111,7 +111,7 @@ fn an_answer_goes_to_a_file_of_one_row_where_one_is_asked_for() {
 
 #[test]
 fn within_bounds_rows_are_as_without_and_outside_there_are_none() {
-    for (protocol, receives) in [("auto", "one"), ("scs_wn", "both"), ("pwc", "one")] {
+    for (protocol, receives) in [("auto", "one"), ("scs_wn", "all"), ("pwc", "one")] {
         for (more, inside) in [
             ("min_matches = 20\nmax_matches = 20", true),
             ("min_matches = 21", false),
@@ -120,7 +120,7 @@ fn within_bounds_rows_are_as_without_and_outside_there_are_none() {
             let place = place();
             place.agreement("agreement.toml", &Terms { protocol, receives, more, ..TERMS });
             let one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
-            let other = (receives == "both").then_some("other.csv");
+            let other = (receives == "all").then_some("other.csv");
             let two = place.run("agreement.toml", "two", "two.csv", other);
             let one = with_report(&place, one, "one.json");
             let two = with_report(&place, two, "two.json");

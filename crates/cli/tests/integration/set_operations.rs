@@ -71,7 +71,7 @@ const EMPTY: Terms<'static> = Terms { min_rows: 0, ..TERMS };
 #[test]
 fn a_union_has_every_key_once_and_says_which_are_new() {
     for (place, [one, two]) in sets() {
-        let terms = Terms { operation: "union", receives: "both", ..EMPTY };
+        let terms = Terms { operation: "union", receives: "all", ..EMPTY };
         run_well(&place, &terms, [Some("u1.csv"), Some("u2.csv")]);
         for (file, report, own, other) in
             [("u1.csv", "one.json", &one, &two), ("u2.csv", "two.json", &two, &one)]
@@ -137,7 +137,7 @@ fn ids(place: &Place, file: &str) -> Vec<(String, String)> {
 #[test]
 fn private_ids_are_the_same_where_keys_are_and_name_only_ones_own() {
     for (place, sets) in sets() {
-        let terms = Terms { operation: "private-id", receives: "both", ..EMPTY };
+        let terms = Terms { operation: "private-id", receives: "all", ..EMPTY };
         run_well(&place, &terms, [Some("i1.csv"), Some("i2.csv")]);
         let files = ["i1.csv", "i2.csv"].map(|file| ids(&place, file));
         let list =
@@ -166,7 +166,7 @@ const WIDE: &str = "of = \"two\"\ncolumns = [\"amount\", \"change\"]\nbits = 64\
 
 #[test]
 fn sums_of_several_columns_with_a_sign_come_with_their_number() {
-    for receives in ["one", "both"] {
+    for receives in ["one", "all"] {
         for (place, [one, two]) in sets() {
             let more = format!("[sum]\n{WIDE}");
             run_well(
@@ -178,7 +178,7 @@ fn sums_of_several_columns_with_a_sign_come_with_their_number() {
             let sum: u64 = common.iter().sum();
             let expected =
                 |sign: &str, sum: u64| if sum == 0 { "0".into() } else { format!("{sign}{sum}") };
-            for (report, learns) in [("one.json", true), ("two.json", receives == "both")] {
+            for (report, learns) in [("one.json", true), ("two.json", receives == "all")] {
                 let result = result(&place, report);
                 if !learns {
                     assert!(result["sums"].is_null() && result["matched_keys"].is_null());
@@ -222,7 +222,7 @@ fn bounds_that_the_receiver_keeps_end_the_run_on_both_sides() {
         ("cardinality", "gmrss21_cardinality", String::new()),
         ("shares", "auto", format!("[shares]\n{WIDE}")),
     ] {
-        let receives = if operation == "shares" { "both" } else { "one" };
+        let receives = if operation == "shares" { "all" } else { "one" };
         let out = (operation == "shares").then_some("x.json");
         for (bound, inside) in [("min_matches = 5", true), ("min_matches = 6", false)] {
             let place = place(0..20, 15..40);
@@ -271,7 +271,7 @@ fn unions_ids_and_shares_are_their_owners_alone_to_read() {
     std::fs::set_permissions(place.path("one.csv"), open).unwrap();
     for (operation, file) in [("union", "u.csv"), ("private-id", "i.parquet"), ("shares", "s.json")]
     {
-        let terms = Terms { operation, receives: "both", ..TERMS };
+        let terms = Terms { operation, receives: "all", ..TERMS };
         run_well(&place, &terms, [Some(file), Some(&format!("two-{file}"))]);
         assert_eq!(mode(file), 0o600, "{operation}");
     }
@@ -303,7 +303,7 @@ fn sorted_rows(text: &str) -> Vec<Vec<String>> {
 fn shares_of_both_sides_give_the_common_keys_and_their_values() {
     for (place, [one, two]) in sets() {
         let more = format!("[shares]\n{WIDE}").replace("bits = 64", "bits = 9");
-        let terms = Terms { operation: "shares", receives: "both", more: &more, ..EMPTY };
+        let terms = Terms { operation: "shares", receives: "all", more: &more, ..EMPTY };
         let [first, _] = run_well(&place, &terms, [Some("a.json"), Some("b.json")]);
         let common: Vec<u64> = one.intersection(&two).copied().collect();
         assert_eq!(result(&place, "two.json")["shared_entries"], common.len());
@@ -341,7 +341,7 @@ fn shares_of_both_sides_give_the_common_keys_and_their_values() {
 fn shared_values_are_those_of_common_keys_and_the_default_elsewhere() {
     for (place, [one, two]) in sets() {
         let more = format!("[shares]\n{WIDE}default = -7\n").replace("bits = 64", "bits = 9");
-        let terms = Terms { operation: "shared-values", receives: "both", more: &more, ..EMPTY };
+        let terms = Terms { operation: "shared-values", receives: "all", more: &more, ..EMPTY };
         run_well(&place, &terms, [Some("a.json"), Some("b.json")]);
         let ended = combine(&place, &["a.json", "b.json", "--output", "c.csv"]);
         ended.assert_code(0);
@@ -360,7 +360,7 @@ fn shared_values_are_those_of_common_keys_and_the_default_elsewhere() {
 #[test]
 fn shares_that_do_not_belong_together_are_refused_for_their_reason() {
     let place = place(0..20, 15..40);
-    let terms = Terms { operation: "shares", receives: "both", ..TERMS };
+    let terms = Terms { operation: "shares", receives: "all", ..TERMS };
     run_well(&place, &terms, [Some("a.json"), Some("b.json")]);
     run_well(&place, &terms, [Some("c.json"), Some("d.json")]);
     let text = place.read("b.json");
@@ -410,7 +410,7 @@ fn shares_go_to_a_json_file_and_everything_that_needs_a_file_gets_one() {
         ("union", None, "no --output is given"),
         ("private-id", Some("a.json"), "cannot be told from its name"),
     ] {
-        place.agreement("agreement.toml", &Terms { operation, receives: "both", ..TERMS });
+        place.agreement("agreement.toml", &Terms { operation, receives: "all", ..TERMS });
         let mut one = place.run_brief("agreement.toml", "one", "one.csv", output);
         one.args(["--listen", "127.0.0.1:0"]);
         support::Running::start(one).wait().assert_failed(3, says);
@@ -477,7 +477,7 @@ fn a_key_of_several_columns_comes_back_in_its_columns() {
     place.write("one.csv", "new,email\nx,a@b.example\n\"y,z\",b@b.example\n");
     place
         .write("two.csv", "new,email\n\"y,z\",b@b.example\ny,\"z\"\"@b.example\"\ny,c@b.example\n");
-    place.agreement("plain.toml", &Terms { operation: "union", receives: "both", ..TERMS });
+    place.agreement("plain.toml", &Terms { operation: "union", receives: "all", ..TERMS });
     let text = place.read("plain.toml") + "\n[[key]]\nname = \"new\"\nprofile = \"trim\"\n";
     place.write("agreement.toml", text);
     let one = place.run("agreement.toml", "one", "one.csv", Some("u1.csv"));
@@ -529,8 +529,8 @@ fn new_agreements_ask_for_every_set_operation() {
     for (words, lines) in [
         (&["union"][..], &["operation = \"union\"", "[union]", "key_bytes = 64"][..]),
         (&["union", "--key-bytes", "9"], &["key_bytes = 9"]),
-        (&["private-id"], &["receives = \"both\""]),
-        (&["shares"], &["receives = \"both\""]),
+        (&["private-id"], &["receives = \"all\""]),
+        (&["shares"], &["receives = \"all\""]),
         (&["shares", "--shares-column", "a"], &["[shares]", "of = \"shop\"", "column = \"a\""]),
         (&["shared-values"], &["[shares]", "column = \"amount\"", "default = 0"]),
         (

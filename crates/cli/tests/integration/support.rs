@@ -225,7 +225,7 @@ impl Place {
         self.write(
             name,
             format!(
-                "version = 1\ntitle = \"{title}\"\noperation = \"{operation}\"\n\
+                "version = 2\ntitle = \"{title}\"\noperation = \"{operation}\"\n\
                  receives = \"{receives}\"\nsecurity = \"{security}\"\nprotocol = \"{protocol}\"\n\
                  {more}\n[[key]]\nname = \"{key}\"\nprofile = \"{profile}\"\n\n\
                  [party.one]\nidentity = \"{one}\"\nmax_rows = {max_rows}\nmin_rows = {min_rows}\n\n\

@@ -24,7 +24,7 @@ fn american_and_british_words_in_common() {
         csv.push_str(&format!("{i};\"{word}\"\r\n"));
     }
     place.write("british.csv", csv);
-    place.agreement("words.toml", &word_terms("both"));
+    place.agreement("words.toml", &word_terms("all"));
 
     let mut one = place.run("words.toml", "one", "american.txt", Some("one.txt"));
     one.args(["--no-header", "--column", "word=1"]);
@@ -84,7 +84,7 @@ fn addresses_are_compared_as_the_integers_they_are() {
     place.write("two.csv", addresses(5, ""));
     for (protocol, receives) in [
         ("ot_phasing", "one"),
-        ("ot_phasing", "both"),
+        ("ot_phasing", "all"),
         ("ot_phasing_paper", "one"),
         ("psz14", "one"),
         ("kkrt16", "one"),
@@ -96,7 +96,7 @@ fn addresses_are_compared_as_the_integers_they_are() {
         let out = format!("{protocol}-{receives}.csv");
         let mut one = place.run("agreement.toml", "one", "one.csv", Some(&out));
         one.arg("--report").arg(place.path("report.json"));
-        let other = (receives == "both").then_some("other.csv");
+        let other = (receives == "all").then_some("other.csv");
         let two = place.run("agreement.toml", "two", "two.csv", other);
         for ended in place.run_both(one, two) {
             ended.assert_code(0);
@@ -232,7 +232,9 @@ fn hidden_sizes_do_not_change_the_result() {
     }
     assert_eq!(place.read("out.csv"), people(90..100));
     let report: serde_json::Value = serde_json::from_str(&place.read("two.json")).unwrap();
-    assert_eq!(report["sizes"]["announced_there"], 3000);
+    for party in [0, 1] {
+        assert_eq!(report["parties"][party]["keys"], 3000);
+    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! The one text form of an agreement, and its hash.
 
-use super::parse::NEVER;
+use super::parse::{ALL, NEVER};
 use super::{Agreement, FORMAT_VERSION, Key, MAX_ROWS, PartyTerms, Question, values};
-use jiff::civil::Date;
 use std::fmt::{self, Write};
 use vesica_core::hash;
 
@@ -17,7 +16,7 @@ impl AgreementHash {
     pub const LEN: usize = 32;
 
     /// That of an agreement with this canonical form.
-    pub(crate) fn of(canonical: &str) -> Self {
+    fn of(canonical: &str) -> Self {
         Self(hash::derive(HASH_LABEL, &[canonical.as_bytes()]))
     }
 
@@ -55,25 +54,47 @@ impl Agreement {
         line("version", &FORMAT_VERSION);
         line("title", &Quoted(&self.title));
         line("operation", &Quoted(self.operation().name()));
-        line("receives", &Quoted(&self.receives.to_string()));
+        line("receives", &self.receives_word());
         line("security", &Quoted(self.security.name()));
         line("protocol", &Quoted(self.protocol_word()));
-        write_expires(self.expires, &mut out);
-        let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
-        line("self_check", &self.self_check);
-        line("hide_sizes", &self.hide_sizes);
-        if let Question::Threshold { min } = &self.question {
-            line("threshold", min);
+        match self.expires {
+            Some(date) => line("expires", &date),
+            None => line("expires", &Quoted(NEVER)),
         }
-        // Written only where there is one: older agreements have none and keep their hash.
-        let bounds = [("min_matches", self.bounds.min), ("max_matches", self.bounds.max)];
-        for (name, bound) in bounds {
-            bound.iter().for_each(|bound| line(name, bound));
+        if let Some(helper) = &self.helper {
+            out.push_str("\n[helper]\n");
+            write_line(&mut out, "name", &Quoted(&helper.name));
+            write_line(&mut out, "identity", &Quoted(&helper.identity.to_string()));
+            write_line(&mut out, "copies", &helper.check.copies);
+            write_line(&mut out, "dummies", &helper.check.dummies);
+        } else {
+            line("self_check", &self.self_check);
+            line("hide_sizes", &self.hide_sizes);
+            if let Question::Threshold { min } = &self.question {
+                line("threshold", min);
+            }
+            let bounds = [("min_matches", self.bounds.min), ("max_matches", self.bounds.max)];
+            for (name, bound) in bounds {
+                bound.iter().for_each(|bound| line(name, bound));
+            }
+            values::write(&self.question, &mut out).expect("a string takes any text");
         }
-        values::write(&self.question, &mut out).expect("a string takes any text");
         write_keys(&self.keys, &mut out);
         write_parties(&self.parties, &mut out);
         out
+    }
+
+    /// `"all"`, a name, or a list of names, as it stands in the file.
+    pub(crate) fn receives_word(&self) -> String {
+        if self.all_receive() {
+            return Quoted(ALL).to_string();
+        }
+        let names: Vec<String> =
+            self.receiver_names().map(|name| Quoted(name).to_string()).collect();
+        match &names[..] {
+            [name] => name.clone(),
+            names => format!("[{}]", names.join(", ")),
+        }
     }
 
     /// The hash of the canonical form.
@@ -83,7 +104,7 @@ impl Agreement {
 }
 
 /// Appends the tables of `keys`.
-pub(crate) fn write_keys(keys: &[Key], out: &mut String) {
+fn write_keys(keys: &[Key], out: &mut String) {
     for key in keys {
         out.push_str("\n[[key]]\n");
         write_line(out, "name", &Quoted(&key.name));
@@ -93,7 +114,7 @@ pub(crate) fn write_keys(keys: &[Key], out: &mut String) {
 }
 
 /// Appends the tables of `parties`.
-pub(crate) fn write_parties(parties: &[PartyTerms], out: &mut String) {
+fn write_parties(parties: &[PartyTerms], out: &mut String) {
     for party in parties {
         out.push_str(&format!("\n[party.{}]\n", party.name));
         write_line(out, "identity", &Quoted(&party.identity.to_string()));
@@ -102,21 +123,13 @@ pub(crate) fn write_parties(parties: &[PartyTerms], out: &mut String) {
     }
 }
 
-/// Appends the field `expires`.
-pub(crate) fn write_expires(expires: Option<Date>, out: &mut String) {
-    match expires {
-        Some(date) => write_line(out, "expires", &date),
-        None => write_line(out, "expires", &Quoted(NEVER)),
-    }
-}
-
 /// Appends a field.
-pub(crate) fn write_line(out: &mut String, name: &str, value: &dyn fmt::Display) {
+fn write_line(out: &mut String, name: &str, value: &dyn fmt::Display) {
     writeln!(out, "{name} = {value}").expect("a string takes any text");
 }
 
 /// A TOML basic string. The parser lets no control character in, so only two need an escape.
-pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+pub(super) struct Quoted<'a>(pub(super) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

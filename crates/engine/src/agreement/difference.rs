@@ -43,23 +43,18 @@ impl Agreement {
     /// # Errors
     /// [`DifferenceError`] when it is not TOML, too long, too deep, or has too many fields.
     pub fn differences_from(&self, canonical: &str) -> Result<Vec<Difference>, DifferenceError> {
-        differences(&self.canonical(), canonical)
+        let (here, there) = (flatten(&self.canonical())?, flatten(canonical)?);
+        let fields: BTreeSet<&String> = here.keys().chain(there.keys()).collect();
+        Ok(fields
+            .into_iter()
+            .filter(|field| here.get(*field) != there.get(*field))
+            .map(|field| Difference {
+                field: shown(field),
+                here: here.get(field).map(|value| shown(value)),
+                there: there.get(field).map(|value| shown(value)),
+            })
+            .collect())
     }
-}
-
-/// The fields in which two canonical forms, `there` of a peer, say something else, sorted by name.
-pub(crate) fn differences(here: &str, there: &str) -> Result<Vec<Difference>, DifferenceError> {
-    let (here, there) = (flatten(here)?, flatten(there)?);
-    let fields: BTreeSet<&String> = here.keys().chain(there.keys()).collect();
-    Ok(fields
-        .into_iter()
-        .filter(|field| here.get(*field) != there.get(*field))
-        .map(|field| Difference {
-            field: shown(field),
-            here: here.get(field).map(|value| shown(value)),
-            there: there.get(field).map(|value| shown(value)),
-        })
-        .collect())
 }
 
 /// The values of a text by their paths; keys by their names.

@@ -2,8 +2,8 @@
 
 use super::FORMAT_VERSION;
 use super::values::PACKED_MAX_BITS;
-use crate::aided::AidedFault;
 use vesica_link::ParseIdentityError;
+use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};
 use vesica_records::ProfileError;
 use vesica_tables::{Fault, FileFault, Located, TableFault};
@@ -25,13 +25,7 @@ pub enum AgreementFault {
     /// The form of its tables.
     #[error(transparent)]
     Table(#[from] TableFault),
-    /// An agreement with a helper where one between two parties is wanted.
-    #[error("this is an agreement with a helper")]
-    HasHelper,
-    /// Of an agreement with a helper.
-    #[error(transparent)]
-    Aided(#[from] AidedFault),
-    /// An agreement of a later format.
+    /// An agreement of another format.
     #[error("format version {found} where this software knows {FORMAT_VERSION}")]
     UnknownVersion {
         /// Its version.
@@ -66,11 +60,13 @@ pub enum AgreementFault {
         /// The name.
         name: String,
     },
-    /// Another number of parties than two.
-    #[error("there must be two parties, not {found}")]
+    /// Too few parties, or too many.
+    #[error("there must be {} parties, not {found}", number_of_parties(*most))]
     PartyCount {
         /// How many there are.
         found: usize,
+        /// Most: 2 without a helper.
+        most: usize,
     },
     /// A party's identity is none.
     #[error("{field:?}: {cause}")]
@@ -80,9 +76,23 @@ pub enum AgreementFault {
         /// What it is instead.
         cause: ParseIdentityError,
     },
-    /// Both parties have the same identity.
-    #[error("both parties have the same identity")]
-    SameIdentity,
+    /// Two of the parties and the helper have the same identity.
+    #[error("{first} and {second} have the same identity")]
+    SameIdentity {
+        /// A name.
+        first: String,
+        /// The other name.
+        second: String,
+    },
+    /// `receives` is an empty list.
+    #[error("\"receives\" names nobody")]
+    NoReceiver,
+    /// A party stands in `receives` twice.
+    #[error("\"receives\" names {name:?} twice")]
+    ReceiverTwice {
+        /// The name.
+        name: String,
+    },
     /// No key, or too many of them.
     #[error("there must be 1 to {max} keys, not {found}")]
     KeyCount {
@@ -204,7 +214,7 @@ pub enum AgreementFault {
         operation: Operation,
     },
     /// Each party gets a result of its own.
-    #[error("{operation} gives each party a result: \"receives\" must be \"both\"")]
+    #[error("{operation} gives each party a result: \"receives\" must be \"all\"")]
     IsForBoth {
         /// The operation.
         operation: Operation,
@@ -276,6 +286,92 @@ pub enum AgreementFault {
         /// The security asked for.
         asked: Security,
     },
+    /// A field of agreements without a helper.
+    #[error("{field:?} does not go with a helper")]
+    NotWithHelper {
+        /// The field.
+        field: &'static str,
+    },
+    /// Helpers find common keys, and nothing else.
+    #[error("with a helper there is no {operation}")]
+    OperationWithHelper {
+        /// The operation of the agreement.
+        operation: Operation,
+    },
+    /// The helper is named like a party.
+    #[error("the helper and a party are both named {name:?}")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// The protocol takes fewer parties.
+    #[error("the protocol {protocol:?} takes {most} parties, not {found}")]
+    TooManyParties {
+        /// The protocol.
+        protocol: &'static str,
+        /// Most parties that it takes.
+        most: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// The protocol, or the only one that takes so many parties, has a helper that must follow it.
+    #[error(
+        "the protocol {protocol:?} is {offers} against the helper; the agreement asks for {asked}"
+    )]
+    TooWeakAgainstHelper {
+        /// The protocol.
+        protocol: &'static str,
+        /// Its security.
+        offers: Security,
+        /// The security asked for.
+        asked: Security,
+        /// How many parties there are.
+        parties: usize,
+    },
+    /// With these copies and dummies cheating goes unnoticed too often.
+    #[error(
+        "{} copies and {} dummies do not make cheating as unlikely to go unnoticed as malicious security asks for",
+        check.copies, check.dummies
+    )]
+    CheckTooWeak {
+        /// The copies and dummies.
+        check: Check,
+    },
+    /// With these copies and dummies the lists are longer than the protocol takes.
+    #[error("{} copies of so many rows make longer lists than the protocol takes", check.copies)]
+    ListsTooLong {
+        /// The copies and dummies.
+        check: Check,
+        /// Labels of the longest list.
+        labels: u64,
+    },
+    /// `self_check` beside dummies, which are the self-check.
+    #[error("the dummies are the self-check, and \"self_check\" is given")]
+    DummiesAreSelfCheck {
+        /// The protocol.
+        protocol: &'static str,
+    },
+    /// The protocol gives all parties the result.
+    #[error("{protocol} gives all parties the result: \"receives\" must be \"all\"")]
+    IsForAll {
+        /// The protocol.
+        protocol: &'static str,
+    },
+    /// The protocol compares one value.
+    #[error("{field:?} is {found}, and {protocol} compares one value")]
+    OneRow {
+        /// The field's path.
+        field: String,
+        /// `max_rows`.
+        found: u64,
+        /// The protocol.
+        protocol: &'static str,
+    },
+}
+
+/// `two`, `2 to 16`.
+fn number_of_parties(most: usize) -> String {
+    if most == 2 { "two".to_owned() } else { format!("2 to {most}") }
 }
 
 fn words_of_values(protocol: Option<&str>, of_receiver: bool) -> String {

@@ -1,31 +1,34 @@
-//! What two organisations agreed on: who computes what, and who learns it.
+//! What organisations agreed on: who computes what, with whose help, and who learns it.
 //!
-//! * [`Agreement`] — a checked agreement; [`Terms`] — its fields.
+//! * [`Agreement`] — a checked agreement; [`Terms`] — its fields; [`AidedAgreement`] — the view of one with a
+//!   [helper](HelperTerms).
 //! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about values beside them;
 //!   [`MatchBounds`] — when it is answered.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
 //! * [`Difference`] — one field in which two agreements differ.
 //!
-//! An agreement is a small TOML file, the same on both sides. Comments, the order of the fields,
-//! the order of the keys, and whether a default is written out do not change what was agreed: the
-//! [canonical form](Agreement::canonical) and its hash are the same.
+//! An agreement is a small TOML file, the same for all parties: two of them, or two to sixteen with a helper.
+//! Comments, the order of the fields, the order of the keys, and whether a default is written out do not change what
+//! was agreed: the [canonical form](Agreement::canonical) and its hash are the same.
 
-pub(crate) mod canonical;
+mod canonical;
 mod checked;
-pub(crate) mod difference;
+mod difference;
 mod error;
+mod helper;
 mod items;
-pub(crate) mod parse;
+mod parse;
 mod question;
 mod selection;
-pub(crate) mod table;
+mod table;
 mod values;
 
 pub use canonical::AgreementHash;
 pub(crate) use checked::CheckedValues;
 pub use difference::{Difference, DifferenceError};
 pub use error::{AgreementError, AgreementFault, TextFault};
+pub use helper::{AidedAgreement, HelperTerms, MAX_HELPER_NAME_CHARS, chance};
 pub use items::IntegerItems;
 pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
 pub(crate) use question::TEXT_LEN_BYTES;
@@ -35,7 +38,6 @@ pub use values::{MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 use crate::roles::Roles;
 use jiff::civil::Date;
 use selection::Selection;
-use std::fmt;
 use std::ops::Deref;
 use vesica_core::params::MAX_SET_LEN;
 use vesica_core::{Learns, PsiParams, Query, Role, SessionId, TextLen};
@@ -44,7 +46,7 @@ use vesica_protocols::{Operation, Protocol, Security};
 use vesica_records::Profile;
 
 /// Version of the agreement format.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;
 
 /// Most rows an agreement can allow one party: the largest set of a run, less room for the
 /// self-check.
@@ -83,38 +85,24 @@ pub struct Terms {
     pub question: Question,
     /// How many keys must be in common for an answer.
     pub bounds: MatchBounds,
-    /// Who receives the result.
-    pub receives: Receives,
-    /// The least security accepted.
+    /// The positions in [`Terms::parties`] of those who receive the result, ascending. At least one.
+    pub receivers: Vec<usize>,
+    /// The least security accepted; with a helper, against the helper.
     pub security: Security,
     /// The last day on which it may run, to the end of that day in UTC.
     pub expires: Option<Date>,
-    /// How many self-check items of each kind (shared, and own) a side adds to its set.
+    /// How many self-check items of each kind (shared, and own) a side adds to its set. With a helper the
+    /// [dummies](HelperTerms::check) take their place, and this is 0.
     pub self_check: u32,
     /// Whether each side pads its set with random items to its `max_rows`.
     pub hide_sizes: bool,
+    /// The helper, if the parties have one.
+    pub helper: Option<HelperTerms>,
     /// The columns that make up the key, sorted by name. At least one.
     pub keys: Vec<Key>,
-    /// The two parties, sorted by name.
-    pub parties: [PartyTerms; 2],
-}
-
-/// Who receives the result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Receives {
-    /// The party of that name.
-    One(String),
-    /// Both parties.
-    Both,
-}
-
-impl fmt::Display for Receives {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Receives::One(name) => name,
-            Receives::Both => parse::BOTH,
-        })
-    }
+    /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's position is its
+    /// number in the protocol.
+    pub parties: Vec<PartyTerms>,
 }
 
 /// One column of the key.
@@ -145,20 +133,38 @@ impl Terms {
         self.question.operation()
     }
 
-    /// Whether the sizes of a run decide who is the receiver: where both receive the result, and nobody has values.
-    /// It makes no difference to who learns what.
-    pub fn roles_are_open(&self) -> bool {
-        self.receives == Receives::Both && self.question.values().is_none()
+    /// Whether all parties receive the result.
+    pub fn all_receive(&self) -> bool {
+        self.receivers.len() == self.parties.len()
     }
 
-    /// The role of `party` in the protocol. Who alone receives the result is the receiver; where both do, who
+    /// The name of the party that receives the result, where it is one alone.
+    pub fn sole_receiver(&self) -> Option<&str> {
+        match self.receivers[..] {
+            [position] => Some(&self.parties[position].name),
+            _ => None,
+        }
+    }
+
+    /// The names of the parties that receive the result.
+    pub fn receiver_names(&self) -> impl Iterator<Item = &str> {
+        self.receivers.iter().map(|position| &*self.parties[*position].name)
+    }
+
+    /// Whether the sizes of a run of two parties decide who is the receiver: where both receive the result, and nobody
+    /// has values. It makes no difference to who learns what.
+    pub fn roles_are_open(&self) -> bool {
+        self.helper.is_none() && self.all_receive() && self.question.values().is_none()
+    }
+
+    /// The role of `party` in a protocol of two parties. Who alone receives the result is the receiver; where both do, who
     /// has values is the sender. Where [both roles are open](Terms::roles_are_open) it is the one that `party` has
     /// unless the sizes make it dearer: the receiver is then the one whose name sorts first.
     pub fn role_of(&self, party: &str) -> Role {
-        let is_receiver = match (&self.receives, self.question.values()) {
-            (Receives::One(name), _) => party == name,
-            (Receives::Both, Some(values)) => party != values.of,
-            (Receives::Both, None) => party == self.parties[0].name,
+        let is_receiver = match (self.sole_receiver(), self.question.values()) {
+            (Some(name), _) => party == name,
+            (None, Some(values)) => party != values.of,
+            (None, None) => party == self.parties[0].name,
         };
         if is_receiver { Role::Receiver } else { Role::Sender }
     }
@@ -196,7 +202,7 @@ impl Agreement {
         &self.parties[self.position(party)]
     }
 
-    /// What was agreed about the other party than `party`.
+    /// What two parties agreed about the other party than `party`.
     ///
     /// # Panics
     /// As [`Agreement::terms_of`].
@@ -204,7 +210,11 @@ impl Agreement {
         &self.parties[1 - self.position(party)]
     }
 
-    fn position(&self, party: &str) -> usize {
+    /// The position of the party named `party` in [`Terms::parties`].
+    ///
+    /// # Panics
+    /// As [`Agreement::terms_of`].
+    pub fn position(&self, party: &str) -> usize {
         self.parties
             .iter()
             .position(|terms| terms.name == party)
@@ -219,26 +229,32 @@ impl Agreement {
 
     /// Who learns the result, in the protocol's words.
     pub fn learns(&self) -> Learns {
-        match self.receives {
-            Receives::One(_) => Learns::Receiver,
-            Receives::Both => Learns::Both,
-        }
+        if self.all_receive() { Learns::Both } else { Learns::Receiver }
     }
 
     /// Whether `party` receives the result.
     pub fn is_receiver_of_result(&self, party: &str) -> bool {
-        match &self.receives {
-            Receives::One(name) => name == party,
-            Receives::Both => true,
-        }
+        self.receiver_names().any(|name| name == party)
     }
 
-    /// The protocols that may run: the named one, or with `auto` all that offer the operation, and
-    /// the bounds if there are any, with the security asked for, in the catalogue's order. At least one.
+    /// The protocols of two parties that may run: the named one, or with `auto` all that offer the operation, and
+    /// the bounds if there are any, with the security asked for, in the catalogue's order. At least one; none with a
+    /// helper.
     pub fn candidates(&self) -> &[&'static Protocol] {
         match &self.selection {
             Selection::Named(row) => std::slice::from_ref(row),
             Selection::Auto(rows) => rows,
+            Selection::Helper(_) => &[],
+        }
+    }
+
+    /// What goes with a helper, where there is one.
+    pub fn with_helper(&self) -> Option<AidedAgreement<'_>> {
+        match (&self.helper, &self.selection) {
+            (Some(helper), Selection::Helper(variant)) => {
+                Some(AidedAgreement { agreement: self, helper, variant: *variant })
+            }
+            _ => None,
         }
     }
 
@@ -252,6 +268,7 @@ impl Agreement {
         match &self.selection {
             Selection::Named(row) => row.id,
             Selection::Auto(_) => parse::AUTO,
+            Selection::Helper(variant) => variant.row().id,
         }
     }
 

@@ -1,16 +1,18 @@
 //! From text to a checked agreement.
 
 use super::error::{AgreementError, AgreementFault, TextFault};
+use super::selection::Selection;
 use super::table::{At, Field, Table, nearest};
 use super::{
-    Agreement, FORMAT_VERSION, Key, MAX_ROWS, MIN_ROWS_DEFAULT, PartyTerms, Receives,
-    SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN, Terms, question, selection,
+    Agreement, FORMAT_VERSION, Key, MAX_ROWS, MIN_ROWS_DEFAULT, PartyTerms, SELF_CHECK_DEFAULT,
+    SELF_CHECK_MAX, SELF_CHECK_MIN, Terms, helper, question, selection,
 };
 use jiff::civil::Date;
 use std::ops::Range;
 use std::path::Path;
 use toml::de::DeValue;
 use vesica_link::PublicIdentity;
+use vesica_protocols::kmrs14::{MAX_PARTIES, MAX_ROWS as MAX_AIDED_ROWS};
 use vesica_protocols::{Operation, Security};
 use vesica_records::Profile;
 use vesica_tables::document;
@@ -24,26 +26,27 @@ pub const MAX_NAME_CHARS: usize = 200;
 /// Most columns in a key.
 pub const MAX_KEYS: usize = 16;
 
-pub(crate) const BOTH: &str = "both";
+/// In `receives`: every party.
+pub(super) const ALL: &str = "all";
 pub(super) const AUTO: &str = "auto";
-pub(crate) const NEVER: &str = "never";
+pub(super) const NEVER: &str = "never";
 
 /// The table that makes an agreement one with a helper.
-pub(crate) const HELPER: &str = "helper";
+const HELPER: &str = "helper";
 
 const MAX_PARTY_NAME_LEN: usize = 32;
 
 const FIELDS: &[Field] = &[
-    Field { name: "version", meaning: "the version of the agreement's format; now 1" },
+    Field { name: "version", meaning: "the version of the agreement's format; now 2" },
     Field { name: "title", meaning: "a name for the people who read it" },
     Field { name: "operation", meaning: "what is computed" },
-    Field { name: "receives", meaning: "who receives the result" },
-    Field { name: "security", meaning: "the least security both sides accept" },
+    Field { name: "receives", meaning: "who receives the result: \"all\", or names of parties" },
+    Field { name: "security", meaning: "the least security that all parties accept" },
     Field { name: "threshold", meaning: "how many common keys make the answer yes" },
     Field { name: "sum", meaning: "which column of whose rows is summed" },
     Field { name: "shares", meaning: "which columns of whose rows are shared" },
     Field { name: "key", meaning: "the columns whose values are compared" },
-    Field { name: "party", meaning: "the two organisations" },
+    Field { name: "party", meaning: "the organisations" },
 ];
 const FIELD_NAMES: &[&str] = &[
     "version",
@@ -61,6 +64,7 @@ const FIELD_NAMES: &[&str] = &[
     "sum",
     "union",
     "shares",
+    "helper",
     "key",
     "party",
 ];
@@ -93,40 +97,61 @@ impl Agreement {
         let table = Table::new(text, String::new(), document.get_ref(), document.span(), FIELDS);
         // First, so that a later format is called one, whatever its fields.
         check_version(&table)?;
-        if let Some(at) = table.any(HELPER)? {
-            return Err(table.error(at.span, AgreementFault::HasHelper));
+        let helper = table.table(HELPER)?;
+        if helper.is_some() {
+            helper::refuse_others(&table)?;
         }
         table.refuse_unknown(FIELD_NAMES)?;
 
         let title = title(&table)?;
-        let operation = question::operation(&table)?;
-        let security = security(&table)?;
-        let parties = parties(text, &table)?;
-        let receives = receives(&table, &parties)?;
-        if operation.is_for_both() && receives != Receives::Both {
-            let at = table.required("receives", Table::text)?;
+        let operation = operation(&table, helper.is_some())?;
+        let security = security(&table, helper.is_some())?;
+        let placed = parties(text, &table, helper.is_some())?;
+        let receivers = receivers(&table, &placed)?;
+        if operation.is_for_both() && receivers.len() < placed.len() {
+            let at = table.required("receives", |t, name| t.any(name))?;
             return Err(table.error(at.span, AgreementFault::IsForBoth { operation }));
         }
         let keys = keys(&table)?;
+        let helper = match helper {
+            Some(At { value, span, .. }) => {
+                let fields =
+                    Table::new(text, "helper.".to_owned(), value, span, helper::HELPER_FIELDS);
+                Some(helper::read(&table, &fields, &security, &placed)?)
+            }
+            None => None,
+        };
+        let parties: Vec<PartyTerms> = placed.into_iter().map(|party| party.terms).collect();
         let (question, bounds) = question::read(text, &table, operation, &parties)?;
-        let terms = Terms {
+        let mut terms = Terms {
             title,
             question,
             bounds,
-            receives,
-            security,
+            receivers,
+            security: security.value,
             expires: expires(&table)?,
-            self_check: self_check(&table, operation)?,
+            self_check: 0,
             hide_sizes: table.flag("hide_sizes")?.is_some_and(|flag| flag.value),
+            helper: None,
             keys,
             parties,
         };
-        let (selection, integers) = selection::read(&table, &terms)?;
-        Ok(Self { terms, selection, integers })
+        let Some((helper, variant, at)) = helper else {
+            terms.self_check = self_check(&table, operation)?;
+            let (selection, integers) = selection::read(&table, &terms)?;
+            return Ok(Self { terms, selection, integers });
+        };
+        helper::refuse_receivers(&table, variant, &terms)?;
+        terms.helper = Some(helper);
+        let agreement = Self { terms, selection: Selection::Helper(variant), integers: None };
+        if let Some(aided) = agreement.with_helper() {
+            helper::refuse_long_lists(&table, at, aided)?;
+        }
+        Ok(agreement)
     }
 }
 
-pub(crate) fn check_version(table: &Table<'_>) -> Result<(), AgreementError> {
+fn check_version(table: &Table<'_>) -> Result<(), AgreementError> {
     let version = table.required("version", |t, name| t.number(name, (0, u64::MAX)))?;
     if version.value == FORMAT_VERSION {
         return Ok(());
@@ -135,7 +160,7 @@ pub(crate) fn check_version(table: &Table<'_>) -> Result<(), AgreementError> {
     Err(table.error(version.span, fault))
 }
 
-pub(crate) fn title(table: &Table<'_>) -> Result<String, AgreementError> {
+fn title(table: &Table<'_>) -> Result<String, AgreementError> {
     let title = table.required("title", Table::text)?;
     check_text(table, &title, MAX_TITLE_CHARS)?;
     Ok(title.value.to_owned())
@@ -151,7 +176,7 @@ pub(super) fn is_treacherous(c: char) -> bool {
         )
 }
 
-pub(crate) fn check_text(
+pub(super) fn check_text(
     table: &Table<'_>,
     text: &At<&str>,
     max_chars: usize,
@@ -169,7 +194,7 @@ pub(crate) fn check_text(
     Err(table.error(text.span.clone(), AgreementFault::Text { field, fault }))
 }
 
-pub(crate) fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementError {
+pub(super) fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) -> AgreementError {
     let fault = AgreementFault::UnknownWord {
         nearest: nearest(word.value, known.iter().copied()).map(str::to_owned),
         found: word.value.to_owned(),
@@ -179,41 +204,68 @@ pub(crate) fn unknown_word(table: &Table<'_>, word: At<&str>, known: &[&str]) ->
     table.error(word.span, fault)
 }
 
-fn security(table: &Table<'_>) -> Result<Security, AgreementError> {
+/// The operation, which with a helper is the intersection.
+fn operation(table: &Table<'_>, with_helper: bool) -> Result<Operation, AgreementError> {
+    let operation = question::operation(table)?;
+    if with_helper && operation != Operation::Intersection {
+        let at = table.required("operation", Table::text)?;
+        return Err(table.error(at.span, AgreementFault::OperationWithHelper { operation }));
+    }
+    Ok(operation)
+}
+
+fn security(table: &Table<'_>, with_helper: bool) -> Result<At<Security>, AgreementError> {
     const ALL: [Security; 3] = [Security::SemiHonest, Security::Malicious, Security::Insecure];
+    // No protocol with a helper is insecure.
+    let known = if with_helper { &ALL[..2] } else { &ALL };
     let word = table.required("security", Table::text)?;
-    match ALL.into_iter().find(|security| security.name() == word.value) {
-        Some(security) => Ok(security),
-        None => Err(unknown_word(table, word, &ALL.map(Security::name))),
+    match known.iter().find(|security| security.name() == word.value) {
+        Some(security) => Ok(At { value: *security, span: word.span, field: word.field }),
+        None => {
+            let known: Vec<&str> = known.iter().map(|security| security.name()).collect();
+            Err(unknown_word(table, word, &known))
+        }
     }
 }
 
 /// A party, and where its fields stand.
-pub(crate) struct PlacedParty {
-    pub(crate) terms: PartyTerms,
-    pub(crate) identity: Range<usize>,
-    pub(crate) max_rows: Range<usize>,
+pub(super) struct PlacedParty {
+    pub(super) terms: PartyTerms,
+    pub(super) identity: Range<usize>,
+    pub(super) max_rows: Range<usize>,
 }
 
-fn parties(text: &str, table: &Table<'_>) -> Result<[PartyTerms; 2], AgreementError> {
-    // "both" says in `receives` that both parties receive the result.
-    let list = placed_parties(text, table, &[BOTH], MAX_ROWS)?;
-    let parties: Vec<PartyTerms> = list.value.into_iter().map(|party| party.terms).collect();
-    let parties: [PartyTerms; 2] = parties.try_into().map_err(|parties: Vec<_>| {
-        table.error(list.span.clone(), AgreementFault::PartyCount { found: parties.len() })
-    })?;
-    let [first, second] = &parties;
-    if first.identity == second.identity {
-        return Err(table.error(list.span, AgreementFault::SameIdentity));
+/// The parties: two, or with a helper up to sixteen. No two of them have the same identity.
+fn parties(
+    text: &str,
+    table: &Table<'_>,
+    with_helper: bool,
+) -> Result<Vec<PlacedParty>, AgreementError> {
+    let (most, max_rows) = match with_helper {
+        true => (MAX_PARTIES, MAX_AIDED_ROWS),
+        false => (2, MAX_ROWS),
+    };
+    let list = placed_parties(text, table, max_rows)?;
+    let parties = list.value;
+    if !(2..=most).contains(&parties.len()) {
+        let fault = AgreementFault::PartyCount { found: parties.len(), most };
+        return Err(table.error(list.span, fault));
+    }
+    for (position, second) in parties.iter().enumerate() {
+        let same = |first: &&PlacedParty| first.terms.identity == second.terms.identity;
+        if let Some(first) = parties[..position].iter().find(same) {
+            let [first, other] = [first, second].map(|party| party.terms.name.clone());
+            let fault = AgreementFault::SameIdentity { first, second: other };
+            return Err(table.error(second.identity.clone(), fault));
+        }
     }
     Ok(parties)
 }
 
-/// Any number of parties, sorted by name; none is named by a `reserved` word.
-pub(crate) fn placed_parties(
+/// Any number of parties, sorted by name; none is named like the word for all of them.
+fn placed_parties(
     text: &str,
     table: &Table<'_>,
-    reserved: &[&str],
     max_rows: u64,
 ) -> Result<At<Vec<PlacedParty>>, AgreementError> {
     let list = table.required("party", Table::table)?;
@@ -225,7 +277,7 @@ pub(crate) fn placed_parties(
         });
         if !known_characters
             || !(1..=MAX_PARTY_NAME_LEN).contains(&name.len())
-            || reserved.contains(&name)
+            || name == ALL
         {
             return Err(fields.error_here(AgreementFault::PartyName { name: name.to_owned() }));
         }
@@ -237,7 +289,7 @@ pub(crate) fn placed_parties(
 }
 
 /// The identity in the table's field of that name.
-pub(crate) fn identity(table: &Table<'_>) -> Result<At<PublicIdentity>, AgreementError> {
+pub(super) fn identity(table: &Table<'_>) -> Result<At<PublicIdentity>, AgreementError> {
     let At { value, span, field } = table.required("identity", Table::text)?;
     match value.parse() {
         Ok(value) => Ok(At { value, span, field }),
@@ -262,21 +314,51 @@ fn party(name: &str, table: &Table<'_>, most: u64) -> Result<PlacedParty, Agreem
     Ok(PlacedParty { terms, identity: identity.span, max_rows: max_rows_span })
 }
 
-fn receives(table: &Table<'_>, parties: &[PartyTerms; 2]) -> Result<Receives, AgreementError> {
-    let word = table.required("receives", Table::text)?;
-    if word.value == BOTH {
-        return Ok(Receives::Both);
+/// The positions of the parties that receive the result, ascending: `"all"`, a name, or a list of names.
+fn receivers(table: &Table<'_>, parties: &[PlacedParty]) -> Result<Vec<usize>, AgreementError> {
+    let is_list = matches!(table.any("receives")?, Some(At { value: DeValue::Array(_), .. }));
+    if !is_list {
+        let word = table.required("receives", Table::text)?;
+        return match word.value == ALL {
+            true => Ok((0..parties.len()).collect()),
+            false => Ok(vec![position(table, word, parties, &[ALL])?]),
+        };
     }
-    match parties.iter().find(|party| party.name == word.value) {
-        Some(party) => Ok(Receives::One(party.name.clone())),
+    let list = table.required("receives", Table::texts)?;
+    if list.value.is_empty() {
+        return Err(table.error(list.span, AgreementFault::NoReceiver));
+    }
+    let mut receivers = Vec::with_capacity(list.value.len());
+    for word in list.value {
+        let (name, span) = (word.value.to_owned(), word.span.clone());
+        let position = position(table, word, parties, &[])?;
+        if receivers.contains(&position) {
+            return Err(table.error(span, AgreementFault::ReceiverTwice { name }));
+        }
+        receivers.push(position);
+    }
+    receivers.sort_unstable();
+    Ok(receivers)
+}
+
+/// The position of the party that `word` names, which may also be one of `others`.
+fn position(
+    table: &Table<'_>,
+    word: At<&str>,
+    parties: &[PlacedParty],
+    others: &[&str],
+) -> Result<usize, AgreementError> {
+    match parties.iter().position(|party| party.terms.name == word.value) {
+        Some(position) => Ok(position),
         None => {
-            let [first, second] = parties;
-            Err(unknown_word(table, word, &[&first.name, &second.name, BOTH]))
+            let names = parties.iter().map(|party| &*party.terms.name);
+            let known: Vec<&str> = names.chain(others.iter().copied()).collect();
+            Err(unknown_word(table, word, &known))
         }
     }
 }
 
-pub(crate) fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementError> {
+pub(super) fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementError> {
     if !question::is_of_shares(operation) {
         let range = (SELF_CHECK_MIN.into(), SELF_CHECK_MAX.into());
         let number = table.number("self_check", range)?;
@@ -290,7 +372,7 @@ pub(crate) fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32,
     }
 }
 
-pub(crate) fn keys(table: &Table<'_>) -> Result<Vec<Key>, AgreementError> {
+fn keys(table: &Table<'_>) -> Result<Vec<Key>, AgreementError> {
     let list = table.required("key", |t, name| t.tables(name, KEY_FIELDS))?;
     let found = list.value.len();
     if !(1..=MAX_KEYS).contains(&found) {
@@ -331,7 +413,7 @@ fn profile(table: &Table<'_>) -> Result<Profile, AgreementError> {
     Ok(profile)
 }
 
-pub(crate) fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
+fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
     let Some(At { value, span, .. }) = table.any("expires")? else { return Ok(None) };
     let date = match value {
         DeValue::String(word) if word == NEVER => return Ok(None),

@@ -119,7 +119,7 @@ pub(super) fn read(
     text: &str,
     table: &Table<'_>,
     operation: Operation,
-    parties: &[PartyTerms; 2],
+    parties: &[PartyTerms],
 ) -> Result<(Question, MatchBounds), AgreementError> {
     let count = |name| table.number(name, (1, MAX_ROWS));
     let [threshold, min, max] = [count("threshold")?, count("min_matches")?, count("max_matches")?];

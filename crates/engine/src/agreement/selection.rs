@@ -5,6 +5,7 @@ use super::parse::{AUTO, unknown_word};
 use super::table::{At, Table};
 use super::{IntegerItems, Terms};
 use vesica_core::{Item, Role};
+use vesica_protocols::kmrs14::Variant;
 use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};
 
 /// What an agreement says about the protocol.
@@ -14,6 +15,8 @@ pub(super) enum Selection {
     Named(&'static Protocol),
     /// Whichever of these suits the sizes and the network; at least one, in the catalogue's order.
     Auto(Vec<&'static Protocol>),
+    /// The one with the helper.
+    Helper(Variant),
 }
 
 /// The protocols that may run, and the integers they compare where those are in place of digests.

@@ -53,7 +53,7 @@ impl ValueTerms {
 /// The values in `table`, whose fields are `known`.
 pub(super) fn read(
     table: &Table<'_>,
-    parties: &[PartyTerms; 2],
+    parties: &[PartyTerms],
     known: &'static [&'static str],
 ) -> Result<ValueTerms, AgreementError> {
     table.refuse_unknown(known)?;
@@ -72,7 +72,7 @@ pub(super) fn read(
 /// The values of a table `[shares]`, which may hold none.
 pub(super) fn read_if_any(
     table: &Table<'_>,
-    parties: &[PartyTerms; 2],
+    parties: &[PartyTerms],
 ) -> Result<Option<ValueTerms>, AgreementError> {
     table.refuse_unknown(SHARES_FIELD_NAMES)?;
     let is_any = SHARES_FIELD_NAMES.iter().any(|name| *name != "of" && table.has(name));
@@ -88,11 +88,11 @@ pub(super) fn read_if_any(
 fn party(
     table: &Table<'_>,
     word: At<&str>,
-    parties: &[PartyTerms; 2],
+    parties: &[PartyTerms],
 ) -> Result<String, AgreementError> {
     if !parties.iter().any(|party| party.name == word.value) {
-        let [first, second] = parties;
-        return Err(unknown_word(table, word, &[&first.name, &second.name]));
+        let names: Vec<&str> = parties.iter().map(|party| &*party.name).collect();
+        return Err(unknown_word(table, word, &names));
     }
     Ok(word.value.to_owned())
 }
@@ -171,7 +171,6 @@ pub(super) fn write(question: &Question, out: &mut String) -> fmt::Result {
     };
     let quoted = |text: &String| super::canonical::Quoted(text).to_string();
     writeln!(out, "of = {}", quoted(&values.of))?;
-    // What older agreements had no word for is written only where it is there, so that they keep their hash.
     match &values.columns[..] {
         [column] => writeln!(out, "column = {}", quoted(column))?,
         columns => {

@@ -1,48 +1,50 @@
 //! What a helper says of a run to a party that only asks.
 
-use super::AidedAgreement;
+use crate::agreement::AidedAgreement;
 use crate::error::ConfigFault;
 use crate::{Error, Event, Observer, Phase};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use vesica_helper::{Remote, RemoteOptions};
-use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
 
 /// What a helper says of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AidedSeen {
+pub struct HelperSeen {
     /// The names of the parties that have said hello.
     pub present: Vec<String>,
     /// The hash of the agreement under which another of the parties waits now in another run of the same parties.
     pub other_agreement: Option<[u8; 32]>,
 }
 
-/// Asks the helper at `address` (`host:port`) whether it would take the party of `identity` into the run of
-/// `agreement`, and who is there. Nothing of the run is begun by it. The endpoint of `link` is not looked at.
+/// Asks the helper at the address of `link` whether it would take the party of `identity` into the run of
+/// `agreement`, and which parties are there. It does not begin the run.
 ///
 /// # Errors
 /// [`ConfigFault::NotAParty`], what the helper refuses, and those of the connection.
-pub fn look_aided(
-    agreement: &AidedAgreement,
+pub fn look(
+    agreement: AidedAgreement<'_>,
     identity: Identity,
-    address: &str,
     link: LinkOptions,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-) -> Result<AidedSeen, Error> {
+) -> Result<HelperSeen, Error> {
     let public = identity.public();
     agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
     let names: Vec<&str> = agreement.parties.iter().map(|party| &*party.name).collect();
-    let helper = &agreement.helper;
+    let helper = agreement.helper();
+    let Endpoint::Connect(address) = link.endpoint.clone() else {
+        return Err(Error::Bug("a party waits for its helper"));
+    };
     let phase = Phase::Connecting;
     let failed = |error| Error::from_helper(error, phase, &helper.name, &names, Path::new(""));
     observer.event(&Event::Phase(phase));
     let remote = Remote::new(RemoteOptions {
         identity,
         helper: helper.identity,
-        address: address.to_owned(),
+        address,
         link,
         spec: agreement.spec(),
         lanes: 1,
@@ -57,7 +59,7 @@ pub fn look_aided(
         (error, _) => failed(error),
     })?;
     let present = seen.present.iter().filter_map(|party| names.get(usize::from(*party)));
-    Ok(AidedSeen {
+    Ok(HelperSeen {
         present: present.map(|name| (*name).to_owned()).collect(),
         other_agreement: seen.other_agreement,
     })

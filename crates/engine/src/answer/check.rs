@@ -162,7 +162,7 @@ mod tests {
     fn agreement_for(receives: &str, head: &str, tables: &str) -> Agreement {
         let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
         let text = format!(
-            "version = 1\ntitle = \"test\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
+            "version = 2\ntitle = \"test\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
              self_check = {CANARIES}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \"exact\"\n\
              [party.one]\nidentity = \"{}\"\nmax_rows = 100\n\
              [party.two]\nidentity = \"{}\"\nmax_rows = 100\n",
@@ -199,9 +199,9 @@ mod tests {
 
     #[test]
     fn a_count_has_its_canaries_taken_off_and_is_possible() {
-        let plain = agreement_for("both", "operation = \"cardinality\"", "");
+        let plain = agreement_for("all", "operation = \"cardinality\"", "");
         let bounded = "operation = \"cardinality\"\nmin_matches = 2\nmax_matches = 4";
-        let bounded = agreement_for("both", bounded, "");
+        let bounded = agreement_for("all", bounded, "");
         let of = |agreement, count| told(agreement, &set(), Output::Cardinality(count));
         assert_eq!(of(&plain, CANARIES), Some(Told::Number(0)));
         assert_eq!(of(&plain, CANARIES + 5), Some(Told::Number(5)));
@@ -236,7 +236,7 @@ mod tests {
     fn a_yes_needs_sets_that_are_large_enough() {
         let of = |min: u64, yes| {
             let head = format!("operation = \"threshold\"\nthreshold = {min}");
-            told(&agreement_for("both", &head, ""), &set(), Output::AtLeast(yes))
+            told(&agreement_for("all", &head, ""), &set(), Output::AtLeast(yes))
         };
         assert_eq!(of(5, true), Some(Told::Number(1)));
         assert_eq!(of(6, true), None);
@@ -299,7 +299,7 @@ mod tests {
             let told = unchecked.told(&set, agreement);
             (told, unchecked.answer(&set, &asked(agreement, true)).is_ok())
         };
-        let union = agreement_for("both", "operation = \"union\"", "[union]\nkey_bytes = 6\n");
+        let union = agreement_for("all", "operation = \"union\"", "[union]\nkey_bytes = 6\n");
         let len = union.text_len().unwrap();
         let texts = |key: &str| {
             let mut texts = Vec::new();
@@ -318,7 +318,7 @@ mod tests {
         };
         assert_eq!(of(&union, refused), bad);
 
-        let plain = agreement_for("both", "operation = \"intersection\"", "");
+        let plain = agreement_for("all", "operation = \"intersection\"", "");
         let canaries = 5..5 + CANARIES as usize;
         let good = of(&plain, Output::Positions([1].into_iter().chain(canaries.clone()).collect()));
         let bad = of(&plain, Output::Positions([1].into_iter().chain(canaries.skip(1)).collect()));

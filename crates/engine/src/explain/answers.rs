@@ -2,7 +2,7 @@
 
 use super::Words;
 use super::question::columns;
-use crate::agreement::{Question, Receives};
+use crate::agreement::Question;
 
 impl Words<'_> {
     /// What neither side learns, where only an answer is given.
@@ -12,13 +12,13 @@ impl Words<'_> {
             Question::Sum(_) | Question::Threshold { .. } => ", nor how many",
             Question::Union { .. } => {
                 let (sender, receiver) = self.names();
-                return match self.agreement.receives {
-                    Receives::One(_) => format!(
+                return match self.agreement.all_receive() {
+                    false => format!(
                         "{sender} learns neither which keys are common nor how many. {receiver} \
                          learns which keys only {sender} has, and so how many are common, but not \
                          which of its own."
                     ),
-                    Receives::Both => "Each learns which keys only the other has, and so how many \
+                    true => "Each learns which keys only the other has, and so how many \
                                        are common, but not which of its own."
                         .to_owned(),
                 };
@@ -30,9 +30,9 @@ impl Words<'_> {
             }
             _ => "",
         };
-        let answer = match self.agreement.receives {
-            Receives::One(_) => format!(" {} does not learn the answer either.", self.names().0),
-            Receives::Both => String::new(),
+        let answer = match self.agreement.all_receive() {
+            false => format!(" {} does not learn the answer either.", self.names().0),
+            true => String::new(),
         };
         format!("Neither learns which keys are in common{what}.{answer}")
     }
@@ -87,9 +87,9 @@ impl Words<'_> {
     /// What a side can do with chosen input, and what the answer itself tells.
     pub(super) fn answers_tell(&self) -> Vec<String> {
         let (_, receiver) = self.names();
-        let who = match self.agreement.receives {
-            Receives::One(_) => format!("{receiver} can bring"),
-            Receives::Both => "Either side can bring".to_owned(),
+        let who = match self.agreement.all_receive() {
+            false => format!("{receiver} can bring"),
+            true => "Either side can bring".to_owned(),
         };
         let lying = "Lying about one's input.";
         let leave_out = "Either side can leave keys out.";
@@ -116,9 +116,9 @@ impl Words<'_> {
                 format!(
                     "What a union tells. {} the size of the other's set, hidden or not, and the keys \
                      themselves, which are no secret afterwards.",
-                    match self.agreement.receives {
-                        Receives::One(_) => format!("{receiver} learns"),
-                        Receives::Both => "Each learns".to_owned(),
+                    match self.agreement.all_receive() {
+                        false => format!("{receiver} learns"),
+                        true => "Each learns".to_owned(),
                     }
                 ),
                 format!(

@@ -1,7 +1,7 @@
 //! What is not protected, and what stays afterwards.
 
 use super::{Words, grouped};
-use crate::agreement::{Question, Receives};
+use crate::agreement::Question;
 use vesica_core::SessionId;
 use vesica_protocols::Security;
 
@@ -54,9 +54,9 @@ impl Words<'_> {
         );
         points.push(format!(
             "What {} with the result. The agreement cannot see it; your contract can.",
-            match self.agreement.receives {
-                Receives::One(_) => format!("{receiver} does"),
-                Receives::Both => "the two sides do".to_owned(),
+            match self.agreement.all_receive() {
+                false => format!("{receiver} does"),
+                true => "the two sides do".to_owned(),
             }
         ));
         points.push(
@@ -123,9 +123,9 @@ impl Words<'_> {
     }
 
     pub(super) fn afterwards(&self) -> Vec<String> {
-        let receivers = match &self.agreement.receives {
-            Receives::One(name) => format!("{name} keeps"),
-            Receives::Both => "each side keeps".to_owned(),
+        let receivers = match self.agreement.sole_receiver() {
+            Some(name) => format!("{name} keeps"),
+            None => "each side keeps".to_owned(),
         };
         let is_union = matches!(self.agreement.question, Question::Union { .. });
         let until = match self.agreement.expires {

@@ -3,8 +3,9 @@
 mod answers;
 mod limits;
 mod question;
+mod with_helper;
 
-use crate::agreement::{Agreement, Key, PartyTerms, Question, Receives};
+use crate::agreement::{Agreement, Key, PartyTerms, Question};
 use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
 use serde::Serialize;
@@ -47,19 +48,27 @@ const TITLES: [&str; 7] = [
     "What stays afterwards",
 ];
 
-impl Explanation {
-    /// One that says `points`, part by part.
-    pub(crate) fn new(title: &str, hash: String, points: [Vec<String>; TITLES.len()]) -> Self {
-        let sections = TITLES.into_iter().zip(points);
-        let sections = sections.map(|(title, points)| Section { title, points }).collect();
-        Self { title: title.to_owned(), hash, sections }
-    }
-}
+/// What an agreement means, for each of [`TITLES`].
+type Points = [Vec<String>; TITLES.len()];
 
 /// Says in plain words what `agreement` means.
 pub fn explain(agreement: &Agreement) -> Explanation {
+    let points = match agreement.with_helper() {
+        Some(aided) => with_helper::points(aided),
+        None => points(agreement),
+    };
+    let sections = TITLES.into_iter().zip(points);
+    Explanation {
+        title: agreement.title.clone(),
+        hash: agreement.hash().to_string(),
+        sections: sections.map(|(title, points)| Section { title, points }).collect(),
+    }
+}
+
+/// What `agreement` of two parties alone means, part by part.
+fn points(agreement: &Agreement) -> Points {
     let words = Words::new(agreement);
-    let points = [
+    [
         words.computed(),
         words.learned(),
         words.assumed(),
@@ -67,8 +76,7 @@ pub fn explain(agreement: &Agreement) -> Explanation {
         words.cost(),
         words.unprotected(),
         words.afterwards(),
-    ];
-    Explanation::new(&agreement.title, agreement.hash().to_string(), points)
+    ]
 }
 
 /// The agreement and the names that its sentences use.
@@ -154,8 +162,8 @@ impl<'a> Words<'a> {
         let receiver_learns = self.union(|row| row.receiver_learns);
         let mut points = vec![self.learns(receiver, &self.learned_by_receiver(&receiver_learns))];
         let protects = self.weakest() > Security::Insecure;
-        match (&self.agreement.question, &self.agreement.receives) {
-            (Question::Intersection, Receives::One(_)) => {
+        match (&self.agreement.question, self.agreement.all_receive()) {
+            (Question::Intersection, false) => {
                 points.push(self.learns(sender, &sender_learns));
                 if protects {
                     points.push(format!(
@@ -164,7 +172,7 @@ impl<'a> Words<'a> {
                     ));
                 }
             }
-            (Question::Intersection, Receives::Both) => {
+            (Question::Intersection, true) => {
                 points.push(format!(
                     "{sender} learns {}; which of its own items {receiver} has.",
                     self.named(sender, &sender_learns)
@@ -176,15 +184,15 @@ impl<'a> Words<'a> {
                     );
                 }
             }
-            (_, receives) => {
-                points.push(match (receives, &self.agreement.question) {
-                    (Receives::One(_), _) => self.learns(sender, &sender_learns),
+            (_, both) => {
+                points.push(match (both, &self.agreement.question) {
+                    (false, _) => self.learns(sender, &sender_learns),
                     // Their rows say what each learns.
                     (_, Question::Union { .. } | Question::PrivateId)
                     | (_, Question::Shares(_) | Question::SharedValues { .. }) => {
                         self.learns(sender, &sender_learns)
                     }
-                    (Receives::Both, _) => {
+                    (true, _) => {
                         let learned = self.named(sender, &sender_learns);
                         format!("{sender} learns {learned}; the same answer.")
                     }
@@ -360,7 +368,7 @@ impl<'a> Words<'a> {
                 if self.bytes_tell(row) { "at most " } else { "" },
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
-                figures.flights + u64::from(self.agreement.receives == Receives::Both),
+                figures.flights + u64::from(self.agreement.all_receive()),
             )
         }));
         if let Some(integers) = self.agreement.integer_items() {
@@ -377,7 +385,7 @@ impl<'a> Words<'a> {
 }
 
 /// How rows are compared.
-pub(crate) fn of_keys(keys: &[Key]) -> Vec<String> {
+fn of_keys(keys: &[Key]) -> Vec<String> {
     let mut points = Vec::new();
     if keys.len() > 1 {
         let columns = keys.len();

@@ -1,7 +1,7 @@
 //! What is asked of the keys, and when it is answered.
 
 use super::{Words, grouped};
-use crate::agreement::{Question, Receives, ValueTerms};
+use crate::agreement::{Question, ValueTerms};
 use vesica_protocols::{BoundsKept, Protocol};
 use vesica_records::Duplicates;
 
@@ -20,17 +20,17 @@ impl Words<'_> {
     /// What is computed, first of all.
     pub(super) fn question(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let who = match self.agreement.receives {
-            Receives::One(_) => receiver,
-            Receives::Both => "Each",
+        let who = match self.agreement.all_receive() {
+            false => receiver,
+            true => "Each",
         };
         let both = format!("{sender} and {receiver}");
-        match (&self.agreement.question, &self.agreement.receives) {
-            (Question::Intersection, Receives::One(_)) => vec![format!(
+        match (&self.agreement.question, self.agreement.all_receive()) {
+            (Question::Intersection, false) => vec![format!(
                 "The intersection: which rows of {receiver} have a key that {sender} has too. \
                  {receiver} gets those rows of its own file, with all their columns."
             )],
-            (Question::Intersection, Receives::Both) => vec![format!(
+            (Question::Intersection, true) => vec![format!(
                 "The intersection: which keys {sender} and {receiver} have in common. Each gets \
                  the matching rows of its own file, with all their columns."
             )],
@@ -159,19 +159,19 @@ impl Words<'_> {
 
     /// Whether the bytes of a run of `row` depend on what is in common.
     pub(super) fn bytes_tell(&self, row: &Protocol) -> bool {
-        row.bytes_depend_on_result && self.agreement.receives == Receives::Both
+        row.bytes_depend_on_result && self.agreement.all_receive()
     }
 
     /// Whether `who` receives a union.
     pub(super) fn receives_union(&self, who: &str) -> bool {
         let is_union = matches!(self.agreement.question, Question::Union { .. });
-        is_union && (who == self.receiver.name || self.agreement.receives == Receives::Both)
+        is_union && (who == self.receiver.name || self.agreement.all_receive())
     }
 
     /// The catalogue's words on what the sender learns; a result of its own only where it has one.
     pub(super) fn learned_by_sender(&self, clauses: &str) -> String {
         const OWN: &str = "with a result of its own, ";
-        let both = self.agreement.receives == Receives::Both;
+        let both = self.agreement.all_receive();
         let clauses = clauses.split("; ").filter(|clause| both || !clause.starts_with(OWN));
         let clauses = clauses.map(|clause| clause.strip_prefix(OWN).unwrap_or(clause));
         clauses.collect::<Vec<_>>().join("; ")

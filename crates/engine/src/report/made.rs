@@ -1,21 +1,22 @@
 //! The report of a finished run.
 
 use super::{
-    AgreementReport, CandidateReport, InputReport, NetworkReport, ParameterReport, PartyReport,
-    ProtocolReport, RefusedReport, Report, ResourcesReport, ResultReport, SCHEMA, SizesReport,
-    SumReport,
+    AgreementReport, CandidateReport, HelperReport, InputReport, NetworkReport, ParameterReport,
+    PartyReport, ProtocolReport, RefusedReport, Report, ResourcesReport, ResultReport, SCHEMA,
+    SizesReport, SumReport,
 };
-use crate::agreement::{Agreement, Question};
+use crate::agreement::{Agreement, AidedAgreement, Question};
 use crate::answer::Answer;
 use crate::choice::{Choice, Reason};
 use crate::clock::PhaseClock;
-use crate::run::{Matched, Seats};
+use crate::run::Matched;
 use crate::{Phase, Resources, meeting};
 use std::num::NonZeroUsize;
-use vesica_core::PsiParams;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_link::PublicIdentity;
+use vesica_core::{PsiParams, Role};
 use vesica_net::Meter;
+use vesica_protocols::kmrs14::Outcome;
+use vesica_protocols::{Parameter, TrustModel};
 use vesica_records::KeyCounts;
 
 impl InputReport {
@@ -41,15 +42,15 @@ impl InputReport {
     }
 }
 
-/// What a finished run knows about itself.
+/// What a finished run knows about itself, of either kind.
 pub(crate) struct Parts<'a> {
     pub(crate) agreement: &'a Agreement,
-    pub(crate) identity: PublicIdentity,
-    pub(crate) seats: &'a Seats,
+    /// This party's position.
+    pub(crate) party: usize,
     pub(crate) started_at: jiff::Timestamp,
-    pub(crate) matched: &'a Matched,
     pub(crate) input: InputReport,
     pub(crate) rows_written: Option<u64>,
+    /// Sent and received.
     pub(crate) wire_bytes: (u64, u64),
     pub(crate) clock: &'a PhaseClock,
     pub(crate) meter: &'a Meter,
@@ -57,74 +58,130 @@ pub(crate) struct Parts<'a> {
     pub(crate) used: Resources,
 }
 
+/// What a run with a helper knows besides.
+pub(crate) struct OfHelper<'a> {
+    pub(crate) agreement: AidedAgreement<'a>,
+    /// Rows of this party with a key.
+    pub(crate) keyed: u64,
+    /// The scales of all parties.
+    pub(crate) scales: &'a [u32],
+    pub(crate) outcome: &'a Outcome,
+}
+
+/// What the kinds of runs say differently.
+struct Of {
+    wire_version: Option<u16>,
+    parties: Vec<PartyReport>,
+    helper: Option<HelperReport>,
+    protocol: ProtocolReport,
+    input: InputReport,
+    self_check_items: u64,
+    result: ResultReport,
+    network: NetworkReport,
+    phases: Meter,
+}
+
 impl Parts<'_> {
-    pub(crate) fn report(self) -> Report {
-        let Parts { agreement, seats, matched, .. } = self;
-        let (payload_sent, payload_received) = self.meter.bytes_under(Phase::Matching.name());
-        let (wire_sent, wire_received) = self.wire_bytes;
-        let values = agreement.question.values();
-        let summed = match &agreement.question {
-            Question::Sum(sum) => Some(sum),
-            _ => None,
+    /// The report of a run between two parties alone.
+    pub(crate) fn of_two_parties(self, matched: &Matched) -> Report {
+        let agreement = self.agreement;
+        let (sent, received) = self.meter.bytes_under(Phase::Matching.name());
+        let party = |position: usize| {
+            let is_own = position == self.party;
+            let (role, keys) = match is_own {
+                true => (Some(matched.role), matched.announced_here),
+                false => (matched.role.other(), matched.announced_there),
+            };
+            self.party_report(position, role, keys)
         };
-        let only = summed.filter(|sum| sum.columns.len() == 1);
+        let of = Of {
+            wire_version: Some(meeting::WIRE_VERSION),
+            parties: (0..agreement.parties.len()).map(party).collect(),
+            helper: None,
+            protocol: protocol_report(agreement, &matched.choice, &matched.params),
+            input: self.input.clone(),
+            self_check_items: agreement.self_check_items(),
+            result: self.result(matched.answer.as_ref()),
+            network: NetworkReport {
+                formula_sent: sent,
+                formula_received: received,
+                payload_sent: sent,
+                payload_received: received,
+                wire_sent: self.wire_bytes.0,
+                wire_received: self.wire_bytes.1,
+                direction_changes: Some(matched.direction_changes),
+            },
+            phases: self.meter.clone(),
+        };
+        self.report(of)
+    }
+
+    /// The report of a run with a helper.
+    pub(crate) fn with_helper(self, run: OfHelper<'_>) -> Report {
+        let (spec, outcome) = (run.agreement.spec(), run.outcome);
+        let keys: Vec<u64> = outcome.list_lens.iter().map(|len| spec.items(*len)).collect();
+        let (formula_sent, formula_received) = spec.bytes(run.scales, &keys)[self.party];
+        let (payload_sent, payload_received) = self.meter.bytes_under("");
+        let distinct = keys[self.party];
+        let helper = run.agreement.helper();
+        let parties = keys.iter().enumerate();
+        let of = Of {
+            wire_version: None,
+            parties: parties.map(|(party, keys)| self.party_report(party, None, *keys)).collect(),
+            helper: Some(HelperReport {
+                name: helper.name.clone(),
+                identity: helper.identity.to_string(),
+                copies: spec.copies,
+                dummies: spec.dummies,
+                cheating_bits: spec.check().bits(keys.iter().copied().max().unwrap_or(1)),
+            }),
+            protocol: aided_protocol_report(&run),
+            input: InputReport {
+                distinct,
+                duplicates: run.keyed.saturating_sub(distinct),
+                ..self.input.clone()
+            },
+            self_check_items: 2 * u64::from(spec.dummies),
+            result: ResultReport {
+                matched_keys: outcome.matched.as_ref().map(|matched| matched.items),
+                self_check: if outcome.matched.is_some() { "passed" } else { "none" },
+                ..self.result(None)
+            },
+            network: NetworkReport {
+                formula_sent,
+                formula_received,
+                payload_sent,
+                payload_received,
+                wire_sent: self.wire_bytes.0,
+                wire_received: self.wire_bytes.1,
+                direction_changes: None,
+            },
+            // The clock has the bytes of its phases.
+            phases: Meter::new(),
+        };
+        self.report(of)
+    }
+
+    fn report(self, of: Of) -> Report {
         Report {
             schema: SCHEMA,
             vesica_version: env!("CARGO_PKG_VERSION"),
-            wire_version: meeting::WIRE_VERSION,
+            wire_version: of.wire_version,
             started_at: self.started_at.to_string(),
             finished_at: jiff::Timestamp::now().to_string(),
-            agreement: AgreementReport {
-                title: agreement.title.clone(),
-                hash: agreement.hash().to_string(),
-                operation: agreement.operation().name(),
-                receives: agreement.receives.to_string(),
-                threshold: match agreement.question {
-                    Question::Threshold { min } => Some(min),
-                    _ => None,
-                },
-                sum_of: summed.map(|sum| sum.of.clone()),
-                sum_column: only.map(|sum| sum.columns.concat()),
-                sum_bits: summed.map(|sum| sum.bits),
-                values_of: values.map(|values| values.of.clone()),
-                value_columns: values.map(|values| values.columns.clone()),
-                value_bits: values.map(|values| values.bits),
-                values_signed: values.map(|values| values.signed),
-                duplicates: values.map(|values| values.duplicates.name()),
-                key_bytes: match agreement.question {
-                    Question::Union { key_bytes } => Some(key_bytes),
-                    _ => None,
-                },
-                min_matches: agreement.bounds.min,
-                max_matches: agreement.bounds.max,
-            },
-            party: PartyReport {
-                name: seats.party.clone(),
-                role: matched.role.to_string(),
-                identity: self.identity.to_string(),
-            },
-            peer: PartyReport {
-                name: seats.peer.clone(),
-                role: matched.role.other().map(|role| role.to_string()).unwrap_or_default(),
-                identity: agreement.peer_of(&seats.party).identity.to_string(),
-            },
-            protocol: protocol_report(agreement, &matched.choice, &matched.params),
-            input: self.input,
+            agreement: agreement_report(self.agreement),
+            party: self.agreement.parties[self.party].name.clone(),
+            parties: of.parties,
+            helper: of.helper,
+            protocol: of.protocol,
+            input: of.input,
             sizes: SizesReport {
-                announced_here: matched.announced_here,
-                announced_there: matched.announced_there,
-                hidden: agreement.hide_sizes,
-                self_check_items: agreement.self_check_items(),
+                hidden: self.agreement.hide_sizes,
+                self_check_items: of.self_check_items,
             },
-            result: result_report(agreement, seats, matched.answer.as_ref(), self.rows_written),
-            network: NetworkReport {
-                payload_sent,
-                payload_received,
-                wire_sent,
-                wire_received,
-                direction_changes: matched.direction_changes,
-            },
-            phases: self.clock.report(self.meter),
+            result: of.result,
+            network: of.network,
+            phases: self.clock.report(&of.phases),
             resources: ResourcesReport {
                 threads: self.threads.get(),
                 kernels: vesica_simd::Backend::active().name(),
@@ -132,17 +189,65 @@ impl Parts<'_> {
             },
         }
     }
+
+    fn party_report(&self, position: usize, role: Option<Role>, keys: u64) -> PartyReport {
+        let terms = &self.agreement.parties[position];
+        PartyReport {
+            name: terms.name.clone(),
+            identity: terms.identity.to_string(),
+            role: role.map(|role| role.to_string()),
+            keys,
+        }
+    }
+
+    fn result(&self, answer: Option<&Answer>) -> ResultReport {
+        let learned = self.agreement.receivers.contains(&self.party);
+        result_report(self.agreement, learned, answer, self.rows_written)
+    }
+}
+
+fn agreement_report(agreement: &Agreement) -> AgreementReport {
+    let values = agreement.question.values();
+    let summed = match &agreement.question {
+        Question::Sum(sum) => Some(sum),
+        _ => None,
+    };
+    let only = summed.filter(|sum| sum.columns.len() == 1);
+    AgreementReport {
+        title: agreement.title.clone(),
+        hash: agreement.hash().to_string(),
+        operation: agreement.operation().name(),
+        receives: agreement.receiver_names().map(str::to_owned).collect(),
+        threshold: match agreement.question {
+            Question::Threshold { min } => Some(min),
+            _ => None,
+        },
+        sum_of: summed.map(|sum| sum.of.clone()),
+        sum_column: only.map(|sum| sum.columns.concat()),
+        sum_bits: summed.map(|sum| sum.bits),
+        values_of: values.map(|values| values.of.clone()),
+        value_columns: values.map(|values| values.columns.clone()),
+        value_bits: values.map(|values| values.bits),
+        values_signed: values.map(|values| values.signed),
+        duplicates: values.map(|values| values.duplicates.name()),
+        key_bytes: match agreement.question {
+            Question::Union { key_bytes } => Some(key_bytes),
+            _ => None,
+        },
+        min_matches: agreement.bounds.min,
+        max_matches: agreement.bounds.max,
+    }
 }
 
 fn result_report(
     agreement: &Agreement,
-    seats: &Seats,
+    learned: bool,
     answer: Option<&Answer>,
     rows_written: Option<u64>,
 ) -> ResultReport {
     let outside = matches!(answer, Some(Answer::OutsideBounds));
     ResultReport {
-        learned: seats.learns(agreement),
+        learned,
         within_bounds: (!agreement.bounds.are_none()).then_some(!outside),
         matched_keys: match answer {
             Some(Answer::Items(items)) => Some(items.len() as u64),
@@ -193,15 +298,7 @@ fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -
         Reason::Measured(network) => Some(network),
         _ => None,
     };
-    let mut parameters: Vec<ParameterReport> = row
-        .parameters
-        .iter()
-        .map(|parameter| ParameterReport {
-            name: parameter.name,
-            value: parameter.value.to_owned(),
-            source: parameter.source,
-        })
-        .collect();
+    let mut parameters: Vec<ParameterReport> = row.parameters.iter().map(parameter).collect();
     // Sets without an item are not compared.
     parameters.extend((!params.has_empty_set()).then(|| {
         let compared = (row.compared)(params);
@@ -220,6 +317,7 @@ fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -
         id: row.id,
         name: row.name,
         source: row.source,
+        trust_model: TrustModel::TwoParties.name(),
         security: row.security.name(),
         assumption: row.assumption,
         agreed: agreement.protocol_word(),
@@ -237,5 +335,40 @@ fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -
         to_receiver_bytes_per_s: network.map(|network| network.to_receiver_bytes_per_s),
         to_sender_bytes_per_s: network.map(|network| network.to_sender_bytes_per_s),
         parameters,
+    }
+}
+
+fn aided_protocol_report(run: &OfHelper<'_>) -> ProtocolReport {
+    let row = run.agreement.protocol();
+    let formats = run.agreement.spec().formats(run.scales).unwrap_or_default();
+    let label_bits = formats.iter().map(|format| format.label_bits()).min().unwrap_or(0);
+    let mut parameters = vec![ParameterReport {
+        name: "bits of a label in this run",
+        value: label_bits.to_string(),
+        source: "40 + log2 of the sum of N_i N_j over all pairs of parties, up to whole bytes",
+    }];
+    parameters.extend(row.parameters.iter().map(parameter));
+    ProtocolReport {
+        id: row.id,
+        name: row.name,
+        source: row.source,
+        trust_model: TrustModel::Helper.name(),
+        security: row.helper_security.name(),
+        assumption: row.assumption,
+        agreed: run.agreement.protocol_word(),
+        reason: "the agreement settles it".to_owned(),
+        candidates: Vec::new(),
+        round_trip_s: None,
+        to_receiver_bytes_per_s: None,
+        to_sender_bytes_per_s: None,
+        parameters,
+    }
+}
+
+fn parameter(parameter: &Parameter) -> ParameterReport {
+    ParameterReport {
+        name: parameter.name,
+        value: parameter.value.to_owned(),
+        source: parameter.source,
     }
 }

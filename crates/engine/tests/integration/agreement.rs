@@ -6,9 +6,8 @@ mod refused;
 use std::path::{Path, PathBuf};
 use vesica_core::{Learns, Role};
 use vesica_engine::agreement::{
-    Agreement, AgreementError, AgreementFault, MAX_FILE_BYTES, MAX_ROWS, Receives, TextFault,
+    Agreement, AgreementError, AgreementFault, MAX_FILE_BYTES, MAX_ROWS, TextFault,
 };
-use vesica_engine::aided::AnyAgreement;
 use vesica_link::{ParseIdentityError, PublicIdentity};
 use vesica_protocols::{Operation, Security, catalogue};
 use vesica_records::ProfileError;
@@ -27,7 +26,7 @@ fn parties() -> String {
     )
 }
 
-const HEAD: &str = r#"version = 1
+const HEAD: &str = r#"version = 2
 title = "Spring campaign"
 operation = "intersection"
 receives = "shop"
@@ -48,7 +47,7 @@ fn with(from: &str, to: &str) -> String {
 
 /// The sample with a line added at its head.
 fn and(line: &str) -> String {
-    with("version = 1\n", &format!("version = 1\n{line}\n"))
+    with("version = 2\n", &format!("version = 2\n{line}\n"))
 }
 
 fn parse(text: &str) -> Agreement {
@@ -74,7 +73,7 @@ fn repository() -> PathBuf {
 fn fields_and_defaults_are_read() {
     let agreement = parse(&sample());
     assert_eq!(agreement.title, "Spring campaign");
-    assert_eq!(agreement.receives, Receives::One("shop".to_owned()));
+    assert_eq!(agreement.sole_receiver(), Some("shop"));
     assert_eq!(agreement.security, Security::SemiHonest);
     assert_eq!((agreement.expires, agreement.self_check, agreement.hide_sizes), (None, 16, false));
     assert_eq!(agreement.keys.len(), 1);
@@ -94,7 +93,7 @@ fn the_one_who_receives_is_the_receiver() {
     for (receives, receiver, learns) in [
         ("shop", "shop", Learns::Receiver),
         ("publisher", "publisher", Learns::Receiver),
-        ("both", "publisher", Learns::Both),
+        ("all", "publisher", Learns::Both),
     ] {
         let agreement = parse(&with("\"shop\"", &format!("\"{receives}\"")));
         let sender = &agreement.peer_of(receiver).name;
@@ -102,7 +101,7 @@ fn the_one_who_receives_is_the_receiver() {
         assert_eq!(agreement.role_of(sender), Role::Sender);
         assert_eq!(agreement.learns(), learns);
         assert!(agreement.is_receiver_of_result(receiver));
-        assert_eq!(agreement.is_receiver_of_result(sender), receives == "both");
+        assert_eq!(agreement.is_receiver_of_result(sender), receives == "all");
     }
 }
 
@@ -171,7 +170,7 @@ fn auto_allows_every_protocol_that_will_do_and_a_name_only_one() {
 fn an_insecure_protocol_must_be_named_and_asked_for() {
     let insecure = with("\"semi-honest\"", "\"insecure\"");
     assert!(parse(&insecure).candidates().iter().all(|row| row.security > Security::Insecure));
-    let named = insecure.replace("version = 1", "version = 1\nprotocol = \"naive_hash\"");
+    let named = insecure.replace("version = 2", "version = 2\nprotocol = \"naive_hash\"");
     assert_eq!(ids(&parse(&named)), ["naive_hash"]);
     assert_refused(
         &and("protocol = \"naive_hash\""),
@@ -210,10 +209,10 @@ mod any {
             rows in [1..=MAX_ROWS, 1..=MAX_ROWS],
         ) -> String {
             let names: Vec<String> = names.into_iter().collect();
-            let receives = names.get(receives).map_or("both", |name| name);
+            let receives = names.get(receives).map_or("all", |name| name);
             let quoted = |text: &str| toml::Value::from(text).to_string();
             let mut text = format!(
-                "version = 1\ntitle = {}\noperation = \"intersection\"\nreceives = \"{receives}\"\n\
+                "version = 2\ntitle = {}\noperation = \"intersection\"\nreceives = \"{receives}\"\n\
                  security = \"semi-honest\"\n",
                 quoted(&title),
             );

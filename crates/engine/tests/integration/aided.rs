@@ -5,13 +5,13 @@ mod told;
 
 use std::path::{Path, PathBuf};
 use vesica_engine::agreement::{Agreement, AgreementError, AgreementFault};
-use vesica_engine::aided::{AidedAgreement, AidedFault, AnyAgreement, explain};
+use vesica_engine::explain::explain;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::{Check, Variant, aided};
 use vesica_protocols::{Operation, Security};
 use vesica_tables::TableFault;
 
-const HEAD: &str = "version = 1\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
+const HEAD: &str = "version = 2\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
                     security = \"semi-honest\"\n";
 const KEY: &str = "\n[[key]]\nname = \"email\"\nprofile = \"email\"\n";
 
@@ -50,7 +50,7 @@ fn replaced(text: &str, from: &str, to: &str) -> String {
 
 /// The same with a line added to its head.
 fn and(text: &str, line: &str) -> String {
-    replaced(text, "version = 1\n", &format!("version = 1\n{line}\n"))
+    replaced(text, "version = 2\n", &format!("version = 2\n{line}\n"))
 }
 
 /// The same with lines added to its helper.
@@ -71,20 +71,20 @@ fn receives(text: &str, word: &str) -> String {
 }
 
 #[track_caller]
-fn parse(text: &str) -> AidedAgreement {
-    AidedAgreement::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+fn parse(text: &str) -> Agreement {
+    Agreement::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 #[track_caller]
 fn refused(text: &str) -> AgreementError {
-    AidedAgreement::parse(text).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
+    Agreement::parse(text).err().unwrap_or_else(|| panic!("accepted:\n{text}"))
 }
 
 /// Checks that `text` is refused for `fault` at a place whose line begins with `line`.
 #[track_caller]
-fn assert_refused(text: &str, fault: AidedFault, line: &str) {
+fn assert_refused(text: &str, fault: AgreementFault, line: &str) {
     let error = refused(text);
-    assert_eq!(*error.fault, AgreementFault::Aided(fault), "{error}");
+    assert_eq!(*error.fault, fault, "{error}");
     let at = error.at.expect("there is a place");
     let found = text.lines().nth(at.line as usize - 1).unwrap();
     assert!(found.starts_with(line), "{error} points at {found:?}");
@@ -94,12 +94,12 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn sample(name: &str) -> AidedAgreement {
-    AidedAgreement::load(repository().join("docs/samples").join(name)).unwrap()
+fn sample(name: &str) -> Agreement {
+    Agreement::load(repository().join("docs/samples").join(name)).unwrap()
 }
 
 /// The explanation as one line.
-fn explained(agreement: &AidedAgreement) -> String {
+fn explained(agreement: &Agreement) -> String {
     explain(agreement).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -110,19 +110,19 @@ fn fields_and_defaults_are_read() {
     let agreement = parse(&of(&[1000, 5, 70]));
     assert_eq!((&*agreement.title, agreement.expires), ("t", None));
     assert_eq!(agreement.security, Security::SemiHonest);
-    assert_eq!(agreement.variant, Variant::SemiHonest);
-    assert_eq!((&*agreement.helper.name, agreement.helper.identity), ("helper", identity(99)));
-    assert_eq!(agreement.helper.check, Check { copies: 1, dummies: 16 });
+    assert_eq!(agreement.with_helper().unwrap().variant(), Variant::SemiHonest);
+    assert_eq!((&*agreement.helper.as_ref().unwrap().name, agreement.helper.as_ref().unwrap().identity), ("helper", identity(99)));
+    assert_eq!(agreement.helper.as_ref().unwrap().check, Check { copies: 1, dummies: 16 });
     assert_eq!(agreement.keys[0].profile.to_string(), "email");
     let rows: Vec<_> =
         agreement.parties.iter().map(|party| (party.max_rows, party.min_rows)).collect();
     assert_eq!(rows, [(1000, 1), (5, 1), (70, 1)]);
-    assert_eq!(agreement.party_of(&identity(1)), Some(1));
+    assert_eq!(agreement.party_of(&identity(1)), Some("b"));
     assert_eq!(agreement.party_of(&identity(99)), None);
-    assert_eq!((agreement.party_named("c"), agreement.party_named("d")), (Some(2), None));
+    assert_eq!(agreement.position("c"), 2);
     assert!(agreement.all_receive());
     let named = parse(&and_helper(&of(&[3, 3]), "name = \"the cloud\""));
-    assert_eq!(named.helper.name, "the cloud");
+    assert_eq!(named.helper.as_ref().unwrap().name, "the cloud");
     let until = parse(&and(&of(&[3, 3]), "expires = 2027-01-31"));
     assert!(!until.is_expired("2027-01-31T23:59:59Z".parse().unwrap()));
     assert!(until.is_expired("2027-02-01T00:00:00Z".parse().unwrap()));
@@ -134,7 +134,7 @@ fn parties_are_in_the_order_of_their_names() {
     let agreement = parse(&receives(&text, "[\"z\", \"b\"]"));
     let names: Vec<&str> = agreement.parties.iter().map(|party| &*party.name).collect();
     assert_eq!(names, ["b", "c", "z"]);
-    assert_eq!(agreement.party_of(&identity(0)), Some(2));
+    assert_eq!(agreement.party_of(&identity(0)), Some("z"));
     assert_eq!(agreement.receivers, [0, 2]);
 }
 
@@ -150,27 +150,27 @@ fn who_receives_is_all_or_one_or_a_list() {
     ] {
         let agreement = parse(&receives(&three, word));
         assert_eq!(agreement.receivers, receivers, "{word}");
-        let each: Vec<bool> = (0..3).map(|party| agreement.receives(party)).collect();
+        let each: Vec<bool> = (0..3).map(|party| agreement.with_helper().unwrap().receives(party)).collect();
         assert!(receivers.iter().all(|party| each[*party]));
         assert_eq!(each.iter().filter(|receives| **receives).count(), receivers.len());
     }
-    assert!(parse(&receives(&of(&[1, 2]), "\"both\"")).all_receive());
+    assert!(parse(&receives(&of(&[1, 2]), "\"all\"")).all_receive());
 }
 
 #[test]
 fn security_chooses_the_protocol_and_the_rows_choose_the_check() {
     let million = of(&[1000, 1 << 20]);
     let agreement = parse(&malicious(&million));
-    assert_eq!(agreement.variant, Variant::Malicious);
-    assert_eq!(agreement.helper.check, Check { copies: 4, dummies: 8863 });
-    assert!(agreement.finds_cheats());
-    assert!(!parse(&million).finds_cheats());
+    assert_eq!(agreement.with_helper().unwrap().variant(), Variant::Malicious);
+    assert_eq!(agreement.helper.as_ref().unwrap().check, Check { copies: 4, dummies: 8863 });
+    assert!(agreement.with_helper().unwrap().finds_cheats());
+    assert!(!parse(&million).with_helper().unwrap().finds_cheats());
     for row in aided() {
         let text = protocol(&of(&[1, 1]), row.id);
         let text = if row.helper_security == Security::Malicious { malicious(&text) } else { text };
-        assert_eq!(parse(&text).variant, row.variant);
+        assert_eq!(parse(&text).with_helper().unwrap().variant(), row.variant);
         // A stronger protocol than asked for will do.
-        assert_eq!(parse(&protocol(&of(&[1, 1]), row.id)).variant, row.variant);
+        assert_eq!(parse(&protocol(&of(&[1, 1]), row.id)).with_helper().unwrap().variant(), row.variant);
     }
 }
 
@@ -192,20 +192,20 @@ fn a_given_check_replaces_the_chosen_one() {
         (3, 1 << 20, true),
     ] {
         let covert = parse(&check(&two, copies, dummies));
-        assert_eq!(covert.helper.check, Check { copies, dummies });
-        assert_eq!(covert.finds_cheats(), finds, "{copies} {dummies}");
+        assert_eq!(covert.helper.as_ref().unwrap().check, Check { copies, dummies });
+        assert_eq!(covert.with_helper().unwrap().finds_cheats(), finds, "{copies} {dummies}");
         let asked = check(&malicious(&two), copies, dummies);
         match finds {
-            true => assert_eq!(parse(&asked).helper.check, Check { copies, dummies }),
+            true => assert_eq!(parse(&asked).helper.as_ref().unwrap().check, Check { copies, dummies }),
             false => {
-                let fault = AidedFault::CheckTooWeak { check: Check { copies, dummies } };
+                let fault = AgreementFault::CheckTooWeak { check: Check { copies, dummies } };
                 assert_refused(&asked, fault, "copies");
             }
         }
     }
     let three = check(&of(&[1, 2, 3]), 2, 50);
-    assert_eq!(parse(&three).helper.check, Check { copies: 2, dummies: 50 });
-    assert_eq!(parse(&and(&of(&[1, 2, 3]), "self_check = 9")).helper.check.dummies, 9);
+    assert_eq!(parse(&three).helper.as_ref().unwrap().check, Check { copies: 2, dummies: 50 });
+    assert_eq!(parse(&and(&of(&[1, 2, 3]), "self_check = 9")).helper.as_ref().unwrap().check.dummies, 9);
 }
 
 #[test]
@@ -214,19 +214,19 @@ fn what_finds_cheats_among_many_rows_may_not_among_few() {
     for rows in [1, 41, 1000] {
         let text = protocol(&of(&[1, rows]), "server_aided_malicious");
         let agreement = parse(&and_helper(&text, "copies = 9\ndummies = 32"));
-        assert!(!agreement.finds_cheats(), "{rows}");
-        assert!((28.0..28.5).contains(&agreement.cheating_bits()), "{rows}");
+        assert!(!agreement.with_helper().unwrap().finds_cheats(), "{rows}");
+        assert!((28.0..28.5).contains(&agreement.with_helper().unwrap().cheating_bits()), "{rows}");
     }
     for rows in [1, 2, 10, 41, 1000, 10_000_000] {
         let chosen = parse(&malicious(&of(&[1, rows])));
-        assert!(chosen.finds_cheats() && chosen.cheating_bits() < 45.0, "{rows}");
+        assert!(chosen.with_helper().unwrap().finds_cheats() && chosen.with_helper().unwrap().cheating_bits() < 45.0, "{rows}");
     }
 }
 
 #[test]
 fn a_helper_is_told_the_fewest_keys_of_each_party() {
     let text = replaced(&of(&[1000, 2000]), "max_rows = 2000", "max_rows = 2000\nmin_rows = 70");
-    let told: Vec<u64> = parse(&text).spec().parties.iter().map(|party| party.min_rows).collect();
+    let told: Vec<u64> = parse(&text).with_helper().unwrap().spec().parties.iter().map(|party| party.min_rows).collect();
     assert_eq!(told, [1, 70]);
 }
 
@@ -242,16 +242,16 @@ fn every_agreement_is_one_that_a_helper_takes() {
         (receives(&of(&largest[..5]), "\"c\""), 5),
     ] {
         let agreement = parse(&text);
-        let spec = agreement.spec();
+        let spec = agreement.with_helper().unwrap().spec();
         assert!(spec.is_sound(), "{spec:?}");
         assert_eq!(spec.parties.len(), parties);
         assert_eq!(spec.agreement, *agreement.hash().as_bytes());
         for (position, party) in spec.parties.iter().enumerate() {
             assert_eq!(
                 agreement.party_of(&PublicIdentity::from_bytes(party.identity)),
-                Some(position)
+                Some(&*agreement.parties[position].name)
             );
-            assert_eq!(party.receives, agreement.receives(position));
+            assert_eq!(party.receives, agreement.with_helper().unwrap().receives(position));
         }
     }
 }
@@ -306,7 +306,7 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
     assert_eq!(fields, ["receives", "receives.1", "receives.2"]);
     // Also from one between two parties alone.
     let alone = replaced(&of(&[1000, 2000]), &helper(), "");
-    let alone = Agreement::parse(&replaced(&alone, "\"all\"", "\"both\"")).unwrap();
+    let alone = Agreement::parse(&alone).unwrap();
     let differences = parse(&base).differences_from(&alone.canonical()).unwrap();
     assert!(differences.iter().any(|difference| difference.field == "helper.identity"));
     assert!(alone.differences_from(&parse(&base).canonical()).is_ok());
@@ -342,14 +342,14 @@ mod any {
             if !row.all_receive && !names.is_empty() {
                 text = receives(&text, &format!("[{}]", names.join(", ")));
             }
-            match AidedAgreement::parse(&text) {
+            match Agreement::parse(&text) {
                 Ok(agreement) => {
                     prop_assert_eq!(&parse(&agreement.canonical()), &agreement);
-                    prop_assert!(agreement.spec().is_sound());
+                    prop_assert!(agreement.with_helper().unwrap().spec().is_sound());
                     prop_assert!(explain(&agreement).to_string().lines().all(|line| line.chars().count() <= 88));
                 }
                 Err(error) => {
-                    let too_long = matches!(*error.fault, AgreementFault::Aided(AidedFault::ListsTooLong { .. }));
+                    let too_long = matches!(*error.fault, AgreementFault::ListsTooLong { .. });
                     prop_assert!(too_long, "{}", error);
                 }
             }
@@ -357,11 +357,11 @@ mod any {
 
         #[test]
         fn no_text_makes_the_reader_panic(text in "\\PC{0,200}", at in 0usize..400) {
-            let _ = AnyAgreement::parse(&text);
+            let _ = Agreement::parse(&text);
             let mut sample = of(&[1, 2, 3]);
             let at = (0..=at.min(sample.len())).rev().find(|at| sample.is_char_boundary(*at)).unwrap();
             sample.insert_str(at, &text);
-            let _ = AnyAgreement::parse(&sample);
+            let _ = Agreement::parse(&sample);
         }
     }
 }

@@ -91,7 +91,7 @@ fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &
         _ => ("", String::new()),
     };
     let receives = match operation {
-        PrivateId | Shares | SharedValues => "both",
+        PrivateId | Shares | SharedValues => "all",
         _ => "one",
     };
     let ending = match operation {
@@ -105,7 +105,7 @@ fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &
     };
     let [one, two] = &pair.identities;
     let text = format!(
-        "version = 1\ntitle = \"t\"\noperation = \"{}\"\nreceives = \"{receives}\"\n\
+        "version = 2\ntitle = \"t\"\noperation = \"{}\"\nreceives = \"{receives}\"\n\
          security = \"{security}\"\nprotocol = \"{protocol}\"\n{more}{table}\n[[key]]\nname = \"id\"\n\
          profile = \"integer:16\"\n\n[party.one]\nidentity = \"{one}\"\nmax_rows = 50\n\n\
          [party.two]\nidentity = \"{two}\"\nmax_rows = 50\n",

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use vesica_engine::agreement::Agreement;
-use vesica_engine::aided::{self, AnyAgreement};
 use vesica_engine::explain::{explain, traffic_at_most};
 
 fn repository() -> PathBuf {
@@ -18,10 +17,7 @@ fn explanations_of_the_samples_are_the_golden_ones() {
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
-        let text = match AnyAgreement::load(&path).unwrap() {
-            AnyAgreement::TwoParty(agreement) => explain(&agreement).to_string(),
-            AnyAgreement::Aided(agreement) => aided::explain(&agreement).to_string(),
-        };
+        let text = explain(&Agreement::load(&path).unwrap()).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 88), "{text}");
         let golden = path.with_extension("explained.txt");
         if std::env::var_os("VESICA_BLESS").is_some() {
@@ -88,7 +84,7 @@ fn of_union(receives: &str, hidden: bool) -> String {
     let hides = format!("hide_sizes = {hidden}\noperation = \"union\"\n");
     let text = text.replace("operation = \"union\"\n", &hides);
     let receiver = format!("receives = \"{receives}\"");
-    let text = text.replace("receives = \"both\"", &receiver);
+    let text = text.replace("receives = \"all\"", &receiver);
     let words = explain(&Agreement::parse(&text).unwrap()).to_string();
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -98,20 +94,20 @@ fn who_receives_a_union_learns_the_size_hidden_or_not() {
     let one = of_union("publisher", true);
     assert!(one.contains("the size of shop's set."), "{one}");
     assert!(one.contains("the size of publisher's set (hidden: always its max_rows)."), "{one}");
-    let both = of_union("both", true);
+    let both = of_union("all", true);
     assert!(!both.contains("(hidden"), "{both}");
 }
 
 #[test]
 fn a_side_without_a_result_is_not_said_to_have_one() {
-    let (one, both) = (of_union("publisher", false), of_union("both", false));
+    let (one, both) = (of_union("publisher", false), of_union("all", false));
     assert!(one.contains("shop learns the size of publisher's set."), "{one}");
     assert!(both.contains("the items that only publisher has"), "{both}");
 }
 
 #[test]
 fn bytes_tell_of_a_union_only_where_both_receive_it() {
-    let (one, both) = (of_union("publisher", false), of_union("both", false));
+    let (one, both) = (of_union("publisher", false), of_union("all", false));
     for told in ["How long it takes.", ": at most"] {
         assert!(both.contains(told) && !one.contains(told), "{told}");
     }

@@ -13,7 +13,7 @@ const KEY: &str = "\n[[key]]\nname = \"email\"\nprofile = \"email\"\n";
 fn agreement(head: &str, tables: &str) -> String {
     let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
     format!(
-        "version = 1\ntitle = \"test\"\nreceives = \"shop\"\nsecurity = \"semi-honest\"\n{head}\n\
+        "version = 2\ntitle = \"test\"\nreceives = \"shop\"\nsecurity = \"semi-honest\"\n{head}\n\
          {tables}{KEY}\n[party.shop]\nidentity = \"{}\"\nmax_rows = 5_000\n\n\
          [party.publisher]\nidentity = \"{}\"\nmax_rows = 2_000\n",
         identity(1),
@@ -93,7 +93,7 @@ fn unions_and_private_ids_have_no_bounds() {
     for operation in ["union", "private-id"] {
         for field in ["min_matches", "max_matches"] {
             let text = agreement(&format!("operation = \"{operation}\"\n{field} = 5"), "");
-            let error = Agreement::parse(&text.replace("\"shop\"", "\"both\"")).unwrap_err();
+            let error = Agreement::parse(&text.replace("\"shop\"", "\"all\"")).unwrap_err();
             let expected = format!(
                 "agreement, line 6, column 15: {operation} has no bounds, and {field:?} is given"
             );
@@ -296,7 +296,7 @@ fn a_protocol_for_short_items_is_refused_where_they_are_long() {
     }
 }
 
-const BOTH: &str = "receives = \"both\"";
+const BOTH: &str = "receives = \"all\"";
 
 /// The same with both parties receiving.
 fn for_both(head: &str, tables: &str) -> Result<Agreement, String> {
@@ -415,7 +415,7 @@ fn what_gives_each_a_result_is_received_by_both() {
     for operation in ["private-id", "shares", "shared-values"] {
         let head = format!("operation = \"{operation}\"");
         let message = format!(
-            "agreement, line 3, column 12: {operation} gives each party a result: \"receives\" must be \"both\""
+            "agreement, line 3, column 12: {operation} gives each party a result: \"receives\" must be \"all\""
         );
         assert_refused(&head, "", &message);
     }

@@ -14,7 +14,7 @@ fn in_this_run(protocol: &str, operation: &str) -> (String, String) {
     let head = format!(
         "operation = \"{operation}\"\nreceives = \"{}\"\nsecurity = \"{security}\"\n\
          protocol = \"{protocol}\"",
-        if both { "both" } else { "one" },
+        if both { "all" } else { "one" },
     );
     let agreement = pair.agreement_of(&head, KEY, ["max_rows = 100"; 2]);
     let [one, two] = pair.complete(&agreement);

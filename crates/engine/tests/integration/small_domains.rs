@@ -10,9 +10,9 @@ const KEY: &str = "[[key]]\nname = \"id\"\nprofile = \"integer:8\"\n";
 fn hidden_sizes_keep_a_small_domain() {
     for (protocol, operation, receives) in [
         ("bwa", "cardinality", "one"),
-        ("bwa_gmw", "intersection", "both"),
+        ("bwa_gmw", "intersection", "all"),
         ("pwc", "intersection", "one"),
-        ("scs_wn", "cardinality", "both"),
+        ("scs_wn", "cardinality", "all"),
         ("circuit_phasing", "intersection", "one"),
         ("ot_phasing", "intersection", "one"),
     ] {
@@ -32,10 +32,10 @@ fn hidden_sizes_keep_a_small_domain() {
         let bits = agreement.integer_items().map(|integers| integers.item_bits());
         assert_eq!(bits, Some(10), "{protocol}");
         let [one, two] = pair.complete(&agreement);
-        assert_eq!((one.sizes.announced_here, one.sizes.announced_there), (100, 120));
+        assert_eq!((one.parties[0].keys, one.parties[1].keys), (100, 120));
         let common = (0..256).filter(|key| key % 15 == 0).count() as u64;
         assert_eq!(one.result.matched_keys, Some(common), "{protocol}");
-        let both = receives == "both";
+        let both = receives == "all";
         assert_eq!(two.result.matched_keys, both.then_some(common), "{protocol}");
     }
 }

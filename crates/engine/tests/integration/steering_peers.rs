@@ -303,7 +303,7 @@ fn a_text_that_is_none_tells_nothing() {
 
 #[test]
 fn an_identifier_that_is_no_canary_tells_nothing() {
-    let head = "operation = \"private-id\"\nreceives = \"both\"";
+    let head = "operation = \"private-id\"\nreceives = \"all\"";
     let case = Attack { protocol: "private_id_oprf", head, tables: "", way: Way::Canary };
     // One key in common in either case, which the sender learns; not which.
     let keys = [[TARGET, "another", "other"], [KNOWN, "another", "other"]];

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_engine::agreement::Agreement;
-use vesica_engine::{Error, Event, Job, Observer, Report, Silent, run};
+use vesica_engine::{Error, Event, Job, StateOptions, Observer, Report, Silent, run};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions};
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
@@ -41,7 +41,7 @@ impl Pair {
     pub fn agreement(&self, terms: &Terms) -> Agreement {
         let text = format!(
             r#"
-version = 1
+version = 2
 title = "{}"
 operation = "intersection"
 receives = "{}"
@@ -92,7 +92,7 @@ max_rows = {}
         tables: &str,
         limits: [&str; 2],
     ) -> Agreement {
-        let mut text = format!("version = 1\ntitle = \"test\"\n{head}\n{tables}\n");
+        let mut text = format!("version = 2\ntitle = \"test\"\n{head}\n{tables}\n");
         for ((name, identity), limits) in names.iter().zip(&self.identities).zip(limits) {
             text += &format!("[party.{name}]\nidentity = \"{identity}\"\n{limits}\n");
         }
@@ -126,6 +126,7 @@ max_rows = {}
                 total: None,
             },
             threads: NonZeroUsize::new(2).unwrap(),
+            state: StateOptions::default(),
             allow_insecure: false,
             strict: false,
         }

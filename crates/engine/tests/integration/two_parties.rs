@@ -23,7 +23,7 @@ fn the_receiver_gets_exactly_its_matching_rows() {
     assert_eq!(one.result.matched_keys, Some(2));
     assert_eq!(one.result.rows_written, Some(3));
     assert!(!two.result.learned && two.result.matched_keys.is_none());
-    assert_eq!((one.sizes.announced_here, one.sizes.announced_there), (3, 3));
+    assert_eq!((one.parties[0].keys, one.parties[1].keys), (3, 3));
     assert_eq!(one.network.payload_sent, two.network.payload_received);
     assert_eq!(one.network.payload_received, two.network.payload_sent);
 }
@@ -32,7 +32,7 @@ fn the_receiver_gets_exactly_its_matching_rows() {
 fn both_learn_when_the_agreement_says_so() {
     let pair = Pair::new();
     small_files(&pair);
-    let terms = Terms { receives: "both", ..TERMS };
+    let terms = Terms { receives: "all", ..TERMS };
     let [one, two] = pair.run(&terms, &terms);
     assert_eq!(one.unwrap().result.matched_keys, Some(2));
     assert_eq!(two.unwrap().result.matched_keys, Some(2));
@@ -42,7 +42,7 @@ fn both_learn_when_the_agreement_says_so() {
 
 #[test]
 fn a_malicious_protocol_has_no_self_check_items_that_one_side_alone_knows() {
-    for (receives, hide_sizes) in [("one", false), ("both", false), ("both", true)] {
+    for (receives, hide_sizes) in [("one", false), ("all", false), ("all", true)] {
         let terms = |protocol| Terms { protocol, receives, hide_sizes, max_rows: 40, ..TERMS };
         for (protocol, added) in [("rr22_malicious", 16), ("rr22", 32)] {
             let pair = Pair::new();
@@ -64,7 +64,7 @@ fn hidden_sizes_show_only_the_agreed_maximum() {
     let terms = Terms { hide_sizes: true, ..TERMS };
     let [one, two] = pair.run(&terms, &terms);
     let (one, two) = (one.unwrap(), two.unwrap());
-    assert_eq!((two.sizes.announced_here, two.sizes.announced_there), (1000, 1000));
+    assert_eq!((two.parties[1].keys, two.parties[0].keys), (1000, 1000));
     assert_eq!(one.result.matched_keys, Some(2));
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+use std::convert::Infallible;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_records::{
     InputError, KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Progress, ReadOptions,
-    Source, WriteError, Written, read_keys, write_matches,
+    Source, StreamError, WriteError, Written, read_keys, stream_items, write_rows,
 };
 
 pub(crate) struct Scratch(tempfile::TempDir);
@@ -113,17 +114,39 @@ pub(crate) fn write(
     output: &Path,
     force: bool,
 ) -> Result<Written, WriteError> {
-    let columns = [(column, "exact")];
-    let set = keys(source, &columns)?;
     let options = OutputOptions { path: output.to_path_buf(), force };
-    let matched = items(values);
-    write_matches(
-        source,
-        &key(&columns),
-        &hash(),
-        &set.fingerprint,
-        &matched,
-        &options,
-        &mut silent,
-    )
+    let (rows, wanted) = bits_of(source, &[(column, "exact")], &items(values))?;
+    write_rows(source, rows, &wanted, &options, &mut silent)
+}
+
+/// The number of rows, and a bit for each that says whether its item is in `matched`, which is sorted.
+pub(crate) fn bits_of(
+    source: &Source,
+    columns: &[(&str, &str)],
+    matched: &[Item],
+) -> Result<(u64, Vec<u64>), InputError> {
+    let every = every_item(source, columns)?;
+    let mut bits = vec![0_u64; every.len().div_ceil(64)];
+    for (row, item) in every.iter().enumerate() {
+        bits[row / 64] |= u64::from(matched.binary_search(item).is_ok()) << (row % 64);
+    }
+    Ok((every.len() as u64, bits))
+}
+
+/// The items of all rows, in the order of the rows.
+pub(crate) fn every_item(
+    source: &Source,
+    columns: &[(&str, &str)],
+) -> Result<Vec<Item>, InputError> {
+    let mut every = Vec::new();
+    let mut sink = |items: &[Item]| {
+        every.extend_from_slice(items);
+        Ok::<_, Infallible>(())
+    };
+    let limits = KeyLimits::default();
+    match stream_items(source, &key(columns), &hash(), &limits, &mut sink, &mut silent) {
+        Ok(_) => Ok(every),
+        Err(StreamError::Input(error)) => Err(error),
+        Err(StreamError::Sink(never)) => match never {},
+    }
 }

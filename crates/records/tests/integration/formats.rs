@@ -65,7 +65,6 @@ fn every_format_gives_the_same_answer() {
     ] {
         let set = open_keys(dir.file(name, text(delimiter, end)), &columns).unwrap();
         assert_eq!(set.items, expected.items, "{name}");
-        assert_eq!(set.fingerprint, expected.fingerprint, "{name}");
         assert_eq!(set.counts.duplicates, expected.counts.duplicates, "{name}");
     }
     let nullable = |cells: Vec<&str>| -> StringArray {
@@ -88,7 +87,6 @@ fn every_format_gives_the_same_answer() {
         assert_eq!(source.rows(), Some(5000));
         let set = keys(&source, &columns).unwrap();
         assert_eq!(set.items, expected.items, "array {index}");
-        assert_eq!(set.fingerprint, expected.fingerprint, "array {index}");
         let places = |set: &vesica_records::KeySet| set.counts.refused_by[0].first.clone();
         assert_eq!(places(&set)[0], Place::Row(3));
     }

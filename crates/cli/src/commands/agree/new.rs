@@ -4,10 +4,9 @@ use super::{AGREEMENT, output};
 use crate::args::AgreeNewArgs;
 use crate::failure::Failure;
 use std::io::Write;
-use vesica_engine::agreement::Agreement;
-use vesica_engine::aided::AidedAgreement;
+use vesica_engine::agreement::{Agreement, FORMAT_VERSION};
 use vesica_link::{Identity, IdentityError, PublicIdentity};
-use vesica_protocols::kmrs14::{MAX_PARTIES, Variant, find_aided};
+use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
 use vesica_protocols::{Operation, Security, catalogue, strongest};
 
 /// What stands for an identity that is still to come.
@@ -24,20 +23,14 @@ const HELPER_DEFAULT: &str = "helper";
 
 pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failure> {
     let parties = parties(args)?;
-    let text = match &args.helper {
-        Some(helper) => with_helper(args, helper, &parties),
-        None => between_two(args, &parties),
-    };
+    let text = draft(args, &parties);
     // Everything but identities that are still to come must be right; for them others stand in.
     let mut complete = text.clone();
     for byte in 0..=MAX_PARTIES as u8 {
         let stand_in = PublicIdentity::from_bytes([byte; PublicIdentity::LEN]).to_string();
         complete = complete.replacen(TO_COME, &stand_in, 1);
     }
-    match args.helper {
-        Some(_) => drop(AidedAgreement::parse(&complete)?),
-        None => drop(Agreement::parse(&complete)?),
-    }
+    Agreement::parse(&complete)?;
     let Some(path) = &args.file else { return Ok(write!(out, "{text}")?) };
     // A lost key means a new identity: not even --force takes its place.
     if matches!(Identity::load(path), Ok(_) | Err(IdentityError::TooOpen { .. })) {
@@ -91,6 +84,53 @@ impl Draft {
             self.text += &format!("{:blanks$}# {comment}", "");
         }
         self.text.push('\n');
+    }
+
+    fn receives(&mut self, receives: &str) {
+        let comment = "who receives the result: a name, names in brackets, or \"all\"";
+        let names: Vec<String> = receives.split(',').map(|name| quoted(name.trim())).collect();
+        match &names[..] {
+            [name] => self.line(&format!("receives = {name}"), comment),
+            names => self.line(&format!("receives = [{}]", names.join(", ")), comment),
+        }
+    }
+
+    /// The security and the protocol.
+    fn protocol(&mut self, args: &AgreeNewArgs) {
+        let operation = args.question.operation();
+        let (strongest, accepts, suits) = match args.helper {
+            Some(_) => {
+                let offers = aided_row(args).map(|row| row.helper_security);
+                let suits = "what offers the security; or an id out of `vesica protocols`";
+                (offers.unwrap_or(Security::SemiHonest), "against the helper", suits)
+            }
+            None => {
+                let bounds = args.question.min_matches.or(args.question.max_matches);
+                let strongest = match bounds {
+                    Some(_) => strongest_within_bounds(operation),
+                    None => strongest(operation),
+                };
+                let suits = "what suits sizes and network; or an id out of `vesica protocols`";
+                (strongest, "the least that both accept", suits)
+            }
+        };
+        let security = args.security.as_deref().unwrap_or(strongest.name());
+        self.line(&format!("security = {}", quoted(security)), accepts);
+        let protocol = args.protocol.as_deref().unwrap_or("auto");
+        let comment = if protocol == "auto" { suits } else { "" };
+        self.line(&format!("protocol = {}", quoted(protocol)), comment);
+    }
+
+    fn helper(&mut self, helper: &str) {
+        let (name, identity) = match helper.split_once('=') {
+            Some((name, identity)) => (name, Some(identity).filter(|it| !it.is_empty())),
+            None if helper.starts_with("vesica") => (HELPER_DEFAULT, Some(helper)),
+            None => (helper, None),
+        };
+        self.line("", "");
+        self.line("[helper]", "finds the keys that all have; must collude with none of them");
+        self.line(&format!("name = {}", quoted(name)), "for people");
+        self.identity(identity);
     }
 
     fn expires(&mut self, args: &AgreeNewArgs) {
@@ -185,34 +225,33 @@ impl Draft {
     }
 }
 
-fn between_two(args: &AgreeNewArgs, parties: &[Named]) -> String {
+fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
+    let text = match args.helper {
+        Some(_) => {
+            "# An agreement of organisations with a helper, which finds what they have in common. All of\n\
+             # them keep the same file; `vesica explain` says in plain words what it means.\n\n"
+        }
+        None => {
+            "# An agreement between two organisations. Both sides keep the same file;\n\
+             # `vesica explain` says in plain words what it means.\n\n"
+        }
+    };
     let operation = args.question.operation();
-    let both = "both".to_owned();
-    let receives = args.receives.as_ref().unwrap_or(match operation {
-        operation if operation.is_for_both() => &both,
-        _ => &parties[0].0,
+    let receives = args.receives.as_deref().unwrap_or(match args.helper {
+        None if !operation.is_for_both() => &parties[0].0,
+        _ => "all",
     });
-    let text = "# An agreement between two organisations. Both sides keep the same file;\n\
-                # `vesica explain` says in plain words what it means.\n\n"
-        .to_owned();
-    let mut draft = Draft { text };
-    draft.line("version = 1", "");
+    let mut draft = Draft { text: text.to_owned() };
+    draft.line(&format!("version = {FORMAT_VERSION}"), "");
     draft.line(&format!("title = {}", quoted(&args.title)), "");
     draft.line(&format!("operation = \"{operation}\""), words_of(operation));
-    let comment = "who receives the result: a party's name, or \"both\"";
-    draft.line(&format!("receives = {}", quoted(receives)), comment);
-    let strongest = match args.question.min_matches.or(args.question.max_matches) {
-        Some(_) => strongest_within_bounds(operation),
-        None => strongest(operation),
-    };
-    let security = args.security.as_deref().unwrap_or(strongest.name());
-    draft.line(&format!("security = {}", quoted(security)), "the least that both accept");
-    let protocol = args.protocol.as_deref().unwrap_or("auto");
-    let comment = "what suits sizes and network; or an id out of `vesica protocols`";
-    let comment = if protocol == "auto" { comment } else { "" };
-    draft.line(&format!("protocol = {}", quoted(protocol)), comment);
+    draft.receives(receives);
+    draft.protocol(args);
     draft.expires(args);
-    draft.line("hide_sizes = false", "true: pads each side to its max_rows");
+    if args.helper.is_none() {
+        draft.line("hide_sizes = false", "true: pads each side to its max_rows");
+    }
+    // With a helper most questions have no answer: the agreement's own check says so.
     for (name, count, comment) in args.question.counts() {
         draft.line(&format!("{name} = {count}"), comment);
     }
@@ -223,65 +262,20 @@ fn between_two(args: &AgreeNewArgs, parties: &[Named]) -> String {
     }
     let names = [&parties[0].0, &parties[1].0].map(String::as_str);
     draft.values(args, receives, names);
+    if let Some(helper) = &args.helper {
+        draft.helper(helper);
+    }
     draft.keys(args);
-    draft.parties(parties, args.max_rows.unwrap_or(MAX_ROWS_DEFAULT));
+    let compares_one = aided_row(args).is_some_and(|row| row.variant == Variant::Pet);
+    let most = if compares_one { 1 } else { MAX_ROWS_DEFAULT };
+    draft.parties(parties, args.max_rows.unwrap_or(most));
     draft.text
 }
 
-fn with_helper(args: &AgreeNewArgs, helper: &str, parties: &[Named]) -> String {
-    let row = args.protocol.as_deref().and_then(|id| find_aided(id).ok());
-    let receives = args.receives.as_deref().unwrap_or("all");
-    let text = "# An agreement of organisations with a helper, which finds what they have in common. All of\n\
-                # them keep the same file; `vesica explain` says in plain words what it means.\n\n"
-        .to_owned();
-    let mut draft = Draft { text };
-    draft.line("version = 1", "");
-    draft.line(&format!("title = {}", quoted(&args.title)), "");
-    let operation = args.question.operation();
-    let comment = match operation {
-        Operation::Intersection => "which rows all of them have",
-        operation => words_of(operation),
-    };
-    draft.line(&format!("operation = \"{operation}\""), comment);
-    let comment = "who receives the result: a name, names in brackets, or \"all\"";
-    let names: Vec<String> = receives.split(',').map(|name| quoted(name.trim())).collect();
-    match &names[..] {
-        [name] => draft.line(&format!("receives = {name}"), comment),
-        names => draft.line(&format!("receives = [{}]", names.join(", ")), comment),
-    }
-    let security = row.map_or(Security::SemiHonest, |row| row.helper_security);
-    let security = args.security.as_deref().unwrap_or(security.name());
-    draft.line(&format!("security = {}", quoted(security)), "against the helper");
-    match &args.protocol {
-        Some(protocol) => draft.line(&format!("protocol = {}", quoted(protocol)), ""),
-        None => {
-            let is_malicious = security == Security::Malicious.name();
-            let id = if is_malicious { "server_aided_malicious" } else { "server_aided" };
-            let comment = "by the security, unless one of `vesica protocols` is named";
-            draft.line(&format!("# protocol = {}", quoted(id)), comment);
-        }
-    }
-    draft.expires(args);
-    // Questions that a helper does not answer: the agreement's own check says so.
-    for (name, count, comment) in args.question.counts() {
-        draft.line(&format!("{name} = {count}"), comment);
-    }
-    draft.values(args, receives, [&parties[0].0, &parties[1].0].map(String::as_str));
-
-    let (name, identity) = match helper.split_once('=') {
-        Some((name, identity)) => (name, Some(identity).filter(|identity| !identity.is_empty())),
-        None if helper.starts_with("vesica") => (HELPER_DEFAULT, Some(helper)),
-        None => (helper, None),
-    };
-    draft.line("", "");
-    draft.line("[helper]", "finds the keys that all have; must collude with none of them");
-    draft.line(&format!("name = {}", quoted(name)), "for people");
-    draft.identity(identity);
-    draft.keys(args);
-    let most =
-        if row.is_some_and(|row| row.variant == Variant::Pet) { 1 } else { MAX_ROWS_DEFAULT };
-    draft.parties(parties, args.max_rows.unwrap_or(most));
-    draft.text
+/// The row of the protocol with a helper that is named.
+fn aided_row(args: &AgreeNewArgs) -> Option<&'static AidedProtocol> {
+    let id = args.helper.as_ref().and(args.protocol.as_deref())?;
+    find_aided(id).ok()
 }
 
 fn words_of(operation: Operation) -> &'static str {

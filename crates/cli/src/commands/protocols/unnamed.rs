@@ -95,7 +95,7 @@ fn agreements(
         _ => "",
     };
     let bounds = if question.is_bounded { "min_matches = 3\n" } else { "" };
-    let receives = if question.operation.is_for_both() { "both" } else { "one" };
+    let receives = if question.operation.is_for_both() { "all" } else { "one" };
     let operation = question.operation.name();
     let [one, two] = [1, 2].map(|byte| PublicIdentity::from_bytes([byte; 32]));
     let mut texts = Vec::new();
@@ -103,7 +103,7 @@ fn agreements(
         for profile in ["lower", "integer:16"] {
             for table in &tables {
                 texts.push(format!(
-                    "version = 1\ntitle = \"-\"\noperation = \"{operation}\"\nreceives = \"{receives}\"\n\
+                    "version = 2\ntitle = \"-\"\noperation = \"{operation}\"\nreceives = \"{receives}\"\n\
                      security = \"{security}\"\n{protocol}{more}{bounds}\n[[key]]\nname = \"k\"\n\
                      profile = \"{profile}\"\n\n{table}[party.one]\nidentity = \"{one}\"\nmax_rows = 1000\n\n\
                      [party.two]\nidentity = \"{two}\"\nmax_rows = 1000\n"
@@ -126,7 +126,7 @@ mod tests {
         profile: &str,
         of: &str,
     ) -> Vec<&'static str> {
-        let receives = if operation.is_for_both() { "both" } else { "two" };
+        let receives = if operation.is_for_both() { "all" } else { "two" };
         let figures = match operation {
             Operation::Threshold => "threshold = 7",
             _ => "",
@@ -140,7 +140,7 @@ mod tests {
         let mut found = Vec::new();
         for security in ["semi-honest", "malicious"] {
             let text = format!(
-                "version = 1\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \"{receives}\"\n\
+                "version = 2\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \"{receives}\"\n\
                  security = \"{security}\"\nprotocol = \"auto\"\n{figures}\n{bounds}\n\n[[key]]\nname = \"a\"\n\
                  profile = \"{profile}\"\n\n{table}\n[party.two]\nidentity = \"{}\"\nmax_rows = 50000\n\n\
                  [party.six]\nidentity = \"{}\"\nmax_rows = 900\n",

@@ -11,8 +11,8 @@ use std::num::NonZeroUsize;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use vesica_engine::aided::{AidedAgreement, AidedJob, run_aided};
-use vesica_engine::{Error, Event, Observer};
+use vesica_engine::agreement::Agreement;
+use vesica_engine::{Error, Event, Job, Observer, StateOptions, run};
 use vesica_helper::RemoteEvent;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_records::{OutputOptions, ReadOptions, Source};
@@ -243,22 +243,24 @@ fn a_restart_that_the_helper_has_not_confirmed_leaves_the_run_as_it_was() {
     let cancel = CancelToken::new();
     let wait = Duration::from_secs(20);
     let endpoint = Endpoint::Connect(scene.address.clone());
-    let job = AidedJob {
-        agreement: AidedAgreement::parse(&scene.read("two.toml")).unwrap(),
+    let job = Job {
+        agreement: Agreement::parse(&scene.read("two.toml")).unwrap(),
         identity: Identity::load(scene.path("a.key")).unwrap(),
         source: Source::open(scene.path("a.csv"), &ReadOptions::default()).unwrap(),
         columns: BTreeMap::new(),
         output: Some(OutputOptions { path: scene.path("a.out.csv"), force: false }),
-        helper: scene.address.clone(),
         link: LinkOptions { endpoint, wait, idle: wait, total: None },
         threads: NonZeroUsize::MIN,
-        memory_bytes: 1 << 28,
-        state: scene.path(folder),
-        restart: true,
+        state: StateOptions {
+            folder: Some(scene.path(folder)),
+            memory_bytes: 1 << 28,
+            restart: true,
+        },
+        allow_insecure: false,
         strict: false,
     };
     let observer = Arc::new(Interrupts(cancel.clone()));
-    let ended = run_aided(job, observer, &cancel, |_| ()).unwrap_err();
+    let ended = run(job, observer, &cancel).unwrap_err();
     assert!(matches!(ended, Error::Interrupted { .. }), "{ended:?}");
     assert_eq!(scene.states().len(), 1);
     let [a, b] = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));

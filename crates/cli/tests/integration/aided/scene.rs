@@ -112,7 +112,7 @@ impl Scene {
         self.write(
             name,
             format!(
-                "version = 1\ntitle = \"{title}\"\noperation = \"intersection\"\n\
+                "version = 2\ntitle = \"{title}\"\noperation = \"intersection\"\n\
                  receives = {receives}\nsecurity = \"{security}\"\nprotocol = \"{protocol}\"\n\n\
                  [helper]\nname = \"cloud\"\nidentity = \"{helper}\"\n\n\
                  [[key]]\nname = \"email\"\nprofile = \"email\"\n{parties}"

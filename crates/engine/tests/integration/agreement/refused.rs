@@ -10,7 +10,7 @@ fn text_that_is_not_toml_is_refused_with_its_place() {
     assert!(error.to_string().starts_with("agreement, line 2, column "), "{error}");
     assert!(matches!(*refused("\u{0}").fault, AgreementFault::Table(TableFault::Syntax(_))));
     assert!(matches!(
-        *refused(&and("version = 1")).fault,
+        *refused(&and("version = 2")).fault,
         AgreementFault::Table(TableFault::Syntax(_))
     ));
 }
@@ -50,7 +50,7 @@ fn the_first_unknown_field_of_the_text_is_named() {
 #[test]
 fn every_required_field_is_missed() {
     let cases = [
-        ("version = 1\n", "agreement: the field \"version\" is missing"),
+        ("version = 2\n", "agreement: the field \"version\" is missing"),
         ("title = \"Spring campaign\"\n", "agreement: the field \"title\" is missing"),
         ("operation = \"intersection\"\n", "agreement: the field \"operation\" is missing"),
         ("receives = \"shop\"\n", "agreement: the field \"receives\" is missing"),
@@ -206,7 +206,7 @@ fn texts_that_could_deceive_a_reader_are_refused() {
 
 #[test]
 fn party_names_are_short_and_plain() {
-    for name in ["Shop", "\"a b\"", "\"\"", "\"caf\\u00e9\"", "both", &"x".repeat(33)] {
+    for name in ["Shop", "\"a b\"", "\"\"", "\"caf\\u00e9\"", "all", &"x".repeat(33)] {
         let error = refused(&with("party.shop", &format!("party.{name}")));
         assert!(matches!(*error.fault, AgreementFault::PartyName { .. }), "{error}");
     }
@@ -223,9 +223,9 @@ fn there_are_two_parties_with_identities_of_their_own() {
     assert_refused(&one, "agreement, line 11, column 2: there must be two parties, not 1");
     let third =
         format!("{}[party.third]\nidentity = \"{}\"\nmax_rows = 1\n", sample(), identity(3));
-    assert!(matches!(*refused(&third).fault, AgreementFault::PartyCount { found: 3 }));
+    assert!(matches!(*refused(&third).fault, AgreementFault::PartyCount { found: 3, most: 2 }));
     let same = with(&identity(2).to_string(), &identity(1).to_string());
-    assert!(matches!(*refused(&same).fault, AgreementFault::SameIdentity));
+    assert!(matches!(*refused(&same).fault, AgreementFault::SameIdentity { .. }));
 }
 
 #[test]

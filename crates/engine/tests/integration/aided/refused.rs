@@ -12,11 +12,11 @@ fn fields_of_agreements_between_two_are_refused_as_such() {
         ("min_matches", "min_matches = 5"),
         ("max_matches", "max_matches = 5"),
     ] {
-        assert_refused(&and(&two, line), AidedFault::NotWithHelper { field }, line);
+        assert_refused(&and(&two, line), AgreementFault::NotWithHelper { field }, line);
     }
     for field in ["sum", "union", "shares"] {
         let text = format!("{two}\n[{field}]\n");
-        assert_refused(&text, AidedFault::NotWithHelper { field }, &format!("[{field}]"));
+        assert_refused(&text, AgreementFault::NotWithHelper { field }, &format!("[{field}]"));
     }
     parse(&and(&two, "hide_sizes = false"));
     for operation in Operation::ALL {
@@ -24,7 +24,7 @@ fn fields_of_agreements_between_two_are_refused_as_such() {
         match operation {
             Operation::Intersection => drop(parse(&text)),
             operation => {
-                let fault = AidedFault::OtherOperation { operation: *operation };
+                let fault = AgreementFault::OperationWithHelper { operation: *operation };
                 assert_refused(&text, fault, "operation");
             }
         }
@@ -42,29 +42,16 @@ fn fields_of_agreements_between_two_are_refused_as_such() {
 }
 
 #[test]
-fn neither_kind_of_agreement_is_taken_for_the_other() {
+fn a_helper_makes_the_difference_between_the_kinds_of_agreement() {
     let aided = of(&[1, 2]);
-    let error = Agreement::parse(&aided).unwrap_err();
-    assert_eq!((*error.fault, error.at.unwrap().line), (AgreementFault::HasHelper, 7));
     let alone = replaced(&aided, &helper(), "");
-    let alone = replaced(&alone, "\"all\"", "\"both\"");
-    assert!(Agreement::parse(&alone).is_ok());
-    let AgreementFault::Table(TableFault::MissingField { field, meaning }) = *refused(&alone).fault
-    else {
-        panic!("{}", refused(&alone));
-    };
-    assert!(field == "helper" && !meaning.is_empty());
-    assert!(matches!(AnyAgreement::parse(&aided), Ok(AnyAgreement::Aided(_))));
-    assert!(matches!(AnyAgreement::parse(&alone), Ok(AnyAgreement::TwoParty(_))));
-    for text in ["version = ", "", "version = 2", "helper = 3"] {
-        let error = AnyAgreement::parse(text).unwrap_err();
-        let of_one = match text.contains("helper") {
-            true => AidedAgreement::parse(text).unwrap_err(),
-            false => Agreement::parse(text).unwrap_err(),
-        };
-        assert_eq!(error, of_one);
-    }
-    let missing = AnyAgreement::load("/no/such/file").unwrap_err();
+    let (aided, alone) = (parse(&aided), parse(&alone));
+    assert!(aided.with_helper().is_some() && aided.candidates().is_empty());
+    assert!(alone.with_helper().is_none() && alone.helper.is_none());
+    assert!(!alone.candidates().is_empty());
+    let error = refused(&replaced(&of(&[1, 1, 1]), &helper(), ""));
+    assert_eq!(*error.fault, AgreementFault::PartyCount { found: 3, most: 2 });
+    let missing = Agreement::load("/no/such/file").unwrap_err();
     assert_eq!(missing.path.as_deref(), Some(Path::new("/no/such/file")));
 }
 
@@ -78,17 +65,17 @@ fn there_are_two_to_sixteen_parties() {
                 AgreementFault::Table(TableFault::MissingField { .. })
             ));
         } else {
-            assert_refused(&text, AidedFault::PartyCount { found: count }, "[party.");
+            assert_refused(&text, AgreementFault::PartyCount { found: count, most: 16 }, "[party.");
         }
     }
-    let names: Vec<&str> = vec!["all", "both", "Acme", "a.b"];
+    let names: Vec<&str> = vec!["all", "Acme", "a.b"];
     for name in names {
         let text = replaced(&of(&[1, 1]), "[party.a]", &format!("[party.\"{name}\"]"));
         assert!(matches!(*refused(&text).fault, AgreementFault::PartyName { .. }), "{name}");
     }
     for row in aided().filter(|row| row.variant != Variant::SemiHonest) {
         let text = protocol(&of(&[1, 1, 1]), row.id);
-        let fault = AidedFault::TooManyParties { protocol: row.id, most: 2, found: 3 };
+        let fault = AgreementFault::TooManyParties { protocol: row.id, most: 2, found: 3 };
         assert_refused(&text, fault, "protocol");
     }
 }
@@ -97,7 +84,7 @@ fn there_are_two_to_sixteen_parties() {
 fn all_identities_and_names_are_different() {
     let three = of(&[1, 2, 3]);
     let (b, c) = (identity(1).to_string(), identity(2).to_string());
-    let same = |first: &str, second: &str| AidedFault::SameIdentity {
+    let same = |first: &str, second: &str| AgreementFault::SameIdentity {
         first: first.to_owned(),
         second: second.to_owned(),
     };
@@ -105,7 +92,7 @@ fn all_identities_and_names_are_different() {
     let text = replaced(&three, &identity(99).to_string(), &b);
     assert_refused(&text, same("helper", "b"), "identity");
     let text = and_helper(&three, "name = \"b\"");
-    assert_refused(&text, AidedFault::SameName { name: "b".to_owned() }, "name");
+    assert_refused(&text, AgreementFault::SameName { name: "b".to_owned() }, "name");
     let helper_named = replaced(&three, "[party.a]", "[party.helper]");
     parse(&and_helper(&helper_named, "name = \"cloud\""));
     let bad = replaced(&three, &identity(99).to_string(), "vesica1...");
@@ -120,13 +107,13 @@ fn all_identities_and_names_are_different() {
 #[test]
 fn a_helper_without_a_name_is_not_taken_for_the_party_helper() {
     let text = replaced(&of(&[1, 2]), "[party.a]", "[party.helper]");
-    let fault = AidedFault::SameName { name: "helper".to_owned() };
+    let fault = AgreementFault::SameName { name: "helper".to_owned() };
     assert_refused(&text, fault, "[helper]");
 }
 
 #[test]
 fn security_that_the_protocol_does_not_offer_is_refused() {
-    let weak = |parties| AidedFault::TooWeak {
+    let weak = |parties| AgreementFault::TooWeakAgainstHelper {
         protocol: "server_aided",
         offers: Security::SemiHonest,
         asked: Security::Malicious,
@@ -136,7 +123,7 @@ fn security_that_the_protocol_does_not_offer_is_refused() {
     assert_refused(&malicious(&protocol(&of(&[1, 1]), "server_aided")), weak(2), "protocol");
     for (text, field) in [
         (with("\"semi-honest\"", "\"insecure\""), "security"),
-        (protocol(&of(&[1, 1]), "auto"), "protocol"),
+        (protocol(&of(&[1, 1]), "autos"), "protocol"),
         (protocol(&of(&[1, 1]), "rr22"), "protocol"),
         (receives(&of(&[1, 1, 1]), "\"both\""), "receives"),
         (receives(&of(&[1, 1]), "\"c\""), "receives"),
@@ -154,16 +141,16 @@ fn who_receives_must_suit_the_protocol() {
     for row in aided() {
         let text = receives(&protocol(&of(&[1, 1]), row.id), "\"a\"");
         match row.all_receive {
-            true => assert_refused(&text, AidedFault::IsForAll { protocol: row.id }, "receives"),
+            true => assert_refused(&text, AgreementFault::IsForAll { protocol: row.id }, "receives"),
             false => assert_eq!(parse(&text).receivers, [0]),
         }
-        for word in ["\"both\"", "[\"b\", \"a\"]"] {
+        for word in ["\"all\"", "[\"b\", \"a\"]"] {
             parse(&receives(&protocol(&of(&[1, 1]), row.id), word));
         }
     }
     let two = of(&[1, 1]);
-    assert_refused(&receives(&two, "[]"), AidedFault::NoReceiver, "receives");
-    let twice = AidedFault::ReceiverTwice { name: "a".to_owned() };
+    assert_refused(&receives(&two, "[]"), AgreementFault::NoReceiver, "receives");
+    let twice = AgreementFault::ReceiverTwice { name: "a".to_owned() };
     assert_refused(&receives(&two, "[\"a\", \"b\", \"a\"]"), twice, "receives");
     for word in ["3", "[3]", "true"] {
         let error = refused(&receives(&two, word));
@@ -208,17 +195,17 @@ fn numbers_are_in_their_range() {
 fn a_test_of_equality_has_one_row_each() {
     let text = protocol(&of(&[1, 5]), "pet");
     let fault =
-        AidedFault::OneRow { field: "party.b.max_rows".to_owned(), found: 5, protocol: "pet" };
+        AgreementFault::OneRow { field: "party.b.max_rows".to_owned(), found: 5, protocol: "pet" };
     assert_refused(&text, fault, "max_rows = 5");
 }
 
 #[test]
 fn the_dummies_are_the_self_check() {
     let text = and(&malicious(&of(&[9, 9])), "self_check = 16");
-    let fault = AidedFault::DummiesAreSelfCheck { protocol: "server_aided_malicious" };
+    let fault = AgreementFault::DummiesAreSelfCheck { protocol: "server_aided_malicious" };
     assert_refused(&text, fault, "self_check");
     let text = and(&and_helper(&of(&[9, 9]), "copies = 1\ndummies = 20"), "self_check = 20");
-    let fault = AidedFault::DummiesAreSelfCheck { protocol: "server_aided" };
+    let fault = AgreementFault::DummiesAreSelfCheck { protocol: "server_aided" };
     assert_refused(&text, fault, "self_check");
 }
 
@@ -226,6 +213,6 @@ fn the_dummies_are_the_self_check() {
 fn more_labels_than_a_list_holds_are_refused() {
     let text = and_helper(&of(&[1 << 30, 1]), "copies = 64\ndummies = 2");
     let check = Check { copies: 64, dummies: 2 };
-    assert_refused(&text, AidedFault::ListsTooLong { check, labels: (1 << 36) + 4 }, "copies");
+    assert_refused(&text, AgreementFault::ListsTooLong { check, labels: (1 << 36) + 4 }, "copies");
     parse(&and_helper(&of(&[1 << 27, 1]), "copies = 63\ndummies = 2"));
 }

@@ -1,54 +1,45 @@
 //! What is wrong with an agreement with a helper, besides what can be wrong with any.
 
-use vesica_engine::aided::AidedFault;
+use vesica_engine::agreement::AgreementFault;
 use vesica_engine::explain::grouped;
-use vesica_protocols::kmrs14::MAX_PARTIES;
 
 /// What is wrong, and the next thing to do.
-pub(super) fn words(fault: &AidedFault) -> (String, String) {
+pub(super) fn words(fault: &AgreementFault) -> (String, String) {
     let show = |hint: &str| hint.to_owned();
     match fault {
-        AidedFault::NotWithHelper { field: "hide_sizes" } => (
+        AgreementFault::NotWithHelper { field: "hide_sizes" } => (
             show("\"hide_sizes\" does not go with a helper: it sees the size of every set"),
             show(
                 "take it out; protocol = \"server_aided_size_hiding\" keeps from the helper how many keys \
                  are common",
             ),
         ),
-        AidedFault::NotWithHelper { field } => (
+        AgreementFault::NotWithHelper { field } => (
             format!(
                 "{field:?} does not go with a helper, which finds common keys and nothing else"
             ),
             show("take it out; two parties alone can have it, without a [helper]"),
         ),
-        AidedFault::OtherOperation { operation } => (
+        AgreementFault::OperationWithHelper { operation } => (
             format!("with a helper there is no {operation}: it finds common keys and nothing else"),
             show(
                 "say operation = \"intersection\"; two parties alone can have the other, without a \
                  [helper]",
             ),
         ),
-        AidedFault::PartyCount { found } => (
-            format!("there must be 2 to {MAX_PARTIES} parties, not {found}"),
-            show("each organisation has its own [party.NAME]; the helper is none"),
-        ),
-        AidedFault::SameIdentity { first, second } => (
-            format!("{first} and {second} have the same identity"),
-            show("each party and the helper make a key of their own with `vesica keygen`"),
-        ),
-        AidedFault::SameName { name } => (
+        AgreementFault::SameName { name } => (
             format!("the helper and a party are both called {name:?}"),
             show("give the helper another name, as name = \"cloud\" under [helper]"),
         ),
-        AidedFault::TooManyParties { protocol, most, found } => (
+        AgreementFault::TooManyParties { protocol, most, found } => (
             format!("the protocol {protocol:?} takes {most} parties, not {found}"),
             show("only \"server_aided\" takes more; its helper must follow the protocol"),
         ),
-        AidedFault::TooWeak { protocol, offers, asked, parties: 2 } => (
+        AgreementFault::TooWeakAgainstHelper { protocol, offers, asked, parties: 2 } => (
             format!("the protocol {protocol:?} is {offers}, the agreement asks for {asked}"),
             show("take protocol out, or say protocol = \"server_aided_malicious\""),
         ),
-        AidedFault::TooWeak { asked, parties, .. } => (
+        AgreementFault::TooWeakAgainstHelper { asked, parties, .. } => (
             format!(
                 "no protocol protects {parties} parties with {asked} security from their helper"
             ),
@@ -57,7 +48,7 @@ pub(super) fn words(fault: &AidedFault) -> (String, String) {
                  all accept what that means, which `vesica explain` says",
             ),
         ),
-        AidedFault::CheckTooWeak { check } => (
+        AgreementFault::CheckTooWeak { check } => (
             format!(
                 "{} copies and {} dummies do not find cheating as surely as security = \"malicious\" \
                  asks for: the chance to go unnoticed is above 2^-40",
@@ -69,7 +60,7 @@ pub(super) fn words(fault: &AidedFault) -> (String, String) {
                  chance will do, which `vesica explain` says",
             ),
         ),
-        AidedFault::ListsTooLong { check, labels } => (
+        AgreementFault::ListsTooLong { check, labels } => (
             format!(
                 "{} copies make a list of {} labels, which is too long",
                 check.copies,
@@ -77,21 +68,15 @@ pub(super) fn words(fault: &AidedFault) -> (String, String) {
             ),
             show("agree on fewer copies, or on a smaller max_rows"),
         ),
-        AidedFault::DummiesAreSelfCheck { .. } => (
+        AgreementFault::DummiesAreSelfCheck { .. } => (
             show("\"self_check\" is given where dummies test the answer"),
             show("take it out; copies and dummies under [helper] say how much is tested"),
         ),
-        AidedFault::IsForAll { protocol } => (
+        AgreementFault::IsForAll { protocol } => (
             format!("the protocol {protocol:?} gives both parties the result"),
             show("say receives = \"all\", or take protocol = \"server_aided_malicious\""),
         ),
-        AidedFault::NoReceiver => {
-            (show("\"receives\" names nobody"), show("name a party, or say receives = \"all\""))
-        }
-        AidedFault::ReceiverTwice { name } => {
-            (format!("\"receives\" names {name:?} twice"), show("take one out"))
-        }
-        AidedFault::OneRow { field, found, protocol } => (
+        AgreementFault::OneRow { field, found, protocol } => (
             format!(
                 "{field:?} is {}, and the protocol {protocol:?} compares one value",
                 grouped(*found)
@@ -108,7 +93,6 @@ pub(super) fn words(fault: &AidedFault) -> (String, String) {
 mod tests {
     use crate::messages::agreement::error;
     use vesica_engine::agreement::Agreement;
-    use vesica_engine::aided::AidedAgreement;
     use vesica_link::PublicIdentity;
 
     fn identity(byte: u8) -> PublicIdentity {
@@ -121,7 +105,7 @@ mod tests {
             format!("\n[party.{name}]\nidentity = \"{}\"\nmax_rows = 1000\n", identity(i))
         };
         format!(
-            "version = 1\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
+            "version = 2\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
              security = \"semi-honest\"\n\n[helper]\nidentity = \"{}\"\n\n[[key]]\nname = \"email\"\n\
              profile = \"email\"\n{}",
             identity(99),
@@ -137,11 +121,11 @@ mod tests {
             assert!(text.contains(from), "{from:?}");
             text = text.replacen(from, to, 1);
         }
-        let message = error(&AidedAgreement::parse(&text).unwrap_err());
+        let message = error(&Agreement::parse(&text).unwrap_err());
         assert_eq!([&*message.error, &*message.hint], told);
     }
 
-    const HEAD: &str = "version = 1\n";
+    const HEAD: &str = "version = 2\n";
     const HELPER: &str = "[helper]\n";
     const SECURITY: (&str, &str) = ("semi-honest", "malicious");
 
@@ -149,7 +133,7 @@ mod tests {
     fn every_fault_says_what_is_wrong_and_what_to_do() {
         assert_told(
             2,
-            &[(HEAD, "version = 1\nhide_sizes = true\n")],
+            &[(HEAD, "version = 2\nhide_sizes = true\n")],
             [
                 "the agreement, line 2, column 14: \"hide_sizes\" does not go with a helper: it sees the size of \
                  every set",
@@ -159,7 +143,7 @@ mod tests {
         );
         assert_told(
             2,
-            &[(HEAD, "version = 1\nmin_matches = 3\n")],
+            &[(HEAD, "version = 2\nmin_matches = 3\n")],
             [
                 "the agreement, line 2, column 15: \"min_matches\" does not go with a helper, which finds common \
                  keys and nothing else",
@@ -212,7 +196,7 @@ mod tests {
 
     #[test]
     fn protocols_that_will_not_do_are_refused_with_one_that_will() {
-        let named = |id: &str| format!("version = 1\nprotocol = \"{id}\"\n");
+        let named = |id: &str| format!("version = 2\nprotocol = \"{id}\"\n");
         assert_told(
             3,
             &[(HEAD, &named("pet"))],
@@ -262,7 +246,7 @@ mod tests {
             &[(HEAD, &named("server-aided"))],
             [
                 "the agreement, line 2, column 12: \"protocol\" cannot be \"server-aided\"",
-                "did you mean \"server_aided\"? It can be \"server_aided\", \"server_aided_malicious\", \
+                "did you mean \"server_aided\"? It can be \"auto\", \"server_aided\", \"server_aided_malicious\", \
                  \"server_aided_fair\", \"server_aided_size_hiding\" and \"pet\"",
             ],
         );
@@ -300,7 +284,7 @@ mod tests {
         );
         assert_told(
             2,
-            &[(HEAD, "version = 1\nself_check = 16\n"), SECURITY],
+            &[(HEAD, "version = 2\nself_check = 16\n"), SECURITY],
             [
                 "the agreement, line 2, column 14: \"self_check\" is given where dummies test the answer",
                 "take it out; copies and dummies under [helper] say how much is tested",
@@ -332,20 +316,8 @@ mod tests {
             &[("party.a", "party.all")],
             [
                 "the agreement, line 14, column 8: \"all\" cannot be the name of a party",
-                "a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"both\", nor \"all\" where \
-                 there is a helper",
+                "a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"all\"",
             ],
         );
-    }
-
-    #[test]
-    fn an_agreement_with_a_helper_is_not_taken_for_another() {
-        let message = error(&Agreement::parse(&agreement(2)).unwrap_err());
-        assert_eq!(
-            message.error,
-            "the agreement, line 7, column 1: this is an agreement with a helper, and one between two parties \
-             alone is wanted"
-        );
-        assert_eq!(message.hint, "check the name; or take the [helper] out, and what goes with it");
     }
 }

@@ -1,27 +1,22 @@
 //! What a run with a helper tells while it goes on.
 
-use crate::args::TalkArgs;
-use crate::messages::input::warnings;
-use crate::messages::{and, counted, helper, link};
-use crate::progress::{Progress, Screen, WaitLog, duration};
-use std::path::Path;
+use super::{Progress, Screen, WaitLog};
+use crate::messages::{and, helper, link};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vesica_engine::aided::AidedAgreement;
-use vesica_engine::explain::grouped;
-use vesica_engine::{Event, Observer, Phase};
+use vesica_engine::agreement::{Agreement, HelperTerms};
+use vesica_engine::{Event, Phase};
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
 
 /// Bytes of another agreement's hash that are shown, as `vesica agree show` shows them first.
 const SHORT_HASH_BYTES: usize = 8;
 
-/// Tells a person what a run with a helper does.
-pub(crate) struct AidedTeller {
-    screen: Screen,
+/// Tells what happens on the way to a helper, and there.
+pub(super) struct HelperTeller {
     helper: String,
     parties: Vec<String>,
-    own: usize,
+    own: Option<usize>,
     state: Mutex<State>,
     helper_waits: WaitLog,
     party_waits: WaitLog,
@@ -36,12 +31,11 @@ struct State {
     received_bytes: u64,
 }
 
-impl AidedTeller {
-    /// A teller as `talk` asks for, of the run of the party `own` under `agreement`.
-    pub(crate) fn new(talk: &TalkArgs, agreement: &AidedAgreement, own: usize) -> Self {
+impl HelperTeller {
+    /// For a run of the party `own` under `agreement`, which has this `helper`.
+    pub(super) fn new(helper: &HelperTerms, agreement: &Agreement, own: Option<usize>) -> Self {
         Self {
-            screen: Screen::new(talk),
-            helper: agreement.helper.name.clone(),
+            helper: helper.name.clone(),
             parties: agreement.parties.iter().map(|party| party.name.clone()).collect(),
             own,
             state: Mutex::default(),
@@ -50,19 +44,21 @@ impl AidedTeller {
         }
     }
 
-    /// Takes the bars off the terminal.
-    pub(crate) fn finish(&self) {
-        self.screen.finish();
-    }
-
-    /// Says where intermediate data is.
-    fn folder(&self, folder: &Path, has_begun: bool, restart: bool) {
-        let folder = folder.display();
-        self.screen.say(&match (has_begun, restart) {
-            (true, false) => format!("going on with the run in {folder}"),
-            (true, true) => format!("forgetting the run in {folder}"),
-            _ => format!("intermediate data, and what an interrupted run needs, goes to {folder}"),
-        });
+    /// Says what an event means that only runs with a helper have, or that means something else in them.
+    pub(super) fn event(&self, event: &Event<'_>, screen: &Screen) {
+        self.log(event);
+        match event {
+            Event::Helper(event) => self.remote(event, screen),
+            Event::Agreed => screen.say("all parties hold the same agreement"),
+            Event::Step { label, done, total } => {
+                let (done, total) = (*done, *total);
+                // Rows become labels; labels are sent in segments.
+                let unit = if *label == "labels" { "rows" } else { "segments" };
+                screen.step(&Progress { name: label, done, total, count: done, unit });
+            }
+            Event::Phase(Phase::Writing) => screen.finish_steps(|_| true),
+            _ => {}
+        }
     }
 
     /// For how long other parties have been waited for, and their names.
@@ -81,33 +77,33 @@ impl AidedTeller {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remote(&self, event: &RemoteEvent) {
+    fn remote(&self, event: &RemoteEvent, screen: &Screen) {
         let helper = &self.helper;
         match event {
-            RemoteEvent::Link(event) => self.link(event),
+            RemoteEvent::Link(event) => self.link(event, screen),
             RemoteEvent::Joined { present } => {
                 let is_first = !std::mem::replace(&mut self.state().is_connected, true);
                 let others: Vec<u8> = present
                     .iter()
                     .copied()
-                    .filter(|party| usize::from(*party) != self.own)
+                    .filter(|party| Some(usize::from(*party)) != self.own)
                     .collect();
                 if is_first && !others.is_empty() {
                     let names = self.names(&others);
-                    self.screen.say(&format!("{} came before", and(&names)));
+                    screen.say(&format!("{} came before", and(&names)));
                 }
             }
             RemoteEvent::Waiting { parties } => {
-                self.back();
-                self.waiting(parties);
+                self.back(screen);
+                self.waiting(parties, screen);
             }
-            RemoteEvent::OtherAgreement { agreement } => self.screen.say(&format!(
+            RemoteEvent::OtherAgreement { agreement } => screen.say(&format!(
                 "another party waits at {helper} with another agreement ({}): compare `vesica \
                  agree show`",
                 short_hash(agreement)
             )),
-            RemoteEvent::Reconnecting { error, .. } => self.away(error),
-            RemoteEvent::Resumed => self.back(),
+            RemoteEvent::Reconnecting { error, .. } => self.away(error, screen),
+            RemoteEvent::Resumed => self.back(screen),
             RemoteEvent::Moved { received_bytes, .. } => {
                 let mut state = self.state();
                 // What is sent meanwhile is no news of the others.
@@ -115,7 +111,7 @@ impl AidedTeller {
                     state.received_bytes = *received_bytes;
                     if state.waits.take().is_some() {
                         drop(state);
-                        self.screen.end_waiting();
+                        screen.end_waiting();
                     }
                 }
             }
@@ -123,22 +119,22 @@ impl AidedTeller {
         }
     }
 
-    fn away(&self, error: &vesica_core::Error) {
+    fn away(&self, error: &vesica_core::Error, screen: &Screen) {
         if !std::mem::replace(&mut self.state().is_away, true) {
-            self.screen.end_waiting();
+            screen.end_waiting();
             let why = helper::away(error);
-            self.screen.say(&format!("{} is away ({why}); trying again", self.helper));
+            screen.say(&format!("{} is away ({why}); trying again", self.helper));
         }
     }
 
-    fn back(&self) {
+    fn back(&self, screen: &Screen) {
         if std::mem::take(&mut self.state().is_away) {
-            self.screen.end_waiting();
-            self.screen.say(&format!("{} is back; resumed", self.helper));
+            screen.end_waiting();
+            screen.say(&format!("{} is back; resumed", self.helper));
         }
     }
 
-    fn waiting(&self, parties: &[u8]) {
+    fn waiting(&self, parties: &[u8], screen: &Screen) {
         let is_news = {
             let mut state = self.state();
             match &mut state.waits {
@@ -160,26 +156,21 @@ impl AidedTeller {
             [] => format!("{} compares the lists", self.helper),
             parties => format!("waiting for {}", and(&self.names(parties))),
         };
-        self.screen.waiting(line, is_news);
+        screen.waiting(line, is_news);
     }
 
-    fn link(&self, event: &LinkEvent) {
+    fn link(&self, event: &LinkEvent, screen: &Screen) {
         match event {
             LinkEvent::Waiting { remaining, last } => {
-                let why = last
-                    .as_ref()
-                    .map_or(String::new(), |last| format!(" ({})", link::reason(last)));
-                let left = duration(*remaining);
-                self.screen
-                    .waiting(format!("waiting for {}, {left} left{why}", self.helper), false);
+                screen.waiting_for(&self.helper, *remaining, last);
             }
             LinkEvent::Connected { address, peer } => {
-                self.screen.end_waiting();
+                screen.end_waiting();
                 // One of several connections, or once more the one that was lost.
                 if !self.state().is_connected {
                     let fingerprint = peer.fingerprint();
                     let line = format!("connected to {} ({fingerprint}) at {address}", self.helper);
-                    self.screen.say(&line);
+                    screen.say(&line);
                 }
             }
             _ => {}
@@ -187,66 +178,11 @@ impl AidedTeller {
     }
 }
 
-impl Observer for AidedTeller {
-    fn event(&self, event: &Event<'_>) {
-        self.log(event);
-        match event {
-            Event::Reading { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
-                name: "reading",
-                done: *bytes_done,
-                total: *bytes_total,
-                count: *rows,
-                unit: "rows",
-            }),
-            Event::State { folder, has_begun, restart } => {
-                self.folder(folder, *has_begun, *restart);
-            }
-            Event::KeysRead(counts) => {
-                self.screen.say(&format!(
-                    "read {}: {} with a key, {} empty, {} refused",
-                    counted(counts.rows, "row"),
-                    grouped(counts.rows - counts.empty - counts.refused),
-                    grouped(counts.empty),
-                    grouped(counts.refused),
-                ));
-                warnings(counts).iter().for_each(|line| self.screen.warn(line));
-            }
-            Event::Helper(event) => self.remote(event),
-            Event::Agreed => self.screen.say("all parties hold the same agreement"),
-            Event::Step { label, done, total } => {
-                let (done, total) = (*done, *total);
-                // Rows become labels; labels are sent in segments.
-                let unit = if *label == "labels" { "rows" } else { "segments" };
-                self.screen.step(&Progress { name: label, done, total, count: done, unit });
-            }
-            Event::Checked => self.screen.say("the answer passed its self-check"),
-            Event::Writing { bytes_done, bytes_total, rows } => self.screen.step(&Progress {
-                name: "writing",
-                done: *bytes_done,
-                total: *bytes_total,
-                count: *rows,
-                unit: "rows",
-            }),
-            Event::Phase(Phase::Writing) => self.screen.finish_steps(|_| true),
-            _ => {}
-        }
-    }
-}
-
-impl AidedTeller {
-    /// The event for the log. Progress is left out: it would say the same many times.
+impl HelperTeller {
+    /// The event for the log.
     fn log(&self, event: &Event<'_>) {
         let helper = &*self.helper;
         match event {
-            Event::Phase(phase) => tracing::info!(%phase, "phase"),
-            Event::KeysRead(counts) => tracing::info!(
-                rows = counts.rows,
-                empty = counts.empty,
-                refused = counts.refused,
-                "keys read"
-            ),
-            Event::Agreed => tracing::info!("agreements equal"),
-            Event::Checked => tracing::info!("self-check passed"),
             Event::Helper(RemoteEvent::Link(LinkEvent::Waiting { remaining, last })) => {
                 let (remaining_s, why) = (remaining.as_secs(), last.as_ref().map(link::reason));
                 if self.helper_waits.is_due(why.as_deref()) {
@@ -277,7 +213,7 @@ impl AidedTeller {
 }
 
 /// The beginning of an agreement's hash.
-pub(super) fn short_hash(hash: &[u8; 32]) -> String {
+pub(crate) fn short_hash(hash: &[u8; 32]) -> String {
     hex(&hash[..SHORT_HASH_BYTES])
 }
 

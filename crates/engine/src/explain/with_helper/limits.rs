@@ -6,12 +6,12 @@ use vesica_protocols::kmrs14::Variant;
 
 impl Words<'_> {
     pub(super) fn unprotected(&self) -> Vec<String> {
-        let (helper, terms) = (self.helper, self.terms());
-        let several = terms.receivers.len() > 1;
+        let (helper, agreement) = (self.helper, self.agreement);
+        let several = agreement.receivers.len() > 1;
         let mut points = vec![format!(
             "Anything, against {helper} and a party together: see above what is assumed."
         )];
-        points.push(match terms.variant {
+        points.push(match agreement.variant() {
             Variant::Pet => "That each party brings one value.".to_owned(),
             Variant::SizeHiding => {
                 format!("The sizes of the sets: {helper} and both parties learn them.")
@@ -26,8 +26,8 @@ impl Words<'_> {
             ),
         });
         points.extend(self.unfair());
-        if terms.variant.hides_size() {
-            let [first, second] = [0, 1].map(|party| &terms.parties[party].name);
+        if agreement.variant().hides_size() {
+            let [first, second] = [0, 1].map(|party| &agreement.parties[party].name);
             points.push(format!(
                 "What is common, against {helper}, if it runs changed software. It can replace some \
                  labels and see whether {second} goes on, which tells it whether they were of common \
@@ -35,7 +35,7 @@ impl Words<'_> {
                  was, and not where none was."
             ));
         }
-        points.push(match terms.variant {
+        points.push(match agreement.variant() {
             Variant::Pet => format!(
                 "Lying about one's input. Either party can bring any value: a run is one guess at the \
                  other's. One that runs changed software has up to {} guesses, and the other sees \
@@ -43,7 +43,7 @@ impl Words<'_> {
                 grouped(self.guesses(1))
             ),
             _ => {
-                let rows = terms.receivers.iter().map(|party| terms.parties[*party].max_rows);
+                let rows = agreement.receivers.iter().map(|party| agreement.parties[*party].max_rows);
                 let rows = rows.max().unwrap_or_default();
                 format!(
                     "Lying about one's input. {} can bring keys that are none of its customers, and \
@@ -51,7 +51,7 @@ impl Words<'_> {
                      Every party can leave keys out.",
                     if several { "Each party that receives the result".to_owned() } else { self.receivers() },
                     grouped(rows),
-                    match terms.variant {
+                    match agreement.variant() {
                         // Its list is made again by the helper.
                         Variant::Fair => String::new(),
                         Variant::SemiHonest => format!(
@@ -98,11 +98,11 @@ impl Words<'_> {
 
     /// Who can get the result alone.
     fn unfair(&self) -> Vec<String> {
-        let (helper, terms) = (self.helper, self.terms());
-        let names: Vec<&str> = terms.parties.iter().map(|party| &*party.name).collect();
+        let (helper, agreement) = (self.helper, self.agreement);
+        let names: Vec<&str> = agreement.parties.iter().map(|party| &*party.name).collect();
         let one_alone =
             format!("{helper} can give the result to one party and keep it from another");
-        let point = match terms.variant {
+        let point = match agreement.variant() {
             Variant::Fair => {
                 format!("Fairness, if {helper} runs changed software: {one_alone}.")
             }
@@ -119,7 +119,7 @@ impl Words<'_> {
                 first = names[0],
                 second = names[1],
             ),
-            _ if terms.receivers.len() < 2 => return Vec::new(),
+            _ if agreement.receivers.len() < 2 => return Vec::new(),
             Variant::Malicious => format!(
                 "Fairness. {one_alone}. A party that runs changed software can spoil the result of the \
                  other, who sees that it is wrong, and have its own."
@@ -132,7 +132,7 @@ impl Words<'_> {
     pub(super) fn afterwards(&self) -> Vec<String> {
         let helper = self.helper;
         let keeps = self.each_receiver(("keeps its result file", "keep their result file"));
-        let until = match self.terms().expires {
+        let until = match self.agreement.expires {
             Some(day) => format!("It can be run until the end of {day} (UTC), not later."),
             None => "It does not expire.".to_owned(),
         };

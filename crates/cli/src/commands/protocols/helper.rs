@@ -3,10 +3,10 @@
 use super::Parameter;
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_engine::aided::{AidedAgreement, chance};
+use vesica_engine::agreement::{AidedAgreement, chance};
 use vesica_engine::explain::grouped;
-use vesica_protocols::Security;
-use vesica_protocols::kmrs14::{AidedProtocol, Check, Variant, aided};
+use vesica_protocols::kmrs14::{AidedProtocol, Check, Variant};
+use vesica_protocols::{Security, TrustModel};
 
 /// Sizes of sets for which copies and dummies are shown: 10^3 to 10^8.
 const SHOWN_EXPONENTS: std::ops::RangeInclusive<u32> = 3..=8;
@@ -26,7 +26,8 @@ pub(super) struct AidedRow {
     helper_learns: &'static str,
     party_learns: &'static str,
     bytes_formula: &'static str,
-    with_helper: bool,
+    trust_model: &'static str,
+    chosen_for: Vec<String>,
     checks: Vec<CheckRow>,
     parameters: Vec<Parameter>,
 }
@@ -61,7 +62,8 @@ impl From<&AidedProtocol> for AidedRow {
             helper_learns: row.helper_learns,
             party_learns: row.party_learns,
             bytes_formula: row.bytes_formula,
-            with_helper: true,
+            trust_model: TrustModel::Helper.name(),
+            chosen_for: is_chosen(row).then(|| "intersection".to_owned()).into_iter().collect(),
             checks: checks(row),
             parameters: parameters.collect(),
         }
@@ -90,27 +92,16 @@ fn parties(row: &AidedProtocol) -> String {
     }
 }
 
-pub(super) fn list(out: &mut impl Write) -> io::Result<()> {
-    let width = aided().map(|row| row.id.len()).max().unwrap_or_default();
-    writeln!(out, "\nwith a helper")?;
-    writeln!(out, "{:width$}  {:11}  {:7}  name", "protocol", "security", "parties")?;
-    for row in aided() {
-        writeln!(
-            out,
-            "{:width$}  {:11}  {:7}  {}",
-            row.id,
-            row.helper_security.name(),
-            parties(row),
-            row.name
-        )?;
-    }
-    writeln!(out, "\n`vesica protocols ID` shows one in full")
+/// Whether an agreement with a helper that does not name a protocol can get `row`.
+pub(super) fn is_chosen(row: &AidedProtocol) -> bool {
+    matches!(row.variant, Variant::SemiHonest | Variant::Malicious)
 }
 
 pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{} ({})", row.name, row.id)?;
     let facts = [
         ("source", row.source),
+        ("trust model", TrustModel::Helper.name()),
         ("helper", &format!("{}, and colluding with no party", row.helper_security)),
         ("among parties", row.party_security),
         ("assumption", row.assumption),
@@ -153,13 +144,13 @@ pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> 
 }
 
 /// What `agreement` says of the protocol, on one line.
-pub(crate) fn in_words(agreement: &AidedAgreement) -> String {
+pub(super) fn in_words(agreement: AidedAgreement<'_>) -> String {
     let row = agreement.protocol();
     let security = match row.helper_security {
         Security::Malicious if !agreement.finds_cheats() => "covert".to_owned(),
         security => security.to_string(),
     };
-    let check = agreement.helper.check;
+    let check = agreement.helper().check;
     let copies =
         if check.copies == 1 { "1 copy".to_owned() } else { format!("{} copies", check.copies) };
     let dummies = grouped(check.dummies.into());

@@ -2,17 +2,16 @@
 
 mod limits;
 
-use super::{AidedAgreement, AidedTerms, chance};
-use crate::agreement::PartyTerms;
-use crate::explain::{Explanation, bytes, grouped, of_keys};
+use super::{Points, bytes, grouped, of_keys};
+use crate::agreement::{AidedAgreement, PartyTerms, chance};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{Check, Variant};
 
-/// Says in plain words what `agreement` means.
-pub fn explain(agreement: &AidedAgreement) -> Explanation {
-    let words = Words { agreement, helper: &agreement.helper.name };
-    let points = [
+/// What `agreement` means, part by part.
+pub(super) fn points(agreement: AidedAgreement<'_>) -> Points {
+    let words = Words { agreement, helper: &agreement.helper().name };
+    [
         words.computed(),
         words.learned(),
         words.assumed(),
@@ -20,8 +19,7 @@ pub fn explain(agreement: &AidedAgreement) -> Explanation {
         words.cost(),
         words.unprotected(),
         words.afterwards(),
-    ];
-    Explanation::new(&agreement.title, agreement.hash().to_string(), points)
+    ]
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -35,21 +33,17 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
 
 /// The agreement and the name of its helper.
 struct Words<'a> {
-    agreement: &'a AidedAgreement,
+    agreement: AidedAgreement<'a>,
     helper: &'a str,
 }
 
 impl Words<'_> {
-    fn terms(&self) -> &AidedTerms {
-        self.agreement
-    }
-
     fn parties(&self) -> &[PartyTerms] {
-        &self.terms().parties
+        &self.agreement.parties
     }
 
     fn check(&self) -> Check {
-        self.terms().helper.check
+        self.agreement.helper().check
     }
 
     /// The parties of which `is` says whether they belong to the list.
@@ -59,12 +53,12 @@ impl Words<'_> {
     }
 
     fn receivers(&self) -> String {
-        self.names(|position| self.terms().receives(position))
+        self.names(|position| self.agreement.receives(position))
     }
 
     /// `each ` where there are several receivers.
     fn each_receiver(&self, verb: (&str, &str)) -> String {
-        match self.terms().receivers.len() {
+        match self.agreement.receivers.len() {
             1 => format!("{} {}", self.receivers(), verb.0),
             _ => format!("{} each {}", self.receivers(), verb.1),
         }
@@ -81,7 +75,7 @@ impl Words<'_> {
     fn computed(&self) -> Vec<String> {
         let (helper, all) = (self.helper, self.all());
         let names = self.names(|_| true);
-        let mut points = vec![match self.terms().variant {
+        let mut points = vec![match self.agreement.variant() {
             Variant::Pet => format!(
                 "Whether the values of {names} are equal. Each brings a file of one row, and gets \
                  that row back if they are."
@@ -91,16 +85,16 @@ impl Words<'_> {
                  columns.",
                 if self.parties().len() == 2 { "both" } else { "all" },
                 self.each_receiver(("gets", "get")),
-                if self.terms().receivers.len() == 1 { "its own file" } else { "their own files" },
+                if self.agreement.receivers.len() == 1 { "its own file" } else { "their own files" },
             ),
         }];
-        points.extend(of_keys(&self.terms().keys));
+        points.extend(of_keys(&self.agreement.keys));
         points.push(
             "Rows without a key, or whose key the profile refuses, take no part; each party's \
              report counts its own."
                 .to_owned(),
         );
-        let helps = match self.terms().variant.hides_size() {
+        let helps = match self.agreement.variant().hides_size() {
             true => format!("{helper} helps to find what {all} have in common"),
             false => format!("{helper} finds what {all} have in common"),
         };
@@ -113,14 +107,14 @@ impl Words<'_> {
     }
 
     fn learned(&self) -> Vec<String> {
-        let (helper, row) = (self.helper, self.terms().protocol());
+        let (helper, row) = (self.helper, self.agreement.protocol());
         let mut points = vec![format!(
             "{} {}.",
             self.each_receiver(("learns", "learn")),
             row.party_learns.replace("which of its items", "which of its own keys")
         )];
-        let others = self.names(|position| !self.terms().receives(position));
-        match self.parties().len() - self.terms().receivers.len() {
+        let others = self.names(|position| !self.agreement.receives(position));
+        match self.parties().len() - self.agreement.receivers.len() {
             0 => {}
             1 => points.push(format!("{others} learns the size of each other set.")),
             _ => points.push(format!("{others} each learn the size of each other set.")),
@@ -137,7 +131,7 @@ impl Words<'_> {
              this agreement, not its text. It learns no key.",
             row.helper_learns.replace("items", "keys"),
         ));
-        if self.terms().variant != Variant::Pet {
+        if self.agreement.variant() != Variant::Pet {
             points.push(format!(
                 "A size is the number of different keys, not of rows. How many rows with a key each \
                  party has, {helper} and {} learn up to a factor of two.",
@@ -156,7 +150,7 @@ impl Words<'_> {
     }
 
     fn assumed(&self) -> Vec<String> {
-        let (helper, row) = (self.helper, self.terms().protocol());
+        let (helper, row) = (self.helper, self.agreement.protocol());
         let mut points = vec![
             format!("{helper} works together with NO party. Everything else rests on this."),
             format!(
@@ -179,9 +173,9 @@ impl Words<'_> {
         ));
         points.push(format!(
             "The agreement asks for at least {} security against {helper}; the protocol is {}.",
-            self.terms().security,
+            self.agreement.security,
             match row.helper_security {
-                Security::Malicious if !self.terms().finds_cheats() =>
+                Security::Malicious if !self.agreement.finds_cheats() =>
                     "covert, with so few copies and dummies".to_owned(),
                 security => security.to_string(),
             }
@@ -199,12 +193,12 @@ impl Words<'_> {
     /// What is assumed of the helper besides.
     fn of_helper(&self) -> String {
         let helper = self.helper;
-        let learns = match self.terms().variant.hides_size() {
+        let learns = match self.agreement.variant().hides_size() {
             true => "it learns no more than said above, but for the questions told below",
             false => "it learns no more than said above",
         };
-        match self.terms().protocol().helper_security {
-            Security::Malicious if self.terms().finds_cheats() => format!(
+        match self.agreement.protocol().helper_security {
+            Security::Malicious if self.agreement.finds_cheats() => format!(
                 "Malicious security against {helper}: if it runs changed software {learns}, and a \
                  wrong answer goes unnoticed with probability at most 2^-{STATISTICAL_SECURITY_BITS}."
             ),
@@ -224,7 +218,7 @@ impl Words<'_> {
 
     /// The chance that a wrong answer is noticed, floored, in per cent.
     fn deterrence(&self) -> String {
-        let noticed = -(-self.terms().cheating_bits() * std::f64::consts::LN_2).exp_m1();
+        let noticed = -(-self.agreement.cheating_bits() * std::f64::consts::LN_2).exp_m1();
         // Below 2^-40 it is called malicious, so that this is less than the whole.
         let millionths = (noticed * 1e8).floor() as u64;
         let (whole, part) = (millionths / 1_000_000, format!("{:06}", millionths % 1_000_000));
@@ -234,7 +228,7 @@ impl Words<'_> {
     }
 
     fn protocol(&self) -> Vec<String> {
-        let (helper, row) = (self.helper, self.terms().protocol());
+        let (helper, row) = (self.helper, self.agreement.protocol());
         let mut points = vec![format!("{} ({}).", row.name, row.id)];
         points.push(format!("Published: {}.", row.source));
         // How copies and dummies are chosen, where they are not given.
@@ -274,13 +268,13 @@ impl Words<'_> {
         if copies == 1 {
             return format!("Self-check: {added}; an answer that fails this is refused.");
         }
-        let odds = match self.terms().variant {
+        let odds = match self.agreement.variant() {
             Variant::SemiHonest => {
                 "How much of cheating this finds is not proven for this protocol.".to_owned()
             }
             _ => format!(
                 "A wrong answer goes unnoticed with probability at most {}.",
-                chance(self.terms().cheating_bits())
+                chance(self.agreement.cheating_bits())
             ),
         };
         format!(
@@ -291,7 +285,7 @@ impl Words<'_> {
 
     /// Whether copies and dummies are those that are chosen where none are given.
     fn is_cheapest(&self) -> bool {
-        self.check() == Check::cheapest(self.terms().most_rows())
+        self.check() == Check::cheapest(self.agreement.most_rows())
     }
 
     fn cost(&self) -> Vec<String> {
@@ -316,7 +310,7 @@ impl Words<'_> {
             })
             .collect();
         points.push(format!("At these largest sizes: {}.", traffic.join("; ")));
-        points.push(format!("Bytes in general: {}.", self.terms().protocol().bytes_formula));
+        points.push(format!("Bytes in general: {}.", self.agreement.protocol().bytes_formula));
         points
     }
 }

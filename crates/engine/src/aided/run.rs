@@ -1,149 +1,102 @@
 //! One party's run with a helper: read, meet, match, write.
 
-use super::AidedAgreement;
-use super::items::RowItems;
 use super::meeting::{self, Envelopes, MeetingError};
-use super::report::{AidedReport, Parts};
 use super::state::{State, StateError};
+use crate::agreement::{AidedAgreement, PartyTerms};
 use crate::clock::PhaseClock;
 use crate::error::{ConfigFault, InputFault};
-use crate::job::{ITEM_LABEL, named_here};
-use crate::report::InputReport;
+use crate::event::writing;
+use crate::job::{check_place, key_columns, key_items, key_limits, own_position};
+use crate::report::{InputReport, OfHelper, Parts};
 use crate::resources::Stopwatch;
+use crate::rows::{self, RowItems};
 use crate::run::Steps;
-use crate::{Error, Event, Observer, Phase};
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use crate::{Error, Event, Job, Observer, Phase, Report};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use vesica_core::Refusal;
-use vesica_core::hash::{ItemHash, Transcript, derive};
+use vesica_core::hash::{Transcript, derive};
+use vesica_core::{Item, Refusal};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
 use vesica_link::letters::LetterError;
-use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_link::{CancelToken, Endpoint};
 use vesica_net::{Meter, Pool};
 use vesica_protocols::kmrs14::{self, Board, Boards, Matched, Means, Outcome};
 use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, StreamError, Streamed, check_output,
-    stream_items, write_rows,
+    KeyColumn, KeyItems, KeyLimits, OutputOptions, Streamed, check_output, stream_items, write_rows,
 };
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of an aided run v1";
 const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";
 
-/// Memory for intermediate data where nothing is said, in bytes.
-pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
-
-/// Everything one party brings to a run with a helper.
-pub struct AidedJob {
-    /// What was agreed.
-    pub agreement: AidedAgreement,
-    /// This party's secret identity; it also says which party this is.
-    pub identity: Identity,
-    /// This party's rows.
-    pub source: Source,
-    /// For a key of the agreement the column of the file that holds it, where the names differ.
-    pub columns: BTreeMap<String, String>,
-    /// Where the result goes when this party receives it.
-    pub output: Option<OutputOptions>,
-    /// Where the helper is: `host:port`.
-    pub helper: String,
-    /// How long to wait for it whenever it cannot be reached, and how long it may be silent. The endpoint is not
-    /// looked at.
-    pub link: LinkOptions,
-    /// CPU threads to use, and connections to the helper.
-    pub threads: NonZeroUsize,
-    /// About how much memory intermediate data may take before it goes to files.
-    pub memory_bytes: u64,
-    /// The folder for intermediate data, and for what the party needs to come back to a run that was interrupted. It
-    /// is made when it is not there, and removed when the run is over.
-    pub state: PathBuf,
-    /// Forgets a run that was interrupted, ends it for the other parties, and begins a new one.
-    pub restart: bool,
-    /// Whether a refused value is an error rather than a skipped and counted row.
-    pub strict: bool,
-}
-
-/// The key columns of `agreement` as they are named in a party's file.
-///
-/// # Errors
-/// [`ConfigFault::UnknownKey`] when `columns` names no key of the agreement.
-pub fn aided_key_columns(
-    agreement: &AidedAgreement,
-    columns: &BTreeMap<String, String>,
-) -> Result<Vec<KeyColumn>, Error> {
-    let known = || agreement.keys.iter().map(|key| key.name.clone());
-    if let Some(given) = columns.keys().find(|name| !known().any(|known| known == **name)) {
-        return Err(
-            ConfigFault::UnknownKey { given: given.clone(), known: known().collect() }.into()
-        );
-    }
-    let column = |key: &crate::agreement::Key| KeyColumn {
-        name: key.name.clone(),
-        column: named_here(&key.name, columns),
-        profile: key.profile,
-    };
-    Ok(agreement.keys.iter().map(column).collect())
-}
-
-/// How encoded keys become items under `agreement`: digests bound to it.
-pub fn aided_key_items(agreement: &AidedAgreement) -> KeyItems {
-    KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
-}
-
-/// Runs `job` to its end: on success the result file is in place, and the helper knows that this party has all it
-/// needs. When it fails half-way, the same job goes on where it was; so do the other parties.
-///
-/// `say` tells what came of it, and only then is the folder of the run removed: of a process that was killed before it
-/// had said so, the next one is told that the run was finished.
-///
-/// # Errors
-/// Any [`Error`]; no result file, or part of one, is left behind.
-pub fn run_aided<R>(
-    job: AidedJob,
+/// Runs `job`, whose agreement has a helper: see [`crate::job::run_and`].
+pub(crate) fn run<R>(
+    job: Job,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-    say: impl FnOnce(&AidedReport) -> R,
+    say: impl FnOnce(&Report) -> R,
 ) -> Result<R, Error> {
     let started_at = jiff::Timestamp::now();
     let stopwatch = Stopwatch::start();
     observer.event(&Event::Phase(Phase::Preparing));
-    let party = seat(&job)?;
-    let owner = derive(OWNER_LABEL, &[&job.agreement.spec().id(), &[party]]);
-    let state = State::open(&job.state, owner).map_err(|error| state_error(&job, error))?;
-    if state.is_damaged() && !job.restart {
-        return Err(storage(&job, std::io::ErrorKind::InvalidData.into()));
+    let agreement = job.agreement.with_helper().ok_or(Error::Bug("the agreement has no helper"))?;
+    let position = own_position(&agreement, &job.identity)?;
+    let terms = &agreement.parties[position];
+    check_place(&job, &terms.name)?;
+    let party = position as u8;
+    let folder = job.state.folder_of(&agreement, &terms.name);
+    let kept = |error| storage(&folder, error);
+    let owner = derive(OWNER_LABEL, &[&agreement.spec().id(), &[party]]);
+    let state = State::open(&folder, owner).map_err(|error| state_error(&folder, error))?;
+    if state.is_damaged() && !job.state.restart {
+        return Err(kept(std::io::ErrorKind::InvalidData.into()));
     }
-    if state.was_finished() && !job.restart {
+    if state.was_finished() && !job.state.restart {
         return Err(Error::AlreadyFinished);
     }
     if let Some(output) = &job.output {
-        let own = state.has_written().map_err(|error| storage(&job, error))?;
+        let own = state.has_written().map_err(kept)?;
         let output = OutputOptions { force: output.force || own, ..output.clone() };
         check_output(&job.source, &output)?;
     }
     observer.event(&Event::State {
         folder: state.folder(),
         has_begun: state.has_begun(),
-        restart: job.restart,
+        restart: job.state.restart,
     });
-    let key = aided_key_columns(&job.agreement, &job.columns)?;
+    let key = key_columns(&agreement, Some(&terms.name), &job.columns)?;
     let mut clock = PhaseClock::default();
 
     let scratch = FolderScratch::new(state.folder().to_path_buf());
     let start = Instant::now();
     // A quarter: the rest is for sorting, while these are still there.
-    let mut items = RowItems::new(job.memory_bytes / 4, &scratch);
-    let (streamed, digest) = read(&job, &key, &mut items, &*observer, cancel)?;
+    let mut items = RowItems::new(job.state.memory_bytes / 4, &scratch);
+    let hash = key_items(&agreement, &key);
+    let mut digest = Transcript::new(ROWS_LABEL, &[]);
+    observer.event(&Event::Phase(Phase::Reading));
+    let mut sink = |batch: &[Item]| {
+        batch.iter().for_each(|item| digest.update(item.as_bytes()));
+        items.push(batch)
+    };
+    // A list is refused later when repeated keys leave too few different ones.
+    let wanted = (&key_limits(terms, job.strict), terms.min_rows);
+    let read = (&*key, &hash);
+    let go_on = || go_on(cancel);
+    let streamed = rows::read(&job.source, read, wanted, &mut sink, kept, &*observer, go_on)?;
+    observer.event(&Event::KeysRead(&streamed.counts));
+    let digest = digest.finish();
     clock.add(Phase::Reading, start.elapsed());
 
     let meter = Meter::new();
     let pool = Pool::new(job.threads).map_err(|_| ConfigFault::NoThreads)?;
     let run = Run {
         job: &job,
+        agreement,
         party,
+        terms,
+        folder: &folder,
+        read,
         state: &state,
         observer: &observer,
         cancel,
@@ -152,15 +105,15 @@ pub fn run_aided<R>(
     };
     let connected = run.connect();
     let (remote, board) = match connected {
-        Ok((remote, board)) if job.restart => {
+        Ok((remote, board)) if job.state.restart => {
             drop(board);
             run.restart(&remote)?;
             drop(remote);
             run.connect()?
         }
         // The helper has ended or forgotten the old run already.
-        Err(error) if job.restart && is_over(&error) => {
-            state.give_up().map_err(|error| storage(&job, error))?;
+        Err(error) if job.state.restart && is_over(&error) => {
+            state.give_up().map_err(kept)?;
             run.connect()?
         }
         Ok(connected) => connected,
@@ -176,7 +129,7 @@ pub fn run_aided<R>(
                 if run.is_final(&error) {
                     let forgotten = state.forget();
                     let _ = remote.end();
-                    forgotten.map_err(|error| storage(&job, error))?;
+                    forgotten.map_err(kept)?;
                 }
                 return Err(run.ended(error));
             }
@@ -186,26 +139,30 @@ pub fn run_aided<R>(
     // A result that failed its checks is none, and the run is over for this party all the same.
     if let Some(why) = done.outcome.refused {
         let error = run.error(why.into(), Phase::Checking);
-        state.remove().map_err(|error| storage(&job, error))?;
+        state.remove().map_err(kept)?;
         return Err(error);
     }
-    let report = Parts {
-        job: &job,
-        party,
-        started_at,
-        counts: InputReport::new(job.source.format().to_string(), &streamed.counts),
+    let of_helper = OfHelper {
+        agreement,
         keyed: streamed.keyed,
         scales: &done.scales,
         outcome: &done.outcome,
+    };
+    let report = Parts {
+        agreement: &agreement,
+        party: position,
+        started_at,
+        input: InputReport::new(job.source.format().to_string(), &streamed.counts),
         rows_written: done.rows_written,
         wire_bytes,
         clock: &clock,
         meter: &meter,
+        threads: job.threads,
         used: stopwatch.read(),
     }
-    .report();
+    .with_helper(of_helper);
     let said = say(&report);
-    state.remove().map_err(|error| storage(&job, error))?;
+    state.remove().map_err(kept)?;
     Ok(said)
 }
 
@@ -216,66 +173,15 @@ struct Done {
     rows_written: Option<u64>,
 }
 
-fn seat(job: &AidedJob) -> Result<u8, Error> {
-    let (agreement, public) = (&job.agreement, job.identity.public());
-    let party = agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
-    if let (true, Some(on)) = (agreement.is_expired(jiff::Timestamp::now()), agreement.expires) {
-        return Err(ConfigFault::Expired { on }.into());
-    }
-    let name = || agreement.parties[party].name.clone();
-    match (agreement.receives(party), &job.output) {
-        (true, None) => Err(ConfigFault::OutputMissing { party: name() }.into()),
-        (false, Some(_)) => Err(ConfigFault::OutputNotLearned { party: name() }.into()),
-        _ => Ok(party as u8),
-    }
-}
-
-/// Reads the file's items, and their digest.
-fn read(
-    job: &AidedJob,
-    key: &[KeyColumn],
-    items: &mut RowItems<'_>,
-    observer: &dyn Observer,
-    cancel: &CancelToken,
-) -> Result<(Streamed, [u8; 32]), Error> {
-    observer.event(&Event::Phase(Phase::Reading));
-    let terms = &job.agreement.parties[usize::from(seat(job)?)];
-    let limits = KeyLimits {
-        max_rows: Some(terms.max_rows),
-        strict: job.strict,
-        may_be_empty: terms.min_rows == 0,
-    };
-    let mut digest = Transcript::new(ROWS_LABEL, &[]);
-    let mut progress = |progress: vesica_records::Progress| {
-        observer.event(&Event::Reading {
-            bytes_done: progress.bytes_done,
-            bytes_total: progress.bytes_total,
-            rows: progress.rows,
-        });
-        go_on(cancel)
-    };
-    let mut sink = |batch: &[vesica_core::Item]| {
-        batch.iter().for_each(|item| digest.update(item.as_bytes()));
-        items.push(batch)
-    };
-    let hash = aided_key_items(&job.agreement);
-    let streamed = stream_items(&job.source, key, &hash, &limits, &mut sink, &mut progress)
-        .map_err(|error| match error {
-            StreamError::Input(error) => error.into(),
-            StreamError::Sink(error) => storage(job, error),
-        })?;
-    // Repeated keys are not known yet; a list is refused when they leave too few different ones.
-    if streamed.keyed < terms.min_rows {
-        return Err(InputFault::TooFewKeys { distinct: streamed.keyed, min: terms.min_rows }.into());
-    }
-    observer.event(&Event::KeysRead(&streamed.counts));
-    Ok((streamed, digest.finish()))
-}
-
 /// What the steps of one run share.
 struct Run<'a> {
-    job: &'a AidedJob,
+    job: &'a Job,
+    agreement: AidedAgreement<'a>,
     party: u8,
+    terms: &'a PartyTerms,
+    folder: &'a Path,
+    /// How rows become items.
+    read: (&'a [KeyColumn], &'a KeyItems),
     state: &'a State,
     observer: &'a Arc<dyn Observer>,
     cancel: &'a CancelToken,
@@ -286,18 +192,21 @@ struct Run<'a> {
 impl Run<'_> {
     /// A way to the helper, and a first connection to it.
     fn connect(&self) -> Result<(Remote, Box<dyn Board>), Error> {
-        let (job, agreement) = (self.job, &self.job.agreement);
-        let kept = |error| storage(job, error);
+        let (job, agreement) = (self.job, self.agreement);
+        let helper = agreement.helper();
+        let Endpoint::Connect(address) = &job.link.endpoint else {
+            return Err(Error::Bug("a party waits for its helper"));
+        };
         self.observer.event(&Event::Phase(Phase::Connecting));
         let observer = Arc::clone(self.observer);
         let remote = Remote::new(RemoteOptions {
             identity: job.identity.clone(),
-            helper: agreement.helper.identity,
-            address: job.helper.clone(),
+            helper: helper.identity,
+            address: address.clone(),
             link: job.link.clone(),
             spec: agreement.spec(),
             lanes: job.threads.get(),
-            instance: self.state.instance().map_err(kept)?,
+            instance: self.state.instance().map_err(|error| self.storage(error))?,
             pool: self.pool.clone(),
             meter: self.meter.clone(),
             cancel: self.cancel.clone(),
@@ -305,7 +214,7 @@ impl Run<'_> {
         });
         let board = remote.open().map_err(|error| match (error, remote.link_error()) {
             (vesica_core::Error::Transport(_), Some(link)) => {
-                Error::from_link(link, &agreement.helper.name)
+                Error::from_link(link, &helper.name)
             }
             (error, _) => self.error(error, Phase::Connecting),
         })?;
@@ -315,7 +224,7 @@ impl Run<'_> {
     /// Stores the number of the run at the helper, before this party sends anything that belongs to the run.
     fn keep_instance(&self, remote: &Remote) -> Result<(), Error> {
         let instance = remote.instance().ok_or(Error::Bug("a connected run has no instance"))?;
-        self.state.keep_instance(&instance).map_err(|error| storage(self.job, error))
+        self.state.keep_instance(&instance).map_err(|error| self.storage(error))
     }
 
     fn take_part(
@@ -327,10 +236,10 @@ impl Run<'_> {
         scratch: &FolderScratch,
         clock: &mut PhaseClock,
     ) -> Result<Done, Error> {
-        let (job, spec) = (self.job, self.job.agreement.spec());
-        let kept = |error| storage(job, error);
+        let (job, spec) = (self.job, self.agreement.spec());
+        let kept = |error| self.storage(error);
         if !self.state.keep_rows(digest).map_err(kept)? {
-            return Err(InputFault::OtherRows { state: job.state.clone() }.into());
+            return Err(InputFault::OtherRows { state: self.folder.to_owned() }.into());
         }
 
         self.observer.event(&Event::Phase(Phase::Meeting));
@@ -357,7 +266,7 @@ impl Run<'_> {
         let steps = Steps { observer: Arc::clone(self.observer) };
         let means = Means {
             scratch,
-            memory_bytes: job.memory_bytes / 2,
+            memory_bytes: job.state.memory_bytes / 2,
             pool: self.pool,
             progress: &steps,
         };
@@ -387,7 +296,7 @@ impl Run<'_> {
             _ => None,
         };
         let written = start.elapsed();
-        self.state.keep_finished().map_err(|error| storage(job, error))?;
+        self.state.keep_finished().map_err(|error| self.storage(error))?;
         remote.done().map_err(|error| self.error(error, Phase::Checking))?;
         // Its last words are among the bytes of its last phase.
         let done = self.meter.bytes_under("");
@@ -402,29 +311,24 @@ impl Run<'_> {
         let job = self.job;
         let mut progress = |_| go_on(self.cancel);
         let limits = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
-        let key = aided_key_columns(&job.agreement, &job.columns)?;
-        let hash = aided_key_items(&job.agreement);
+        let (key, hash) = self.read;
         // What the file is by now does not matter any more.
-        let mut drop = |_: &[vesica_core::Item]| Ok::<_, std::io::Error>(());
-        let _ = stream_items(&job.source, &key, &hash, &limits, &mut drop, &mut progress);
+        let mut drop = |_: &[Item]| Ok::<_, std::io::Error>(());
+        let _ = stream_items(&job.source, key, hash, &limits, &mut drop, &mut progress);
         // First, so that the same labels and dummies are never seen again.
-        self.state.forget().map_err(|error| storage(job, error))?;
+        self.state.forget().map_err(|error| self.storage(error))?;
         let _ = remote.done();
         Ok(())
     }
 
     fn write(&self, output: &OutputOptions, rows: u64, matched: &Matched) -> Result<u64, Error> {
         self.observer.event(&Event::Phase(Phase::Writing));
-        let kept = |error| storage(self.job, error);
+        let kept = |error| self.storage(error);
         let force = output.force || self.state.has_written().map_err(kept)?;
         let output = OutputOptions { force, ..output.clone() };
         self.state.keep_written().map_err(kept)?;
-        let mut progress = |progress: vesica_records::Progress| {
-            self.observer.event(&Event::Writing {
-                bytes_done: progress.bytes_done,
-                bytes_total: progress.bytes_total,
-                rows: progress.rows,
-            });
+        let mut progress = |progress| {
+            self.observer.event(&writing(progress));
             go_on(self.cancel)
         };
         Ok(write_rows(&self.job.source, rows, &matched.rows, &output, &mut progress)?.rows)
@@ -438,7 +342,7 @@ impl Run<'_> {
     /// # Errors
     /// As [`Run::error`]. The folder then still holds the run: the same command continues it, with or without a restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
-        let kept = |error| storage(self.job, error);
+        let kept = |error| self.storage(error);
         match remote.end().map_err(|error| self.error(error, Phase::Connecting)) {
             Ok(()) => {}
             // Somebody else was faster.
@@ -470,7 +374,7 @@ impl Run<'_> {
         }
         let has_finished = self.state.has_finished().unwrap_or_default();
         if let Err(error) = self.state.forget() {
-            return storage(self.job, error);
+            return self.storage(error);
         }
         match error {
             // Its last words had arrived, and those of all others.
@@ -485,17 +389,20 @@ impl Run<'_> {
         if let vesica_core::Error::Refused(Refusal::TooFew { party }) = error
             && party == self.party
         {
-            let min = self.job.agreement.parties[usize::from(party)].min_rows;
-            return InputFault::TooFewDifferent { min }.into();
+            return InputFault::TooFewDifferent { min: self.terms.min_rows }.into();
         }
-        let names = self.job.agreement.parties.iter().map(|party| &*party.name).collect::<Vec<_>>();
-        Error::from_helper(error, phase, &self.job.agreement.helper.name, &names, &self.job.state)
+        let names = self.agreement.parties.iter().map(|party| &*party.name).collect::<Vec<_>>();
+        Error::from_helper(error, phase, &self.agreement.helper().name, &names, self.folder)
+    }
+
+    fn storage(&self, error: std::io::Error) -> Error {
+        storage(self.folder, error)
     }
 
     fn meeting_error(&self, error: MeetingError) -> Error {
         match error {
             MeetingError::Run(error) => self.error(error, Phase::Meeting),
-            MeetingError::Storage(error) => storage(self.job, error),
+            MeetingError::Storage(error) => self.storage(error),
             MeetingError::Letter(kind) => {
                 let party = match kind {
                     LetterError::Malformed { party }
@@ -504,7 +411,7 @@ impl Run<'_> {
                     | LetterError::NotTheCommitment { party } => Some(party),
                     _ => None,
                 };
-                let named = party.and_then(|party| self.job.agreement.parties.get(party));
+                let named = party.and_then(|party| self.agreement.parties.get(party));
                 Error::Letter { party: named.map(|party| party.name.clone()), kind }
             }
         }
@@ -539,15 +446,16 @@ fn go_on(cancel: &CancelToken) -> ControlFlow<()> {
     if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-fn storage(job: &AidedJob, error: std::io::Error) -> Error {
-    ConfigFault::Scratch { folder: job.state.clone(), kind: error.kind() }.into()
+fn storage(folder: &Path, error: std::io::Error) -> Error {
+    ConfigFault::Scratch { folder: folder.to_owned(), kind: error.kind() }.into()
 }
 
-fn state_error(job: &AidedJob, error: StateError) -> Error {
+fn state_error(folder: &Path, error: StateError) -> Error {
+    let in_folder = || folder.to_owned();
     match error {
-        StateError::InUse => ConfigFault::StateInUse { folder: job.state.clone() }.into(),
-        StateError::NotOurs => ConfigFault::StateNotOurs { folder: job.state.clone() }.into(),
-        StateError::OfAnother => ConfigFault::StateOfAnother { folder: job.state.clone() }.into(),
-        StateError::Io(error) => storage(job, error),
+        StateError::InUse => ConfigFault::StateInUse { folder: in_folder() }.into(),
+        StateError::NotOurs => ConfigFault::StateNotOurs { folder: in_folder() }.into(),
+        StateError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
+        StateError::Io(error) => storage(folder, error),
     }
 }

@@ -1,6 +1,6 @@
 //! How long other parties are waited for.
 
-use super::teller::AidedTeller;
+use crate::progress::Teller;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(super) struct Patience {
 
 impl Patience {
     /// Watches over a run that `teller` hears of, and throws `cancel` when others are waited for longer than `limit`.
-    pub(super) fn start(teller: &Arc<AidedTeller>, limit: Duration, cancel: &CancelToken) -> Self {
+    pub(super) fn start(teller: &Arc<Teller>, limit: Duration, cancel: &CancelToken) -> Self {
         let (is_over, absent) = (CancelToken::new(), Arc::<Mutex<Option<Vec<String>>>>::default());
         let watch = {
             let (teller, cancel) = (Arc::clone(teller), cancel.clone());

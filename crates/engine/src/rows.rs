@@ -1,0 +1,246 @@
+//! The items of a party's rows, and the bit of each row that says whether it is in the result.
+
+use crate::error::InputFault;
+use crate::event::reading;
+use crate::{Error, Observer};
+use std::borrow::Cow;
+use std::io;
+use std::ops::{ControlFlow, Range};
+use vesica_core::Item;
+use vesica_heap::may_fail;
+use vesica_labels::{Scratch, ScratchFile};
+use vesica_protocols::kmrs14::Items;
+use vesica_records::{
+    KeyColumn, KeyItems, KeyLimits, NO_ITEM, Source, StreamError, Streamed, stream_items,
+};
+
+/// Items read at once.
+const READ_ITEMS: usize = 1 << 14;
+
+/// The items of a file's rows, 16 bytes each, in the order of the rows. A row without a usable key has the item
+/// [`NO_ITEM`].
+pub(crate) struct RowItems<'a> {
+    kept: Box<dyn ScratchFile>,
+    /// Where more than so many bytes go; `None` when they stay in memory.
+    spill: Option<(u64, &'a dyn Scratch)>,
+}
+
+impl<'a> RowItems<'a> {
+    /// None yet; more than `memory_bytes` of them go to `scratch`.
+    pub(crate) fn new(memory_bytes: u64, scratch: &'a dyn Scratch) -> Self {
+        Self { kept: Box::new(Vec::new()), spill: Some((memory_bytes, scratch)) }
+    }
+
+    /// Adds the items of the next rows.
+    pub(crate) fn push(&mut self, items: &[Item]) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(items.len() * Item::LEN);
+        items.iter().for_each(|item| bytes.extend_from_slice(item.as_bytes()));
+        let is_full = |(most, _): &(u64, _)| self.kept.len() + bytes.len() as u64 > *most;
+        if let Some((_, scratch)) = self.spill.take_if(|spill| is_full(spill)) {
+            let mut file = scratch.create()?;
+            let mut piece = vec![0; READ_ITEMS * Item::LEN];
+            let mut done = 0;
+            while done < self.kept.len() {
+                let now = (self.kept.len() - done).min(piece.len() as u64) as usize;
+                self.kept.read_exact_at(done, &mut piece[..now])?;
+                file.append(&piece[..now])?;
+                done += now as u64;
+            }
+            self.kept = file;
+        }
+        self.kept.append(&bytes)
+    }
+}
+
+impl Items for RowItems<'_> {
+    fn rows(&self) -> u64 {
+        self.kept.len() / Item::LEN as u64
+    }
+
+    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
+        let mut bytes = vec![0; READ_ITEMS * Item::LEN];
+        let mut items = Vec::with_capacity(READ_ITEMS);
+        let (mut first, rows) = (0, self.rows());
+        while first < rows {
+            let now = (rows - first).min(READ_ITEMS as u64) as usize;
+            let bytes = &mut bytes[..now * Item::LEN];
+            self.kept.read_exact_at(first * Item::LEN as u64, bytes)?;
+            items.clear();
+            items.extend(bytes.as_chunks().0.iter().map(|bytes| Item::from_bytes(*bytes)));
+            take(first, &items)?;
+            first += now as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the item of every row of `source` into `sink`, within `limits`.
+///
+/// # Errors
+/// Those of the file, [`InputFault::TooFewKeys`] when fewer than `min_rows` rows have a key, and `failed` of an error of
+/// `sink`.
+pub(crate) fn read<E>(
+    source: &Source,
+    (key, hash): (&[KeyColumn], &KeyItems),
+    (limits, min_rows): (&KeyLimits, u64),
+    sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
+    failed: impl FnOnce(E) -> Error,
+    observer: &dyn Observer,
+    go_on: impl Fn() -> ControlFlow<()>,
+) -> Result<Streamed, Error> {
+    let mut progress = |progress| {
+        observer.event(&reading(progress));
+        go_on()
+    };
+    let streamed = stream_items(source, key, hash, limits, sink, &mut progress).map_err(
+        |error| match error {
+            StreamError::Input(error) => error.into(),
+            StreamError::Sink(error) => failed(error),
+        },
+    )?;
+    // Repeated keys are not known yet.
+    match streamed.keyed < min_rows {
+        true => Err(InputFault::TooFewKeys { distinct: streamed.keyed, min: min_rows }.into()),
+        false => Ok(streamed),
+    }
+}
+
+/// The distinct items among those of `rows`, ascending; `None` when the memory cannot be had.
+pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
+    let mut items = Vec::new();
+    may_fail(|| items.try_reserve_exact(rows.len())).ok()?;
+    items.extend(rows.iter().filter(|item| **item != NO_ITEM));
+    vesica_records::sort_distinct(&mut items);
+    Some(items)
+}
+
+/// A bit for each of `rows`, set where its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.
+pub(crate) fn bits(rows: &[Item], matched: &[Item]) -> Vec<u64> {
+    let matched = Matched::new(matched);
+    let word = |items: &[Item]| {
+        let mut found = [false; WINDOW];
+        matched.contains_each(items, &mut found);
+        found.iter().rev().fold(0, |word, found| word << 1 | u64::from(*found))
+    };
+    rows.chunks(WINDOW).map(word).collect()
+}
+
+/// A sorted set of items with an index by their first bits: digests are uniform, so a lookup
+/// touches one entry of the index and a few neighbouring items.
+struct Matched<'a> {
+    items: Cow<'a, [Item]>,
+    /// `starts[p]..starts[p + 1]` are the items whose first bits are `p`.
+    starts: Vec<u32>,
+    shift: u32,
+}
+
+/// Bits of the largest index: 2^24 entries of four bytes.
+const INDEX_MAX_BITS: u32 = 24;
+
+/// Items that are looked up together, so that their cache misses overlap: those of one word of bits.
+const WINDOW: usize = 64;
+
+impl<'a> Matched<'a> {
+    fn new(items: &'a [Item]) -> Self {
+        let items = match items.is_sorted() {
+            true => Cow::Borrowed(items),
+            false => {
+                let mut own = items.to_vec();
+                own.sort_unstable();
+                Cow::Owned(own)
+            }
+        };
+        let bits = (items.len() / 4 + 1).ilog2().min(INDEX_MAX_BITS);
+        let shift = 32 - bits;
+        let mut starts = vec![0; (1 << bits) + 1];
+        for item in items.iter() {
+            starts[prefix(item, shift) + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        Self { items, starts, shift }
+    }
+
+    /// The items with the same first bits.
+    #[inline]
+    fn range(&self, item: &Item) -> Range<usize> {
+        let at = prefix(item, self.shift);
+        self.starts[at] as usize..self.starts[at + 1] as usize
+    }
+
+    /// Sets `found` for each of at most [`WINDOW`] items.
+    fn contains_each(&self, items: &[Item], found: &mut [bool; WINDOW]) {
+        let mut ranges = [const { 0..0 }; WINDOW];
+        for (range, item) in ranges.iter_mut().zip(items) {
+            *range = self.range(item);
+        }
+        // Nothing waits for these reads, so that the processor makes them all at once.
+        let mut touched = 0;
+        for range in &ranges[..items.len()] {
+            touched ^= self.items.get(range.start).map_or(0, |item| item.as_bytes()[0]);
+        }
+        std::hint::black_box(touched);
+        for ((range, item), found) in ranges.into_iter().zip(items).zip(found) {
+            *found = self.items[range].binary_search(item).is_ok();
+        }
+    }
+}
+
+/// The first bits of an item, as many as `shift` leaves of 32.
+#[inline]
+fn prefix(item: &Item, shift: u32) -> usize {
+    let [a, b, c, d, ..] = *item.as_bytes();
+    (u64::from(u32::from_be_bytes([a, b, c, d])) >> shift) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_core::hash::ItemHash;
+    use vesica_helper::FolderScratch;
+
+    #[test]
+    fn a_bit_is_set_for_each_row_whose_item_matched_and_for_no_other() {
+        let hash = ItemHash::new("bits test", &[]);
+        for count in [0_u32, 1, 3, 7, 64, 100, 5000] {
+            let all: Vec<Item> = (0..2 * count + 1).map(|i| hash.item(&i.to_le_bytes())).collect();
+            let mut rows = all.clone();
+            rows.extend(all.iter().rev());
+            rows.push(NO_ITEM);
+            let expected: Vec<Item> = all[..count as usize].to_vec();
+            let bits = bits(&rows, &expected);
+            assert_eq!(bits.len(), rows.len().div_ceil(64));
+            for (row, item) in rows.iter().enumerate() {
+                let bit = bits[row / 64] >> (row % 64) & 1 == 1;
+                assert_eq!(bit, expected.contains(item), "{row} of {count}");
+            }
+            let mut sorted = all;
+            sorted.sort_unstable();
+            assert_eq!(distinct(&rows), Some(sorted));
+        }
+    }
+
+    #[test]
+    fn items_come_back_in_order_from_memory_and_from_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let scratch = FolderScratch::new(folder.path().to_path_buf());
+        let all: Vec<Item> = (0..100_000_u128).map(Item::from_integer).collect();
+        for memory_bytes in [0, 1 << 10, 1 << 30] {
+            let mut kept = RowItems::new(memory_bytes, &scratch);
+            all.chunks(777).for_each(|items| kept.push(items).unwrap());
+            assert_eq!(kept.rows(), 100_000);
+            let mut back = Vec::new();
+            kept.each(&mut |first, items| {
+                assert_eq!(first, back.len() as u64);
+                back.extend_from_slice(items);
+                Ok(())
+            })
+            .unwrap();
+            assert!(back == all);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files have no name");
+    }
+}
