@@ -96,7 +96,7 @@ fn a_value_of_another_type_is_refused() {
             "7",
             "line 2, column 9: \"title\" is a whole number, not a text in quotes",
         ),
-        ("1\n", "\"1\"\n", "line 1, column 11: \"version\" is a text, not a whole number"),
+        ("version = 2", "version = \"2\"", "line 1, column 11: \"version\" is a text, not a whole number"),
         (
             "5_000_000",
             "5.5",
@@ -179,10 +179,10 @@ fn unknown_words_are_refused_with_the_known_ones() {
 
 #[test]
 fn a_later_format_is_called_one_whatever_its_fields() {
-    let later = format!("{}\nbrand_new = true\n", "version = 2");
+    let later = format!("{}\nbrand_new = true\n", "version = 3");
     assert_refused(
         &later,
-        "agreement, line 1, column 11: format version 2 where this software knows 1",
+        "agreement, line 1, column 11: format version 3 where this software knows 2",
     );
 }
 
