@@ -1,9 +1,11 @@
 //! The pages of the protocols, SECURITY.md and the wire say of every protocol what the catalogue does.
 
 use crate::docs::{page, root};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use vesica_protocols::{Security, catalogue, kmrs14};
+use std::process::Command;
+use vesica_protocols::{Row, Security, TrustModel, catalogue, kmrs14};
 
 /// The pages of the protocols, one for each paper or family, with their names.
 fn protocol_pages() -> Vec<(String, String)> {
@@ -17,44 +19,21 @@ fn protocol_pages() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What the documents say of one row of the catalogue.
-struct RowText<'a> {
-    /// The page of its family.
-    page: &'a str,
-    /// The part of the page before its first row, which holds for all of them.
-    head: &'a str,
-    /// The section of the row, without its heading.
-    section: &'a str,
-}
-
-impl RowText<'_> {
-    fn says(&self, words: &str) -> bool {
-        self.section.contains(words) || self.head.contains(words)
-    }
-}
-
-/// The only section of `pages` on the row `id`, to which the head of its page must link.
+/// Checks that one section of `pages` is on the row `id`, and that the head of its page links to it.
 #[track_caller]
-fn row_text<'a>(pages: &'a [(String, String)], id: &str) -> RowText<'a> {
+fn check_section(pages: &[(String, String)], id: &str) {
     let heading = format!("\n## `{id}`\n");
-    let mut found = Vec::new();
-    for (_, page) in pages {
-        let head = page.split("\n## `").next().unwrap();
-        for (at, _) in page.match_indices(&heading) {
-            let section = page[at + heading.len()..].split("\n## ").next().unwrap();
-            found.push(RowText { page, head, section });
-        }
-    }
-    assert_eq!(found.len(), 1, "{id} has {} sections", found.len());
-    let text = found.remove(0);
-    assert!(text.head.contains(&format!("[`{id}`](#{id})")), "the head of its page lacks {id}");
-    text
+    let with_it: Vec<&String> =
+        pages.iter().map(|(_, page)| page).filter(|page| page.contains(&heading)).collect();
+    let [page] = with_it[..] else { panic!("{} pages have a section {id}", with_it.len()) };
+    assert_eq!(page.matches(&heading).count(), 1, "{id} has several sections");
+    let head = page.split("\n## `").next().unwrap();
+    assert!(head.contains(&format!("[`{id}`](#{id})")), "the head of its page lacks {id}");
 }
 
 #[test]
 fn every_page_of_protocols_has_rows() {
-    let rows = catalogue().iter().map(|row| row.id).chain(kmrs14::aided().map(|row| row.id));
-    let rows: BTreeSet<&str> = rows.collect();
+    let rows: BTreeSet<&str> = Row::all().map(Row::id).collect();
     for (name, text) in protocol_pages() {
         let sections = text.lines().filter_map(|line| line.strip_prefix("## `")?.split('`').next());
         let sections: Vec<&str> = sections.collect();
@@ -66,20 +45,87 @@ fn every_page_of_protocols_has_rows() {
     }
 }
 
-#[test]
-fn every_protocol_has_its_page() {
-    let (security, wire) = (page("SECURITY.md"), page("docs/wire.md"));
-    let pages = protocol_pages();
-    for row in catalogue() {
-        let text = row_text(&pages, row.id);
-        let bytes = row.bytes_formula.split("; ").next().unwrap();
-        for words in [bytes, row.security.name()] {
-            assert!(text.section.contains(words), "the section {} lacks: {words}", row.id);
+/// The catalogue as `vesica protocols --json` prints it.
+fn rows() -> Vec<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_vesica")).args(["protocols", "--json"]).output();
+    serde_json::from_slice(&output.unwrap().stdout).unwrap()
+}
+
+/// Every fact of a row that its section repeats, as a table.
+fn table(row: &Value) -> String {
+    let text = |field: &str| row[field].as_str().map(str::to_owned);
+    let list = |field: &str| {
+        let items = row[field].as_array()?.iter();
+        Some(items.map(|item| item.as_str().unwrap()).collect::<Vec<_>>().join(", "))
+    };
+    let flights = row["flights"].as_u64().map(|flights| format!("{flights} for 2^16 items each"));
+    let parties = row["parties"].as_array().map(|range| match &range[..] {
+        [least, most] if least == most => most.to_string(),
+        range => format!("{} to {}", range[0], range[1]),
+    });
+    let facts = [
+        ("trust model", text("trust_model")),
+        ("security", text("security")),
+        ("security among parties", text("party_security")),
+        ("assumption", text("assumption")),
+        ("parties", parties),
+        ("operations", list("operations")),
+        ("receiver learns", text("receiver_learns")),
+        ("sender learns", text("sender_learns")),
+        ("party learns", text("party_learns")),
+        ("helper learns", text("helper_learns")),
+        ("flights", flights),
+        ("payload bytes", text("bytes_formula")),
+        ("source", text("source")),
+    ];
+    let mut table = "| | |\n|---|---|\n".to_owned();
+    for (name, value) in facts {
+        if let Some(value) = value {
+            table += &format!("| {name} | {} |\n", value.replace('|', "\\|"));
         }
-        let learns = row.sender_learns;
-        assert!(text.says(learns), "the page of {} does not say: {learns}", row.id);
-        for (name, text) in [("SECURITY.md", &security), ("docs/wire.md", &wire)] {
-            assert!(text.contains(&format!("[`{}`]", row.id)), "{name} lacks {}", row.id);
+    }
+    table += "\n| parameter | value | source |\n|---|---|---|\n";
+    for parameter in row["parameters"].as_array().unwrap() {
+        let [name, value, source] =
+            ["name", "value", "source"].map(|field| parameter[field].as_str().unwrap());
+        table += &format!("| {name} | {value} | {source} |\n");
+    }
+    table
+}
+
+/// With `VESICA_BLESS` set, it writes the rows into the pages.
+#[test]
+fn every_section_ends_with_the_row_of_the_catalogue() {
+    for (name, mut page) in protocol_pages() {
+        for row in rows() {
+            let id = row["id"].as_str().unwrap();
+            let Some(start) = page.find(&format!("\n## `{id}`\n")) else { continue };
+            let end = page[start + 1..].find("\n## ").map_or(page.len(), |end| start + 1 + end);
+            let expected = format!("\n### The row of `{id}` in the catalogue\n\n{}", table(&row));
+            let section = &page[start..end];
+            let found = section.find("\n### The row of `").map_or("", |at| &section[at..]);
+            if std::env::var_os("VESICA_BLESS").is_some() {
+                let from = end - found.len();
+                page.replace_range(from..end, &expected);
+                fs::write(root().join("docs/protocols").join(&name), &page).unwrap();
+            } else {
+                assert_eq!(found, expected, "{name}, {id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_protocol_has_its_section_and_its_links() {
+    let pages = protocol_pages();
+    for row in Row::all() {
+        check_section(&pages, row.id());
+        let more = match row.trust_model() {
+            TrustModel::TwoParties => None,
+            TrustModel::Helper => Some("docs/server-aided.md"),
+        };
+        for name in ["SECURITY.md", "docs/wire.md"].into_iter().chain(more) {
+            assert!(page(name).contains(&format!("[`{}`]", row.id())), "{name} lacks {}", row.id());
         }
     }
 }
@@ -126,27 +172,24 @@ fn the_assumption_of_every_protocol_is_that_of_the_catalogue() {
 }
 
 #[test]
-fn every_protocol_with_a_helper_has_its_page() {
-    let others = ["SECURITY.md", "docs/wire.md", "docs/server-aided.md"];
-    let pages = protocol_pages();
-    for row in kmrs14::aided() {
-        let text = row_text(&pages, row.id);
-        let bytes = row.bytes_formula.split("; ").next().unwrap();
-        for words in [bytes, row.helper_security.name(), row.helper_learns, row.party_learns] {
-            assert!(text.section.contains(words), "the section {} lacks: {words}", row.id);
-        }
-        assert!(text.says(row.assumption), "the page of {} lacks its assumption", row.id);
-        let elsewhere =
-            ["(#parameters-of-server_aided)", "(#parameters-of-server_aided_malicious)"];
-        for parameter in row.parameters {
-            let cell = format!("| {} |", parameter.name);
-            let linked = elsewhere.iter().any(|link| text.section.contains(link));
-            let known = text.says(&cell) || (linked && text.page.contains(&cell));
-            assert!(known, "the page of {} lacks the parameter {}", row.id, parameter.name);
-        }
-        for name in others {
-            let link = format!("[`{}`]", row.id);
-            assert!(page(name).contains(&link), "{name} lacks {}", row.id);
-        }
-    }
+fn security_says_of_every_helper_what_the_catalogue_does() {
+    let security = page("SECURITY.md");
+    let head = "| protocol | against the helper | against parties, by a helper that follows the protocol | the helper learns |\n";
+    let (_, table) = security.split_once(head).unwrap();
+    let lines = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let said: Vec<Vec<String>> = lines
+        .map(|line| without_links(line.trim_matches(|c| c == '|' || c == ' ')))
+        .map(|line| line.split(" | ").map(str::to_owned).collect())
+        .collect();
+    let expected: Vec<Vec<String>> = kmrs14::aided()
+        .map(|row| {
+            let helper = match row.helper_security {
+                Security::Malicious => "malicious, or covert".to_owned(),
+                security => security.to_string(),
+            };
+            let (parties, learns) = (row.party_security, row.helper_learns);
+            vec![format!("`{}`", row.id), helper, parties.to_owned(), learns.to_owned()]
+        })
+        .collect();
+    assert_eq!(said, expected);
 }

@@ -164,7 +164,7 @@ mod tests {
             &[],
             [
                 "the agreement, line 14, column 2: there must be 2 to 16 parties, not 1",
-                "each organisation has its own [party.NAME]; the helper is none",
+                "each organisation has its own [party.NAME]; the helper is no party",
             ],
         );
         let (one, two) = (identity(0).to_string(), identity(1).to_string());
@@ -173,7 +173,7 @@ mod tests {
             &[(&two, &one)],
             [
                 "the agreement, line 19, column 12: a and b have the same identity",
-                "each party and the helper make a key of their own with `vesica keygen`",
+                "each party, and the helper, makes a key of its own with `vesica keygen`",
             ],
         );
         assert_told(
