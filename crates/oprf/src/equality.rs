@@ -19,23 +19,22 @@
 //!   F(i‖x_i), ℓ bits            ───────────────▶    e_i = 1 iff they agree
 //! ```
 //!
-//! Unequal values pass for equal with probability 2^-41 over the whole list: ℓ is a bit longer than 2^-40 takes, so
-//! that a protocol whose values meet by chance with 2^-41 more is wrong with 2^-40 in all. With VOLE in low
-//! communication the elements of the key-value store are short too, ℓ bits rounded up to a multiple of 16, and as
-//! much again comes from them at most.
+//! Unequal values count as equal with probability 2^-41 over the whole list: ℓ is one bit longer than 2^-40 requires, so
+//! that a protocol whose values collide with probability 2^-41 is wrong with probability 2^-40 in total. With VOLE in
+//! low communication the elements of the key-value store are short too, ℓ bits rounded up to a multiple of 16, and add
+//! at most the same probability again.
 //!
 //! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES
-//! under a key that the receiver draws as the values are fixed: at one place different values stay
-//! different, and at two places the inputs agree with probability 2^-128.
+//! under a key that the receiver draws once the values are fixed: different values at one place remain
+//! different, and the inputs at two places agree with probability 2^-128.
 
 mod kkrt;
 mod vole;
 
 use crate::packed::{self, VALUES_PER_MESSAGE};
-use crate::programmable::vole_bytes;
 use vesica_core::hash::derive;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
-use vesica_core::{Block, ParameterError, Result, SessionId};
+use vesica_core::{Block, ParameterError, Result, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
 
@@ -55,28 +54,28 @@ pub enum Form {
     Kkrt,
 }
 
-/// ℓ: bits of what is compared.
+/// ℓ, the length in bits of the outputs that are compared.
 fn output_bits(len: usize) -> u32 {
-    // One more: half of what may fail is left to what the values come from.
+    // One bit more leaves half of the failure probability to the protocol that provides the values.
     STATISTICAL_SECURITY_BITS + 1 + ceil_log2(len.max(1) as u64)
 }
 
-/// Exact payload bytes for lists of `len`: from the sender, who tells, to the receiver, who learns, and
-/// back. None for empty ones; above [`MAX_LEN`] those of that length.
+/// Exact payload bytes for lists of `len` values, from the sender to the receiver and back. Zero for empty lists; above
+/// [`MAX_LEN`] those of that length.
 pub fn bytes(form: Form, len: usize) -> Traffic {
     if len == 0 {
         return Traffic::default();
     }
     let len = len.min(MAX_LEN);
     let oprf = match form {
-        Form::Vole | Form::VoleFast => vole_bytes(&vole::plan(form, len)),
+        Form::Vole | Form::VoleFast => crate::vole::bytes::<SemiHonest>(&vole::plan(form, len)),
         Form::Kkrt => crate::kkrt::bytes(len, len as u64),
     };
     let told = packed::bytes_len(len, output_bits(len)) as u64;
     oprf + Traffic { sender_to_receiver: told, receiver_to_sender: 0 }
 }
 
-/// Changes of direction, at most: with VOLE two less for short lists, and none for empty ones.
+/// Most changes of direction: with VOLE short lists take two less, and empty lists take none.
 pub fn flights(form: Form) -> u64 {
     match form {
         Form::Vole | Form::VoleFast => 5,
@@ -86,8 +85,8 @@ pub fn flights(form: Form) -> u64 {
 
 /// The sender's part: lets the receiver learn where `x` equals its own list of the same length.
 ///
-/// `session` must be fresh, and of no other comparison in the same direction. It is used by itself nowhere
-/// inside.
+/// `session` must be fresh, and not that of another comparison in the same direction. A session derived from it is used
+/// inside, never `session` itself.
 ///
 /// # Errors
 /// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; those of the connection and of the OPRF.

@@ -25,27 +25,27 @@
 //!                                                   t_j = Decode(P, A_j) ⊕ F(A_j)
 //! ```
 //!
-//! So t_j = v(x, i) where the item of bin j is also the programmer's, and pseudorandom elsewhere; which is
-//! which, only a comparison of secret values can say. The programmer's values may depend on the bin j as well, and
-//! mostly do: Figure 6 has v(y, i) = s_j, one random value for each bin.
+//! So t_j = v(x, i) if the programmer has the item of bin j, and t_j is pseudorandom otherwise; only a comparison of
+//! secret values can tell the two cases apart. The programmer's values may depend on the bin j as well, and
+//! usually do: in Figure 6 v(y, i) = s_j, one random value for each bin.
 //!
-//! The function's index i is part of the key, so that two functions of y that name the same bin program
-//! two different keys, and P always holds 3·n_y. x‖i is x ⊕ c_i, with c_1, c_2, c_3 that the session gives: two
+//! The function's index i is part of the key, so that two functions of y that give the same bin program
+//! two different keys, and P always holds 3·n_y. x‖i is x ⊕ c_i, where c_1, c_2, c_3 are derived from the session: two
 //! of these agree with probability below 2^-60 for any sets that were fixed before.
 //!
-//! **With the VOLE OPRF** there is one key for all bins, so only occupied ones count, of which there are n_x.
+//! **With the VOLE OPRF** there is one key for all bins, so F is evaluated for the n_x occupied bins only.
 //! **With KKRT16** bin j is instance j, and an empty bin takes a random input.
 //!
-//! **The hint P.** Keys are hashed under s, which the programmer draws when all is fixed. With [`Hint::Store`]
-//! it is a random-band key-value store, whose slots are as short as values, as it is linear over GF(2). With
-//! [`Hint::Polynomial`] it is the papers' form, polynomials in mega-bins. All values in it are masked with F
-//! at different points, and what the keys leave free is random; so P is uniform for the receiver, but at
+//! **The hint P.** Keys are hashed under s, which the programmer draws once everything else is fixed. With
+//! [`Hint::Store`] P is a random-band key-value store, which is linear over GF(2), so that its slots are as short as
+//! the values. With [`Hint::Polynomial`] it has the papers' form, polynomials in mega-bins. All values in it are masked
+//! with F at different points, and free slots are random; so P is uniform for the receiver, except at
 //! its own A_j.
 //!
-//! **Streamed.** P is encoded, sent and decoded part by part while the next one is made.
+//! **Streamed.** Each part of P is sent and decoded while the next part is encoded.
 //!
-//! **Where we differ from the papers.** A key-value store in place of polynomials, half as long and several
-//! times faster; one OPRF key in place of one for each bin. No stash, as in GMRSS21.
+//! **Where we differ from the papers.** A key-value store instead of polynomials, half as long and several
+//! times faster; one OPRF key instead of one for each bin. No stash, as in GMRSS21.
 
 mod hint;
 mod inputs;
@@ -53,7 +53,6 @@ mod plan;
 mod program;
 mod receive;
 
-pub(crate) use plan::vole_bytes;
 pub use plan::{Hint, MAX_PROGRAMMER_LEN, MAX_RECEIVER_LEN, Oprf, Plan};
 pub use program::program;
 pub use receive::{Received, receive};

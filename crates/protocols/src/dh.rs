@@ -15,31 +15,36 @@
 //! | cost | two scalar multiplications an item and party |
 //!
 //! ```text
-//!   sender P_1: X, α ←$ Z_q                       receiver P_2: Y, β ←$ Z_q
+//!      sender P_1: X                                   receiver P_2: Y
 //!
-//!        H(x)^α for x ∈ X, shuffled   ────────▶   t = tag((H(x)^α)^β)
-//!        e = (H(y)^β)^α               ◀────────   H(y)^β for y ∈ Y, shuffled
-//!        tag(e), in the order received ───────▶   y is common iff tag(e) is among the t
-//!  [both] x is common iff its bit is 1 ◀────────  [both] one bit per x, in the order received
+//!   1  α ←$ Z_q                                        β ←$ Z_q
+//!   2  H(x)^α for x ∈ X, shuffled      ───────────▶    t_x = tag((H(x)^α)^β)
+//!   3                                  ◀───────────    H(y)^β for y ∈ Y, shuffled
+//!   4  t_y = tag((H(y)^β)^α), in that order ──────▶    y is common iff t_y is among the t_x
+//!   5  [both] x is common iff its bit is 1 ◀──────     [both] one bit per x, in the order received
 //! ```
 //!
-//! The two directions run side by side on streams of their own, each in blocks of
+//! Step 2 runs beside steps 3 and 4, on a stream of its own. Points are sent in messages of
 //! [`POINTS_PER_MESSAGE`], so that computation and transfer overlap.
 //!
 //! **Where we differ from the paper.** H is the RFC 9380 hash to Ristretto255 and binds the
 //! session, so that nothing can be prepared for it or carried over from another run. Points that
 //! do not decode, and the identity, are refused as [`Misbehaviour::InvalidPoint`]. Tags are
 //! keyed by the session as well. With [`Learns::Both`] the receiver returns one bit per item
-//! rather than its own tags: the same trust, fewer bytes.
+//! rather than its own tags: this takes the same trust and fewer bytes.
 //!
 //! A party that deviates can do two things beyond lying about its input: make the result wrong,
-//! and, as the receiver in [`Learns::Both`], choose what the sender is told. It learns nothing
-//! more about the other's set than its own set entitles it to under the one-more gap
-//! Diffie–Hellman assumption, but that is not a proof of malicious security and not claimed.
+//! and, as the receiver in [`Learns::Both`], choose the result that the sender gets. Under the one-more gap
+//! Diffie–Hellman assumption it learns nothing more about the other's set than its own set entitles it
+//! to. That is not a proof of malicious security, and none is claimed.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
+mod row;
+
+pub(crate) use row::ROW;
+pub use row::bytes;
+
 use crate::party::check_set_len;
 use crate::{Output, Party, answer};
 use rand::Rng;
@@ -64,63 +69,43 @@ pub const POINTS_PER_MESSAGE: usize = 4096;
 const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 
 /// Messages of points the receiver sends before it waits for the first tags: 8 MiB under way,
-/// more than the bandwidth–delay product of any link we know.
+/// more than the bandwidth–delay product of common links.
 const WINDOW_MESSAGES: usize = 64;
 
-pub(crate) const ROW: Protocol = Protocol {
-    id: "dh",
-    name: "Diffie–Hellman PSI",
-    source: "Meadows, IEEE S&P 1986; as in Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §3.3",
-    security: Security::SemiHonest,
-    assumption: "decisional Diffie–Hellman in Ristretto255; random oracle",
-    operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: |_| 2,
-    bytes_formula: "32·n_x + 32·n_y + ℓ·n_y, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
-    bytes,
-    seconds,
-    usable_set_len: None,
-    named_only: false,
-    item_bits: 128..=128,
-    reserves_zero: false,
-    bounds: BoundsKept::No,
-    wide_values: false,
-    bytes_depend_on_result: false,
-    compared: |params| Compared::tags(8 * params.tag_len_bytes() as u32),
-    parameters: &[
-        Parameter {
-            name: "group",
-            value: "Ristretto255 (order about 2^252, 126-bit security)",
-            source: "RFC 9496",
-        },
-        Parameter {
-            name: "hash to group",
-            value: "ristretto255_XMD:SHA-512_R255MAP_RO_",
-            source: "RFC 9380, Appendix B",
-        },
-        Parameter {
-            name: "tag length",
-            value: "λ + log n_x + log n_y bits, λ = 40, rounded up to bytes",
-            source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
-        },
-    ],
-    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
-};
-
-/// Exact payload bytes of a run.
-pub fn bytes(params: &PsiParams) -> Traffic {
-    let (n_x, n_y) = (params.sender_len() as u64, params.receiver_len() as u64);
-    Traffic {
-        sender_to_receiver: POINT_LEN as u64 * n_x + params.tag_len_bytes() as u64 * n_y,
-        receiver_to_sender: POINT_LEN as u64 * n_y + answer::bytes(params),
+impl Party for Sender {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Sender { params, x } = *self;
+        // 1. α ←$ Z_q
+        let alpha = random_scalar(ctx);
+        let x = Shuffled::new(x, ctx.rng());
+        ctx.join(
+            // 2. H(x)^α for x ∈ X, shuffled
+            ("points", |ctx: &mut Context| send_points(ctx, &params, &x, &alpha)),
+            // 3. H(y)^β  4. t_y = tag((H(y)^β)^α), in that order
+            ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
+        )?;
+        // 5. [both] x is common iff its bit is 1
+        answer::take(ctx, &params, &x)
     }
 }
 
-/// One scalar multiplication for each item of both sets, side by side at both parties.
-fn seconds(params: &PsiParams) -> f64 {
-    0.002 + 6.2e-6 * (params.sender_len() as f64 + params.receiver_len() as f64)
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { params, y } = *self;
+        // 1. β ←$ Z_q
+        let beta = random_scalar(ctx);
+        let y = Shuffled::new(y, ctx.rng());
+        let (t_x, t_y) = ctx.join(
+            // 2. t_x = tag((H(x)^α)^β)
+            ("points", |ctx: &mut Context| tag_peer_points(ctx, &params, &beta)),
+            // 3. H(y)^β for y ∈ Y, shuffled  4. t_y
+            ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, &y, &beta)),
+        )?;
+        // 5. [both] one bit per x, in the order received
+        let t_x = answer::give(ctx, &params, t_x, &t_y)?;
+        // 4. y is common iff t_y is among the t_x
+        Ok(Output::Positions(y.own_positions(|i| t_x.contains(t_y[i]))))
+    }
 }
 
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
@@ -137,21 +122,6 @@ impl Sender {
     pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
         check_set_len(params.sender_len(), x.len())?;
         Ok(Self { params, x })
-    }
-}
-
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x } = *self;
-        let alpha = random_scalar(ctx);
-        let x = Shuffled::new(x, ctx.rng());
-
-        ctx.join(
-            ("points", |ctx: &mut Context| send_points(ctx, &params, &x, &alpha)),
-            ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
-        )?;
-
-        answer::take(ctx, &params, &x)
     }
 }
 
@@ -172,22 +142,6 @@ impl Receiver {
     }
 }
 
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y } = *self;
-        let beta = random_scalar(ctx);
-        let y = Shuffled::new(y, ctx.rng());
-
-        let (tags_of_x, tags_of_y) = ctx.join(
-            ("points", |ctx: &mut Context| tag_peer_points(ctx, &params, &beta)),
-            ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, &y, &beta)),
-        )?;
-
-        let of_x = answer::give(ctx, &params, tags_of_x, &tags_of_y)?;
-        Ok(Output::Positions(y.own_positions(|i| of_x.contains(tags_of_y[i]))))
-    }
-}
-
 /// Sends H(v)^k for every v, in the order given.
 fn send_points(ctx: &mut Context, params: &PsiParams, v: &Shuffled, k: &Scalar) -> Result<()> {
     let hash = GroupHash::new(params.session());
@@ -199,7 +153,7 @@ fn send_points(ctx: &mut Context, params: &PsiParams, v: &Shuffled, k: &Scalar) 
     Ok(())
 }
 
-/// Receives H(y)^β and returns tag((H(y)^β)^α), in the order received.
+/// Receives H(y)^β and returns t_y = tag((H(y)^β)^α), in the order received.
 fn return_tags(ctx: &mut Context, params: &PsiParams, alpha: &Scalar) -> Result<()> {
     let hash = TagHash::new(TAG_LABEL, params);
     let n_y = params.receiver_len();
@@ -214,7 +168,7 @@ fn return_tags(ctx: &mut Context, params: &PsiParams, alpha: &Scalar) -> Result<
     Ok(())
 }
 
-/// Receives H(x)^α and keeps tag((H(x)^α)^β), in the order received.
+/// Receives H(x)^α and gives t_x = tag((H(x)^α)^β), in the order received.
 fn tag_peer_points(ctx: &mut Context, params: &PsiParams, beta: &Scalar) -> Result<Vec<Tag>> {
     let hash = TagHash::new(TAG_LABEL, params);
     let n_x = params.sender_len();
@@ -226,7 +180,7 @@ fn tag_peer_points(ctx: &mut Context, params: &PsiParams, beta: &Scalar) -> Resu
     Ok(tags)
 }
 
-/// Sends H(y)^β and receives tag((H(y)^β)^α), the tags a window of messages behind the points.
+/// Sends H(y)^β and receives t_y = tag((H(y)^β)^α), the tags a window of messages behind the points.
 fn exchange_points_for_tags(
     ctx: &mut Context,
     params: &PsiParams,
@@ -330,7 +284,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Recorded values: whoever changes them changes the wire format.
+    /// Recorded values: a change of them is a change of the wire format.
     #[test]
     fn points_and_tags_are_the_recorded_ones() {
         let session = SessionId::from_bytes([1; 32]);

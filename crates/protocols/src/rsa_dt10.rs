@@ -15,38 +15,41 @@
 //! | cost | sender n_x + n_y roots modulo n, receiver some 25 products modulo n an item |
 //!
 //! ```text
-//!   sender: X                                       receiver: Y
+//!      sender: X                                       receiver: Y
 //!
-//!   p, q prime, n = pq, d = 1/e mod φ(n)
-//!   n, e                        ───────────────▶    refused if n is even, short or has a small factor
-//!   K_x = H(x)^d for x ∈ X                          r_i ←$ Z_n
-//!                               ◀───────────────    y_i = H(y)·r_i^e for the i-th y ∈ Y
-//!   y'_i = y_i^d                ───────────────▶    K_y = y'_i / r_i
-//!   {H'(K_x)}, sorted           ───────────────▶    y is common iff H'(K_y) is among them
-//!   [both] x is common iff its bit is 1 ◀──────     [both] one bit for each tag received
+//!   1  p, q prime, n = pq, d = 1/e mod φ(n)
+//!   2  n, e                        ───────────────▶    refused if n is even, short or has a small factor
+//!   3  K_x = H(x)^d for x ∈ X                          r_i ←$ Z_n
+//!   4                              ◀───────────────    y_i = H(y)·r_i^e for the i-th y ∈ Y
+//!   5  y'_i = y_i^d                ───────────────▶    K_y = y'_i / r_i
+//!   6  {H'(K_x)}, sorted           ───────────────▶    y is common iff H'(K_y) is among them
+//!   7  [both] x is common iff its bit is 1 ◀──────     [both] one bit for each tag received
 //! ```
 //!
-//! Two rows of the catalogue: `rsa_dt10` with n of 2048 bits, `rsa_dt10_3072` with 3072. e = 65537.
+//! The catalogue has two rows: `rsa_dt10` with n of 2048 bits, and `rsa_dt10_3072` with 3072. e = 65537.
 //!
-//! The sender's own roots are taken while the receiver blinds; the y_i leave in messages of
-//! [`ELEMENTS_PER_MESSAGE`] and come back as they are signed.
+//! The sender computes its own roots while the receiver blinds. The y_i are sent in messages of
+//! [`ELEMENTS_PER_MESSAGE`]; each is answered as soon as it is signed.
 //!
 //! **Where we differ from the paper.** H is BLAKE3 to 128 bits more than n has, reduced, and binds
-//! session and n. The key is made for the run: the paper lets a server keep its key and its tags,
-//! but then the tags of two runs can be compared. The tags are the Elias–Fano code of their set in
-//! place of a random permutation. r_i comes from a seed and i, so that the receiver stores none;
-//! inverses are taken many at a time. The sender checks every root before it leaves.
+//! session and n. Each run has a fresh key: the paper lets a server keep its key and its tags,
+//! but then the tags of two runs can be compared. The tags are the Elias–Fano code of their set instead of a
+//! random permutation. r_i is derived from a seed and i, so that the receiver stores none of them;
+//! many inverses are computed together. The sender checks every root before it sends it.
 //!
-//! A sender that deviates can choose n so that e divides φ(n). Then y_i shows in which class modulo
-//! the e-th powers H(y) lies: guesses of y can be tested. Nothing in the paper's protocol prevents
-//! it.
+//! A sender that deviates can choose n so that e divides φ(n). Then y_i reveals in which class modulo
+//! the e-th powers H(y) lies, and the sender can test guesses of y. Nothing in the paper's protocol prevents
+//! this.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
 mod blinding;
+mod row;
 
-use self::blinding::{Blinding, Hashes, receive_residues, tag_shape};
-use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
+pub use row::bytes;
+pub(crate) use row::{ROW, ROW_3072};
+
+use self::blinding::{Blinding, Hashes, receive_residues};
 use crate::party::check_set_len;
 use crate::{Output, Party, answer, sorted_tags};
 use rand::SeedableRng;
@@ -64,111 +67,60 @@ pub const ELEMENTS_PER_MESSAGE: usize = 64;
 /// Roots one CPU thread takes at a time.
 const ROOTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
-/// Messages the receiver sends before it waits for the first that comes back: some seconds
-/// of the sender's work.
+/// Messages the receiver sends before it waits for the first answer: some seconds of the sender's work.
 const WINDOW_MESSAGES: usize = 64;
 
-pub(crate) const ROW: Protocol = Protocol {
-    id: "rsa_dt10",
-    name: "Blind-RSA PSI, 2048 bits",
-    source: "De Cristofaro, Tsudik, Financial Cryptography 2010 (ePrint 2009/491), from blind RSA signatures",
-    security: Security::SemiHonest,
-    assumption: "one-more RSA inversion for 2048 bits, of 112-bit security; random oracle",
-    operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: |_| 3,
-    bytes_formula: "260 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
-    bytes: |params| bytes(KeySize::Bits2048, params),
-    seconds: |params| seconds(KeySize::Bits2048, params),
-    usable_set_len: None,
-    named_only: true,
-    item_bits: 128..=128,
-    reserves_zero: false,
-    bounds: BoundsKept::No,
-    wide_values: false,
-    bytes_depend_on_result: false,
-    compared: |params| Compared::tags(blinding::tag_shape(params).tag_bits()),
-    parameters: &[
-        Parameter {
-            name: "modulus",
-            value: "2048 bits, fresh for every run (112-bit security)",
-            source: "NIST SP 800-57, Part 1",
-        },
-        EXPONENT,
-        FULL_DOMAIN_HASH,
-        TAGS,
-    ],
-    sender: |params, input| {
-        Ok(Box::new(Sender::new(KeySize::Bits2048, params, input.into_items())?))
-    },
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(KeySize::Bits2048, params, input.into_items())?))
-    },
-};
-
-pub(crate) const ROW_3072: Protocol = Protocol {
-    id: "rsa_dt10_3072",
-    name: "Blind-RSA PSI, 3072 bits",
-    assumption: "one-more RSA inversion for 3072 bits; random oracle",
-    bytes_formula: "388 + 768·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags and ℓ as in rsa_dt10",
-    bytes: |params| bytes(KeySize::Bits3072, params),
-    seconds: |params| seconds(KeySize::Bits3072, params),
-    parameters: &[
-        Parameter {
-            name: "modulus",
-            value: "3072 bits, fresh for every run (128-bit security)",
-            source: "NIST SP 800-57, Part 1",
-        },
-        EXPONENT,
-        FULL_DOMAIN_HASH,
-        TAGS,
-    ],
-    sender: |params, input| {
-        Ok(Box::new(Sender::new(KeySize::Bits3072, params, input.into_items())?))
-    },
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(KeySize::Bits3072, params, input.into_items())?))
-    },
-    ..ROW
-};
-
-const EXPONENT: Parameter = Parameter {
-    name: "public exponent",
-    value: "65537",
-    source: "RFC 8017; NIST FIPS 186-5, A.1.1",
-};
-
-const FULL_DOMAIN_HASH: Parameter = Parameter {
-    name: "full-domain hash",
-    value: "BLAKE3 to 128 bits more than the modulus has, reduced",
-    source: "Bellare, Rogaway, ACM CCS 1993; within 2^-128 of uniform",
-};
-
-const TAGS: Parameter = Parameter {
-    name: "tag length",
-    value: "λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits, λ = 40",
-    source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
-};
-
-/// Exact payload bytes of a run.
-pub fn bytes(size: KeySize, params: &PsiParams) -> Traffic {
-    if params.has_empty_set() {
-        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
-    }
-    let elements = (size.len_bytes() * params.receiver_len()) as u64;
-    Traffic {
-        sender_to_receiver: size.public_key_len() as u64 + elements + tag_shape(params).bytes(),
-        receiver_to_sender: elements + answer::bytes(params),
+impl Party for Sender {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Sender { size, params, x } = *self;
+        if params.has_empty_set() {
+            return answer::take_places(ctx, &params, &[]);
+        }
+        let key = ctx.child("key", |ctx| {
+            // 1. p, q prime, n = pq, d = 1/e mod φ(n)
+            let key = make_key(ctx, size)?;
+            // 2. n, e
+            ctx.peer()?.send(&key.public().encode())?;
+            ctx.peer()?.flush()?;
+            Ok::<_, Error>(key)
+        })?;
+        let hash = Hashes::new(&params, key.public());
+        // 3. K_x = H(x)^d for x ∈ X
+        let tags = ctx.child("own roots", |ctx| own_tags(ctx, &key, &hash, &x))?;
+        drop(x);
+        // 4. y_i  5. y'_i = y_i^d
+        ctx.child("roots", |ctx| return_roots(ctx, &key, params.receiver_len()))?;
+        // 6. {H'(K_x)}, sorted
+        let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
+        // 7. [both] x is common iff its bit is 1
+        answer::take_places(ctx, &params, &order)
     }
 }
 
-/// The key, and a root for each item of both sets: all of it at the sender.
-fn seconds(size: KeySize, params: &PsiParams) -> f64 {
-    let roots = params.sender_len() as f64 + params.receiver_len() as f64;
-    match size {
-        KeySize::Bits2048 => 0.05 + 1.3e-3 * roots,
-        KeySize::Bits3072 => 0.26 + 4.15e-3 * roots,
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { size, params, y } = *self;
+        if params.has_empty_set() {
+            return Ok(Output::Positions(Vec::new()));
+        }
+        // 2. n, e: refused if n is even, short or has a small factor
+        let key = ctx.child("key", |ctx| {
+            let bytes = ctx.peer()?.recv(size.public_key_len())?;
+            PublicKey::decode(&bytes, size).map_err(|_| Misbehaviour::InvalidPublicKey.into())
+                as Result<_>
+        })?;
+        let hash = Hashes::new(&params, &key);
+        let tags = ctx.child("roots", |ctx| {
+            // 3. r_i ←$ Z_n
+            let blinding = Blinding::new(ctx, &key);
+            // 4. y_i = H(y)·r_i^e for the i-th y ∈ Y  5. K_y = y'_i / r_i
+            exchange_for_roots(ctx, &blinding, &hash, &y)
+        })?;
+        // 6. y is common iff H'(K_y) is among the sender's
+        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
+        // 7. [both] one bit for each tag received
+        answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
     }
 }
 
@@ -190,27 +142,6 @@ impl Sender {
     }
 }
 
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { size, params, x } = *self;
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let key = ctx.child("key", |ctx| {
-            let key = make_key(ctx, size)?;
-            ctx.peer()?.send(&key.public().encode())?;
-            ctx.peer()?.flush()?;
-            Ok::<_, Error>(key)
-        })?;
-        let hash = Hashes::new(&params, key.public());
-        let tags = ctx.child("own roots", |ctx| own_tags(ctx, &key, &hash, &x))?;
-        drop(x);
-        ctx.child("roots", |ctx| return_roots(ctx, &key, params.receiver_len()))?;
-        let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
-        answer::take_places(ctx, &params, &order)
-    }
-}
-
 /// Learns which of its items the sender has.
 pub struct Receiver {
     size: KeySize,
@@ -229,29 +160,7 @@ impl Receiver {
     }
 }
 
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { size, params, y } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let key = ctx.child("key", |ctx| {
-            let bytes = ctx.peer()?.recv(size.public_key_len())?;
-            PublicKey::decode(&bytes, size).map_err(|_| Misbehaviour::InvalidPublicKey.into())
-                as Result<_>
-        })?;
-        let hash = Hashes::new(&params, &key);
-        let tags = ctx.child("roots", |ctx| {
-            let blinding = Blinding::new(ctx, &key);
-            exchange_for_roots(ctx, &blinding, &hash, &y)
-        })?;
-        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
-        answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
-        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
-    }
-}
-
-/// A fresh key; its primes are searched side by side.
+/// A fresh key; its two primes are searched in parallel.
 fn make_key(ctx: &mut Context, size: KeySize) -> Result<PrivateKey> {
     loop {
         let rngs = [(); 2].map(|()| ChaCha20Rng::from_rng(ctx.rng()));
@@ -265,7 +174,7 @@ fn make_key(ctx: &mut Context, size: KeySize) -> Result<PrivateKey> {
     }
 }
 
-/// H'(H(x)^d) for each x.
+/// H'(K_x) with K_x = H(x)^d, for each x.
 fn own_tags(ctx: &Context, key: &PrivateKey, hash: &Hashes, x: &[Item]) -> Result<Vec<Tagged>> {
     let mut tags = Vec::with_capacity(x.len());
     for items in x.chunks(ELEMENTS_PER_MESSAGE) {
@@ -283,14 +192,14 @@ fn own_tags(ctx: &Context, key: &PrivateKey, hash: &Hashes, x: &[Item]) -> Resul
     Ok(tags)
 }
 
-/// Receives every y_i and returns y_i^d.
+/// Receives every y_i and returns y'_i = y_i^d.
 fn return_roots(ctx: &mut Context, key: &PrivateKey, n_y: usize) -> Result<()> {
     let n = key.public().modulus();
     for (first, count) in blocks(n_y) {
-        let blinded = receive_residues(ctx, n, first, count)?;
-        let tasks = ctx.map(&blinded, ROOTS_PER_TASK, |blinded| {
-            let mut bytes = Vec::with_capacity(blinded.len() * n.len_bytes());
-            blinded.iter().try_for_each(|y| key.root(y).map(|root| root.encode(&mut bytes)))?;
+        let y = receive_residues(ctx, n, first, count)?;
+        let tasks = ctx.map(&y, ROOTS_PER_TASK, |y| {
+            let mut bytes = Vec::with_capacity(y.len() * n.len_bytes());
+            y.iter().try_for_each(|y_i| key.root(y_i).map(|root| root.encode(&mut bytes)))?;
             Ok(bytes)
         });
         let bytes = tasks.into_iter().collect::<Result<Vec<_>, _>>().map_err(faulty)?.concat();
@@ -301,7 +210,7 @@ fn return_roots(ctx: &mut Context, key: &PrivateKey, n_y: usize) -> Result<()> {
     Ok(())
 }
 
-/// Sends H(y)·r^e for each y and receives the roots, a window of messages behind; gives the tags.
+/// Sends every y_i, receives every y'_i, a window of messages behind, and gives H'(K_y) for each y.
 fn exchange_for_roots(
     ctx: &mut Context,
     blinding: &Blinding<'_>,
@@ -311,8 +220,8 @@ fn exchange_for_roots(
     let mut tags = Vec::with_capacity(y.len());
     let mut due = blocks(y.len());
     for (c, (first, count)) in blocks(y.len()).enumerate() {
-        let blinded = blinding.blind(ctx, hash, first, &y[first..first + count]);
-        ctx.peer()?.send(&blinded)?;
+        let y_i = blinding.y_i(ctx, hash, first, &y[first..first + count]);
+        ctx.peer()?.send(&y_i)?;
         ctx.peer()?.flush()?;
         if c >= WINDOW_MESSAGES
             && let Some((first, count)) = due.next()

@@ -1,5 +1,5 @@
 //! The last step of protocols in which the sender sends its tags sorted: it sends their
-//! Elias–Fano code, section by section, and the receiver looks up its own as the sections come.
+//! Elias–Fano code, section by section, and the receiver looks up its own tags as the sections arrive.
 
 use rand::RngExt;
 use std::num::NonZeroUsize;
@@ -12,15 +12,15 @@ use vesica_net::Context;
 /// Bytes of the code in one message.
 const BYTES_PER_MESSAGE: usize = 1 << 18;
 
-/// Sections a CPU thread takes at a time.
+/// Sections that one CPU thread works on at a time.
 const SECTIONS_PER_THREAD: usize = 8;
 
-/// Own tags that a CPU thread looks up at a time.
+/// Own tags that one CPU thread looks up at a time.
 const TAGS_PER_TASK: usize = 1 << 14;
 
 /// Sends `tags`; gives the positions of their items in the order sent.
 ///
-/// Sorting hides the order in which they were made, and with it everything but their values.
+/// Sorting hides the order in which they were computed, and so everything but their values.
 pub(crate) fn send(ctx: &mut Context, shape: Shape, tags: Vec<Tagged>) -> Result<Vec<u32>> {
     if shape.is_empty() {
         return Ok(Vec::new());
@@ -39,7 +39,7 @@ pub(crate) fn gather(shape: Shape) -> Gathered {
     Gathered::new(shape.len() as usize, shape.tag_bits(), shape.section_bits())
 }
 
-/// [`send`] where nobody will ask whose they are.
+/// [`send`] for tags whose positions are not needed afterwards.
 ///
 /// # Errors
 /// Of the connection; [`Error::Bug`] if there are not as many tags as `shape` says.
@@ -54,7 +54,7 @@ pub(crate) fn send_gathered(ctx: &mut Context, shape: Shape, tags: &Gathered) ->
     send_sections(ctx, shape, &sections, |_| {})
 }
 
-/// Sends the sections of a code one after the other, and gives each, sorted, to `sent`.
+/// Sends the sections of a code one after the other, and passes each, sorted, to `sent`.
 fn send_sections<T: AsTag + Sync>(
     ctx: &mut Context,
     shape: Shape,
@@ -95,7 +95,7 @@ pub(crate) struct Match {
 /// Receives a set of tags and finds which of `own` are in it.
 ///
 /// # Errors
-/// [`Misbehaviour::InvalidValue`] for what is no code of `shape`.
+/// [`Misbehaviour::InvalidValue`] for bytes that are not a code of `shape`.
 pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<Vec<Match>> {
     if shape.is_empty() {
         return Ok(Vec::new());
@@ -123,7 +123,7 @@ pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<
         }
         let mut tasks = Vec::new();
         for (first_place, section, tags) in &decoded {
-            // A short list of the peer has one section, whatever the length of ours.
+            // A short list of the peer has one section for any length of ours.
             let own = own.bucket(*section).chunks(TAGS_PER_TASK);
             tasks.extend(own.map(|own| (*first_place, tags, own)));
         }
@@ -143,11 +143,12 @@ pub(crate) fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<
     Ok(matches)
 }
 
-/// Position of a tag that is nobody's: sets have fewer items.
+/// Position of a tag that belongs to no item: sets have fewer items.
 const NOBODY: u32 = u32::MAX;
 
-/// [`find`] in which those of this party's items that both parties know, at the positions `shared`, must be found, and
-/// as many random tags of 128 bits must not. Whether this fails depends on nothing of the set but these items.
+/// [`find`], with a check of the peer's tags: this party's items at the positions `shared`, which both parties know,
+/// must be found, and the same number of random tags of 128 bits must not. Whether the check fails depends on no other
+/// items of the set.
 ///
 /// # Errors
 /// Those of [`find`]; [`Misbehaviour::SelfCheckFailed`].
@@ -191,7 +192,7 @@ mod tests {
     use vesica_core::Role;
     use vesica_net::{Meter, Pool, Streams, memory};
 
-    /// What the receiver of `own`, of which the first `shared` are known to both, makes of `tags`.
+    /// What the receiver of `own`, of which both know the first `shared`, finds in `tags`.
     fn found(tags: &[u128], own: &[u128], shared: usize) -> Result<Vec<Match>> {
         let shape = Shape::new(tags.len() as u64, 128);
         let tagged = |tags: &[u128]| -> Vec<Tagged> {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 /// Points that are evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
 
-/// Points that a CPU thread takes at a time.
+/// Points that one CPU thread works on at a time.
 const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 11).unwrap();
 
 /// The sender's F at i‖x_i.

@@ -1,4 +1,4 @@
-//! P: the programmed values on their way.
+//! The hint P, which carries the programmed values.
 
 use super::Plan;
 use super::inputs::HintSeed;
@@ -108,7 +108,7 @@ fn failed(error: EncodeError) -> Error {
     }
 }
 
-/// Receives P, and adds what it decodes to for key number p to `values(p)`.
+/// Receives P, and calls `add(p, value)` with the decoded value of each key number p.
 pub(super) fn receive(
     ctx: &mut Context,
     plan: &Plan,

@@ -9,7 +9,7 @@ const SESSION_LABEL: &str = "vesica v1 programmable oprf session";
 const INPUT_LABEL: &str = "vesica v1 programmable oprf input";
 const HINT_LABEL: &str = "vesica v1 programmable oprf hint";
 
-/// The session of everything inside: of its own, so that other steps may take the one of the caller.
+/// The session of all steps inside. It differs from the caller's, which other steps may use.
 pub(super) fn inner_session(session: &SessionId) -> SessionId {
     SessionId::from_bytes(derive(SESSION_LABEL, &[session.as_bytes()]))
 }

@@ -7,7 +7,7 @@ use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::{ParameterError, Result, SemiHonest};
 use vesica_hashing::Table;
 use vesica_okvs::{BandOkvs, Okvs, PolynomialOkvs};
-use vesica_ot::{Traffic, silent};
+use vesica_ot::Traffic;
 
 /// The most items of a programmer: its 3·n_y keys are numbered with 32 bits.
 pub const MAX_PROGRAMMER_LEN: usize = u32::MAX as usize / FUNCTIONS;
@@ -20,7 +20,7 @@ pub const MAX_RECEIVER_LEN: usize = 1 << 31;
 pub enum Oprf {
     /// From VOLE and a key-value store, [`vole`](crate::vole), in low communication: fewest bytes.
     Vole,
-    /// The same in fast mode: about 12 bytes an item of the receiver more, and least computation.
+    /// The same in fast mode: about 12 bytes more for each item of the receiver, and least computation.
     VoleFast,
     /// From OT extension, [`kkrt`](crate::kkrt), as in GMRSS21.
     Kkrt,
@@ -49,7 +49,7 @@ pub struct Plan {
 impl Plan {
     /// For n_x = `receiver_len`, n_y = `programmer_len` and values of `bits` bits.
     ///
-    /// Above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] it is that of the limit, and both parties refuse
+    /// Above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] the plan is that of the limit, and both parties refuse
     /// to run.
     ///
     /// # Panics
@@ -80,20 +80,20 @@ impl Plan {
         self.bits
     }
 
-    /// Exact payload bytes; the sender is the programmer. None if a set is empty.
+    /// Exact payload bytes; the sender is the programmer. Zero if a set is empty.
     pub fn bytes(&self) -> Traffic {
         if self.has_empty_set() {
             return Traffic::default();
         }
         let oprf = match self.oprf {
-            Oprf::Vole | Oprf::VoleFast => vole_bytes(&self.vole()),
+            Oprf::Vole | Oprf::VoleFast => vole::bytes::<SemiHonest>(&self.vole()),
             Oprf::Kkrt => kkrt::bytes(self.bins(), self.keys() as u64),
         };
         let hint = HintSeed::LEN as u64 + self.hint_bytes();
         oprf + Traffic { sender_to_receiver: hint, receiver_to_sender: 0 }
     }
 
-    /// Changes of direction, at most: with VOLE two less for a small set of the receiver. None if a set is
+    /// Most changes of direction: with VOLE a small set of the receiver takes two less. Zero if a set is
     /// empty.
     pub fn flights(&self) -> u64 {
         match self.oprf {
@@ -107,7 +107,7 @@ impl Plan {
         self.receiver_len == 0 || self.programmer_len == 0
     }
 
-    /// Refuses sets beyond the limits, and another number of items than that of the plan.
+    /// Refuses sets above the limits, and sets that differ in size from the plan.
     pub(super) fn check(&self, expected: usize, actual: usize) -> Result<()> {
         let receiver = (self.receiver_len, MAX_RECEIVER_LEN);
         let programmer = (self.programmer_len, MAX_PROGRAMMER_LEN);
@@ -133,8 +133,8 @@ impl Plan {
         FUNCTIONS * self.programmer_len.min(MAX_PROGRAMMER_LEN)
     }
 
-    /// The shape of the VOLE OPRF: its values decide with which probability the receiver knows F at
-    /// any of the programmer's other points, 2^-40.
+    /// The shape of the VOLE OPRF. The length of its values gives the probability, 2^-40, that the receiver knows F at
+    /// any of the programmer's other points.
     pub(super) fn vole(&self) -> vole::Plan {
         let bits = STATISTICAL_SECURITY_BITS + ceil_log2(self.keys() as u64);
         let len = self.receiver_len.min(MAX_RECEIVER_LEN);
@@ -149,8 +149,8 @@ impl Plan {
         u128::MAX >> (128 - self.bits)
     }
 
-    /// The hint's clusters, in the parts in which they are made: as many as fit a message, or one that takes
-    /// several.
+    /// The hint's clusters, in the parts in which they are encoded: as many as fit in one message, or one cluster if it
+    /// takes several.
     pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let len = (VALUES_PER_MESSAGE / self.hint.cluster_len().max(1)).max(1);
         let count = self.hint.cluster_count();
@@ -163,11 +163,4 @@ impl Plan {
         };
         self.parts().map(bytes).sum()
     }
-}
-
-/// What a VOLE OPRF of this shape sends: the sender there holds the key.
-pub(crate) fn vole_bytes(plan: &vole::Plan) -> Traffic {
-    let correlations = silent::vole::bytes::<SemiHonest>(plan.correlations(), plan.values());
-    let masked = vole::Seed::LEN as u64 + plan.masked_bytes();
-    correlations + Traffic { sender_to_receiver: 0, receiver_to_sender: masked }
 }

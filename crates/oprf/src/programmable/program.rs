@@ -8,17 +8,16 @@ use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
 use vesica_hashing::{Locations, Simple};
 use vesica_net::Context;
 use vesica_okvs::Partition;
-use vesica_ot::silent;
 use vesica_simd::prefetch::prefetch;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Points that are evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
 
-/// Items that a CPU thread takes at a time.
+/// Items that one CPU thread works on at a time.
 const ITEMS_PER_TASK: usize = 1 << 12;
 
-/// How many items ahead they are read, so that cache misses overlap.
+/// Distance in items at which items are prefetched, so that cache misses overlap.
 const AHEAD: usize = 32;
 
 const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS);
@@ -29,8 +28,8 @@ type Masked = Zeroizing<Vec<[Block; FUNCTIONS]>>;
 /// The programmer's part: for its items `y`, of which no two are equal, and each function i, the receiver's
 /// value at y‖i becomes the low [`Plan::bits`] bits of `value` of that entry.
 ///
-/// `value` is called once for each of the 3·n_y entries, in any order and from any thread; whatever it is,
-/// its time must not tell a secret. `session` as in [`receive`](super::receive()).
+/// `value` is called once for each of the 3·n_y entries, in any order and from any thread. Its time must not depend on
+/// secrets. `session` as in [`receive`](super::receive()).
 ///
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
@@ -76,27 +75,20 @@ fn mask_by_vole(
     y: &[Item],
     value: impl Fn(Entry) -> Block + Sync,
 ) -> Result<(Partition, Masked)> {
-    let vole_plan = plan.vole();
-    let mut vole =
-        ctx.child("setup", |ctx| silent::vole::Sender::<SemiHonest>::setup(ctx, session))?;
-    let delta = vole.delta();
-    let mut row_seed = [0; vole::Seed::LEN];
-    ctx.peer()?.recv_into(&mut row_seed)?;
+    let mut oprf =
+        ctx.child("setup", |ctx| vole::Sender::<SemiHonest>::setup(ctx, session, plan.vole()))?;
+    let r = vole::Seed::receive(ctx)?;
     let (rows, partition) = ctx.child("hashing", |ctx| {
         let inputs = inputs(session, y);
         let items = inputs.iter().map(|input| Item::from_integer(input.get()));
         let items: Zeroizing<Vec<Item>> = Zeroizing::new(items.collect());
-        let row_seed = vole::Seed::from_bytes(row_seed);
-        let rows =
-            vole::Rows::new::<SemiHonest>(ctx.pool(), &vole_plan, session, &row_seed, &items);
+        let rows = oprf.rows(ctx, &r, &items);
         drop(items);
         (rows, hint::partition(ctx.pool(), plan, session, seed, inputs))
     });
-    let mut b =
-        ctx.child("vole", |ctx| vole.extend(ctx, vole_plan.correlations(), vole_plan.values()))?;
+    let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
     let masked = ctx.child("oprf", |ctx| {
-        let inputs = vole::unmask(ctx, &vole_plan, rows, delta, |pool, part| b.fill(pool, part))?;
-        let mut outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
+        let mut outputs = oprf.unmask(ctx, rows, b)?.outputs(ctx.pool(), 128);
         let mut masked = Zeroizing::new(vec![[Block::ZERO; FUNCTIONS]; y.len()]);
         let flat = masked.as_flattened_mut();
         for output in &mut outputs {
@@ -159,7 +151,7 @@ fn mask_by_kkrt(
     Ok((partition, masked))
 }
 
-/// F at what the bins of one group hold; the first of `keys` is that of bin `first_bin`.
+/// F at the entries in the bins of one group; the first of `keys` is that of bin `first_bin`.
 fn evaluate_group(
     keys: &Keys<'_>,
     first_bin: usize,

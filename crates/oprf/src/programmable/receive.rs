@@ -6,11 +6,10 @@ use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
 use vesica_hashing::{Cuckoo, Locations};
 use vesica_net::Context;
 use vesica_ot::coded::ReceiverSetup;
-use vesica_ot::silent;
 use vesica_simd::prefetch::prefetch;
 use zeroize::{Zeroize, Zeroizing};
 
-/// How many items ahead they are read, so that cache misses overlap.
+/// Distance in items at which items are prefetched, so that cache misses overlap.
 const AHEAD: usize = 32;
 
 /// What the receiver gets.
@@ -18,14 +17,14 @@ pub struct Received {
     /// Its items in bins.
     pub cuckoo: Cuckoo,
     /// A value of [`Plan::bits`] bits for each bin. If the programmer has the item of the bin, it is the
-    /// one programmed for the function that led it there; otherwise it is pseudorandom. Zero for empty bins.
+    /// value programmed for the function that placed the item there; otherwise it is pseudorandom. Zero for empty bins.
     pub values: Vec<Block>,
 }
 
 /// The receiver's part, for its items `x`, of which no two are equal.
 ///
-/// `session` must be drawn after both sets are fixed, and be of no other run in the same direction. It
-/// is used by itself nowhere inside.
+/// `session` must be drawn after both sets are fixed, and must not be that of another run in the same direction. A
+/// session derived from it is used inside, never `session` itself.
 ///
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
@@ -98,27 +97,20 @@ fn evaluate_vole(
     plan: &Plan,
     x: &[Item],
 ) -> Result<Evaluated> {
-    let vole_plan = plan.vole();
-    let mut vole =
-        ctx.child("setup", |ctx| silent::vole::Receiver::<SemiHonest>::setup(ctx, session))?;
-    let mut seed = [0; vole::Seed::LEN];
-    ctx.rng().fill_bytes(&mut seed);
-    ctx.peer()?.send(&seed)?;
-    ctx.peer()?.flush()?;
+    let mut oprf =
+        ctx.child("setup", |ctx| vole::Receiver::<SemiHonest>::setup(ctx, session, plan.vole()))?;
+    let r = vole::Seed::draw_and_send(ctx)?;
     let (cuckoo, occupied, rows) = ctx.child("hashing", |ctx| {
         let cuckoo = place(ctx, session, plan, x)?;
         let occupied = Occupied::new(session, &cuckoo, x);
         let items = occupied.inputs.iter().map(|input| Item::from_integer(input.get()));
         let items: Zeroizing<Vec<Item>> = Zeroizing::new(items.collect());
-        let seed = vole::Seed::from_bytes(seed);
-        let rows = vole::Rows::new::<SemiHonest>(ctx.pool(), &vole_plan, session, &seed, &items);
+        let rows = oprf.rows(ctx, &r, &items);
         Ok::<_, vesica_core::Error>((cuckoo, occupied, rows))
     })?;
-    let mut ac =
-        ctx.child("vole", |ctx| vole.extend(ctx, vole_plan.correlations(), vole_plan.values()))?;
+    let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
     let values = ctx.child("oprf", |ctx| {
-        let inputs = vole::mask(ctx, &vole_plan, rows, |pool, a, c| ac.fill(pool, a, c))?;
-        let mut outputs = inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, 128);
+        let mut outputs = oprf.mask(ctx, rows, ac)?.outputs(ctx.pool(), 128);
         let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
         for output in &mut outputs {
             let bin = occupied.bins[output.position() as usize];
@@ -174,7 +166,7 @@ fn evaluate_kkrt(
     Ok((occupied, cuckoo, values))
 }
 
-/// Nothing is programmed, so every value of an occupied bin is a random one.
+/// Nothing is programmed, so the values of all occupied bins are random.
 fn without_programmer(
     ctx: &mut Context,
     session: &SessionId,

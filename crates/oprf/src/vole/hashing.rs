@@ -1,7 +1,9 @@
 //! The hashes of the OPRF at each security level.
 
+use rand::Rng;
 use vesica_core::hash::derive;
-use vesica_core::{Block, Item, Malicious, Security, SemiHonest, SessionId};
+use vesica_core::{Block, Item, Malicious, Result, Security, SemiHonest, SessionId};
+use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
 
@@ -12,7 +14,7 @@ const PROOF_LABEL: &str = "vesica v1 vole oprf proof";
 const SHARED_LABEL: &str = "vesica v1 vole oprf shared items";
 const FILL_LABEL: &str = "vesica v1 vole oprf fill";
 
-/// r: public, sampled by the receiver after its set is fixed.
+/// r: public, drawn by the receiver after its set is fixed.
 #[derive(Clone, Copy)]
 pub struct Seed([u8; 32]);
 
@@ -20,9 +22,36 @@ impl Seed {
     /// Length in bytes.
     pub const LEN: usize = 32;
 
-    /// The seed of these bytes.
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+    /// Step 2 of the OPRF at the receiver: draws r and sends it.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub fn draw_and_send(ctx: &mut Context) -> Result<Self> {
+        let mut seed = Self([0; Self::LEN]);
+        ctx.rng().fill_bytes(&mut seed.0);
+        ctx.peer()?.send(&seed.0)?;
+        ctx.peer()?.flush()?;
+        Ok(seed)
+    }
+
+    /// Step 2 of the OPRF at the sender: receives r.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub fn receive(ctx: &mut Context) -> Result<Self> {
+        let mut seed = Self([0; Self::LEN]);
+        ctx.peer()?.recv_into(&mut seed.0)?;
+        Ok(seed)
+    }
+
+    /// The seed of these bytes, for a protocol that sends r together with values of its own.
+    pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self(bytes)
+    }
+
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.0
     }
 
     fn key(&self, label: &'static str, session: &SessionId) -> [u8; 32] {
@@ -35,7 +64,7 @@ impl Seed {
     }
 }
 
-/// What fills the unused slots of the store; `secret` is the receiver's own randomness.
+/// The cipher that fills the unused slots of the store; `secret` is the receiver's own randomness.
 pub(super) fn fill(secret: &[u8; 32]) -> Aes128 {
     Aes128::new(first_block(&derive(FILL_LABEL, &[secret])))
 }
@@ -94,12 +123,12 @@ impl Hashing for Malicious {
     }
 }
 
-/// A second random oracle of the input of H_o: who can tell it has evaluated F there.
+/// A second random oracle of the input of H_o: a party that knows its value has evaluated F there.
 pub(super) fn proofs(session: &SessionId, keys: &[Block], q: &mut [Block]) {
     hash_with_key(PROOF_LABEL, session, keys, q);
 }
 
-/// A third random oracle of these inputs, `(k, q)` of some items, all at once.
+/// A third random oracle of these inputs, `(k, q)` of some items, all of them in one call.
 pub(super) fn shared(session: &SessionId, inputs: &[(Block, Block)]) -> [u8; 32] {
     let mut bytes = Vec::with_capacity(2 * Block::LEN * inputs.len());
     for (key, q) in inputs {

@@ -1,28 +1,28 @@
-//! How many items a receiver that deviates can have in one P.
+//! How many items a receiver that deviates can encode in one P.
 //!
 //! P has m slots, so it holds the values of any m items whose rows are independent. A receiver that hashes many items
-//! can choose such as go together in more than that, which RR22 calls overfitting. K. Han, S. Kim, B. Lee and Y. Son,
-//! "Revisiting OKVS-based OPRF and PSI: cryptanalysis and better construction", ASIACRYPT 2024, make attacks of it on
-//! all stores of this kind, and show that the receiver's set is not bounded by m with values of 128 bits.
+//! can choose more than m that fit together, which RR22 calls overfitting. K. Han, S. Kim, B. Lee and Y. Son,
+//! "Revisiting OKVS-based OPRF and PSI: cryptanalysis and better construction", ASIACRYPT 2024, turn this into attacks
+//! on all stores of this kind, and show that m does not bound the receiver's set with values of 128 bits.
 //!
-//! **The bound.** A receiver that evaluates the row hash q = 2^80 times has q row keys k of 128 bits. Row and value
-//! H_B of an item follow from its k. Keys that are equal therefore hold at the price of one: q of them have about
-//! 2^31 pairs, and a group of three with probability 2^-18.6. Distinct keys have independent values, whatever their
-//! rows are. So of all ways to choose t groups of three, p pairs and s single keys the expected number that one of the
-//! 2^(128·m) P holds is at most
+//! **The bound.** A receiver that evaluates the row hash q = 2^80 times has q row keys k of 128 bits. The row and the
+//! value H_B of an item follow from its k. Equal keys therefore take the room of one: among q keys there are about
+//! 2^31 pairs of equal ones, and a group of three with probability 2^-18.6. Distinct keys have independent values for
+//! any rows. Consider all ways to choose t groups of three, p pairs and s single keys. The expected number of them that
+//! one of the 2^(128·m) possible P holds is at most
 //!
 //! ```text
 //!   2^(-18.6·t)/t! · C(2^31, p) · C(2^80, s) · 2^(-128·(t + p + s − m))
 //! ```
 //!
-//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40. It says nothing of how such a P
-//! would be found, and no way is known for most of it. The items of a pair share an output of the OPRF, so the
-//! receiver learns of the two only whether the sender has one of them.
+//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40. The bound does not say how to find
+//! such a P, and for most of its range no method is known. The items of a pair share an output of the OPRF, so the
+//! receiver only learns whether the sender has one of the two.
 
 use std::f64::consts::{LN_2, TAU};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 
-/// Evaluations of the row hash that are granted, as a power of two.
+/// Evaluations of the row hash that the receiver is assumed to make, as a power of two.
 pub const GRINDING_BITS: u32 = 80;
 
 /// Bits of a row key, and of a value.
@@ -35,20 +35,20 @@ const PAIRS_BITS: f64 = 2.0 * GRINDING_BITS as f64 - 1.0 - KAPPA;
 const TRIPLES_BITS: f64 = 3.0 * GRINDING_BITS as f64 - 2.584_962_500_721_156 - 2.0 * KAPPA;
 const MOST_TRIPLES: u32 = 2;
 
-/// Items that one P of `slots` slots can hold but for a probability of 2^-40, however they are chosen with 2^80
-/// evaluations of the row hash. Slots that a known item has to hold are not among `slots`.
+/// Most items that one P of `slots` slots can hold except with probability 2^-40, for any choice of items with 2^80
+/// evaluations of the row hash. Slots that a known item must occupy do not count in `slots`.
 pub fn usable_items(slots: u64) -> u64 {
     (0..=MOST_TRIPLES).filter_map(|triples| best(slots as f64, triples)).max().unwrap_or(0)
 }
 
-/// The most items with so many groups of three, if they can be at all.
+/// The most items with `triples` groups of three, if there can be that many groups.
 fn best(slots: f64, triples: u32) -> Option<u64> {
     let t = f64::from(triples);
     let left = |p: f64, s: f64| left(slots, t, p, s);
     if left(0.0, 0.0) < 0.0 {
         return None;
     }
-    // Every further one leaves less, so that the most is found by halving.
+    // Every further item leaves fewer bits, so the maximum is found by bisection.
     let most = |at_most: f64, fits: &dyn Fn(f64) -> bool| {
         let (mut low, mut high) = (0.0, at_most);
         for _ in 0..HALVINGS {
@@ -60,13 +60,13 @@ fn best(slots: f64, triples: u32) -> Option<u64> {
     let singles = |p: f64| most(4.0 * slots + 8.0, &|s| left(p, s) >= 0.0);
     let most_pairs =
         most((2.0 * slots + 8.0).min(PAIRS_BITS.exp2() - 1.0), &|p| left(p, 0.0) >= 0.0);
-    // 2p + s has one summit: `left` is concave.
+    // 2p + s has one maximum, as `left` is concave.
     let (mut low, mut high) = (0.0, most_pairs);
     for _ in 0..HALVINGS {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if 2.0 * a + singles(a) < 2.0 * b + singles(b) { low = a } else { high = b }
     }
-    // Whole numbers near it; the summit is flat.
+    // Whole numbers near it, as the maximum is flat.
     let around = (-16..=16).map(|step: i32| (low.round() + f64::from(step)).max(0.0));
     let whole = around.filter(|p| left(*p, 0.0) >= -ROUNDING);
     let items = whole.map(|p| {
@@ -77,10 +77,10 @@ fn best(slots: f64, triples: u32) -> Option<u64> {
     items.max()
 }
 
-/// Enough to find a number of 34 bits and some digits behind the point, by thirds too.
+/// Enough to find a number of 34 bits and some binary digits after the point, also by ternary search.
 const HALVINGS: u32 = 64;
 
-/// Bits for which the logarithms below may be wrong.
+/// Error of the logarithms below, in bits.
 const ROUNDING: f64 = 1e-3;
 
 /// Bits that are left above 2^-40.

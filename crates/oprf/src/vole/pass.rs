@@ -1,142 +1,35 @@
 //! The passes over the clusters of the key-value store.
 
-use super::hashing::{self, Hashing, Seed};
+use super::hashing::{self, Hashing};
 use super::plan::Plan;
+use super::rows::Rows;
 use rand::Rng;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use vesica_core::tagged::Tagged;
-use vesica_core::{Block, Error, Item, Result, Secret, SessionId};
+use vesica_core::{Block, Error, Result, Secret};
 use vesica_net::{Context, Pool};
-use vesica_okvs::{EncodeError, Partition, Scratch};
-use vesica_ot::silent::vole::Values;
+use vesica_okvs::{EncodeError, Scratch};
+use vesica_ot::silent::vole::{ReceiverStream, SenderStream, Values};
 use vesica_simd::aes::Aes128;
 use vesica_simd::linear::LinearMap;
 use vesica_simd::{gf128, xor};
 use zeroize::Zeroizing;
 
-/// Items that one CPU thread hashes or decodes at a time.
+/// Items that one CPU thread decodes at a time.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
 
 /// Elements of A in one message.
 const ELEMENTS_PER_MESSAGE: usize = 1 << 14;
 
-/// A party's items, hashed under the receiver's seed and grouped by cluster.
-pub struct Rows {
-    partition: Partition,
-    value_hash: Aes128,
-}
-
-impl Rows {
-    /// Hashes and groups `items`. 20 bytes an item.
-    pub fn new<S: Hashing>(
-        pool: &Pool,
-        plan: &Plan,
-        session: &SessionId,
-        seed: &Seed,
-        items: &[Item],
-    ) -> Self {
-        let mut keys = vec![Block::ZERO; items.len()];
-        pool.zip_chunks(items, &mut keys, ITEMS_PER_TASK, |items, keys| {
-            S::rows(session, seed, items, keys);
-        });
-        let partition = Partition::new(&*plan.okvs, &keys, pool);
-        Self { partition, value_hash: seed.value_hash(session) }
-    }
-
-    /// Sets `values` to H_B of the row keys `keys`, in the low `bits` bits.
-    fn values(&self, keys: &[Block], bits: u32, values: &mut Vec<Block>) {
-        values.clear();
-        values.extend_from_slice(keys);
-        self.value_hash.mmo(values);
-        if bits < 128 {
-            let mask = Block::new(u128::MAX >> (128 - bits));
-            values.iter_mut().for_each(|value| *value = *value & mask);
-        }
-    }
-}
-
-/// What H_o is applied to, one for each item, by cluster, with the items' positions.
-pub struct Inputs {
-    rows: Rows,
-    q: Vec<Tagged>,
-}
-
-impl Inputs {
-    /// F of every item with its position, `bits` bits each: H_o(q ⊕ w), shortened to its low bits.
-    ///
-    /// w is zero at [`vesica_core::SemiHonest`] security, and both parties' common coin at
-    /// [`vesica_core::Malicious`].
-    pub fn outputs<S: Hashing>(
-        self,
-        pool: &Pool,
-        session: &SessionId,
-        w: Block,
-        bits: u32,
-    ) -> Vec<Tagged> {
-        let Inputs { rows, mut q } = self;
-        let mask = u128::MAX >> (128 - bits);
-        pool.zip_chunks(rows.partition.all_keys(), &mut q, ITEMS_PER_TASK, |keys, q| {
-            let mut tags: Vec<Block> = q.iter().map(|q| Block::new(q.tag()) ^ w).collect();
-            S::outputs(session, keys, &mut tags);
-            for (q, tag) in q.iter_mut().zip(tags) {
-                *q = Tagged::new(tag.get() & mask, q.position());
-            }
-        });
-        q
-    }
-}
-
-impl Inputs {
-    /// A proof for every item, by position, that its owner could evaluate F there: a random oracle
-    /// of the same input q ⊕ w as [`outputs`](Inputs::outputs), and of the item.
-    pub fn proofs(&self, pool: &Pool, session: &SessionId, w: Block) -> Vec<Block> {
-        let mut proofs: Vec<Block> = self.q.iter().map(|q| Block::new(q.tag()) ^ w).collect();
-        let keys = self.rows.partition.all_keys();
-        pool.zip_chunks(keys, &mut proofs, ITEMS_PER_TASK, |keys, proofs| {
-            hashing::proofs(session, keys, proofs);
-        });
-        let mut by_position = vec![Block::ZERO; proofs.len()];
-        for (q, proof) in self.q.iter().zip(proofs) {
-            by_position[q.position() as usize] = proof;
-        }
-        by_position
-    }
-}
-
-impl Inputs {
-    /// A proof that P holds the items at the positions `shared`, which both parties know: a random oracle of q at
-    /// these items in the order of their positions, before any coin w.
-    ///
-    /// Where P decodes to something else at one of them, the sender's q differs from the receiver's by a multiple of Δ
-    /// that is not zero, and whoever gives the proof all the same knows Δ. Of Δ or b it says nothing, as the sender can
-    /// compute it from A, and nothing of the receiver's other items.
-    pub fn proof_of_shared(&self, session: &SessionId, shared: &Range<usize>) -> [u8; 32] {
-        let mut inputs = vec![(Block::ZERO, Block::ZERO); shared.len()];
-        for (key, q) in self.rows.partition.all_keys().iter().zip(&self.q) {
-            let position = q.position() as usize;
-            if shared.contains(&position) {
-                inputs[position - shared.start] = (*key, Block::new(q.tag()));
-            }
-        }
-        hashing::shared(session, &inputs)
-    }
-}
-
-/// The receiver's pass: for every cluster encodes P, sends A = P + a, and decodes c at its items.
-///
-/// `correlations` gives the next a and c of the VOLE.
-///
-/// # Errors
-/// Transport errors; those of `correlations`; [`Error::Bug`] when a cluster cannot be encoded,
-/// which an honest set meets with probability 2^-40.
-pub fn mask(
+/// The receiver's pass: for every cluster encodes P, sends A = P + a, and gives q = Decode(c, x) at its items.
+pub(super) fn mask<S: Hashing>(
     ctx: &mut Context,
     plan: &Plan,
-    rows: Rows,
-    mut correlations: impl FnMut(&Pool, &mut [Block], &mut [Block]) -> Result<()>,
-) -> Result<Inputs> {
+    rows: &Rows<S>,
+    mut ac: ReceiverStream,
+) -> Result<Vec<Tagged>> {
     let mut secret = [0; 32];
     ctx.rng().fill_bytes(&mut secret);
     let fill = hashing::fill(&secret);
@@ -144,18 +37,18 @@ pub fn mask(
     let lower = Linear::lower(plan);
     let spare = Spare::default();
     let mut q = Vec::with_capacity(rows.partition.len());
-    let decoder = Decoder { plan, rows: &rows, times_delta: None, spare: &spare };
+    let decoder = Decoder { plan, rows, times_delta: None, spare: &spare };
     for clusters in batches(ctx.pool(), plan) {
         let tasks: Vec<usize> = clusters.clone().collect();
         let encoded =
-            ctx.map(&tasks, NonZeroUsize::MIN, |task| encode(plan, &rows, task[0], &fill, &spare));
+            ctx.map(&tasks, NonZeroUsize::MIN, |task| encode(plan, rows, task[0], &fill, &spare));
         if clusters.end == plan.okvs.cluster_count() {
             spare.release();
         }
-        // Not kept for the next clusters: beside their encoding it would count.
+        // Allocated anew for each batch: kept, they would add to the peak while the next one is encoded.
         let mut a = Block::zeros(cluster_len * clusters.len());
         let mut c = Block::zeros(a.len());
-        correlations(ctx.pool(), &mut a, &mut c)?;
+        ac.fill(ctx.pool(), &mut a, &mut c)?;
         for (a, p) in a.chunks(cluster_len).zip(encoded) {
             let mut masked = p?;
             lower.add_to(&mut masked, a);
@@ -164,32 +57,27 @@ pub fn mask(
         decoder.decode(ctx.pool(), clusters.clone(), &c, &mut q);
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
     }
-    Ok(Inputs { rows, q })
+    Ok(q)
 }
 
-/// The sender's pass: for every cluster receives A, computes K = b + AΔ, and decodes it at its
+/// The sender's pass: for every cluster receives A, computes K = b + AΔ, and gives q = Decode(K, y) − Δ·H_B(y, r) at its
 /// items.
-///
-/// `correlations` gives the next b of the VOLE.
-///
-/// # Errors
-/// Transport errors and those of `correlations`.
-pub fn unmask(
+pub(super) fn unmask<S: Hashing>(
     ctx: &mut Context,
     plan: &Plan,
-    rows: Rows,
+    rows: &Rows<S>,
     delta: Secret<Block>,
-    mut correlations: impl FnMut(&Pool, &mut [Block]) -> Result<()>,
-) -> Result<Inputs> {
+    mut b: SenderStream,
+) -> Result<Vec<Tagged>> {
     let cluster_len = plan.okvs.cluster_len();
     let times_delta = Linear::lift_times(plan, delta);
     let (mut k, mut a) = (Vec::new(), Vec::new());
     let spare = Spare::default();
     let mut q = Vec::with_capacity(rows.partition.len());
-    let decoder = Decoder { plan, rows: &rows, times_delta: Some(&times_delta), spare: &spare };
+    let decoder = Decoder { plan, rows, times_delta: Some(&times_delta), spare: &spare };
     for clusters in batches(ctx.pool(), plan) {
         k.resize(cluster_len * clusters.len(), Block::ZERO);
-        correlations(ctx.pool(), &mut k)?;
+        b.fill(ctx.pool(), &mut k)?;
         let messages = k.chunks_mut(cluster_len).flat_map(|k| k.chunks_mut(ELEMENTS_PER_MESSAGE));
         for k in messages {
             recv_elements(ctx, plan, k.len(), &mut a)?;
@@ -198,12 +86,12 @@ pub fn unmask(
         decoder.decode(ctx.pool(), clusters.clone(), &k, &mut q);
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
     }
-    Ok(Inputs { rows, q })
+    Ok(q)
 }
 
-/// What happens to many elements alike.
+/// A linear map of many elements.
 enum Linear {
-    /// Nothing.
+    /// The identity.
     Identity,
     /// A product in GF(2^128).
     Times(Secret<Block>),
@@ -249,15 +137,15 @@ impl Linear {
     }
 }
 
-/// The clusters in turn, as many at a time as there are CPU threads.
+/// The clusters in order, as many at a time as there are CPU threads.
 fn batches(pool: &Pool, plan: &Plan) -> impl Iterator<Item = Range<usize>> + use<> {
     let (step, count) = (pool.len(), plan.okvs.cluster_count());
     (0..count).step_by(step).map(move |first| first..count.min(first + step))
 }
 
-fn encode(
+fn encode<S: Hashing>(
     plan: &Plan,
-    rows: &Rows,
+    rows: &Rows<S>,
     cluster: usize,
     fill: &Aes128,
     spare: &Spare,
@@ -276,22 +164,22 @@ fn encode(
     }
 }
 
-/// What the decoding of all clusters has in common.
-struct Decoder<'a> {
+/// What the decoding of all clusters shares.
+struct Decoder<'a, S: Hashing> {
     plan: &'a Plan,
-    rows: &'a Rows,
-    /// Multiplies by Δ, where Δ·H_B(x) is taken off.
+    rows: &'a Rows<S>,
+    /// Multiplies by Δ, if Δ·H_B(x) is to be subtracted.
     times_delta: Option<&'a Linear>,
     spare: &'a Spare,
 }
 
-impl Decoder<'_> {
-    /// Adds to `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) when
-    /// told how to multiply by Δ. The clusters are the next ones.
+impl<S: Hashing> Decoder<'_, S> {
+    /// Appends to `q`, for each item in the clusters, Decode(slots, x), minus Δ·H_B(x) if `times_delta` is set. The
+    /// clusters follow those of the call before.
     fn decode(&self, pool: &Pool, clusters: Range<usize>, slots: &[Block], q: &mut Vec<Tagged>) {
         let partition = &self.rows.partition;
         let first = q.len();
-        // Not before: memory that nothing has written yet does not count.
+        // No sooner: memory that has not been written does not count.
         q.resize(partition.range(clusters.end - 1).end, Tagged::default());
         let mut q = &mut q[first..];
         let mut tasks = Vec::new();
@@ -320,7 +208,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The stores' working memory, one for each thread at work, kept from cluster to cluster.
+/// The stores' working memory, one for each active thread, reused from cluster to cluster.
 #[derive(Default)]
 struct Spare(Mutex<Vec<Working>>);
 
@@ -336,7 +224,7 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    /// Gives back what encoding took; decoding takes little.
+    /// Frees the memory that encoding used; decoding needs little.
     fn release(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter_mut().for_each(|working| working.store.release());

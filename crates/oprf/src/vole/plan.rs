@@ -6,18 +6,18 @@ use vesica_ot::silent::vole::Values;
 /// Dimensions over GF(2^16) of the values for which LPN parameters are computed.
 const MAX_DIM: u32 = 6;
 
-/// Most keys for which [`Plan::malicious`] takes one polynomial: interpolation takes 2.5 products for each pair of them.
+/// Most keys for which [`Plan::malicious`] uses one polynomial: interpolation takes 2.5 products for each pair of them.
 const POLYNOMIAL_MAX: usize = 512;
 
 /// Most products for which the sender evaluates a polynomial, one for each of the receiver's keys and each of its own:
 /// 40 ms with AVX2.
 const PRODUCTS_MAX: u64 = 1 << 22;
 
-/// Most keys for which it does so whatever the number of products. Up to 17 the random band is slower, at 32 by a fifth
-/// faster; and its free slots weigh most here.
+/// Most keys for which it does so for any number of products. The random band is slower up to 17 keys and a fifth faster
+/// at 32, but its free slots matter most here.
 const POLYNOMIAL_ALWAYS: usize = 32;
 
-/// Most keys for which [`Plan::malicious`] takes the random band, which is slower than the clustered store.
+/// Most keys for which [`Plan::malicious`] uses the random band, which is slower than the clustered store.
 const BAND_MAX: usize = 6144;
 
 /// What both parties derive from the set sizes and the mode.
@@ -41,9 +41,10 @@ impl Plan {
     /// one more item; values and outputs of 128 bits.
     ///
     /// Takes the numbers of keys that both parties have announced: `keys_len` of the receiver, which encodes them, and
-    /// `decoded_len` of the sender. Up to 32 keys, and up to 512 while the two multiply to 2^22 at most, one polynomial,
-    /// as many slots as keys; else up to 6,144 keys the random band; beyond, the clustered store. More keys of either
-    /// party never give fewer slots, but that far beyond, rounding in each cluster may save 2 in 10^5 of them.
+    /// `decoded_len` of the sender. Up to 32 keys, and up to 512 while the product of the two is at most 2^22, the store
+    /// is one polynomial with as many slots as keys; otherwise the random band up to 6,144 keys, and the clustered store
+    /// above. More keys of either party never give fewer slots, except that far above 6,144 rounding in each cluster may
+    /// save 2 in 10^5 of them.
     pub fn malicious(keys_len: usize, decoded_len: usize) -> Self {
         let products = (keys_len as u64).saturating_mul(decoded_len as u64);
         let is_polynomial =
@@ -62,8 +63,8 @@ impl Plan {
     /// Low communication: the random-band store, values of `output_bits` rounded up to a multiple
     /// of 16, and of 128 bits above 96.
     ///
-    /// An item of the sender that is not the receiver's passes for one with probability 2^-value
-    /// bits, as with outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
+    /// An item of the sender that the receiver does not have counts as common with probability 2^-v, where v is the
+    /// length of a value in bits, as with outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
     pub fn low_communication(keys_len: usize, output_bits: u32) -> Self {
         let okvs = Box::new(BandOkvs::new(keys_len));
         let (values, value_bits) = match output_bits.div_ceil(16) {
@@ -73,17 +74,17 @@ impl Plan {
         Self { okvs, values, value_bits, output_bits, products: 0 }
     }
 
-    /// m, the number of VOLE correlations that an evaluation takes.
+    /// m, the number of VOLE correlations that an evaluation uses.
     pub fn correlations(&self) -> usize {
         self.okvs.len()
     }
 
-    /// Products in GF(2^128) that a key costs its decoder, where the store is a polynomial.
+    /// Products in GF(2^128) that decoding a key takes, if the store is a polynomial; otherwise 0.
     pub fn products(&self) -> usize {
         self.products
     }
 
-    /// What the VOLE's receiver values are.
+    /// B, the space of the VOLE's receiver values a.
     pub fn values(&self) -> Values {
         self.values
     }

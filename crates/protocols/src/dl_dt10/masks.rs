@@ -24,7 +24,7 @@ pub(super) fn tag_shape(params: &PsiParams) -> Shape {
 /// Receives `count` elements, the first of which is number `first` of the peer's.
 ///
 /// # Errors
-/// [`Misbehaviour::InvalidPoint`] for 0, 1, p − 1 and what is not below p.
+/// [`Misbehaviour::InvalidPoint`] for 0, 1, p − 1, and for p and above.
 pub(super) fn receive_elements(
     ctx: &mut Context,
     group: &Group,
@@ -43,7 +43,7 @@ pub(super) fn receive_elements(
 pub(super) struct Hashes {
     session: SessionId,
     tag: TagHash,
-    /// Of the sender's tags.
+    /// The shape of the sender's tags.
     pub(super) shape: Shape,
 }
 
@@ -74,23 +74,23 @@ impl Hashes {
     }
 }
 
-/// R_c and the R_i, made from a seed where they are needed.
+/// PCH, R_c and the R_i. The latter are derived from a seed where they are needed.
 pub(super) struct Masks<'a> {
     group: &'a Group,
     hash: &'a Hashes,
-    product: &'a Residue,
-    generator: FixedBase,
+    pch: &'a Residue,
+    g: FixedBase,
     r_c: Exponent,
     seed: Secret<[u8; 32]>,
 }
 
 impl<'a> Masks<'a> {
-    /// Fresh masks for the items whose hashes have the product `product`.
+    /// Fresh masks for the items whose hashes have the product `pch`.
     pub(super) fn new(
         ctx: &mut Context,
         group: &'a Group,
         hash: &'a Hashes,
-        product: &'a Residue,
+        pch: &'a Residue,
     ) -> Self {
         let mut seed = Secret::new([0; 32]);
         ctx.rng().fill_bytes(seed.expose_mut());
@@ -99,38 +99,38 @@ impl<'a> Masks<'a> {
         Self {
             group,
             hash,
-            product,
-            generator: FixedBase::new(group.modulus(), group.generator(), EXPONENT_BITS),
+            pch,
+            g: FixedBase::new(group.modulus(), group.generator(), EXPONENT_BITS),
             r_c: Exponent::from_be_bytes(r_c.expose()),
             seed,
         }
     }
 
     /// R_i.
-    fn exponent(&self, index: usize) -> Exponent {
+    fn r_i(&self, index: usize) -> Exponent {
         let mut bytes = Secret::new([0; EXPONENT_LEN]);
         let index = (index as u64).to_le_bytes();
         hash::derive_into(MASK_LABEL, &[self.seed.expose(), &index], bytes.expose_mut());
         Exponent::from_be_bytes(bytes.expose())
     }
 
-    /// The bytes of M.
-    pub(super) fn masked_product(&self) -> Vec<u8> {
+    /// The bytes of M = PCH·g^R_c.
+    pub(super) fn m(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(ELEMENT_LEN);
-        self.product.mul(&self.generator.pow(&self.r_c)).encode(&mut bytes);
+        self.pch.mul(&self.g.pow(&self.r_c)).encode(&mut bytes);
         bytes
     }
 
-    /// The bytes of y_i for the items from place `first` on.
-    pub(super) fn mask(&self, ctx: &Context, first: usize, items: &[Item]) -> Result<Vec<u8>> {
+    /// The bytes of y_i = PCH/H(y)·g^R_i for the items from place `first` on.
+    pub(super) fn y_i(&self, ctx: &Context, first: usize, items: &[Item]) -> Result<Vec<u8>> {
         let places: Vec<(usize, Item)> = (first..).zip(items.iter().copied()).collect();
         let tasks = ctx.map(&places, ITEMS_PER_TASK, |places| {
             let items: Vec<Item> = places.iter().map(|(_, item)| *item).collect();
             let inverses = self.hash.inverses(self.group, &items)?;
             let mut bytes = Vec::with_capacity(places.len() * ELEMENT_LEN);
             for ((i, _), inverse) in places.iter().zip(&inverses) {
-                let mask = self.generator.pow(&self.exponent(*i));
-                self.product.mul(inverse).mul(&mask).encode(&mut bytes);
+                let mask = self.g.pow(&self.r_i(*i));
+                self.pch.mul(inverse).mul(&mask).encode(&mut bytes);
             }
             Ok(bytes)
         });
@@ -144,23 +144,23 @@ impl<'a> Masks<'a> {
         let inverse = z.invert().ok_or(Misbehaviour::InvalidPoint { index: 0 })?;
         Ok(Unmasking {
             masks: self,
-            of_product: z.pow(&self.r_c),
-            inverse: FixedBase::new(modulus, &inverse, EXPONENT_BITS),
+            z_to_r_c: z.pow(&self.r_c),
+            inverse_of_z: FixedBase::new(modulus, &inverse, EXPONENT_BITS),
         })
     }
 }
 
-/// What takes the masks off again.
+/// Removes the masks.
 pub(super) struct Unmasking<'a> {
     masks: &'a Masks<'a>,
     /// Z^R_c.
-    of_product: Residue,
+    z_to_r_c: Residue,
     /// 1/Z.
-    inverse: FixedBase,
+    inverse_of_z: FixedBase,
 }
 
 impl Unmasking<'_> {
-    /// Receives y'_i of the items from place `first` on, and gives H'(y'_i·Z^R_c·Z^-R_i).
+    /// Receives y'_i of the items from place `first` on, and gives H'(K_y) with K_y = y'_i·Z^R_c·Z^-R_i.
     pub(super) fn receive_tags(
         &self,
         ctx: &mut Context,
@@ -171,9 +171,9 @@ impl Unmasking<'_> {
         let places: Vec<(usize, Residue)> = (first..).zip(powers).collect();
         let tasks = ctx.map(&places, ITEMS_PER_TASK, |places| {
             let tag = |(i, power): &(usize, Residue)| {
-                let unmask = self.inverse.pow(&self.masks.exponent(*i));
-                let key = power.mul(&self.of_product).mul(&unmask);
-                Tagged::new(self.masks.hash.tag(&key), *i as u32)
+                let unmask = self.inverse_of_z.pow(&self.masks.r_i(*i));
+                let k_y = power.mul(&self.z_to_r_c).mul(&unmask);
+                Tagged::new(self.masks.hash.tag(&k_y), *i as u32)
             };
             places.iter().map(tag).collect::<Vec<_>>()
         });
@@ -190,7 +190,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Recorded values: whoever changes them changes the wire format.
+    /// Recorded values: a change of them is a change of the wire format.
     #[test]
     fn hash_and_tag_are_the_recorded_ones() {
         let session = SessionId::from_bytes([1; 32]);

@@ -8,9 +8,8 @@ use rand::Rng;
 use vesica_core::{Block, Item, PsiParams, Result, Role, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_oprf::programmable;
-use vesica_oprf::vole::{self, Plan, Rows, Seed};
+use vesica_oprf::vole::{self, Plan, Seed};
 use vesica_ot::Traffic;
-use vesica_ot::silent;
 use vesica_simd::aes::Aes128;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -31,12 +30,7 @@ fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize) -> Tr
             Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
         }
         Identifiers::Sloppy(form) => sloppy_plan(form, learner, holder).bytes(),
-        Identifiers::Oprf(form) => {
-            let plan = plan(form, learner);
-            let mut bytes = silent::vole::bytes::<SemiHonest>(plan.correlations(), plan.values());
-            bytes.receiver_to_sender += Seed::LEN as u64 + plan.masked_bytes();
-            bytes
-        }
+        Identifiers::Oprf(form) => vole::bytes::<SemiHonest>(&plan(form, learner)),
     }
 }
 
@@ -162,17 +156,11 @@ fn learn(
     if items.is_empty() || other_len == 0 {
         return Ok(());
     }
-    let plan = plan(form, items.len());
-    let mut correlations = silent::vole::Receiver::<SemiHonest>::setup(ctx, session)?;
-    let mut seed = [0; Seed::LEN];
-    ctx.rng().fill_bytes(&mut seed);
-    ctx.peer()?.send(&seed)?;
-    ctx.peer()?.flush()?;
-    let seed = Seed::from_bytes(seed);
-    let rows = Rows::new::<SemiHonest>(ctx.pool(), &plan, session, &seed, items);
-    let mut stream = correlations.extend(ctx, plan.correlations(), plan.values())?;
-    let inputs = vole::mask(ctx, &plan, rows, |pool, a, c| stream.fill(pool, a, c))?;
-    for value in inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, BITS) {
+    let mut oprf = vole::Receiver::<SemiHonest>::setup(ctx, session, plan(form, items.len()))?;
+    let r = Seed::draw_and_send(ctx)?;
+    let rows = oprf.rows(ctx, &r, items);
+    let ac = oprf.extend(ctx)?;
+    for value in oprf.mask(ctx, rows, ac)?.outputs(ctx.pool(), BITS) {
         add(ids, value.position(), Block::new(value.tag()));
     }
     Ok(())
@@ -197,16 +185,11 @@ fn hold(
         ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
         return Ok(());
     }
-    let plan = plan(form, other_len);
-    let mut correlations = silent::vole::Sender::<SemiHonest>::setup(ctx, session)?;
-    let delta = correlations.delta();
-    let mut seed = [0; Seed::LEN];
-    ctx.peer()?.recv_into(&mut seed)?;
-    let seed = Seed::from_bytes(seed);
-    let rows = Rows::new::<SemiHonest>(ctx.pool(), &plan, session, &seed, items);
-    let mut stream = correlations.extend(ctx, plan.correlations(), plan.values())?;
-    let inputs = vole::unmask(ctx, &plan, rows, delta, |pool, part| stream.fill(pool, part))?;
-    for value in inputs.outputs::<SemiHonest>(ctx.pool(), session, Block::ZERO, BITS) {
+    let mut oprf = vole::Sender::<SemiHonest>::setup(ctx, session, plan(form, other_len))?;
+    let r = Seed::receive(ctx)?;
+    let rows = oprf.rows(ctx, &r, items);
+    let b = oprf.extend(ctx)?;
+    for value in oprf.unmask(ctx, rows, b)?.outputs(ctx.pool(), BITS) {
         add(ids, value.position(), Block::new(value.tag()));
     }
     Ok(())

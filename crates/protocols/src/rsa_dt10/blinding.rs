@@ -28,7 +28,7 @@ pub(super) fn tag_shape(params: &PsiParams) -> Shape {
 /// Receives `count` residues, the first of which is number `first`.
 ///
 /// # Errors
-/// [`Misbehaviour::InvalidPoint`] for 0 and what is not below n.
+/// [`Misbehaviour::InvalidPoint`] for 0, and for n and above.
 pub(super) fn receive_residues(
     ctx: &mut Context,
     n: &Modulus,
@@ -47,7 +47,7 @@ pub(super) fn receive_residues(
 pub(super) struct Hashes {
     key: [u8; 32],
     tag: TagHash,
-    /// Of the sender's tags.
+    /// The shape of the sender's tags.
     pub(super) shape: Shape,
 }
 
@@ -72,7 +72,7 @@ impl Hashes {
     }
 }
 
-/// The receiver's r_i, made again from a seed where they are needed.
+/// The receiver's r_i, derived from a seed where they are needed.
 pub(super) struct Blinding<'a> {
     key: &'a PublicKey,
     seed: Secret<[u8; 32]>,
@@ -85,13 +85,14 @@ impl<'a> Blinding<'a> {
         Self { key, seed }
     }
 
-    fn factor(&self, index: usize) -> Residue {
+    /// r_i.
+    fn r_i(&self, index: usize) -> Residue {
         let index = (index as u64).to_le_bytes();
         self.key.modulus().hash(BLINDING_LABEL, &[self.seed.expose(), &index])
     }
 
-    /// y_i of the items from place `first` on.
-    pub(super) fn blind(
+    /// The bytes of y_i = H(y)·r_i^e for the items from place `first` on.
+    pub(super) fn y_i(
         &self,
         ctx: &Context,
         hash: &Hashes,
@@ -103,7 +104,7 @@ impl<'a> Blinding<'a> {
         let tasks = ctx.map(&places, BLINDINGS_PER_TASK, |places| {
             let mut bytes = Vec::with_capacity(places.len() * n.len_bytes());
             for (i, item) in places {
-                let mask = self.key.raise(&self.factor(*i));
+                let mask = self.key.raise(&self.r_i(*i));
                 hash.item(n, item).mul(&mask).encode(&mut bytes);
             }
             bytes
@@ -111,7 +112,7 @@ impl<'a> Blinding<'a> {
         tasks.concat()
     }
 
-    /// Receives y'_i of the items from place `first` on, and appends H'(y'_i / r_i).
+    /// Receives y'_i of the items from place `first` on, and appends H'(K_y) with K_y = y'_i / r_i.
     pub(super) fn receive_tags(
         &self,
         ctx: &mut Context,
@@ -124,9 +125,9 @@ impl<'a> Blinding<'a> {
         let roots = receive_residues(ctx, n, first, count)?;
         let places: Vec<(usize, Residue)> = (first..).zip(roots).collect();
         let tasks = ctx.map(&places, BLINDINGS_PER_TASK, |places| {
-            let factors: Vec<Residue> = places.iter().map(|(i, _)| self.factor(*i)).collect();
-            // A factor without an inverse shares a prime with n, which no honest n lets happen.
-            let inverses = n.invert_all(&factors).ok_or(Misbehaviour::InvalidPublicKey)?;
+            let r: Vec<Residue> = places.iter().map(|(i, _)| self.r_i(*i)).collect();
+            // An r_i without an inverse shares a prime with n, which does not happen with an honest n.
+            let inverses = n.invert_all(&r).ok_or(Misbehaviour::InvalidPublicKey)?;
             let tag = |((i, root), inverse): (&(usize, Residue), &Residue)| {
                 Tagged::new(hash.tag(&root.mul(inverse)), *i as u32)
             };
@@ -150,12 +151,12 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Recorded values: whoever changes them changes the wire format.
+    /// Recorded values: a change of them is a change of the wire format.
     #[test]
     fn hash_and_tag_are_the_recorded_ones() {
         let session = SessionId::from_bytes([1; 32]);
         let params = PsiParams::new(session, 1 << 10, 1 << 10, Learns::Receiver).unwrap();
-        // No key, but a modulus that everybody has.
+        // Not a key, but a well-known modulus.
         let mut bytes = Group::ffdhe2048().modulus().to_be_bytes();
         bytes.extend_from_slice(&PUBLIC_EXPONENT.to_be_bytes());
         let key = PublicKey::decode(&bytes, KeySize::Bits2048).unwrap();
