@@ -16,142 +16,152 @@
 //! | ℓ, ℓ' | λ + ⌈log (h + s)·n_x⌉ + ⌈log n_y⌉; λ + ⌈log n_x⌉ + ⌈log n_y⌉ |
 //!
 //! ```text
-//!   sender P_1: X                                   receiver P_2: Y
+//!   sender P_1: X                                       receiver P_2: Y
 //!
-//!   every x in the bins of all h functions          every y in one bin (cuckoo), or in the stash
-//!   t rows a bin, 1-out-of-256  ◀──────────────▶    chooses the characters of what is in its bin
-//!   x in bin b by function i: F_b(R, i)             y in bin b by function i: F_b(R, i)
-//!   {F_b(R, i), …}, sorted      ───────────────▶    y is common iff its F is among them
-//!   [both] x is common iff its tag came ◀──────     [both] tags of what is common, and
-//!                                                          random ones besides
+//!   1  T_1: every x in the bins of all h functions      T_2: every y in one bin (cuckoo), or in the stash
+//!   2  t rows a bin, 1-out-of-256  ◀──────────────▶     chooses the characters of what is in its bin
+//!   3  V: F_b(R, i) for x in bin b by function i        F_b(R, i) for y in bin b by function i
+//!   4  V, sorted                   ───────────────▶     y is common iff its F is in V
+//!   5  [both] x is common iff its tag came ◀──────      [both] tags of the common items, and random ones
 //! ```
+//!
+//! Steps 2 and 3 run group by group of bins, then for the stash. A sender with many more items than there are bins waits
+//! for the rows of all bins, and makes steps 1 and 3 item by item.
 //!
 //! F_b is [`vesica_oprf::characters`]: the paper's single mask a bin (§6.1).
 //!
-//! Bins of the sender are never padded: what it holds in which bin stays with it. In an empty bin or place
-//! of the stash the receiver chooses no value at all ([`NONE`](vesica_ot::coded::kk13::NONE)): a value
-//! could be an item of the sender's, and the receiver would learn that.
+//! The sender does not pad its bins: the receiver does not see what is in which bin. In an empty bin or place of the stash
+//! the receiver chooses no value at all ([`NONE`](vesica_ot::coded::kk13::NONE)): any value could be an item of the
+//! sender's, and the receiver would learn that.
 //!
 //! An item of σ > σ' bits is hashed to σ' first ([`vesica_hashing::ShortItems`]).
 //!
-//! Two rows of the catalogue. `ot_phasing` has no stash: three functions and so many bins that placing
-//! fails with probability below 2^-40, or where n_y ≪ n_x two functions and yet more bins, whichever
-//! takes fewer bytes. `ot_phasing_paper` has 1.2·n_y bins and the stash of the paper's Table 4.
+//! The catalogue has two rows. `ot_phasing` has no stash: three functions and so many bins that placing fails with
+//! probability below 2^-40, or where n_y ≪ n_x two functions and still more bins, whichever takes fewer bytes.
+//! `ot_phasing_paper` has 1.2·n_y bins and the stash of the paper's Table 4.
 //!
-//! **Where we differ from the paper.** The index of the function is compared too, and functions are permutations of three rounds, see
-//! [`vesica_hashing::locations`]. Masks are sent as the Elias–Fano code of their set, which hides their
-//! order as a random permutation would, and counts all masks in ℓ. With n_y ≪ n_x the paper uses two functions, 2.4·n_y
-//! bins and no stash, and then placing fails, and tells the sender so, about once in n_y runs; the
-//! wide table fails once in 2^40. When both learn, the sender gets tags of the common *items*: which
-//! of its masks were found would tell it where the receiver placed them.
+//! **Where we differ from the paper.** The index of the function is compared too, and functions are permutations of three
+//! rounds, see [`vesica_hashing::locations`]. Masks are sent as the Elias–Fano code of their set, which hides their order
+//! as a random permutation would, and ℓ counts all masks. With n_y ≪ n_x the paper uses two functions, 2.4·n_y bins and
+//! no stash; then placing fails about once in n_y runs, and the sender sees that. The wide table fails once in 2^40 runs.
+//! When both learn, the sender gets tags of the common *items*: which of its masks were found would show where the
+//! receiver placed them.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
 mod plan;
 mod receiver;
+mod rows;
 mod sender;
 
-use crate::answer;
-use crate::assumptions;
-use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic};
-use plan::Plan;
-use vesica_core::PsiParams;
-
 pub use plan::Mode;
-pub use receiver::Receiver;
-pub use sender::Sender;
+pub use rows::bytes;
+pub(crate) use rows::{PAPER_ROW, ROW};
+
+use crate::{Output, Party, answer, sorted_tags};
+use plan::{Plan, check};
+use receiver::receiver_masks;
+use sender::{Bins, Masks};
+use std::sync::Arc;
+use vesica_core::{Error, Item, PsiParams, Result};
+use vesica_hashing::Cuckoo;
+use vesica_net::Context;
+use vesica_ot::coded::{ReceiverSetup, kk13};
 
 /// The slot of the functions of bins; place k of the stash has slot k + 1.
 const BIN_SLOT: u64 = 0;
 
-pub(crate) const ROW: Protocol = Protocol {
-    id: "ot_phasing",
-    name: "OT-Phasing",
-    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6, with the index of the hash function (Lambæk, ePrint 2016/665); no stash",
-    security: Security::SemiHonest,
-    assumption: assumptions::CODED_TRANSFERS,
-    operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    flights: |_| 4,
-    bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − ⌊log β⌋ + 2)/8⌉; σ' = min(σ, 40 + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)); ℓ = 40 + ⌈log h·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
-    bytes: |params| bytes(Mode::Stashless, params),
-    seconds: |params| seconds(Mode::Stashless, params),
-    usable_set_len: None,
-    named_only: true,
-    item_bits: 1..=128,
-    reserves_zero: false,
-    bounds: BoundsKept::No,
-    wide_values: false,
-    bytes_depend_on_result: false,
-    compared: |params| Compared::masks(Plan::new(Mode::Stashless, params).tags().tag_bits()),
-    parameters: &[
-        Parameter {
-            name: "hash table",
-            value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; or 2-way where n_y ≪ n_x; failure below 2^-40",
-            source: "Demmler, Rindal, Rosulek, Trieu, PoPETs 2018; docs/protocols/phasing.md",
-        },
-        CODE,
-        TAGS,
-    ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Stashless, params, input.into_items())?)),
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(Mode::Stashless, params, input.into_items())?))
-    },
-};
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+pub struct Sender {
+    mode: Mode,
+    params: PsiParams,
+    x: Arc<Vec<Item>>,
+}
 
-pub(crate) const PAPER_ROW: Protocol = Protocol {
-    id: "ot_phasing_paper",
-    name: "OT-Phasing, with the paper's table and stash",
-    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6 and Table 4, with the index of the hash function (Lambæk, ePrint 2016/665)",
-    bytes_formula: "setup + 32·t·β + 32·⌈σ'/8⌉·s + tags((3 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; β = 1.2·n_y; s from Table 4; t, σ', ℓ' as in ot_phasing; ℓ = 40 + ⌈log (3 + s)·n_x⌉ + ⌈log n_y⌉",
-    bytes: |params| bytes(Mode::Paper, params),
-    seconds: |params| seconds(Mode::Paper, params),
-    compared: |params| Compared::masks(Plan::new(Mode::Paper, params).tags().tag_bits()),
-    parameters: &[
-        Parameter {
-            name: "hash table",
-            value: "3-way cuckoo, 1.2 bins an item, stash of 12, 6, 4, 3, 2 at 2^8, 2^12, 2^16, 2^20, 2^24",
-            source: "Pinkas, Schneider, Segev, Zohner 2015, §8 and Table 4",
-        },
-        CODE,
-        TAGS,
-    ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Paper, params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Paper, params, input.into_items())?)),
-    ..ROW
-};
+/// P_2: learns which of its items the sender has.
+pub struct Receiver {
+    mode: Mode,
+    params: PsiParams,
+    y: Arc<Vec<Item>>,
+}
 
-const CODE: Parameter = Parameter {
-    name: "transfers",
-    value: "1 out of 256, Walsh–Hadamard code of 256 bits, distance 128",
-    source: "Kolesnikov, Kumaresan, CRYPTO 2013",
-};
-
-const TAGS: Parameter = Parameter {
-    name: "mask length",
-    value: "λ + log of all masks + log n_y bits, λ = 40",
-    source: "Pinkas, Schneider, Segev, Zohner 2015, §2.1",
-};
-
-/// Exact payload bytes of a run.
-pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
-    if params.has_empty_set() {
-        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
-    }
-    let traffic = Plan::new(mode, params).traffic();
-    Traffic {
-        receiver_to_sender: traffic.receiver_to_sender + answer::items_bytes(params),
-        ..traffic
+impl Party for Sender {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Sender { mode, params, x } = *self;
+        if params.has_empty_set() {
+            return answer::take_places(ctx, &params, &[]);
+        }
+        let plan = Plan::new(mode, &params);
+        let session = params.session();
+        let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
+        let masks = Masks::new(&plan, session, transfers);
+        let v = if plan.is_lopsided() {
+            // 2, then 1 and 3 item by item.
+            masks.of_items(ctx, &params, &x)?
+        } else {
+            // 1.
+            let t_1 = ctx.child("hashing", |ctx| {
+                Bins::new(ctx.pool(), &plan, session, plan.items.of(ctx.pool(), &params, &x))
+            });
+            // 2, 3, group by group.
+            masks.of_bins(ctx, t_1)?
+        };
+        // 4.
+        ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
+        drop(v);
+        // 5.
+        answer::take_items(ctx, &params, &x)
     }
 }
 
-/// Estimated seconds of computation, fitted to measurements.
-fn seconds(mode: Mode, params: &PsiParams) -> f64 {
-    if params.has_empty_set() {
-        return 0.0;
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { mode, params, y } = *self;
+        if params.has_empty_set() {
+            return Ok(Output::Positions(Vec::new()));
+        }
+        let plan = Plan::new(mode, &params);
+        let session = params.session();
+        let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
+        // 1.
+        let (short, t_2) = ctx.child("hashing", |ctx| {
+            let short = plan.items.of(ctx.pool(), &params, &y);
+            let bins = plan.locations(session).bins(ctx.pool(), &short);
+            Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
+        })?;
+        let transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
+        // 2, 3. The rows, and the masks of the items.
+        let masks =
+            ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
+        drop((short, t_2));
+        // 4.
+        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
+        let common = sorted_tags::own_positions(&matches, y.len());
+        // 5.
+        answer::give_items(ctx, &params, &y, &common)?;
+        Ok(Output::Positions(common))
     }
-    let plan = Plan::new(mode, params);
-    let rows = plan.table.bins() as f64 * plan.bin_shape().rows() as f64;
-    0.02 + 45e-9 * rows + 95e-9 * plan.masks() as f64
+}
+
+impl Sender {
+    /// The sender of the set `x`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetLenMismatch`]; `ItemTooLong` when an item has more bits
+    /// than `params` say; `SetTooLarge` when there are more than 2^32 masks.
+    pub fn new(mode: Mode, params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
+        check(mode, &params, params.sender_len(), &x)?;
+        Ok(Self { mode, params, x })
+    }
+}
+
+impl Receiver {
+    /// The receiver of the set `y`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// As [`Sender::new`].
+    pub fn new(mode: Mode, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
+        check(mode, &params, params.receiver_len(), &y)?;
+        Ok(Self { mode, params, y })
+    }
 }

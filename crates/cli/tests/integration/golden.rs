@@ -342,7 +342,7 @@ fn bad_agreements() {
         ("unknown", "receives", "recieves"),
         ("missing", "receives = \"one\"\n", ""),
         ("type", "1000", "\"1000\""),
-        ("version", "version = 2", "version = 2\nnews = true"),
+        ("version", "version = 2", "version = 3\nnews = true"),
         ("word", "semi-honest", "semihonest"),
         ("control", "People", "\\u001b[31mPeople"),
         ("range", "1000", "0"),

@@ -1,4 +1,4 @@
-//! How items become rows, and rows indices.
+//! Items become rows, and rows become indices.
 
 use super::plan::{Plan, SEED_LEN};
 use vesica_core::hash::derive;
@@ -14,7 +14,7 @@ const INDEX_LABEL: &str = "vesica v1 gbf index";
 /// Items that one CPU thread hashes at a time.
 const ITEMS_PER_TASK: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1 << 14).unwrap();
 
-/// What the public seed r makes of items.
+/// The hash functions under the public seed r.
 pub(super) struct Hashing {
     session: SessionId,
     row: Aes128,
@@ -22,10 +22,10 @@ pub(super) struct Hashing {
 }
 
 impl Hashing {
-    pub(super) fn new(plan: &Plan, session: &SessionId, seed: &[u8; SEED_LEN]) -> Self {
+    pub(super) fn new(plan: &Plan, session: &SessionId, r: &[u8; SEED_LEN]) -> Self {
         let key = |label| {
             let mut block = [0; Block::LEN];
-            block.copy_from_slice(&derive(label, &[session.as_bytes(), seed])[..Block::LEN]);
+            block.copy_from_slice(&derive(label, &[session.as_bytes(), r])[..Block::LEN]);
             Block::from_le_bytes(block)
         };
         Self {

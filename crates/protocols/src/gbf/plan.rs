@@ -1,8 +1,5 @@
 //! The sizes of a run, which both parties compute from public figures.
 
-use super::transfers;
-use crate::answer;
-use crate::catalogue::{Compared, Traffic};
 use vesica_core::PsiParams;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_okvs::bloom::BloomShape;
@@ -72,39 +69,9 @@ impl Plan {
         self.shape.block_len() * self.string_len
     }
 
-    /// Strings that fit in no more than eight bytes go by the narrow word.
+    /// Whether a string fits in a word of eight bytes.
     pub(super) fn is_narrow(&self) -> bool {
         self.string_len <= 8
-    }
-}
-
-/// Exact payload bytes of a run.
-pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
-    if params.has_empty_set() {
-        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
-    }
-    let plan = Plan::new(mode, params);
-    let transfers = transfers::bytes(&plan);
-    let blocks = plan.shape.blocks();
-    Traffic {
-        sender_to_receiver: transfers.sender_to_receiver + (blocks * plan.strings_len()) as u64,
-        receiver_to_sender: transfers.receiver_to_sender
-            + SEED_LEN as u64
-            + (blocks * plan.corrections_len()) as u64
-            + answer::items_bytes(params),
-    }
-}
-
-/// Estimated seconds of computation, fitted to measurements.
-pub(super) fn seconds(mode: Mode, params: &PsiParams) -> f64 {
-    if params.has_empty_set() {
-        return 0.0;
-    }
-    let slots = Plan::new(mode, params).shape.len() as f64;
-    match mode {
-        Mode::Silent => 0.012 + 27e-9 * slots,
-        Mode::Iknp => 0.008 + 21e-9 * slots,
-        Mode::Paper => 0.008 + 24e-9 * slots,
     }
 }
 
@@ -116,8 +83,4 @@ pub(super) fn first_transfer(plan: &Plan, block: usize) -> u64 {
 /// Bytes of the longest message of strings, at most 2^18.
 pub(super) fn message_len(string_len: usize) -> usize {
     STRINGS_PER_MESSAGE * string_len
-}
-/// The strings of a run.
-pub(super) fn compared(mode: Mode, params: &PsiParams) -> Compared {
-    Compared::strings(8 * Plan::new(mode, params).string_len as u32)
 }

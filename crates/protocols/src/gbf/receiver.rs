@@ -1,13 +1,12 @@
+//! Steps 4 to 6 of the receiver, block by block.
+
 use super::hashing::{Hashing, truncated};
-use super::plan::{Mode, Plan, SEED_LEN, first_transfer, message_len};
+use super::plan::{Plan, first_transfer, message_len};
 use super::transfers::Choices;
-use crate::party::check_set_len;
-use crate::{Output, Party, answer};
-use rand::Rng;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use vesica_core::tagged::{Buckets, Tagged};
-use vesica_core::{Block, Item, PsiParams, Result};
+use vesica_core::{Block, Result};
 use vesica_net::Context;
 use vesica_okvs::bloom::{Bloom, Indices, Share, sum};
 use vesica_ot::adapters::random::Hash;
@@ -15,59 +14,18 @@ use zeroize::Zeroizing;
 
 /// Blocks under way at a time, however many CPU threads there are: all their corrections are sent
 /// before the first string is read.
-const MAX_AT_ONCE: usize = 8;
+pub(super) const MAX_AT_ONCE: usize = 8;
 
-/// Learns which of its items the sender has.
-pub struct Receiver {
-    mode: Mode,
-    params: PsiParams,
-    y: Arc<Vec<Item>>,
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(mode: Mode, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { mode, params, y })
-    }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { mode, params, y } = *self;
-        let session = params.session();
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let plan = Plan::new(mode, &params);
-
-        let mut choices = ctx.child("setup", |ctx| Choices::setup(ctx, session, mode))?;
-        ctx.child("transfers", |ctx| choices.extend(ctx, plan.shape.len()))?;
-        let mut seed = [0; SEED_LEN];
-        ctx.rng().fill_bytes(&mut seed);
-        ctx.peer()?.send(&seed)?;
-        ctx.peer()?.flush()?;
-        let hashing = Hashing::new(&plan, session, &seed);
-        let rows = hashing.rows(ctx.pool(), &plan, &y);
-        let query = Query { plan: &plan, hashing: &hashing, rows: &rows, params: &params, y: &y };
-        let common = match plan.is_narrow() {
-            true => query.run::<u64>(ctx, choices),
-            false => query.run::<u128>(ctx, choices),
-        }?;
-        Ok(Output::Positions(common))
-    }
-}
+/// Blocks that may wait for their strings, for each that is worked on.
+pub(super) const BLOCKS_AHEAD: usize = 64;
 
 /// The two passes over the blocks.
-struct Query<'a> {
-    plan: &'a Plan,
-    hashing: &'a Hashing,
-    rows: &'a Buckets,
-    params: &'a PsiParams,
-    y: &'a [Item],
+pub(super) struct Query<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) hashing: &'a Hashing,
+    pub(super) rows: &'a Buckets,
+    /// Blocks under way at a time.
+    pub(super) at_once: usize,
 }
 
 /// One block's filter, and the indices and values of its items.
@@ -79,7 +37,7 @@ struct Built<S> {
     values: Vec<S>,
 }
 
-/// One block on its way: its transfers, and what the sums of its items are so far.
+/// One block: its transfers, and where the sums of its items go.
 struct Work<'a, S: Share> {
     block: usize,
     blocks: &'a mut [Block],
@@ -87,54 +45,30 @@ struct Work<'a, S: Share> {
     sums: &'a mut Sums<S>,
 }
 
-/// Of each item of a block its value and the sum of its pads.
-type Sums<S> = Zeroizing<Vec<S>>;
-
-/// Blocks that may wait for their strings, for each that is worked on.
-const BLOCKS_AHEAD: usize = 64;
+/// For each item of a block t(y) + Σ p_i, the sum of the strings that a common item has.
+pub(super) type Sums<S> = Zeroizing<Vec<S>>;
 
 impl Query<'_> {
-    /// Sends the corrections of block after block while the strings of earlier ones come, and then the
-    /// answer. Gives the positions of the common items, ascending.
-    fn run<S: Share>(&self, ctx: &mut Context, mut choices: Choices) -> Result<Vec<usize>> {
-        let at_once = ctx.pool().len().min(self.plan.shape.blocks()).min(MAX_AT_ONCE);
-        let (give, take) = mpsc::sync_channel(BLOCKS_AHEAD * at_once);
-        let choose = |ctx: &mut Context| self.choose::<S>(ctx, at_once, &mut choices, give);
-        let look_up = |ctx: &mut Context| {
-            let Some(common) = self.look_up::<S>(ctx, at_once, take)? else {
-                return Ok(Vec::new());
-            };
-            let common = common.iter().enumerate().filter(|(_, common)| **common);
-            let common: Vec<usize> = common.map(|(i, _)| i).collect();
-            answer::give_items(ctx, self.params, self.y, &common)?;
-            Ok(common)
-        };
-        // A part whose channel has closed ends quietly: the other part has the error.
-        let ((), common) = ctx.join(("choices", choose), ("strings", look_up))?;
-        Ok(common)
-    }
-
-    /// Chooses by the filter.
-    fn choose<S: Share>(
+    /// Step 4: sends the corrections of block after block.
+    pub(super) fn choose<S: Share>(
         &self,
         ctx: &mut Context,
-        at_once: usize,
         choices: &mut Choices,
-        give: mpsc::SyncSender<Sums<S>>,
+        done: mpsc::SyncSender<Sums<S>>,
     ) -> Result<()> {
         let pads = Hash::new(self.hashing.session());
         let (blocks, block_len) = (self.plan.shape.blocks(), self.plan.shape.block_len());
-        let mut m = Zeroizing::new(Block::zeros(at_once * block_len));
-        let mut bits = Zeroizing::new(vec![0; block_len.div_ceil(64)]);
+        let mut m = Zeroizing::new(Block::zeros(self.at_once * block_len));
+        let mut c = Zeroizing::new(vec![0; block_len.div_ceil(64)]);
         let all: Vec<usize> = (0..blocks).collect();
-        for now in all.chunks(at_once) {
+        for now in all.chunks(self.at_once) {
             let built = ctx.map(now, NonZeroUsize::MIN, |block| self.build::<S>(block[0]));
             for (built, m) in built.iter().zip(m.chunks_mut(block_len)) {
-                choices.fill(ctx, &mut bits, m)?;
-                bits.iter_mut().zip(built.filter.words()).for_each(|(bits, word)| *bits ^= word);
-                let corrections: Vec<u8> =
-                    bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
-                ctx.peer()?.send(&corrections[..self.plan.corrections_len()])?;
+                choices.fill(ctx, &mut c, m)?;
+                let b = built.filter.words();
+                c.iter_mut().zip(b).for_each(|(c, b)| *c ^= b);
+                let d: Vec<u8> = c.iter().flat_map(|word| word.to_le_bytes()).collect();
+                ctx.peer()?.send(&d[..self.plan.corrections_len()])?;
             }
             ctx.peer()?.flush()?;
             let mut sums: Vec<Sums<S>> = now.iter().map(|_| Sums::default()).collect();
@@ -146,13 +80,14 @@ impl Query<'_> {
                 sums,
             });
             ctx.pool().for_each(work.collect(), |work| self.add_pads(&pads, work));
-            if sums.into_iter().any(|sums| give.send(sums).is_err()) {
+            if sums.into_iter().any(|sums| done.send(sums).is_err()) {
                 break;
             }
         }
         Ok(())
     }
 
+    /// B of a block.
     fn build<S: Share>(&self, block: usize) -> Built<S> {
         let rows = self.rows.bucket(block);
         let mut built = Built {
@@ -179,7 +114,7 @@ impl Query<'_> {
         }
     }
 
-    /// Adds the pads of each item to its value. All slots of an item of its own are ones.
+    /// Adds the pads of each item to its value. All slots of the receiver's items are ones.
     fn add_pads<S: Share>(&self, pads: &Hash, work: Work<'_, S>) {
         pads.apply(first_transfer(self.plan, work.block), work.blocks);
         let pads: Vec<S> =
@@ -193,20 +128,20 @@ impl Query<'_> {
         }
     }
 
-    /// Receives the strings and adds up those of each item; which positions are common. `None` if the
-    /// sums ended before their time.
-    fn look_up<S: Share>(
+    /// Steps 5 and 6: receives the strings and adds up those of each of the `n_y` items; the positions of the common ones,
+    /// ascending. `None` if the other fork ended before the last block.
+    pub(super) fn look_up<S: Share>(
         &self,
         ctx: &mut Context,
-        at_once: usize,
-        take: mpsc::Receiver<Sums<S>>,
-    ) -> Result<Option<Vec<bool>>> {
+        sums: mpsc::Receiver<Sums<S>>,
+        n_y: usize,
+    ) -> Result<Option<Vec<usize>>> {
         let (blocks, string_len) = (self.plan.shape.blocks(), self.plan.string_len);
-        let mut bytes = vec![0; at_once * self.plan.strings_len()];
-        let mut common = vec![false; self.y.len()];
+        let mut bytes = vec![0; self.at_once * self.plan.strings_len()];
+        let mut is_common = vec![false; n_y];
         let all: Vec<usize> = (0..blocks).collect();
-        for now in all.chunks(at_once) {
-            let sums: Vec<Sums<S>> = take.iter().take(now.len()).collect();
+        for now in all.chunks(self.at_once) {
+            let sums: Vec<Sums<S>> = sums.iter().take(now.len()).collect();
             if sums.len() < now.len() {
                 return Ok(None);
             }
@@ -221,10 +156,11 @@ impl Query<'_> {
                 let ((block, bytes), sums) = work[0];
                 self.look_up_block(*block, bytes, sums)
             });
-            found.iter().flatten().for_each(|(position, is)| common[*position as usize] = *is);
+            found.iter().flatten().for_each(|(position, is)| is_common[*position as usize] = *is);
             ctx.progress(now[now.len() - 1] as u64 + 1, blocks as u64);
         }
-        Ok(Some(common))
+        let common = is_common.iter().enumerate().filter(|(_, is)| **is);
+        Ok(Some(common.map(|(position, _)| position).collect()))
     }
 
     /// The position of each item of a block, and whether it is common.

@@ -1,60 +1,19 @@
+//! Steps 4 and 5 of the sender, block by block.
+
 use super::hashing::{Hashing, truncated};
-use super::plan::{Mode, Plan, SEED_LEN, first_transfer, message_len};
-use super::transfers::Keys;
-use crate::party::check_set_len;
-use crate::{Output, Party, answer};
+use super::plan::{Plan, first_transfer, message_len};
 use rand::Rng;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use vesica_core::tagged::{Buckets, Tagged};
-use vesica_core::{Block, Item, Learns, ParameterError, PsiParams, Result, Secret};
+use vesica_core::{Block, ParameterError, Result, Secret};
 use vesica_net::Context;
 use vesica_okvs::bloom::{GarbledBloom, Indices, NoFreeSlot, Share};
 use vesica_ot::adapters::random::Hash;
 use vesica_simd::aes::Aes128;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Garbles its set; learns n_y, or with [`Learns::Both`] which of its items the receiver has.
-pub struct Sender {
-    mode: Mode,
-    params: PsiParams,
-    x: Arc<Vec<Item>>,
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`ParameterError::SetLenMismatch`].
-    pub fn new(mode: Mode, params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { mode, params, x })
-    }
-}
-
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { mode, params, x } = *self;
-        let session = params.session();
-        if params.has_empty_set() {
-            return Ok(match params.learns() {
-                Learns::Receiver => Output::Nothing,
-                Learns::Both => Output::Positions(Vec::new()),
-            });
-        }
-        let plan = Plan::new(mode, &params);
-
-        let mut keys = ctx.child("setup", |ctx| Keys::setup(ctx, session, mode))?;
-        ctx.child("transfers", |ctx| keys.extend(ctx, plan.shape.len()))?;
-        let mut seed = [0; SEED_LEN];
-        ctx.peer()?.recv_into(&mut seed)?;
-        let hashing = Hashing::new(&plan, session, &seed);
-        let send = if plan.is_narrow() { send_filter::<u64> } else { send_filter::<u128> };
-        send(ctx, &plan, &hashing, keys, &params, &x)
-    }
-}
-
 /// What garbles a block besides its items.
-struct Garbling<'a> {
+pub(super) struct Garbling<'a> {
     plan: &'a Plan,
     hashing: &'a Hashing,
     pads: Hash,
@@ -64,9 +23,16 @@ struct Garbling<'a> {
 }
 
 /// The transfers of one block: K, and d.
-struct Transfers {
-    keys: Vec<Block>,
-    corrections: Vec<u8>,
+pub(super) struct Transfers {
+    pub(super) keys: Vec<Block>,
+    pub(super) d: Vec<u8>,
+}
+
+impl Transfers {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let keys = Block::zeros(plan.shape.block_len());
+        Self { keys, d: vec![0; plan.corrections_len()] }
+    }
 }
 
 impl Drop for Transfers {
@@ -75,7 +41,7 @@ impl Drop for Transfers {
     }
 }
 
-/// One block on its way.
+/// One block that is garbled.
 struct Work<'a> {
     block: usize,
     transfers: &'a mut Transfers,
@@ -83,64 +49,22 @@ struct Work<'a> {
     done: &'a mut Result<()>,
 }
 
-/// Receives the corrections of block after block, builds the filter and sends its strings, each under
-/// its pad; and takes the answer.
-///
-/// The strings of a block leave while the corrections of the next come, so that neither party holds
-/// many blocks, and neither waits for the other.
-fn send_filter<S: Share>(
-    ctx: &mut Context,
-    plan: &Plan,
-    hashing: &Hashing,
-    mut keys: Keys,
-    params: &PsiParams,
-    x: &[Item],
-) -> Result<Output> {
-    let rows = hashing.rows(ctx.pool(), plan, x);
-    let mut secret = Zeroizing::new([0; Block::LEN]);
-    ctx.rng().fill_bytes(&mut *secret);
-    let garbling = Garbling {
-        plan,
-        hashing,
-        pads: Hash::new(hashing.session()),
-        delta: keys.delta(),
-        prg: Aes128::new(Block::from_le_bytes(*secret)),
-    };
-    let (blocks, block_len) = (plan.shape.blocks(), plan.shape.block_len());
-    let at_once = ctx.pool().len().min(blocks);
-    // Twice as many as are garbled at once; they go round.
-    let (give_ready, take_ready) = mpsc::channel();
-    let (give_spare, take_spare) = mpsc::channel();
-    for _ in 0..2 * at_once {
-        let corrections = vec![0; plan.corrections_len()];
-        // The other end is in this very function.
-        let _ = give_spare.send(Transfers { keys: Block::zeros(block_len), corrections });
+impl<'a> Garbling<'a> {
+    pub(super) fn new(
+        rng: &mut impl Rng,
+        plan: &'a Plan,
+        hashing: &'a Hashing,
+        delta: Secret<Block>,
+    ) -> Self {
+        let mut key = Zeroizing::new([0; Block::LEN]);
+        rng.fill_bytes(&mut *key);
+        let prg = Aes128::new(Block::from_le_bytes(*key));
+        Self { plan, hashing, pads: Hash::new(hashing.session()), delta, prg }
     }
-    // A part whose channel has closed ends quietly: the other part has the error.
-    let receive = move |ctx: &mut Context| -> Result<()> {
-        for _ in 0..blocks {
-            let Ok(mut transfers) = take_spare.recv() else { break };
-            keys.fill(ctx, &mut transfers.keys)?;
-            ctx.peer()?.recv_into(&mut transfers.corrections)?;
-            if give_ready.send(transfers).is_err() {
-                break;
-            }
-        }
-        Ok(())
-    };
-    let (garbling, rows) = (&garbling, &rows);
-    let send =
-        move |ctx: &mut Context| match garbling.send::<S>(ctx, rows, take_ready, give_spare)? {
-            true => answer::take_items(ctx, params, x),
-            false => Ok(Output::Nothing),
-        };
-    ctx.join(("choices", receive), ("strings", send)).map(|((), output)| output)
-}
 
-impl Garbling<'_> {
     /// Garbles and sends block after block, and gives their transfers back to be filled again. False
-    /// if the transfers ended before their time.
-    fn send<S: Share>(
+    /// if the other fork ended before the last block.
+    pub(super) fn send<S: Share>(
         &self,
         ctx: &mut Context,
         rows: &Buckets,
@@ -169,7 +93,7 @@ impl Garbling<'_> {
                 *work.done = self.garble::<S>(rows.bucket(work.block), &mut work);
             });
             for transfers in transfers {
-                // Nobody takes the last ones.
+                // The last ones are not needed again.
                 let _ = spare.send(transfers);
             }
             results.into_iter().collect::<Result<()>>()?;
@@ -186,10 +110,10 @@ impl Garbling<'_> {
     /// The strings of a block: G_i + p_{i, 1 + d_i}.
     fn garble<S: Share>(&self, rows: &[Tagged], work: &mut Work<'_>) -> Result<()> {
         let block_len = self.plan.shape.block_len();
-        let Transfers { keys, corrections } = &mut *work.transfers;
-        for (keys, corrections) in keys.chunks_mut(8).zip(corrections.iter()) {
+        let Transfers { keys, d } = &mut *work.transfers;
+        for (keys, d) in keys.chunks_mut(8).zip(d.iter()) {
             for (bit, key) in keys.iter_mut().enumerate() {
-                *key ^= *self.delta.expose() & Block::mask(corrections >> bit & 1 == 0);
+                *key ^= *self.delta.expose() & Block::mask(d >> bit & 1 == 0);
             }
         }
         self.pads.apply(first_transfer(self.plan, work.block), keys);

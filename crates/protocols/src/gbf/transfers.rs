@@ -1,4 +1,4 @@
-//! The transfers, one block of the filter after the other.
+//! Steps 1 and 2, and c and p of step 4: the transfers, one block of the filter after the other.
 
 use super::plan::{Mode, Plan};
 use std::collections::VecDeque;
@@ -147,7 +147,7 @@ impl Choices {
     }
 }
 
-/// What the streams of both parties offer.
+/// The streams of both parties.
 trait Stream {
     fn left(&self) -> usize;
     fn fill(&mut self, pool: &Pool, blocks: &mut [Block]) -> Result<()>;
@@ -173,8 +173,8 @@ impl Stream for cot::ReceiverStream {
     }
 }
 
-/// Fills `blocks` from one stream after the other, on the threads of `pool` alone: other parts of the
-/// run go on at the same time.
+/// Fills `blocks` from one stream after the other, on the threads of `pool` only, because other parts of the run go on
+/// at the same time.
 fn fill<S: Stream + Send>(
     pool: &Pool,
     streams: &mut VecDeque<S>,

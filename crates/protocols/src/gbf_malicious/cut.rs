@@ -1,4 +1,4 @@
-//! The transfers that are opened, and what is said of them.
+//! Steps 3 and 6: the receiver's choices b, the transfers C that are opened, and their opening.
 
 use super::plan::{Plan, SEED_LEN, Sizes};
 use rand::{Rng, RngExt};
@@ -12,7 +12,7 @@ const CUT_LABEL: &str = "vesica v1 gbf malicious cut";
 /// Blocks of a stream that are made at once.
 const STREAM_BLOCKS: usize = 64;
 
-/// Places of a list of bits, 64 to a word, that are ones.
+/// The places of the ones in a list of bits, 64 to a word.
 pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = usize> {
     words.iter().enumerate().flat_map(|(i, word)| {
         let mut left = *word;
@@ -90,7 +90,7 @@ pub(super) fn choices(sizes: &Sizes, rng: &mut impl Rng) -> Vec<u64> {
     words
 }
 
-/// R and r*, what the receiver says of the opened transfers.
+/// R and r*: the opening of the transfers in C.
 pub(super) struct Opening {
     /// One bit for each transfer of C in order, one where the choice is zero.
     pub(super) zeros: Vec<u8>,
@@ -99,7 +99,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Of the receiver's choices and messages.
+    /// The opening of the receiver's choices and messages.
     pub(super) fn new(cut: &[u64], choices: &[u64], messages: &[Block], sizes: &Sizes) -> Self {
         let mut opening = Self { zeros: vec![0; sizes.opened.div_ceil(8)], sum: Block::ZERO };
         for (i, place) in ones(cut).enumerate() {

@@ -1,4 +1,4 @@
-//! How items become indices, and sums of transfers tags.
+//! Steps 7 and 8: items become indices, and sums of messages become tags.
 
 use super::plan::{Plan, SEED_LEN};
 use std::num::NonZeroUsize;
@@ -116,7 +116,7 @@ impl Hashing {
         tags.iter().zip(0..).map(|(tag, i)| Tagged::new(tag.get(), i)).collect()
     }
 
-    /// A second random oracle of the input of K: who can tell it can compute K.
+    /// A second random oracle of the input of K: a party that knows its value can compute K.
     pub(super) fn proofs(&self, pool: &Pool, items: &[Item], sums: &[Block]) -> Vec<Block> {
         self.hashed(PROOF_LABEL, pool, items, sums)
     }

@@ -1,4 +1,4 @@
-//! π, which says by which transfer each slot of a block goes.
+//! Step 7: π, the transfer of each slot of a block.
 
 use super::cut::is_one;
 use super::plan::Plan;
@@ -16,14 +16,14 @@ const BUCKET_LEN: usize = 1 << 15;
 /// The most buckets, as a power of two: they are all written to at once.
 const MAX_BUCKET_BITS: u32 = 12;
 
-/// Draws π: the slots that are ones go to transfers whose choice is one, and all others to what is left
-/// over, both in random order.
+/// Draws π: the slots that are ones go to transfers whose choice is one, and all others to the transfers that are left,
+/// both in random order.
 ///
-/// As the choices are a uniform list of M ones, π is a uniform injection to whoever does not know
-/// them, whatever the filter.
+/// The choices are a uniform list of M ones. So to a party that does not know them π is a uniform injection, whatever
+/// the filter is.
 ///
 /// # Errors
-/// [`ParameterError::HashingFailed`] when the filter has more ones than there are left, with probability
+/// [`ParameterError::HashingFailed`] when the filter has more ones than choices outside C, with probability
 /// below 2^-40.
 pub(super) fn draw(
     pool: &Pool,
@@ -55,7 +55,7 @@ pub(super) fn draw(
     let rest = masked(u64::MAX).chain(spare.iter().copied());
     let rest = shuffled(pool, rng, plan.sizes.slots - needed, rest);
 
-    // One more of each, which is never used: which list is next must not be a branch.
+    // One more entry in each, which is never used: which list is next must not be a branch.
     let lists = [rest, ones].map(|mut list| {
         list.push(0);
         list
@@ -135,7 +135,7 @@ pub(super) fn pack(places: &[u32], bits: u32) -> Vec<u8> {
     bytes
 }
 
-/// What [`pack`] made: `places.len()` of them.
+/// Reads `places.len()` places that [`pack`] wrote.
 ///
 /// # Errors
 /// [`Misbehaviour::InvalidValue`] for bits beyond the last.
@@ -167,7 +167,7 @@ pub(super) struct Used<'a> {
 }
 
 impl<'a> Used<'a> {
-    /// Nothing used but what C opens.
+    /// Only the transfers in C are used.
     pub(super) fn new(plan: &'a Plan, cut: &[u64]) -> Self {
         Self { plan, words: cut.to_vec() }
     }

@@ -3,15 +3,12 @@
 //! Floating point here is sums, products, quotients and square roots alone, which IEEE 754 rounds
 //! alike everywhere, so that both parties get the same sizes.
 
-use super::proofs;
-use crate::catalogue::{Traffic, UsableSetLen};
+use crate::catalogue::UsableSetLen;
 use crate::party::check_set_len;
 use std::f64::consts::LN_2;
-use vesica_core::elias_fano::Shape;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
-use vesica_core::{Block, Error, Malicious, ParameterError, PsiParams, Result};
+use vesica_core::{Error, ParameterError, PsiParams, Result};
 use vesica_okvs::bloom::BloomShape;
-use vesica_ot::silent::cot;
 
 /// The largest set of the receiver: one extension gives 2^32 transfers.
 pub const MAX_RECEIVER_LEN: u64 = 1 << 24;
@@ -199,31 +196,6 @@ pub(super) fn check_lens(params: &PsiParams, expected: usize, actual: usize) -> 
         return Err(Error::Parameter(ParameterError::SetTooLarge { len, max }));
     }
     check_set_len(expected, actual)
-}
-
-/// Exact payload bytes of a run.
-pub fn bytes(params: &PsiParams) -> Traffic {
-    if params.has_empty_set() {
-        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
-    }
-    let plan = Plan::new(params);
-    let (sizes, blocks) = (plan.sizes, plan.sizes.blocks());
-    let transfers = cot::bytes::<Malicious>(blocks * sizes.transfers);
-    let tags = Shape::new(params.sender_len() as u64, TAG_BITS).bytes();
-    let opening = sizes.opened.div_ceil(8) + Block::LEN;
-    let of_block = plan.corrections_len() + opening + plan.places_len(sizes.slots);
-    Traffic {
-        sender_to_receiver: transfers.sender_to_receiver + 3 * SEED_LEN as u64 + tags,
-        receiver_to_sender: transfers.receiver_to_sender
-            + (SEED_LEN + blocks * of_block) as u64
-            + proofs::bytes(params),
-    }
-}
-
-/// Estimated seconds of computation, fitted to measurements.
-pub(super) fn seconds(params: &PsiParams) -> f64 {
-    let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
-    0.01 + 2.5e-6 * n_x + 12e-6 * n_y
 }
 
 /// Evaluations of the hash functions that [`usable_set_len`] grants a receiver, as a power of two.

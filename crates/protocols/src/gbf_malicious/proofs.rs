@@ -1,4 +1,4 @@
-//! With `Learns::Both`: the receiver proves each match, as in `rr22_malicious`.
+//! Step 10, with `Learns::Both`: the receiver proves each match, as in `rr22_malicious`.
 
 use crate::{Output, answer, sorted_tags};
 use rand::Rng;
@@ -19,9 +19,9 @@ pub(super) fn bytes(params: &PsiParams) -> u64 {
     }
 }
 
-/// The receiver's side: for each place a proof, or as many random bytes. `proofs` are those of its own
+/// The receiver's side: for each place a proof, or random bytes of the same length. `proofs` are those of its own
 /// items by position.
-pub(super) fn give(
+pub(super) fn send(
     ctx: &mut Context,
     params: &PsiParams,
     matches: &[sorted_tags::Match],
@@ -40,8 +40,8 @@ pub(super) fn give(
     answer::send(ctx, &bytes)
 }
 
-/// The sender's side of [`give`]; `order` has the position of the item at each place.
-pub(super) fn take(
+/// The sender's side of [`send`]; `order` has the position of the item at each place.
+pub(super) fn recv(
     ctx: &mut Context,
     params: &PsiParams,
     order: &[u32],

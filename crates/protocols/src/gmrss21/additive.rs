@@ -1,11 +1,14 @@
 //! Additive shares of a value where an item is common, and of zero elsewhere (Figure 11 and §4.3).
 //!
-//! A correlated transfer a row: the receiver gets r, or r + v where the item is common; the sender
-//! keeps r. Numbers are modulo 2^(8·bytes).
+//! One correlated transfer a row: the receiver gets r, or r + v where the item is common; the sender
+//! has r. Numbers are modulo 2^(8·bytes).
 
-use super::Form;
-use super::transfers::{bytes as transfer_bytes, chosen_pads, pads, recv_rows, send_rows, stretch};
-use vesica_core::{Block, Result, SessionId};
+use super::form::Form;
+use super::plan::Run;
+use super::transfers::{
+    self, Payloads, recv_pads, recv_payloads, send_pads, send_payloads, stretch,
+};
+use vesica_core::{Block, Result};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
 use zeroize::Zeroizing;
@@ -22,12 +25,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    fn row_len(&self) -> usize {
-        self.columns * self.bytes
+    fn payloads(&self) -> Payloads {
+        Payloads { count: self.rows, len: self.columns * self.bytes }
     }
 
-    /// What is left of `number` in a share's bytes.
-    pub(super) fn reduced(&self, number: u128) -> u128 {
+    /// `number` modulo 2^(8·bytes).
+    fn reduced(&self, number: u128) -> u128 {
         number & (u128::MAX >> (128 - 8 * self.bytes))
     }
 
@@ -45,26 +48,25 @@ impl Layout {
 
 /// Payload bytes.
 pub(super) fn bytes(form: Form, layout: Layout) -> Traffic {
-    transfer_bytes(form, layout.rows, layout.row_len())
+    transfers::bytes(form, layout.payloads())
 }
 
-/// The sender's part: shows `share` the r of each row and column, whose value is `value`.
-pub(super) fn give(
+/// The sender's side: calls `share` with the r of each row and column, whose value is `value`.
+pub(super) fn send(
     ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
+    run: &Run<'_>,
     layout: Layout,
     value: impl Fn(usize, usize) -> u128,
     mut share: impl FnMut(usize, usize, u128),
 ) -> Result<()> {
-    if layout.rows == 0 {
+    let payloads = layout.payloads();
+    if payloads.count == 0 {
         return Ok(());
     }
-    let pads = pads(ctx, session, form, layout.rows)?;
-    let row_len = layout.row_len();
-    let mut without = Zeroizing::new(vec![0; row_len]);
-    let mut with = Zeroizing::new(vec![0; row_len]);
-    send_rows(ctx, layout.rows, row_len, |i, out| {
+    let pads = send_pads(ctx, run, payloads.count)?;
+    let mut without = Zeroizing::new(vec![0; payloads.len]);
+    let mut with = Zeroizing::new(vec![0; payloads.len]);
+    send_payloads(ctx, payloads, |i, out| {
         stretch(pads[i][0], &mut without);
         stretch(pads[i][1], &mut with);
         for column in 0..layout.columns {
@@ -77,25 +79,24 @@ pub(super) fn give(
     })
 }
 
-/// The receiver's part: shows `share` its share of each row and column.
-pub(super) fn take(
+/// The receiver's side: calls `share` with its share of each row and column.
+pub(super) fn recv(
     ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
+    run: &Run<'_>,
     layout: Layout,
-    is_common: &Bits,
+    e: &Bits,
     mut share: impl FnMut(usize, usize, u128),
 ) -> Result<()> {
-    if layout.rows == 0 {
+    let payloads = layout.payloads();
+    if payloads.count == 0 {
         return Ok(());
     }
-    let pads = chosen_pads(ctx, session, form, is_common)?;
-    let row_len = layout.row_len();
-    let mut own = Zeroizing::new(vec![0; row_len]);
-    recv_rows(ctx, layout.rows, row_len, |i, row| {
+    let pads = recv_pads(ctx, run, e)?;
+    let mut own = Zeroizing::new(vec![0; payloads.len]);
+    recv_payloads(ctx, payloads, |i, row| {
         stretch(pads[i], &mut own);
         // Without a branch: r, or the sum less the other pad and with it.
-        let chosen = Block::mask(is_common.get(i)).get();
+        let chosen = Block::mask(e.get(i)).get();
         for column in 0..layout.columns {
             let sum = layout.read(row, column) & chosen;
             let number = layout.read(&own, column).wrapping_add(sum);

@@ -7,10 +7,10 @@ use vesica_core::{Block, Error, Result, Role, SessionId};
 use vesica_net::Context;
 use vesica_ot::Traffic;
 
-/// Who chooses in the transfers below the gates: it makes no difference.
+/// The party that chooses in the transfers below the gates. Either would do.
 const CHOOSER: Role = Role::Sender;
 
-/// What `len` comparisons of `bits` bits cost.
+/// The gates of `len` comparisons of `bits` bits.
 fn cost(len: usize, bits: u32) -> Cost {
     let mut counting = gmw::counting();
     let differences = |counting: &mut vesica_circuit::Counting, lanes| {
@@ -19,7 +19,7 @@ fn cost(len: usize, bits: u32) -> Cost {
     let at_once = counting.lanes_at_once();
     for first in (0..len).step_by(at_once) {
         let differences = differences(&mut counting, at_once.min(len - first));
-        // Nothing can fail where nobody is talked to.
+        // Counting does not use the network, so it cannot fail.
         let counted = are_zero(&mut counting, differences);
         debug_assert!(counted.is_ok());
     }

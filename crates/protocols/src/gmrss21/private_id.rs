@@ -1,196 +1,112 @@
-//! Identifiers of items: R(z) = F_A(z) ⊕ F_B(z), each party having the key of one function and learning
-//! the other at its own items (§4.5, Figure 15).
+//! Private ids (Figure 15): both parties learn an identifier R(z) of each of their items, and those of the union.
+//!
+//! ```text
+//!   sender: X                                         receiver: Y
+//!
+//!   1–4  R(x) for x ∈ X          ◀── OPRF ──────────  its function's key
+//!   5–8  its function's key      ─── OPRF ─────────▶  R(y) for y ∈ Y
+//!   9    order π of R(X)         ◀── the core ──────  e, e_i = 1 iff R(x)_π(i) ∈ R(Y)
+//!        R(x)_π(i)               ◀── transfers ─────  those with e_i = 0
+//!        R(X ∪ Y)                ◀──────────────────  its size; the identifiers, sorted
+//! ```
 
-use super::Form;
-use super::Identifiers;
-use super::characteristic::step;
-use rand::Rng;
-use vesica_core::{Block, Item, PsiParams, Result, Role, SemiHonest, SessionId};
+use super::form::{Form, Identifiers};
+use super::identifiers;
+use super::plan::{Run, step};
+use super::transfers::{self, Payloads};
+use super::union::{recv_union, send_union, union_bytes};
+use super::{receiver_core, sender_core};
+use crate::{Ids, Output};
+use vesica_core::{Block, Error, Item, Misbehaviour, PsiParams, Result, Role};
 use vesica_net::Context;
-use vesica_oprf::programmable;
-use vesica_oprf::vole::{self, Plan, Seed};
 use vesica_ot::Traffic;
-use vesica_simd::aes::Aes128;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
-/// Length of an identifier in bits.
-const BITS: u32 = 128;
-
-/// Payload bytes of both directions.
-pub(super) fn bytes(identifiers: Identifiers, params: &PsiParams) -> Traffic {
-    let to_sender = learning_bytes(identifiers, params.sender_len(), params.receiver_len());
-    let to_receiver = learning_bytes(identifiers, params.receiver_len(), params.sender_len());
-    // The one who learns is the receiver of an OPRF.
-    to_sender.reversed() + to_receiver
+/// Payload bytes besides the core, at most.
+pub(super) fn bytes(form: Form, identifiers: Identifiers, params: &PsiParams) -> Traffic {
+    let payloads = Payloads { count: params.sender_len(), len: Item::LEN };
+    let mut bytes = identifiers::bytes(identifiers, params) + transfers::bytes(form, payloads);
+    bytes.receiver_to_sender += union_bytes(params, Item::LEN);
+    bytes
 }
 
-fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize) -> Traffic {
-    match identifiers {
-        _ if learner == 0 || holder == 0 => {
-            Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
-        }
-        Identifiers::Sloppy(form) => sloppy_plan(form, learner, holder).bytes(),
-        Identifiers::Oprf(form) => vole::bytes::<SemiHonest>(&plan(form, learner)),
-    }
+/// Flights besides the core, at most.
+pub(super) fn flights(form: Form, identifiers: Identifiers, params: &PsiParams) -> u64 {
+    let union = transfers::flights(form, params.sender_len()) + 1;
+    identifiers::flights(identifiers, params) + union
 }
 
-/// Messages in a row that wait for each other, at most.
-pub(super) fn flights(identifiers: Identifiers, params: &PsiParams) -> u64 {
-    match identifiers {
-        Identifiers::Sloppy(form) => {
-            let of = |learner, holder| sloppy_plan(form, learner, holder).flights();
-            let (n_x, n_y) = (params.sender_len(), params.receiver_len());
-            of(n_x, n_y) + of(n_y, n_x)
-        }
-        Identifiers::Oprf(_) => 6,
-    }
-}
-
-fn sloppy_plan(form: Form, learner: usize, holder: usize) -> programmable::Plan {
-    programmable::Plan::new(form.oprf(), form.hint(), learner, holder, BITS)
-}
-
-/// The identifiers of this party's `items`, in their order; the other party has `other_len`.
-pub(super) fn of_items(
+/// The sender's side.
+pub(super) fn sender(
     ctx: &mut Context,
-    session: &SessionId,
+    run: &Run<'_>,
     identifiers: Identifiers,
-    role: Role,
-    items: &[Item],
-    other_len: usize,
-) -> Result<Vec<Block>> {
-    let mut ids = vec![Block::ZERO; items.len()];
-    // First the sender learns, then the receiver.
-    for (turn, learner) in [("first", Role::Sender), ("second", Role::Receiver)] {
-        let session = step(session, turn);
-        ctx.child("identifiers", |ctx| match (identifiers, learner == role) {
-            (Identifiers::Sloppy(form), true) => {
-                learn_sloppily(ctx, &session, form, items, other_len, &mut ids)
-            }
-            (Identifiers::Sloppy(form), false) => {
-                hold_sloppily(ctx, &session, form, items, other_len, &mut ids)
-            }
-            (Identifiers::Oprf(form), true) => {
-                learn(ctx, &session, form, items, other_len, &mut ids)
-            }
-            (Identifiers::Oprf(form), false) => {
-                hold(ctx, &session, form, items, other_len, &mut ids)
-            }
+    x: &[Item],
+) -> Result<Output> {
+    // 1 to 8.
+    let n_y = run.params.receiver_len();
+    let r_x = identifiers::of_items(ctx, &run.session, identifiers, Role::Sender, x, n_y)?;
+    let r_x = as_items(&r_x);
+    // 9.
+    let run = union_of(run);
+    let pi = sender_core(ctx, &run, &r_x)?;
+    let all = ctx.child("result", |ctx| {
+        transfers::send(ctx, &run, Payloads { count: pi.len(), len: Item::LEN }, |i, out| {
+            out.copy_from_slice(r_x[pi[i] as usize].as_bytes());
         })?;
-    }
-    Ok(ids)
+        recv_union(ctx, run.params, Item::LEN)
+    })?;
+    let (all, _) = all.as_chunks::<{ Item::LEN }>();
+    let ids = Ids { own: r_x.iter().map(|id| *id.as_bytes()).collect(), all: all.to_vec() };
+    // The receiver must not learn that one of them is missing: it does not know which of its own are common.
+    Ok(Output::unless(!is_union(&ids), Output::Ids(ids)))
 }
 
-/// What an item adds to its identifier where nobody else can have it.
-fn add(ids: &mut [Block], position: u32, block: Block) {
-    let id = &mut ids[position as usize];
-    *id ^= block;
-}
-
-/// The learner's part of the sloppy function: the holder's at its items that the holder has, too, and
-/// something pseudorandom at its others.
-fn learn_sloppily(
+/// The receiver's side.
+pub(super) fn receiver(
     ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
-    items: &[Item],
-    other_len: usize,
-    ids: &mut [Block],
-) -> Result<()> {
-    if items.is_empty() || other_len == 0 {
-        return Ok(());
-    }
-    let plan = sloppy_plan(form, items.len(), other_len);
-    let programmable::Received { cuckoo, values } =
-        programmable::receive(ctx, session, &plan, items)?;
-    let values = Zeroizing::new(values);
-    for (bin, value) in values.iter().enumerate() {
-        if let Some(placed) = cuckoo.bin(bin) {
-            add(ids, placed.position, *value);
+    run: &Run<'_>,
+    identifiers: Identifiers,
+    y: &[Item],
+) -> Result<Output> {
+    // 1 to 8.
+    let n_x = run.params.sender_len();
+    let r_y = identifiers::of_items(ctx, &run.session, identifiers, Role::Receiver, y, n_x)?;
+    let r_y = as_items(&r_y);
+    // 9.
+    let run = union_of(run);
+    let e = receiver_core(ctx, &run, &r_y)?;
+    ctx.child("result", |ctx| {
+        let theirs = transfers::recv(ctx, &run, Item::LEN, &e)?;
+        let theirs = transfers::chosen(theirs, Item::LEN, &e);
+        let own: Vec<[u8; Item::LEN]> = r_y.iter().map(|id| *id.as_bytes()).collect();
+        let (theirs, _) = theirs.as_chunks::<{ Item::LEN }>();
+        let mut all = [&own[..], theirs].concat();
+        all.sort_unstable();
+        // The sender gets the list, and would see an identifier that is there twice.
+        if !all.is_sorted_by(|a, b| a < b) {
+            return Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue));
         }
-    }
-    Ok(())
+        let texts: Vec<&[u8]> = all.iter().map(|id| &id[..]).collect();
+        send_union(ctx, Item::LEN, &texts)?;
+        Ok(Output::Ids(Ids { own, all }))
+    })
 }
 
-/// The holder's part: its function is AES with a key that it draws now.
-fn hold_sloppily(
-    ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
-    items: &[Item],
-    other_len: usize,
-    ids: &mut [Block],
-) -> Result<()> {
-    let mut key = [0; Block::LEN];
-    ctx.rng().fill_bytes(&mut key);
-    let prf = Aes128::new(Block::from_le_bytes(key));
-    key.zeroize();
-    let own = items.iter().map(|item| Block::from_le_bytes(*item.as_bytes()));
-    let mut own = Zeroizing::new(own.collect::<Vec<_>>());
-    prf.encrypt(&mut own);
-    ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
-    if !items.is_empty() && other_len > 0 {
-        let plan = sloppy_plan(form, other_len, items.len());
-        programmable::program(ctx, session, &plan, items, |entry| own[entry.position as usize])?;
-    }
-    Ok(())
+/// The run of step 9.
+fn union_of<'a>(run: &Run<'a>) -> Run<'a> {
+    Run { session: step(&run.session, "union"), ..*run }
 }
 
-/// The shape of the OPRF of RR22 for one who learns at `len` items.
-fn plan(form: Form, len: usize) -> Plan {
-    match form {
-        Form::LowCommunication => Plan::low_communication(len, BITS),
-        _ => Plan::fast(len, BITS),
-    }
+fn as_items(ids: &[Block]) -> Vec<Item> {
+    ids.iter().map(|id| Item::from_bytes(id.to_le_bytes())).collect()
 }
 
-/// The learner's part of the OPRF of RR22.
-fn learn(
-    ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
-    items: &[Item],
-    other_len: usize,
-    ids: &mut [Block],
-) -> Result<()> {
-    if items.is_empty() || other_len == 0 {
-        return Ok(());
-    }
-    let mut oprf = vole::Receiver::<SemiHonest>::setup(ctx, session, plan(form, items.len()))?;
-    let r = Seed::draw_and_send(ctx)?;
-    let rows = oprf.rows(ctx, &r, items);
-    let ac = oprf.extend(ctx)?;
-    for value in oprf.mask(ctx, rows, ac)?.outputs(ctx.pool(), BITS) {
-        add(ids, value.position(), Block::new(value.tag()));
-    }
-    Ok(())
-}
-
-/// The holder's part.
-fn hold(
-    ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
-    items: &[Item],
-    other_len: usize,
-    ids: &mut [Block],
-) -> Result<()> {
-    if items.is_empty() {
-        return Ok(());
-    }
-    if other_len == 0 {
-        // Nobody else has any: random ones do.
-        let mut own = Zeroizing::new(Block::zeros(ids.len()));
-        ctx.rng().fill_bytes(Block::as_bytes_mut(&mut own));
-        ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
-        return Ok(());
-    }
-    let mut oprf = vole::Sender::<SemiHonest>::setup(ctx, session, plan(form, other_len))?;
-    let r = Seed::receive(ctx)?;
-    let rows = oprf.rows(ctx, &r, items);
-    let b = oprf.extend(ctx)?;
-    for value in oprf.unmask(ctx, rows, b)?.outputs(ctx.pool(), BITS) {
-        add(ids, value.position(), Block::new(value.tag()));
-    }
-    Ok(())
+/// Whether the identifiers of the union are sorted, each there once, and this party's own are among them.
+fn is_union(ids: &Ids) -> bool {
+    let mut own = Zeroizing::new(ids.own.clone());
+    own.sort_unstable();
+    let mut rest = ids.all.iter();
+    let has_own = own.iter().all(|id| rest.any(|other| other == id));
+    has_own && ids.all.is_sorted_by(|a, b| a < b)
 }

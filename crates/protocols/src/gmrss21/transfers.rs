@@ -1,7 +1,8 @@
-//! Oblivious transfer of what the receiver has chosen, or else of nothing: one ciphertext a row.
+//! Oblivious transfers in which the receiver gets a payload or nothing: one ciphertext each.
 
-use super::Form;
-use vesica_core::{Block, ParameterError, Result, SemiHonest, SessionId};
+use super::form::Form;
+use super::plan::Run;
+use vesica_core::{Block, ParameterError, Result, SemiHonest};
 use vesica_heap::may_fail;
 use vesica_net::Context;
 use vesica_ot::adapters::random;
@@ -11,51 +12,66 @@ use vesica_ot::{Bits, CotReceiver, CotSender, Traffic};
 use vesica_simd::aes::Aes128;
 use zeroize::{Zeroize, Zeroizing};
 
-/// IKNP, of the paper's implementation.
+/// IKNP, as in the paper's implementation.
 const FIELD_BITS: FieldBits = FieldBits::One;
 
 /// Bytes of ciphertexts in one message.
 const BYTES_PER_MESSAGE: usize = 1 << 17;
 
-/// Payload bytes of `rows` transfers of `row_len` bytes.
-pub(super) fn bytes(form: Form, rows: usize, row_len: usize) -> Traffic {
-    if rows == 0 {
-        return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
+/// `count` payloads of `len` bytes each.
+#[derive(Clone, Copy)]
+pub(super) struct Payloads {
+    pub(super) count: usize,
+    pub(super) len: usize,
+}
+
+impl Payloads {
+    /// How many go into one message.
+    fn per_message(&self) -> usize {
+        (BYTES_PER_MESSAGE / self.len).max(1)
+    }
+}
+
+/// Payload bytes of the transfers.
+pub(super) fn bytes(form: Form, payloads: Payloads) -> Traffic {
+    let Payloads { count, len } = payloads;
+    if count == 0 {
+        return Traffic::default();
     }
     let correlated = match form {
-        Form::Silent | Form::LowCommunication => cot::bytes::<SemiHonest>(rows),
+        Form::Silent | Form::LowCommunication => cot::bytes::<SemiHonest>(count),
         Form::Paper => {
             softspoken::setup_bytes::<SemiHonest>(FIELD_BITS)
-                + softspoken::extend_bytes::<SemiHonest>(FIELD_BITS, Request::cots(rows))
+                + softspoken::extend_bytes::<SemiHonest>(FIELD_BITS, Request::cots(count))
         }
     };
     correlated
         + Traffic {
-            sender_to_receiver: (rows * row_len) as u64,
-            receiver_to_sender: Bits::bytes_len(rows) as u64,
+            sender_to_receiver: (count * len) as u64,
+            receiver_to_sender: Bits::bytes_len(count) as u64,
         }
 }
 
 /// Messages in a row that wait for each other, after one from the sender.
-pub(super) fn flights(form: Form, rows: usize) -> u64 {
-    let is_asked = |rows| cot::extend_bytes::<SemiHonest>(rows).sender_to_receiver > 0;
+pub(super) fn flights(form: Form, count: usize) -> u64 {
+    let sender_answers = || cot::extend_bytes::<SemiHonest>(count).sender_to_receiver > 0;
     match form {
-        _ if rows == 0 => 0,
-        Form::Silent | Form::LowCommunication if is_asked(rows) => 4,
+        _ if count == 0 => 0,
+        Form::Silent | Form::LowCommunication if sender_answers() => 4,
         Form::Silent | Form::LowCommunication => 2,
         Form::Paper => 3,
     }
 }
 
-/// Both pads of each of `rows` transfers: the one that comes with the choice 0, and the other.
-pub(super) fn pads(
+/// The sender's side of `count` random transfers: both pads of each, that of the receiver's choice 0 first.
+pub(super) fn send_pads(
     ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
-    rows: usize,
+    run: &Run<'_>,
+    count: usize,
 ) -> Result<Zeroizing<Vec<[Block; 2]>>> {
+    let session = &run.payload_session();
     let (mut silent, mut iknp);
-    let cots: &mut dyn CotSender = match form {
+    let cots: &mut dyn CotSender = match run.form {
         Form::Silent | Form::LowCommunication => {
             silent = cot::Sender::<SemiHonest>::setup(ctx, session)?;
             &mut silent
@@ -65,8 +81,8 @@ pub(super) fn pads(
             &mut iknp
         }
     };
-    let mut pads = Zeroizing::new(random::Sender::new(cots, session).extend(ctx, rows)?);
-    let corrections = recv_bits(ctx, rows)?;
+    let mut pads = Zeroizing::new(random::Sender::new(cots, session).extend(ctx, count)?);
+    let corrections = recv_bits(ctx, count)?;
     for ([zero, one], correction) in pads.iter_mut().zip(corrections.iter()) {
         let swap = (*zero ^ *one) & Block::mask(correction);
         *zero ^= swap;
@@ -75,15 +91,15 @@ pub(super) fn pads(
     Ok(pads)
 }
 
-/// The pads that `choices` choose.
-pub(super) fn chosen_pads(
+/// The receiver's side: the pads of its `choices`.
+pub(super) fn recv_pads(
     ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
+    run: &Run<'_>,
     choices: &Bits,
 ) -> Result<Zeroizing<Vec<Block>>> {
+    let session = &run.payload_session();
     let (mut silent, mut iknp);
-    let cots: &mut dyn CotReceiver = match form {
+    let cots: &mut dyn CotReceiver = match run.form {
         Form::Silent | Form::LowCommunication => {
             silent = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
             &mut silent
@@ -111,69 +127,70 @@ pub(super) fn stretch(pad: Block, out: &mut [u8]) {
     stream.zeroize();
 }
 
-/// Sends the rows that `fill` writes, `row_len` bytes each: the receiver gets those whose bit it left 0.
-pub(super) fn give(
+/// The sender's side: sends the payloads that `fill` writes. The receiver can read those with choice 0.
+pub(super) fn send(
     ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
-    (rows, row_len): (usize, usize),
+    run: &Run<'_>,
+    payloads: Payloads,
     mut fill: impl FnMut(usize, &mut [u8]),
 ) -> Result<()> {
-    if rows == 0 {
+    if payloads.count == 0 {
         return Ok(());
     }
-    let pads = pads(ctx, session, form, rows)?;
-    let mut stream = Zeroizing::new(vec![0; row_len]);
-    send_rows(ctx, rows, row_len, |i, out| {
+    let pads = send_pads(ctx, run, payloads.count)?;
+    let mut stream = Zeroizing::new(vec![0; payloads.len]);
+    send_payloads(ctx, payloads, |i, out| {
         fill(i, out);
         stretch(pads[i][0], &mut stream);
         out.iter_mut().zip(stream.iter()).for_each(|(byte, pad)| *byte ^= pad);
     })
 }
 
-/// All rows, one after the other: what was sent where the bit in `without` is 0, and elsewhere something random.
+/// The receiver's side: all payloads of `len` bytes, one after the other. Those with choice 0 are what the sender sent,
+/// the others are random.
 ///
-/// What is done does not depend on the bits.
+/// Time does not depend on the choices.
 ///
 /// # Errors
 /// [`ParameterError::OutOfMemory`], and those of the connection.
-pub(super) fn take(
+pub(super) fn recv(
     ctx: &mut Context,
-    session: &SessionId,
-    form: Form,
-    row_len: usize,
-    without: &Bits,
+    run: &Run<'_>,
+    len: usize,
+    choices: &Bits,
 ) -> Result<Vec<u8>> {
-    let mut taken = Vec::new();
-    if without.is_empty() {
-        return Ok(taken);
+    let payloads = Payloads { count: choices.len(), len };
+    let mut received = Vec::new();
+    if payloads.count == 0 {
+        return Ok(received);
     }
-    reserve(&mut taken, without.len(), row_len)?;
-    let pads = chosen_pads(ctx, session, form, without)?;
-    let mut stream = Zeroizing::new(vec![0; row_len]);
-    recv_rows(ctx, without.len(), row_len, |i, row| {
+    reserve(&mut received, payloads)?;
+    let pads = recv_pads(ctx, run, choices)?;
+    let mut stream = Zeroizing::new(vec![0; len]);
+    recv_payloads(ctx, payloads, |i, payload| {
         stretch(pads[i], &mut stream);
-        stream.iter_mut().zip(row).for_each(|(pad, byte)| *pad ^= byte);
-        taken.extend_from_slice(&stream);
+        stream.iter_mut().zip(payload).for_each(|(pad, byte)| *pad ^= byte);
+        received.extend_from_slice(&stream);
     })?;
-    Ok(taken)
+    Ok(received)
 }
 
-/// Those of `rows` whose bit in `without` is 0: each is moved, so that it takes as long for few as for many.
-pub(super) fn chosen(mut rows: Vec<u8>, row_len: usize, without: &Bits) -> Vec<u8> {
+/// Those of the `received` payloads with choice 0. Every payload is moved, so that the time does not depend on how many
+/// there are.
+pub(super) fn chosen(mut received: Vec<u8>, len: usize, choices: &Bits) -> Vec<u8> {
     let mut end = 0;
-    for (i, is_without) in without.iter().enumerate() {
-        rows.copy_within(i * row_len..(i + 1) * row_len, end);
-        end += row_len * usize::from(!is_without);
+    for (i, choice) in choices.iter().enumerate() {
+        received.copy_within(i * len..(i + 1) * len, end);
+        end += len * usize::from(!choice);
     }
-    rows.truncate(end);
-    rows
+    received.truncate(end);
+    received
 }
 
-/// Room for `rows` rows, of which the other party may have said how many.
-pub(super) fn reserve(bytes: &mut Vec<u8>, rows: usize, row_len: usize) -> Result<()> {
-    let reserved = rows.checked_mul(row_len).map(|len| may_fail(|| bytes.try_reserve_exact(len)));
-    match reserved {
+/// Room for payloads, whose number the other party may have chosen.
+pub(super) fn reserve(bytes: &mut Vec<u8>, payloads: Payloads) -> Result<()> {
+    let total = payloads.count.checked_mul(payloads.len);
+    match total.map(|total| may_fail(|| bytes.try_reserve_exact(total))) {
         Some(Ok(())) => Ok(()),
         _ => Err(ParameterError::OutOfMemory.into()),
     }
@@ -186,48 +203,46 @@ pub(super) fn send_bits(ctx: &mut Context, bits: &Bits) -> Result<()> {
     ctx.peer()?.flush()
 }
 
-/// Receives what [`send_bits`] sent.
+/// Receives the bits of [`send_bits`].
 pub(super) fn recv_bits(ctx: &mut Context, len: usize) -> Result<Bits> {
     let mut bytes = vec![0; Bits::bytes_len(len)];
     bytes.chunks_mut(BYTES_PER_MESSAGE).try_for_each(|part| ctx.peer()?.recv_into(part))?;
     Ok(Bits::from_bytes(&bytes, len))
 }
 
-/// Sends `rows` rows that `fill` writes into zeros, some in each message.
-pub(super) fn send_rows(
+/// Sends the payloads that `fill` writes into zeros, several in each message.
+pub(super) fn send_payloads(
     ctx: &mut Context,
-    rows: usize,
-    row_len: usize,
+    payloads: Payloads,
     mut fill: impl FnMut(usize, &mut [u8]),
 ) -> Result<()> {
-    let per_message = (BYTES_PER_MESSAGE / row_len).max(1);
+    let Payloads { count, len } = payloads;
     let mut message = Vec::new();
-    for first in (0..rows).step_by(per_message) {
-        let len = per_message.min(rows - first);
+    for first in (0..count).step_by(payloads.per_message()) {
+        let now = payloads.per_message().min(count - first);
         message.clear();
-        message.resize(len * row_len, 0);
-        message.chunks_exact_mut(row_len).enumerate().for_each(|(i, row)| fill(first + i, row));
+        message.resize(now * len, 0);
+        message.chunks_exact_mut(len).enumerate().for_each(|(i, out)| fill(first + i, out));
         ctx.peer()?.send(&message)?;
-        ctx.progress((first + len) as u64, rows as u64);
+        ctx.progress((first + now) as u64, count as u64);
     }
     ctx.peer()?.flush()
 }
 
-/// Receives what [`send_rows`] sent.
-pub(super) fn recv_rows(
+/// Receives the payloads of [`send_payloads`], and gives each to `each`.
+pub(super) fn recv_payloads(
     ctx: &mut Context,
-    rows: usize,
-    row_len: usize,
-    mut take: impl FnMut(usize, &[u8]),
+    payloads: Payloads,
+    mut each: impl FnMut(usize, &[u8]),
 ) -> Result<()> {
-    let per_message = (BYTES_PER_MESSAGE / row_len).max(1);
-    let mut message = vec![0; per_message.min(rows) * row_len];
-    for first in (0..rows).step_by(per_message) {
-        let len = per_message.min(rows - first);
-        let message = &mut message[..len * row_len];
+    let Payloads { count, len } = payloads;
+    let mut message = vec![0; payloads.per_message().min(count) * len];
+    for first in (0..count).step_by(payloads.per_message()) {
+        let now = payloads.per_message().min(count - first);
+        let message = &mut message[..now * len];
         ctx.peer()?.recv_into(message)?;
-        message.chunks_exact(row_len).enumerate().for_each(|(i, row)| take(first + i, row));
-        ctx.progress((first + len) as u64, rows as u64);
+        message.chunks_exact(len).enumerate().for_each(|(i, payload)| each(first + i, payload));
+        ctx.progress((first + now) as u64, count as u64);
     }
     Ok(())
 }

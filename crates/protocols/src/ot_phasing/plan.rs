@@ -1,4 +1,4 @@
-//! What both parties compute alike from the public sizes: table, representation, tags, bytes.
+//! What both parties compute from the public sizes: table, representation of items, tags, bytes.
 
 use crate::catalogue::Traffic;
 use crate::party::{check_item_bits, check_set_len};
@@ -22,7 +22,7 @@ pub enum Mode {
 /// Rows that the sender holds at once: 64 MiB.
 const MAX_ROWS_AT_ONCE: usize = 1 << 21;
 
-/// The public shape of a run.
+/// The public sizes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) table: Table,
@@ -68,7 +68,7 @@ impl Plan {
         Shape::new(self.items.bits(), self.tag_bits())
     }
 
-    /// Masks the sender makes: h + s for each item.
+    /// Masks of the sender: h + s for each of its items.
     pub(super) fn masks(&self) -> u64 {
         (self.table.functions() + self.table.stash()) as u64 * self.n_x as u64
     }
@@ -113,8 +113,8 @@ impl Plan {
         self.masks() * (strings + u64::from(strings > 1))
     }
 
-    /// Whether the sender waits for the rows of all bins and then goes through its items, in place of
-    /// sorting them by bin: where they are many more than the bins.
+    /// Whether the sender waits for the rows of all bins and then goes through its items, in place of sorting them by
+    /// bin. It does so when it has many more items than there are bins.
     pub(super) fn is_lopsided(&self) -> bool {
         self.table.stash() == 0
             && self.n_x / 2 > self.table.bins()
@@ -122,8 +122,8 @@ impl Plan {
     }
 }
 
-/// Refuses a set of another size than `len`, items that are longer than the parameters say, and sets
-/// with which bins or the sender's masks could not be numbered with 32 bits.
+/// Refuses a set of another size than `len`, items that are longer than the parameters say, and sets whose bins or masks
+/// cannot be numbered with 32 bits.
 pub(super) fn check(mode: Mode, params: &PsiParams, len: usize, items: &[Item]) -> Result<()> {
     check_set_len(len, items.len())?;
     check_item_bits(params, items)?;

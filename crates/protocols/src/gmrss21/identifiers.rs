@@ -1,0 +1,193 @@
+//! Identifiers of items: R(z) = F_A(z) ⊕ F_B(z). Each party has the key of one function and learns the other function at
+//! its own items (§4.5; steps 1 to 8 of Figure 15).
+
+use super::form::{Form, Identifiers};
+use super::plan::step;
+use rand::Rng;
+use vesica_core::{Block, Item, PsiParams, Result, Role, SemiHonest, SessionId};
+use vesica_net::Context;
+use vesica_oprf::programmable;
+use vesica_oprf::vole::{self, Plan, Seed};
+use vesica_ot::Traffic;
+use vesica_simd::aes::Aes128;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Length of an identifier in bits.
+const BITS: u32 = 128;
+
+/// Payload bytes of both directions.
+pub(super) fn bytes(identifiers: Identifiers, params: &PsiParams) -> Traffic {
+    let to_sender = learning_bytes(identifiers, params.sender_len(), params.receiver_len());
+    let to_receiver = learning_bytes(identifiers, params.receiver_len(), params.sender_len());
+    // The party that learns is the receiver of the OPRF.
+    to_sender.reversed() + to_receiver
+}
+
+fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize) -> Traffic {
+    match identifiers {
+        _ if learner == 0 || holder == 0 => Traffic::default(),
+        Identifiers::Sloppy(form) => sloppy_plan(form, learner, holder).bytes(),
+        Identifiers::Oprf(form) => vole::bytes::<SemiHonest>(&plan(form, learner)),
+    }
+}
+
+/// Messages in a row that wait for each other, at most.
+pub(super) fn flights(identifiers: Identifiers, params: &PsiParams) -> u64 {
+    match identifiers {
+        Identifiers::Sloppy(form) => {
+            let of = |learner, holder| sloppy_plan(form, learner, holder).flights();
+            let (n_x, n_y) = (params.sender_len(), params.receiver_len());
+            of(n_x, n_y) + of(n_y, n_x)
+        }
+        Identifiers::Oprf(_) => 6,
+    }
+}
+
+fn sloppy_plan(form: Form, learner: usize, holder: usize) -> programmable::Plan {
+    programmable::Plan::new(form.oprf(), form.hint(), learner, holder, BITS)
+}
+
+/// The identifiers of this party's `items`, in their order; the other party has `other_len`.
+pub(super) fn of_items(
+    ctx: &mut Context,
+    session: &SessionId,
+    identifiers: Identifiers,
+    role: Role,
+    items: &[Item],
+    other_len: usize,
+) -> Result<Vec<Block>> {
+    let mut ids = vec![Block::ZERO; items.len()];
+    // First the sender learns, then the receiver.
+    for (turn, learner) in [("first", Role::Sender), ("second", Role::Receiver)] {
+        let session = step(session, turn);
+        ctx.child("identifiers", |ctx| match (identifiers, learner == role) {
+            (Identifiers::Sloppy(form), true) => {
+                learn_sloppily(ctx, &session, form, items, other_len, &mut ids)
+            }
+            (Identifiers::Sloppy(form), false) => {
+                hold_sloppily(ctx, &session, form, items, other_len, &mut ids)
+            }
+            (Identifiers::Oprf(form), true) => {
+                learn(ctx, &session, form, items, other_len, &mut ids)
+            }
+            (Identifiers::Oprf(form), false) => {
+                hold(ctx, &session, form, items, other_len, &mut ids)
+            }
+        })?;
+    }
+    Ok(ids)
+}
+
+/// Adds `block` to the identifier of the item at `position`.
+fn add(ids: &mut [Block], position: u32, block: Block) {
+    let id = &mut ids[position as usize];
+    *id ^= block;
+}
+
+/// The learner's side of the sloppy function: the holder's function at the common items, and pseudorandom values at the
+/// learner's others.
+fn learn_sloppily(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    items: &[Item],
+    other_len: usize,
+    ids: &mut [Block],
+) -> Result<()> {
+    if items.is_empty() || other_len == 0 {
+        return Ok(());
+    }
+    let plan = sloppy_plan(form, items.len(), other_len);
+    let programmable::Received { cuckoo, values } =
+        programmable::receive(ctx, session, &plan, items)?;
+    let values = Zeroizing::new(values);
+    for (bin, value) in values.iter().enumerate() {
+        if let Some(placed) = cuckoo.bin(bin) {
+            add(ids, placed.position, *value);
+        }
+    }
+    Ok(())
+}
+
+/// The holder's side: its function is AES with a key that it draws now.
+fn hold_sloppily(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    items: &[Item],
+    other_len: usize,
+    ids: &mut [Block],
+) -> Result<()> {
+    let mut key = [0; Block::LEN];
+    ctx.rng().fill_bytes(&mut key);
+    let prf = Aes128::new(Block::from_le_bytes(key));
+    key.zeroize();
+    let own = items.iter().map(|item| Block::from_le_bytes(*item.as_bytes()));
+    let mut own = Zeroizing::new(own.collect::<Vec<_>>());
+    prf.encrypt(&mut own);
+    ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
+    if !items.is_empty() && other_len > 0 {
+        let plan = sloppy_plan(form, other_len, items.len());
+        programmable::program(ctx, session, &plan, items, |entry| own[entry.position as usize])?;
+    }
+    Ok(())
+}
+
+/// The sizes of the OPRF of RR22 for a party that learns it at `len` items.
+fn plan(form: Form, len: usize) -> Plan {
+    match form {
+        Form::LowCommunication => Plan::low_communication(len, BITS),
+        _ => Plan::fast(len, BITS),
+    }
+}
+
+/// The learner's side of the OPRF of RR22.
+fn learn(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    items: &[Item],
+    other_len: usize,
+    ids: &mut [Block],
+) -> Result<()> {
+    if items.is_empty() || other_len == 0 {
+        return Ok(());
+    }
+    let mut oprf = vole::Receiver::<SemiHonest>::setup(ctx, session, plan(form, items.len()))?;
+    let r = Seed::draw_and_send(ctx)?;
+    let rows = oprf.rows(ctx, &r, items);
+    let ac = oprf.extend(ctx)?;
+    for value in oprf.mask(ctx, rows, ac)?.outputs(ctx.pool(), BITS) {
+        add(ids, value.position(), Block::new(value.tag()));
+    }
+    Ok(())
+}
+
+/// The holder's side.
+fn hold(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    items: &[Item],
+    other_len: usize,
+    ids: &mut [Block],
+) -> Result<()> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    if other_len == 0 {
+        // The other party has no item, so random identifiers are enough.
+        let mut own = Zeroizing::new(Block::zeros(ids.len()));
+        ctx.rng().fill_bytes(Block::as_bytes_mut(&mut own));
+        ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
+        return Ok(());
+    }
+    let mut oprf = vole::Sender::<SemiHonest>::setup(ctx, session, plan(form, other_len))?;
+    let r = Seed::receive(ctx)?;
+    let rows = oprf.rows(ctx, &r, items);
+    let b = oprf.extend(ctx)?;
+    for value in oprf.unmask(ctx, rows, b)?.outputs(ctx.pool(), BITS) {
+        add(ids, value.position(), Block::new(value.tag()));
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What both parties know of a run: its parameters, the sizes of the core, the sessions of its steps.
+
+use super::form::Form;
+use super::low_communication;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::{PsiParams, Result, SessionId, hash};
+use vesica_net::Context;
+use vesica_oprf::{equality, programmable};
+use vesica_ot::Traffic;
+use vesica_switching::oblivious::{self, Rows, Shape};
+
+const STEP_LABEL: &str = "vesica v1 permuted characteristic";
+
+/// A session for one step of another.
+pub(super) fn step(session: &SessionId, name: &str) -> SessionId {
+    SessionId::from_bytes(hash::derive(STEP_LABEL, &[session.as_bytes(), name.as_bytes()]))
+}
+
+/// A run of the core and of the operation on it.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'a> {
+    pub(super) form: Form,
+    pub(super) params: &'a PsiParams,
+    pub(super) session: SessionId,
+}
+
+impl Run<'_> {
+    /// The session of one step of the core.
+    pub(super) fn step(&self, name: &str) -> SessionId {
+        step(&self.session, name)
+    }
+
+    /// The session of what follows the core.
+    pub(super) fn payload_session(&self) -> SessionId {
+        self.step("payload")
+    }
+}
+
+/// The sizes of the core.
+pub(super) struct CorePlan {
+    form: Form,
+    pub(super) programmed: programmable::Plan,
+    /// Rows of what is compared, or with [`Form::compares_first`] of the shares of one bit.
+    shape: Shape,
+    /// ℓ, the bits of s_j and t_j.
+    pub(super) compared_bits: u32,
+}
+
+impl CorePlan {
+    /// For `n_x` items of the sender and `n_y` of the receiver, none of them zero.
+    pub(super) fn new(form: Form, n_x: usize, n_y: usize) -> Self {
+        // A pseudorandom t_j equals s_j with probability 2^-λ over all of the sender's items; with half of that where
+        // the comparison itself errs with the other half.
+        let half = u32::from(!form.compares_first());
+        let bits = STATISTICAL_SECURITY_BITS + half + ceil_log2(n_x as u64);
+        let programmed = programmable::Plan::new(form.oprf(), form.hint(), n_x, n_y, bits);
+        let row_bits = if form.compares_first() { 1 } else { bits };
+        let shape = Shape { inputs: programmed.bins(), outputs: n_x, bits: row_bits };
+        Self { form, programmed, shape, compared_bits: bits }
+    }
+
+    /// Payload bytes. The receiver programs the OPRF, holds the rows that are switched, and receives the result of the
+    /// comparison.
+    pub(super) fn bytes(&self) -> Traffic {
+        let switching = oblivious::bytes(self.form.switching(), &self.shape);
+        let (bins, n_x) = (self.programmed.bins(), self.shape.outputs);
+        let compared = match self.form.compares_first() {
+            true => low_communication::bytes(bins, n_x, self.compared_bits),
+            false => equality::bytes(self.form.equality(), n_x),
+        };
+        (self.programmed.bytes() + switching).reversed() + compared
+    }
+
+    /// Messages in a row that wait for each other, at most.
+    pub(super) fn flights(&self) -> u64 {
+        let parts =
+            self.programmed.flights() + oblivious::flights(self.form.switching(), &self.shape);
+        let compared = match self.form.compares_first() {
+            true => low_communication::flights(self.programmed.bins(), self.compared_bits),
+            false => equality::flights(self.form.equality()),
+        };
+        // Where one part ends and the next begins, messages go the same way: once, or twice in the paper's form.
+        parts + compared - if self.form == Form::Paper { 2 } else { 1 }
+    }
+
+    /// Oblivious switching for the party that knows π̃: its shares of the rows, in the order of π̃.
+    pub(super) fn switch_by_order(
+        &self,
+        ctx: &mut Context,
+        run: &Run<'_>,
+        pi_tilde: &[u32],
+    ) -> Result<Rows> {
+        ctx.child("switching", |ctx| {
+            let session = run.step("switching");
+            oblivious::route(ctx, &session, self.form.switching(), pi_tilde, &self.shape)
+        })
+    }
+
+    /// Oblivious switching for the party that has the rows: its shares of them, in the other party's order.
+    pub(super) fn switch_rows(
+        &self,
+        ctx: &mut Context,
+        run: &Run<'_>,
+        rows: &Rows,
+    ) -> Result<Rows> {
+        ctx.child("switching", |ctx| {
+            let session = run.step("switching");
+            oblivious::hold(ctx, &session, self.form.switching(), rows, self.shape.outputs)
+        })
+    }
+}
