@@ -29,7 +29,7 @@ use crate::assumptions;
 use crate::catalogue::{
     BoundsKept, Compared, Operation, Parameter, Protocol, Security, UsableSetLen,
 };
-use crate::computed::{self, Circuit, Gmw, Yao, told, value_bits};
+use crate::computed::{self, Circuit, Gmw, Yao, reveal_to, value_bits};
 use crate::{Input, Output};
 use std::sync::Arc;
 use vesica_circuit::gadgets::mask;
@@ -172,7 +172,7 @@ impl Circuit for Bwa {
         if let Some(output) = computed::answer(c, params, &is_match, &values)? {
             return Ok(output);
         }
-        let to = told(params);
+        let to = reveal_to(params);
         let bits = c.reveal(&[is_match], to)?.filter(|_| to.to(role));
         Ok(match (bits.as_deref(), &self.own) {
             (Some([bits]), Some(own)) => {

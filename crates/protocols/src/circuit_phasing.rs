@@ -350,11 +350,11 @@ impl Circuit for Phasing {
 
     fn finish(self, ctx: &mut Context, role: Role, output: Output) -> Result<Output> {
         let items = self.own.as_ref().map_or(&[][..], Own::items);
-        computed::tell_common(ctx, &self.params, role, items, output)
+        computed::send_common(ctx, &self.params, role, items, output)
     }
 
     fn finish_bytes(params: &PsiParams) -> Traffic {
-        computed::tell_common_bytes(params)
+        computed::send_common_bytes(params)
     }
 }
 

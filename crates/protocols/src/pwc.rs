@@ -35,7 +35,7 @@ mod tests;
 use crate::assumptions;
 use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
 use crate::computed::{
-    self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, told, value_bits,
+    self, Circuit, Gmw, Yao, positions_of_flags, reveal_to, sums_of_groups, value_bits,
 };
 use crate::{Input, Output};
 use rand::seq::SliceRandom;
@@ -310,7 +310,7 @@ impl Pwc {
         }
         // Each is told of its own items, in the order that it made random itself.
         let receivers = c.reveal(&[of_y], Reveal::Receiver)?;
-        let senders = match told(params).to(Role::Sender) {
+        let senders = match reveal_to(params).to(Role::Sender) {
             true => c.reveal(&[of_x], Reveal::Sender)?,
             false => None,
         };

@@ -291,7 +291,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
         let output = S::finish(ctx, &self, output)?;
         if !S::ORDER_SAYS_NOTHING_TO_BOTH {
             let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
-            return computed::tell_common(ctx, &self.params, role, items, output);
+            return computed::send_common(ctx, &self.params, role, items, output);
         }
         Ok(output)
     }
@@ -303,7 +303,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
         let public = Self::public(params);
         let mut bytes = S::finish_bytes(public.items.bits(), public.windows());
         if !S::ORDER_SAYS_NOTHING_TO_BOTH {
-            bytes.receiver_to_sender += computed::tell_common_bytes(params).receiver_to_sender;
+            bytes.receiver_to_sender += computed::send_common_bytes(params).receiver_to_sender;
         }
         bytes
     }
