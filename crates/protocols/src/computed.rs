@@ -5,20 +5,19 @@
 //! the two engines, and the answers to queries.
 //!
 //! ```text
-//!   sender: X                                              receiver: Y
+//!   sender: X                                             receiver: Y
 //!
-//!   1. prepares X                     ◀── some ──▶         1. prepares Y
-//!   2. garbles the circuit,           ◀──────────▶         2. evaluates it,         [Yao]
-//!      or evaluates it on shares      ◀──────────▶            on shares             [Gmw]
-//!      e: which lanes match
-//!      bounds:      min ≤ Σ e ≤ max, revealed to both
-//!      query:       Σ e, Σ e ≥ min, or Σ e·v, revealed to the receiver [or both]
-//!      otherwise:   e, or the common items, revealed to the receiver
-//!   3. some: which of X are common    ◀── tags ──          3. [both learn] the common items
+//!   1. prepares X                     ◀── [psty19] ──▶    1. prepares Y
+//!   2. [Yao] garbles the circuit      ── gates ──▶        2. [Yao] evaluates it
+//!      [Gmw] evaluates it on shares   ◀── shares ──▶         [Gmw] evaluates it on shares
+//!      the circuit finds e, which lanes match, and reveals
+//!        min ≤ Σ e ≤ max              ◀── to both ──▶     where there are bounds
+//!        Σ e, or Σ e ≥ min, or Σ e·v  ── to the receiver [or both] ──▶    other queries than the intersection
+//!        e, or the common items       ── to the receiver ──▶              the intersection
+//!   3. [both] which of X are common   ◀── tags ──
 //! ```
 //!
-//! The circuit is evaluated in another way first, with nobody's input: a counter finds its gates, and with them the
-//! bytes and transfers of a run.
+//! Before, each party evaluates the circuit without input to count its gates, and so the bytes and transfers of the run.
 
 mod cost;
 mod engine;
@@ -131,14 +130,14 @@ impl<P: Circuit, E: Engine> Evaluation<P, E> {
     }
 }
 
-/// Refuses a set that is not the one of the parameters.
+/// Refuses a set whose length or items do not fit the parameters.
 pub(crate) fn check_set(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
     let len = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
     check_set_len(len, input.items().len())?;
     check_item_bits(params, input.items())
 }
 
-/// The sums of each `group` lanes that follow each other: where at most one is set, whether one is.
+/// The sum of each `group` consecutive lanes: where at most one is set, whether one is.
 pub(crate) fn sums_of_groups<C: Computation>(
     c: &mut C,
     wires: &C::Wires,
@@ -153,7 +152,7 @@ pub(crate) fn sums_of_groups<C: Computation>(
     (1..group).fold(first, |sum, i| c.xor(&sum, &wires.gather(&place(i))))
 }
 
-/// The positions that are set, ascending: the same work whatever they are.
+/// The positions that are set, ascending; the work does not depend on which are.
 pub(crate) fn positions_of_flags(is_common: &[bool]) -> Output {
     let positions = is_common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i);
     Output::Positions(positions.collect())

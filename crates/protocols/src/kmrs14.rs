@@ -40,9 +40,12 @@
 //! * **Labels have 40 + log Σ N_i·N_j bits.** The published length bounds collisions within one set, which gives 2^-20.
 //! * **x ‖ α and dummies** are not longer blocks, but other keys: one for each copy number α, for D_0 and for each D_i.
 //! * **K_2 and D are opened by the secret that they come from**, and belong to one run, as all keys and dummies do:
-//!   labels of a second run under the same key would tell dummies from items.
+//!   labels of a second run under the same key would distinguish dummies from items.
 //! * **F' in place of F_K2** for the labels that the parties open in Figure 3: a party that has K_2 could invert F, and
 //!   search for a list with which the other party's checks fail, or the run ends where the other has an item.
+//! * **The parties of Figure 3 compare the commitments and sizes** before they open their lists, and the helper checks
+//!   that both answers will pass before it opens them. A helper that is not bound yet could forge an answer from the
+//!   first list that is opened; a party could make the other abort alone.
 //! * **A party remembers what the helper showed it** ([`Memory`]), and accepts nothing else when it comes back.
 //! * **Parties meet through the helper**: the coin toss of Figures 2 to 4 is used in Figure 1 also, where the paper lets
 //!   P_1 choose K.

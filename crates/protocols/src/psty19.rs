@@ -67,9 +67,34 @@ impl Circuit for Opprf {
     /// Steps 1 and 2.
     fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
         let plan = Plan::new(params);
+        let session = params.session();
+        let values = input.values().cloned();
+        let items = input.into_items();
         let own = match role {
-            Role::Sender => Own::program(ctx, params, &plan, input)?,
-            _ => Own::receive(ctx, params, &plan, input)?,
+            Role::Sender => {
+                // 1.
+                let s = plan.random_bins(ctx);
+                // 2.
+                let values = values.as_ref().filter(|_| plan.carried > 0);
+                programmable::program(ctx, session, &plan.programmed, &items, |entry| {
+                    let v_x = values.map_or(0, |values| values[entry.position as usize]);
+                    let v_x = u128::from(v_x).checked_shl(plan.bits).unwrap_or(0);
+                    s[entry.bin as usize] ^ Block::new(v_x)
+                })?;
+                Own { items, compared: s, positions: Vec::new(), values: None }
+            }
+            _ => {
+                // 1. and 2.
+                let received = programmable::receive(ctx, session, &plan.programmed, &items)?;
+                let t = Zeroizing::new(received.values);
+                let position = |bin| received.cuckoo.bin(bin).map(|placed| placed.position);
+                let positions: Vec<Option<u32>> = (0..t.len()).map(position).collect();
+                let values = values.map(|values| {
+                    let value = |position: &Option<u32>| position.map_or(0, |i| values[i as usize]);
+                    Zeroizing::new(positions.iter().map(value).collect())
+                });
+                Own { items, compared: t, positions, values }
+            }
         };
         Ok(Self { params: *params, plan, own: Some(own) })
     }
@@ -160,42 +185,6 @@ struct Own {
     values: Option<Zeroizing<Vec<u64>>>,
 }
 
-impl Own {
-    /// Steps 1 and 2 of the sender.
-    fn program(ctx: &mut Context, params: &PsiParams, plan: &Plan, input: Input) -> Result<Self> {
-        let values = input.values().cloned();
-        let items = input.into_items();
-        // 1.
-        let mut s = Zeroizing::new(Block::zeros(plan.programmed.bins()));
-        ctx.rng().fill_bytes(Block::as_bytes_mut(&mut s));
-        let shown = Block::new(u128::MAX >> (128 - plan.bits - plan.carried));
-        s.iter_mut().for_each(|block| *block = *block & shown);
-        // 2.
-        let values = values.as_ref().filter(|_| plan.carried > 0);
-        programmable::program(ctx, params.session(), &plan.programmed, &items, |entry| {
-            let value = values.map_or(0, |values| values[entry.position as usize]);
-            let value = u128::from(value).checked_shl(plan.bits).unwrap_or(0);
-            s[entry.bin as usize] ^ Block::new(value)
-        })?;
-        Ok(Self { items, compared: s, positions: Vec::new(), values: None })
-    }
-
-    /// Steps 1 and 2 of the receiver.
-    fn receive(ctx: &mut Context, params: &PsiParams, plan: &Plan, input: Input) -> Result<Self> {
-        let values = input.values().cloned();
-        let items = input.into_items();
-        let received = programmable::receive(ctx, params.session(), &plan.programmed, &items)?;
-        let t = Zeroizing::new(received.values);
-        let position = |bin| received.cuckoo.bin(bin).map(|placed| placed.position);
-        let positions: Vec<Option<u32>> = (0..t.len()).map(position).collect();
-        let values = values.map(|values| {
-            let value = |position: &Option<u32>| position.map_or(0, |i| values[i as usize]);
-            Zeroizing::new(positions.iter().map(value).collect())
-        });
-        Ok(Self { items, compared: t, positions, values })
-    }
-}
-
 /// Some bins after step 3.
 struct Compared<W> {
     /// Whether they match.
@@ -263,5 +252,14 @@ impl Plan {
         let programmed =
             programmable::Plan::new(Oprf::VoleFast, Hint::Store, n_y, n_x, all.min(128));
         Self { programmed, bits, carried }
+    }
+
+    /// s_1 … s_m, with the masks of values above their lowest ℓ bits.
+    fn random_bins(&self, ctx: &mut Context) -> Zeroizing<Vec<Block>> {
+        let mut s = Zeroizing::new(Block::zeros(self.programmed.bins()));
+        ctx.rng().fill_bytes(Block::as_bytes_mut(&mut s));
+        let shown = Block::new(u128::MAX >> (128 - self.bits - self.carried));
+        s.iter_mut().for_each(|block| *block = *block & shown);
+        s
     }
 }

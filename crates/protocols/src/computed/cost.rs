@@ -5,10 +5,10 @@ use crate::Traffic;
 use vesica_circuit::Cost;
 use vesica_core::PsiParams;
 
-/// What an evaluation costs.
+/// The cost of an evaluation.
 pub(super) fn cost<P: Circuit, E: Engine>(params: &PsiParams) -> Cost {
     let mut counting = E::counting();
-    // Nothing can fail where nobody is talked to.
+    // Nothing can fail without a connection.
     let counted = P::public(params).evaluate(&mut counting);
     debug_assert!(counted.is_ok(), "{counted:?}");
     counting.cost().clone()
@@ -42,7 +42,7 @@ pub(crate) fn flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
     P::private_flights(params) + E::flights(&cost) + 2 * cost.told.len() as u64
 }
 
-/// Gates of a run, where `seconds` of a row are made of them.
+/// Gates of a run, for the rows that estimate seconds from them; a one-sided gate counts half.
 pub(crate) fn gates<P: Circuit, E: Engine>(params: &PsiParams) -> f64 {
     if params.has_empty_set() {
         return 0.0;

@@ -7,13 +7,13 @@ use vesica_circuit::{Cost, Counting, gmw};
 use vesica_core::{Result, Role, SessionId};
 use vesica_net::Context;
 
-/// Who evaluates the circuit of a protocol, as a type: rows of the catalogue hold plain functions.
+/// How a circuit is evaluated. A type, as rows of the catalogue hold plain functions.
 pub(crate) trait Engine: Send + 'static {
-    /// Counts like it.
+    /// A counter of what this engine does.
     fn counting() -> Counting;
-    /// Payload bytes of what was counted.
+    /// Payload bytes of an evaluation of this cost.
     fn bytes(cost: &Cost, chooser: Role) -> vesica_ot::Traffic;
-    /// Flights of what was counted.
+    /// Flights of an evaluation of this cost.
     fn flights(cost: &Cost) -> u64;
     /// Evaluates `circuit` as the party in `role`.
     fn evaluate<P: Circuit>(

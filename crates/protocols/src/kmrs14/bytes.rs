@@ -67,7 +67,7 @@ impl Spec {
             let sum = || Sum { bytes: 0, beside };
             let (mut own, mut ours) = (sum(), sum());
             own.add((Slot::HELLO_MAX_LEN + Slot::SHARE_MAX_LEN) as u64 + SIZE_LEN, 3);
-            let bits = (len.div_ceil(8), answer_parts(*len));
+            let (answer, parts_of_answer) = (len.div_ceil(8), answer_parts(*len));
             match (self.variant, party) {
                 (Variant::SizeHiding | Variant::Pet, 0) => {
                     list(&mut own, *format, *len);
@@ -90,13 +90,13 @@ impl Spec {
                     list(&mut own, inner, self.items(*len).max(1));
                     own.add(2 * digest, 2);
                     // Kept, and then sent.
-                    ours.add(2 * bits.0, 2 * bits.1);
+                    ours.add(2 * answer, 2 * parts_of_answer);
                     ours.add(3 * digest, 2);
                 }
                 (Variant::SemiHonest | Variant::Malicious, _) => {
                     list(&mut own, *format, *len);
                     if self.parties[party].receives {
-                        ours.add(bits.0, bits.1);
+                        ours.add(answer, parts_of_answer);
                     }
                 }
             }

@@ -27,7 +27,7 @@
 //!  11. outputs the x of S_i whose copies are in I
 //! ```
 //!
-//! F'(v) is F(v) ⊕ v. [The differences](super) say why, and why the parties compare the commitments.
+//! F'(v) is F(v) ⊕ v. The head of `kmrs14` says why, and why the parties compare what they have seen.
 
 mod opened;
 
@@ -143,7 +143,7 @@ impl Steps<'_> {
         self.open_commitments()
     }
 
-    /// Step 9: sends both parties their answers and what opens the commitments, as far as they are not sent yet.
+    /// Step 9: sends both parties their answers and what opens the commitments, unless they are sent already.
     fn open_commitments(&self) -> Result<bool, Refusal> {
         let mut wrote = false;
         for party in self.parties() {

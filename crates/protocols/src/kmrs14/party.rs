@@ -66,8 +66,8 @@ pub struct Run<'a> {
     pub party: u8,
     /// The scales that the parties announced in their signed words to each other.
     pub scales: &'a [u32],
-    /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would tell dummies from
-    /// items.
+    /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would distinguish dummies
+    /// from items.
     pub secret: &'a Secret<[u8; 32]>,
     /// Random bytes of this party's own, the same when it comes back to the same run.
     pub own_secret: &'a Secret<[u8; 32]>,
@@ -246,7 +246,7 @@ impl Party<'_> {
     }
 }
 
-/// The error of a list that somebody else wrote.
+/// The error of a list that another party or the helper wrote.
 pub(super) fn of_list(error: ListError) -> Error {
     match error {
         ListError::Io(kind) => Error::Storage(kind),

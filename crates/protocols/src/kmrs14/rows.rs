@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn the_published_parameters_are_too_weak_for_few_items() {
-        // Its bound says 40 bits and more of all of these.
+        // The published bound gives 40 bits and more for all of these.
         for (copies, dummies, items, bits) in
             [(17, 6, 1, 16.6), (11, 16, 10, 23.6), (9, 32, 41, 28.4), (6, 256, 1000, 36.9)]
         {

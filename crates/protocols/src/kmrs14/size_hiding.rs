@@ -1,35 +1,34 @@
 //! # Figure 4: the helper does not learn how many items are common
 //!
 //! ```text
-//!   P_1: S_1                          helper                                 P_2: S_2
+//!   P_1: S_1                                  helper                            P_2: S_2
 //!
 //!   1. D_0, D_1, D_2: t dummies each, outside the range of items
 //!   2. nothing to check: the dummies come from the coin toss
 //!   3. K_1, tossed by both parties
-//!                                     4. r                ── TossCommitment, of r ──▶
-//!                                                         ◀── TossShare ──   r_2
-//!                                                         ── TossOpening, r ──▶
-//!                                        K_2 = H(r, r_2)                     K_2 = H(r, r_2)
-//!   5. T_1 = π_1(F_K1(S_1^c + D_0 + D_1))
-//!                      ── Labels ──▶
-//!      |T_1|           ── Size ────▶
-//!                                     6. T'_1 = π_3(F_K2(T_1))
-//!                  ◀── Relabelled ──
-//!                                                     7. T'_2 = π_2(F_K2(F_K1(S_2^c + D_0 + D_2)))
-//!                  ◀────────────────── Relayed, sealed ──────────────────
-//!                  ◀────────────────── Size ─────────────────────────────   |T_2|
-//!   8. I = T'_1 ∩ T'_2
-//!                  ─────────────────── Found, sealed ───────────────────▶    for each label of T'_2: is it in I?
-//!                                                                            9. nothing to invert
-//!                                                                           10. aborts unless
-//!                                                       (a) all of D_0 and nothing of D_2 is in I
-//!                                                       (b) of each x of S_2 all c copies are in I, or none
-//!                                                         ◀── Release ──    11.
-//!                  ◀── Places ──     11. π_3
-//!  12. aborts unless
-//!      (a), (b) of D_1, S_1
-//!  13. outputs the x of S_1                                                 13. outputs the x of S_2
-//!      whose copies are in I                                                    whose copies are in I
+//!                                         4. com(r)        ── TossCommitment ─▶
+//!                                                          ◀─ TossShare ───────    r_2
+//!                                            r             ── TossOpening ────▶
+//!                                            K_2 = H(r, r_2)                       K_2 = H(r, r_2)
+//!   5. T_1 = π_1(F_K1(S_1^c
+//!            + D_0 + D_1))  ── Labels ───▶
+//!      |T_1|                ── Size ─────▶
+//!                           ◀─ Relabelled ── 6. T'_1 = π_3(F_K2(T_1))
+//!                                                                              7. T'_2 = π_2(F_K2(F_K1(S_2^c
+//!                           ◀─ Relayed, sealed ────────────────────────────────            + D_0 + D_2)))
+//!                           ◀─ Size ───────────────────────────────────────────    |T_2|
+//!   8. I = T'_1 ∩ T'_2      ── Found, sealed ─────────────────────────────────▶    for each label of T'_2: in I?
+//!                                                                              9. none: bits need no inverse
+//!                                                                             10. aborts unless
+//!                                                                                 (a) all of D_0, nothing of D_2 is in I
+//!                                                                                 (b) of each x of S_2 all c copies
+//!                                                                                     are in I, or none
+//!                                                          ◀─ Release ──────  11.
+//!                           ◀─ Places ───── 11. π_3, once released
+//!  12. aborts unless (a) and
+//!      (b) with D_1 and S_1
+//!  13. outputs the x of S_1                                                   13. outputs the x of S_2
+//!      whose copies are in I                                                      whose copies are in I
 //! ```
 //!
 //! # The equality test `pet`
@@ -85,7 +84,7 @@ impl Party<'_> {
         // An answer over one T'_1 must not become known beside an answer over another: their difference would reveal
         // whether a label is common.
         self.remember(Kind::Relabelled, &t_1_prime.digest, Misbehaviour::InvalidValue)?;
-        // 8. I as bits over T'_2, whose length reveals nothing of I.
+        // 8. P_2 receives bits over T'_2, whose length reveals nothing of I.
         let i = join::common(&[t_1_prime.list()?, t_2_prime.list()?], self.means.pool, &|| false)
             .map_err(|(_, error)| of_list(error))?;
         let [i_1, i_2] = i
@@ -94,7 +93,7 @@ impl Party<'_> {
         // They may be large, and the wait for the second party long.
         drop((t_1_prime, t_2_prime));
         self.send_found(&mut *board, &i_2)?;
-        // 11. Places of I in T_1.
+        // 11. I over T_1.
         let i = self.receive_places(&mut *board, &i_1, len)?;
         // 12. and 13.
         Outcome::of(Some(t_1.matched(self.run.spec, &i)), sizes)
@@ -107,7 +106,7 @@ impl Party<'_> {
         let f_k2 = self.toss(&mut *board)?;
         // 1. to 3.
         let f_k1 = LabelKeys::new(self.run.secret.expose(), self.run.spec, 1);
-        // 7. T_1's format says how long a label of F_K1 is.
+        // 7. Labels of F_K1 are as long as those of T_1.
         let [t_1_format, t_2_format] = [self.formats[0], self.formats[1]];
         let t_2_prime = OwnList::make(
             s_2,
@@ -121,7 +120,7 @@ impl Party<'_> {
         self.send_size(&mut *board, len)?;
         // 8.
         let i = self.receive_found(&mut *board, len)?;
-        // 9. and 10. P_1 and the helper learn of a check that fails, in this figure alone: there is no release.
+        // 10. P_1 and the helper learn of a check that fails, in this figure alone: there is no release.
         let output = t_2_prime.matched(self.run.spec, &i)?;
         // 11.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
