@@ -1,75 +1,71 @@
-//! Server-aided private set intersection: an untrusted helper, many parties, very large sets.
+//! # KMRS14: private set intersection with a helper
 //!
 //! S. Kamara, P. Mohassel, M. Raykova, S. Sadeghian, "Scaling Private Set Intersection to Billion-Element Sets",
-//! Financial Cryptography 2014: Figures 1 to 4.
+//! Financial Cryptography 2014: Figures 1 to 4. The paper's server is the helper here.
 //!
 //! | | Figure 1 | Figure 2 | Figure 3 | Figure 4 |
 //! |---|---|---|---|---|
+//! | module | `semi_honest` | `malicious` | `fair` | `size_hiding` |
 //! | id | `server_aided` | `server_aided_malicious` | `server_aided_fair` | `server_aided_size_hiding`, `pet` |
 //! | parties | 2 to 16 | 2 | 2 | 2 |
 //! | secure against a helper that | follows the protocol | deviates | deviates | deviates |
-//! | or against | any collusion of parties | one party | one party; and both learn, or none | one party |
-//! | the helper learns | sizes, who shares how many | sizes, how many are common | sizes, how many are common | sizes |
+//! | or against | any collusion of parties | one party | one party; both learn the answer or neither does | one party |
+//! | the helper learns | sizes, how many items each group of parties shares | sizes, how many are common | sizes, how many are common | sizes |
 //!
-//! All of it under the assumption that **the helper colludes with no party**. F is AES-128; labels are its outputs, cut
-//! short ([`Spec::formats`]).
-//!
-//! ```text
-//!   P_i                                                    helper
-//!   K from a coin toss between the parties, sealed from the helper
-//!   T_i = π_i(F_K(S_i^c + D_0 + D_i))                ──▶
-//!                                                          I = ∩ T_i
-//!   aborts unless all of D_0, nothing of D_i, and    ◀──   for each label of T_i: is it in I?
-//!   all copies of an item or none are in I
-//! ```
-//!
-//! Figure 3 has T_i = π_i(F'_K2(F_K1(S_i)^c) + F_K2(D_0 + D_i)), F'(v) being F(v) ⊕ v; the helper commits to its answers,
-//! the parties tell each other what they saw of that, open F_K1(S_i) and K_2, and only when the helper has made both T_i
-//! again, and both answers will pass, does it open. Figure 4:
+//! All figures assume that **the helper colludes with no party**. F is AES-128; labels are its outputs, truncated
+//! ([`Spec::formats`]).
 //!
 //! ```text
-//!   P_1                              helper                              P_2
-//!                                      K_2 from a coin toss between helper and P_2
-//!   T_1 = π_1(F_K1(S_1^c + Δ_1)) ──▶
-//!                                ◀── T'_1 = π_3(F_K2(T_1))
-//!                                ◀──────────────────────────────────────  T'_2 = π_2(F_K2(F_K1(S_2^c + Δ_2))), sealed
-//!   I = T'_1 ∩ T'_2, sealed      ──────────────────────────────────────▶  checks, outputs
-//!                                      ◀──────────────────────────────── release
-//!                                ◀── π_3
-//!   checks, outputs
+//!   P_i, with the set S_i                                  helper
+//!
+//!   K_1, …, D_0, D_1, …: from a coin toss of the parties, which the helper cannot read
+//!   its steps of the figure       ── put ──▶  slots  ──▶   its steps of the figure: `advance`
+//!   each waits for its slots      ◀── get ──  of a board ◀──  when the slots before are filled
 //! ```
 //!
-//! Parties and helper never talk but through the slots of a [board](Board): what is in a slot stays there. So the
-//! parties need not be there at the same time, and every program can be ended at any point and started again.
+//! The module of a figure has its picture, with the numbers of the steps in the paper, and below it the steps of the
+//! party and of the helper. A word on an arrow is the [`Kind`] of the slot. What is put into a slot of the
+//! [board](Board) stays there, so the parties need not be connected at the same time, and every program can stop at any
+//! point and run again: each step first checks whether the board has its outcome.
 //!
 //! # Where and why we differ
 //!
-//! * **The permutations π sort by label.** To whoever lacks the key that order is as random as the labels are; with the
-//!   labels it says nothing at all. It lets the helper merge streams in place of filling tables, and saves the leading
-//!   bits of each label. The published shuffle is biased: it swaps with j drawn by AES of the element itself, from a
-//!   range that is no power of two.
-//! * **The answer is a bit for each label of one's own list** (section 4 of the paper does so, too), in the fair protocol
-//!   as well: bits have the same length whatever is common, so that no padding is needed (the published padding to
+//! * **The permutations π sort by label.** Without the key that order is as random as the labels are; beside the labels
+//!   it reveals nothing. It lets the helper merge streams in place of filling tables, and saves the leading bits of each
+//!   label. The published shuffle is biased: it swaps with j drawn by AES of the element itself, from a range that is
+//!   not a power of two.
+//! * **The answer is a bit for each label of the party's own list** (section 4 of the paper does so too), in the fair
+//!   protocol as well: bits have the same length whatever is common, so no padding is needed (the published padding to
 //!   |S_1| + t is too short for c copies).
 //! * **Labels have 40 + log Σ N_i·N_j bits.** The published length bounds collisions within one set, which gives 2^-20.
 //! * **x ‖ α and dummies** are not longer blocks, but other keys: one for each copy number α, for D_0 and for each D_i.
-//! * **K_2 and D are opened by the secret that they come from**, and are of one run, as all keys and dummies are: labels of
-//!   a second run under the same key would tell dummies from items.
-//! * **F' in place of F_K2** for what the parties open in Figure 3: whoever has K_2 could invert F, and look for a list with
-//!   which the other party's checks fail, or the run ends where the other has an item.
-//! * **A party remembers what the helper showed it** ([`Memory`]), and takes nothing else when it comes back.
+//! * **K_2 and D are opened by the secret that they come from**, and belong to one run, as all keys and dummies do:
+//!   labels of a second run under the same key would distinguish dummies from items.
+//! * **F' in place of F_K2** for the labels that the parties open in Figure 3: a party that has K_2 could invert F, and
+//!   search for a list with which the other party's checks fail, or the run ends where the other has an item.
+//! * **The parties of Figure 3 compare the commitments and sizes** before they open their lists, and the helper checks
+//!   that both answers will pass before it opens them. A helper that is not bound yet could forge an answer from the
+//!   first list that is opened; a party could make the other abort alone.
+//! * **A party remembers what the helper showed it** ([`Memory`]), and accepts nothing else when it comes back.
 //! * **Parties meet through the helper**: the coin toss of Figures 2 to 4 is used in Figure 1 also, where the paper lets
 //!   P_1 choose K.
+//! * **Figure 1 has dummies too**, as a self-check.
+
+mod fair;
+mod malicious;
+mod semi_honest;
+mod size_hiding;
 
 mod board;
 mod bytes;
 pub mod helper;
+mod label_keys;
 mod list;
-mod outer;
 mod party;
 mod rows;
 mod slot;
 mod spec;
+mod stored;
 
 pub use board::{Board, Boards};
 pub use bytes::Room;

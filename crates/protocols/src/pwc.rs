@@ -12,33 +12,40 @@
 //! | cost | grows with the product of the sizes, which is at most 2^28 |
 //!
 //! ```text
-//!   sender: X, permuted                       receiver: Y, permuted
+//!   sender: X                                        receiver: Y
 //!
-//!   for some x_i and y_j not matched yet:     e_ij = (x_i = y_j)
-//!                ────   e_ij for the receiver alone   ───▶
-//!                ◀────   e_ij   ────                            some tiles later
+//!   1. x_1 … x_n_x, X in random order                1. y_1 … y_n_y, Y in random order
+//!
+//!   Algorithm 1, where both learn the intersection, without bounds; for tile after tile:
+//!   2. e_ij = (x_i = y_j) in the circuit, for some x_i and y_j not matched yet
+//!   3.                ── e_ij ──▶                    which pairs match
+//!   4.                ◀── e_ij ──                    a tile later; matched x_i and y_j are not compared again
+//!   5. the matched x_i                               5. the matched y_j
+//!
+//!   all comparisons, otherwise:
+//!   2. e_ij = (x_i = y_j) in the circuit, for all i and j
+//!   3. bounds on Σ e_ij, answers to other queries than the intersection
+//!   4. [both] e_i = Σ_j e_ij                         4. e_j = Σ_i e_ij
+//!   5. [both] the matched x_i                        5. the matched y_j
 //! ```
 //!
 //! # Early reveal
 //!
-//! The comparisons are made in tiles of some rows and columns. Each match is revealed as it is found, so that
-//! neither of its items is compared again: what the two then compare depends on the matches found so far, and on
-//! nothing else. The sender goes on while the reveals of two tiles are under way. Both parties permute first, so the
-//! order says nothing.
+//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again: which items are
+//! compared next depends on the matches found so far, and on nothing else. The sender continues while the reveals of two
+//! tiles are under way. Both parties permute first, so the order reveals nothing.
 //!
-//! This tells the sender which of its items matched. So it is done only where both parties are to learn the
+//! The sender learns which of its items matched. So Algorithm 1 runs only where both parties are to learn the
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
 
+mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::assumptions;
-use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
-use crate::computed::{
-    self, Circuit, Gmw, Yao, positions_of_flags, sums_of_groups, told, value_bits,
-};
+use crate::computed::{self, Circuit, positions_of_flags, reveal_to, sums_of_groups, value_bits};
 use crate::{Input, Output};
 use rand::seq::SliceRandom;
+pub(crate) use rows::{GMW_ROW, ROW};
 use std::collections::VecDeque;
 use vesica_circuit::gadgets::{equal, mask};
 use vesica_circuit::{Computation, Lanes, Reveal, word};
@@ -50,107 +57,42 @@ use vesica_ot::Bits;
 /// Most comparisons.
 const MAX_COMPARISONS: u64 = 1 << 28;
 
-/// How the early reveal goes through the comparisons.
-struct Tiles {
-    rows: usize,
-    columns: usize,
-    /// Tiles that may be on their way before the matches of the first of them are known.
-    ahead: usize,
-}
-
-impl Tiles {
-    /// Where gates wait for nobody: small, as matches that are not known yet save nothing.
-    fn garbled(n_x: usize, n_y: usize) -> Self {
-        Self { rows: (n_x / 32).clamp(4, 32), columns: (n_y / 16).clamp(8, 64), ahead: 1 }
-    }
-
-    /// Where every layer of gates is a round, and rounds follow each other.
-    const SHARED: Self = Self { rows: 256, columns: 512, ahead: 0 };
-}
-
-pub(crate) const ROW: Protocol = Protocol {
-    id: "pwc",
-    name: "PWC: pairwise comparisons, garbled",
-    source: "Huang, Evans, Katz, NDSS 2012, sections 4 and 6",
-    security: Security::SemiHonest,
-    assumption: assumptions::SILENT_TRANSFERS,
-    operations: Operation::OF_INTERSECTION,
-    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
-    receiver_learns: "the common items, or the answer to the query; the sender's set size",
-    flights: computed::flights::<Pwc, Yao>,
-    bytes_formula: "32 * (sigma - 1) * n_x * n_y for the gates, fewer when both learn; inputs and transfers besides",
-    bytes: computed::bytes::<Pwc, Yao>,
-    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Pwc, Yao>(params),
-    usable_set_len: None,
-    named_only: true,
-    item_bits: 1..=128,
-    reserves_zero: false,
-    bounds: BoundsKept::ByComputation,
-    wide_values: false,
-    bytes_depend_on_result: true,
-    compared: |params| Compared::items(ShortItems::new(params).bits()),
-    parameters: PARAMETERS,
-    sender: computed::sender::<Pwc, Yao>,
-    receiver: computed::receiver::<Pwc, Yao>,
-};
-
-pub(crate) const GMW_ROW: Protocol = Protocol {
-    id: "pwc_gmw",
-    name: "PWC: pairwise comparisons, on shares",
-    flights: computed::flights::<Pwc, Gmw>,
-    bytes_formula: "4 bits for each of (sigma - 1) * n_x * n_y gates, fewer when both learn; transfers besides",
-    bytes: computed::bytes::<Pwc, Gmw>,
-    seconds: |params| 0.02 + 5.0e-8 * computed::gates::<Pwc, Gmw>(params),
-    sender: computed::sender::<Pwc, Gmw>,
-    receiver: computed::receiver::<Pwc, Gmw>,
-    ..ROW
-};
-
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "length of compared items",
-        value: "sigma, at most 40 + log n_x + log max(n_x, n_y) bits; longer ones are hashed",
-        source: "Phasing, USENIX Security 2015, section 8",
-    },
-    Parameter {
-        name: "comparisons",
-        value: "n_x * n_y, at most 2^28",
-        source: "NDSS 2012, section 4",
-    },
-];
-
 struct Pwc {
     params: PsiParams,
     items: ShortItems,
     own: Option<Own>,
 }
 
-/// A party's set in random order.
-struct Own {
-    role: Role,
-    order: Vec<u32>,
-    bits: Vec<Bits>,
-    values: Option<Vec<u64>>,
-}
-
-/// Comparisons whose matches are not known to both yet.
-struct Tile {
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    /// At the receiver, which they are.
-    found: Option<Bits>,
-}
-
-/// What both know of the matches while they compare.
-struct Left {
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    /// (row, column) of each match.
-    matches: Vec<[u32; 2]>,
-}
-
 impl Circuit for Pwc {
     const CHOOSER: Role = Role::Sender;
+
+    /// Step 1.
+    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
+        let public = Self::public(params);
+        let mut order: Vec<u32> = (0..input.items().len() as u32).collect();
+        order.shuffle(ctx.rng());
+        let short = public.items.of(ctx.pool(), params, input.items());
+        let permuted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
+        let bits = word::bits_of_items(&permuted, public.items.bits() as usize);
+        let values =
+            input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());
+        Ok(Self { own: Some(Own { role, order, bits, values }), ..public })
+    }
+
+    /// Steps 2 to 5.
+    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
+        let width = self.items.bits() as usize;
+        let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
+        let own = |role: Role| self.own.as_ref().filter(|own| own.role == role);
+        let bits = |role| own(role).map(|own| &own.bits[..]);
+        let x = c.input(Role::Sender, bits(Role::Sender), width, n_x)?;
+        let y = c.input(Role::Receiver, bits(Role::Receiver), width, n_y)?;
+        let params = &self.params;
+        let reveals_early = params.learns() == Learns::Both
+            && params.query() == Query::Intersection
+            && params.bounds().are_none();
+        if reveals_early { self.algorithm_1(c, &x, &y) } else { self.all(c, &x, &y) }
+    }
 
     fn public(params: &PsiParams) -> Self {
         Self { params: *params, items: ShortItems::new(params), own: None }
@@ -165,37 +107,16 @@ impl Circuit for Pwc {
         }
         computed::check_set(params, role, input)
     }
-
-    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
-        let public = Self::public(params);
-        let mut order: Vec<u32> = (0..input.items().len() as u32).collect();
-        order.shuffle(ctx.rng());
-        let short = public.items.of(ctx.pool(), params, input.items());
-        let permuted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
-        let bits = word::bits_of_items(&permuted, public.items.bits() as usize);
-        let values =
-            input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());
-        Ok(Self { own: Some(Own { role, order, bits, values }), ..public })
-    }
-
-    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
-        let width = self.items.bits() as usize;
-        let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
-        let own = |role: Role| self.own.as_ref().filter(|own| own.role == role);
-        let bits = |role| own(role).map(|own| &own.bits[..]);
-        let x = c.input(Role::Sender, bits(Role::Sender), width, n_x)?;
-        let y = c.input(Role::Receiver, bits(Role::Receiver), width, n_y)?;
-        let params = &self.params;
-        let reveals_early = params.learns() == Learns::Both
-            && params.query() == Query::Intersection
-            && params.bounds().are_none();
-        if reveals_early { self.early(c, &x, &y) } else { self.all(c, &x, &y) }
-    }
 }
 
 impl Pwc {
     /// Algorithm 1: matches are revealed as they are found.
-    fn early<C: Computation>(&self, c: &mut C, x: &[C::Wires], y: &[C::Wires]) -> Result<Output> {
+    fn algorithm_1<C: Computation>(
+        &self,
+        c: &mut C,
+        x: &[C::Wires],
+        y: &[C::Wires],
+    ) -> Result<Output> {
         let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
         let tiles = match c.prefers_depth() {
             true => Tiles::SHARED,
@@ -210,6 +131,7 @@ impl Pwc {
         for first_row in (0..n_x).step_by(tiles.rows) {
             let mut next_column = 0;
             loop {
+                // 4.
                 while pending.len() > tiles.ahead {
                     settle(c, &mut pending, &mut left)?;
                 }
@@ -222,13 +144,16 @@ impl Pwc {
                 let columns = between(&left.columns, next_column, tiles.columns).to_vec();
                 let Some(last) = columns.last().filter(|_| !rows.is_empty()) else { break };
                 next_column = last + 1;
-                let is_equal = self.compare(c, x, y, &rows, &columns)?;
-                let found = c.reveal(&[is_equal], Reveal::Receiver)?;
-                let found = found.and_then(|mut bits| bits.pop());
-                if let Some(found) = &found {
-                    c.tell(found)?;
+                // 2.
+                let e = self.compare(c, x, y, &rows, &columns)?;
+                // 3.
+                let e = c.reveal(&[e], Reveal::Receiver)?;
+                let e = e.and_then(|mut bits| bits.pop());
+                // 4.
+                if let Some(e) = &e {
+                    c.tell(e)?;
                 }
-                pending.push_back(Tile { rows, columns, found });
+                pending.push_back(Tile { rows, columns, e });
             }
             if let Some(ctx) = c.context() {
                 ctx.progress((first_row + tiles.rows).min(n_x) as u64, n_x as u64);
@@ -237,6 +162,7 @@ impl Pwc {
         while !pending.is_empty() {
             settle(c, &mut pending, &mut left)?;
         }
+        // 5.
         let Some(own) = &self.own else { return Ok(Output::Nothing) };
         let side = usize::from(own.role != Role::Sender);
         let position = |found: &[u32; 2]| own.order[found[side] as usize] as usize;
@@ -245,7 +171,80 @@ impl Pwc {
         Ok(positions_of_flags(&is_common))
     }
 
-    /// Compares each of `rows` of x with all `columns` of y, row by row.
+    /// All comparisons.
+    fn all<C: Computation>(&self, c: &mut C, x: &[C::Wires], y: &[C::Wires]) -> Result<Output> {
+        // 2.
+        let Sums { e_i, e_j } = self.compare_all(c, x, y)?;
+        let params = &self.params;
+        let mut values = Vec::new();
+        if let Query::Sum(of) = params.query() {
+            let mine = self.own.as_ref().filter(|own| own.role == of.holder());
+            let bits = value_bits(mine.and_then(|own| own.values.as_deref()), of.bits());
+            let e = if of.holder() == Role::Sender { &e_i } else { &e_j };
+            let all = c.input(of.holder(), bits.as_deref(), of.bits() as usize, e.len())?;
+            values = mask(c, e, &all)?;
+        }
+        // 3.
+        if let Some(output) = computed::answer(c, params, &e_j, &values)? {
+            return Ok(output);
+        }
+        // 4. Each party learns of its own items, in the random order that it drew itself.
+        let receivers = c.reveal(&[e_j], Reveal::Receiver)?;
+        let senders = match reveal_to(params).to(Role::Sender) {
+            true => c.reveal(&[e_i], Reveal::Sender)?,
+            false => None,
+        };
+        // 5.
+        let Some(own) = &self.own else { return Ok(Output::Nothing) };
+        let mine = if own.role == Role::Sender { senders } else { receivers };
+        let Some([e]) = mine.as_deref() else { return Ok(Output::Nothing) };
+        let mut is_common = vec![false; own.order.len()];
+        for (position, is_match) in own.order.iter().zip(e.iter()) {
+            is_common[*position as usize] = is_match;
+        }
+        Ok(positions_of_flags(&is_common))
+    }
+
+    /// Step 2 of all comparisons.
+    fn compare_all<C: Computation>(
+        &self,
+        c: &mut C,
+        x: &[C::Wires],
+        y: &[C::Wires],
+    ) -> Result<Sums<C::Wires>> {
+        let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
+        let mut e_j = c.constant(false, n_y);
+        let mut e_i = Vec::new();
+        let wide = c.lanes_at_once().max(1);
+        let rows_at_once = (wide / n_y).max(1);
+        for first in (0..n_x).step_by(rows_at_once) {
+            let rows: Vec<u32> =
+                (first..(first + rows_at_once).min(n_x)).map(|row| row as u32).collect();
+            let mut row_matches = c.constant(false, rows.len());
+            for first_column in (0..n_y).step_by(wide) {
+                let columns = first_column..(first_column + wide).min(n_y);
+                let len = columns.len();
+                let columns: Vec<u32> = columns.map(|column| column as u32).collect();
+                let e = self.compare(c, x, y, &rows, &columns)?;
+                let mut sum = e_j.slice(first_column, len);
+                for row in 0..if c.only_counts() { 0 } else { rows.len() } {
+                    sum = c.xor(&sum, &e.slice(row * len, len));
+                }
+                e_j.put(first_column, &sum);
+                if !c.only_counts() {
+                    let sums = sums_of_groups(c, &e, len);
+                    row_matches = c.xor(&row_matches, &sums);
+                }
+            }
+            e_i.push(row_matches);
+            if let Some(ctx) = c.context() {
+                ctx.progress((first + rows.len()) as u64, n_x as u64);
+            }
+        }
+        Ok(Sums { e_i: C::Wires::concat(&e_i), e_j })
+    }
+
+    /// e_ij for each i of `rows` and all j of `columns`, row by row.
     fn compare<C: Computation>(
         &self,
         c: &mut C,
@@ -263,66 +262,57 @@ impl Pwc {
         let column_of: Vec<u32> = rows.iter().flat_map(|_| columns.iter().copied()).collect();
         equal(c, &word::gather(x, &row_of), &word::gather(y, &column_of))
     }
+}
 
-    /// All comparisons, and what is told of all matches together.
-    fn all<C: Computation>(&self, c: &mut C, x: &[C::Wires], y: &[C::Wires]) -> Result<Output> {
-        let params = &self.params;
-        let [n_x, n_y] = [params.sender_len(), params.receiver_len()];
-        let mut of_y = c.constant(false, n_y);
-        let mut of_x = Vec::new();
-        let wide = c.lanes_at_once().max(1);
-        let rows_at_once = (wide / n_y).max(1);
-        for first in (0..n_x).step_by(rows_at_once) {
-            let rows: Vec<u32> =
-                (first..(first + rows_at_once).min(n_x)).map(|row| row as u32).collect();
-            let mut row_matches = c.constant(false, rows.len());
-            for first_column in (0..n_y).step_by(wide) {
-                let columns = first_column..(first_column + wide).min(n_y);
-                let len = columns.len();
-                let columns: Vec<u32> = columns.map(|column| column as u32).collect();
-                let is_equal = self.compare(c, x, y, &rows, &columns)?;
-                let mut sum = of_y.slice(first_column, len);
-                for row in 0..if c.only_counts() { 0 } else { rows.len() } {
-                    sum = c.xor(&sum, &is_equal.slice(row * len, len));
-                }
-                of_y.put(first_column, &sum);
-                if !c.only_counts() {
-                    let sums = sums_of_groups(c, &is_equal, len);
-                    row_matches = c.xor(&row_matches, &sums);
-                }
-            }
-            of_x.push(row_matches);
-            if let Some(ctx) = c.context() {
-                ctx.progress((first + rows.len()) as u64, n_x as u64);
-            }
-        }
-        let of_x = C::Wires::concat(&of_x);
-        let mut values = Vec::new();
-        if let Query::Sum(of) = params.query() {
-            let mine = self.own.as_ref().filter(|own| own.role == of.holder());
-            let bits = value_bits(mine.and_then(|own| own.values.as_deref()), of.bits());
-            let matches = if of.holder() == Role::Sender { &of_x } else { &of_y };
-            let all = c.input(of.holder(), bits.as_deref(), of.bits() as usize, matches.len())?;
-            values = mask(c, matches, &all)?;
-        }
-        if let Some(output) = computed::answer(c, params, &of_y, &values)? {
-            return Ok(output);
-        }
-        // Each is told of its own items, in the order that it made random itself.
-        let receivers = c.reveal(&[of_y], Reveal::Receiver)?;
-        let senders = match told(params).to(Role::Sender) {
-            true => c.reveal(&[of_x], Reveal::Sender)?,
-            false => None,
-        };
-        let Some(own) = &self.own else { return Ok(Output::Nothing) };
-        let mine = if own.role == Role::Sender { senders } else { receivers };
-        let Some([bits]) = mine.as_deref() else { return Ok(Output::Nothing) };
-        let mut is_common = vec![false; own.order.len()];
-        for (position, is_match) in own.order.iter().zip(bits.iter()) {
-            is_common[*position as usize] = is_match;
-        }
-        Ok(positions_of_flags(&is_common))
+/// Which items match.
+struct Sums<W> {
+    /// Of the sender.
+    e_i: W,
+    /// Of the receiver.
+    e_j: W,
+}
+
+/// A party's set in random order.
+struct Own {
+    role: Role,
+    order: Vec<u32>,
+    bits: Vec<Bits>,
+    values: Option<Vec<u64>>,
+}
+
+/// How Algorithm 1 goes through the comparisons.
+struct Tiles {
+    rows: usize,
+    columns: usize,
+    /// Tiles that are compared before the matches of the first of them are known.
+    ahead: usize,
+}
+
+impl Tiles {
+    /// For garbled circuits, whose gates wait for no message: small tiles, as only known matches save comparisons.
+    fn garbled(n_x: usize, n_y: usize) -> Self {
+        Self { rows: (n_x / 32).clamp(4, 32), columns: (n_y / 16).clamp(8, 64), ahead: 1 }
     }
+
+    /// For shares, where every layer of gates is a round: large tiles, one after another.
+    const SHARED: Self = Self { rows: 256, columns: 512, ahead: 0 };
+}
+
+/// Comparisons whose matches are not known to both parties yet.
+struct Tile {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    /// At the receiver, e of each.
+    e: Option<Bits>,
+}
+
+/// What both parties know of the matches while they compare.
+struct Left {
+    /// Rows and columns that are not matched yet, ascending.
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    /// (row, column) of each match.
+    matches: Vec<[u32; 2]>,
 }
 
 /// The next `count` of ascending numbers, from `first` on.
@@ -331,15 +321,15 @@ fn between(numbers: &[u32], first: u32, count: usize) -> &[u32] {
     &rest[..count.min(rest.len())]
 }
 
-/// Takes the matches of the oldest tile, which both parties know now.
+/// Step 4 of Algorithm 1: takes the matches of the oldest tile, which both parties know now.
 fn settle<C: Computation>(c: &mut C, pending: &mut VecDeque<Tile>, left: &mut Left) -> Result<()> {
-    let Some(Tile { rows, columns, found }) = pending.pop_front() else { return Ok(()) };
-    let found = match found {
-        Some(found) => found,
+    let Some(Tile { rows, columns, e }) = pending.pop_front() else { return Ok(()) };
+    let e = match e {
+        Some(e) => e,
         None => c.hear(rows.len() * columns.len())?,
     };
     let before = left.matches.len();
-    for (lane, _) in found.iter().enumerate().filter(|(_, is_match)| *is_match) {
+    for (lane, _) in e.iter().enumerate().filter(|(_, is_match)| *is_match) {
         left.matches.push([rows[lane / columns.len()], columns[lane % columns.len()]]);
         // A row and a column match once.
         if left.matches.len() - before > rows.len().min(columns.len()) {

@@ -13,14 +13,21 @@
 //! | shuffle | `scs_wn`: σ·(n·log n − n + 1) one-sided gates; `scs_sort`: 2σ gates for each comparator of Batcher's sort; `scs_he`: a ciphertext an item |
 //!
 //! ```text
-//!   sender: X, falling                        receiver: Y, rising
+//!   sender: X                                        receiver: Y
 //!
-//!   merge       X ‖ Y is bitonic: n·log(2n) two-sorters
-//!   filter      of three neighbours, the middle one if it is equal to another, else 0
-//!   audit       count what the filter found, check the bounds; answer other queries
-//!   shuffle     wn: a Waksman network that the sender sets     sort: Batcher's odd-even merge sort
-//!               he: the circuit adds masks r of the receiver's to all; the sender permutes [r' − r]
-//!   reveal                                     the items found, in an order that says nothing
+//!   1. sort     X, falling                           1. Y, rising
+//!
+//!      in the circuit:
+//!   2. merge    X ‖ Y is bitonic: n·log(2n) two-sorters
+//!   3. filter   m = of three neighbours, the middle one if it is equal to another, else 0
+//!   4. audit    count what the filter found, check the bounds; answer other queries
+//!   5. shuffle  wn: a Waksman network that the sender sets     sort: Batcher's odd-even merge sort
+//!               he: r' = m + r for the sender, r being masks of the receiver; it permutes [r' − r] below
+//!   6. reveal                                        the m found, in an order that reveals nothing
+//!
+//!   [he] key, [r]            ◀──────────────
+//!        π([r' − r])         ──────────────▶         6. m
+//!   7. [both, wn and he] which of X are common  ◀── tags ──
 //! ```
 //!
 //! # Sizes
@@ -35,20 +42,24 @@
 //! * The shuffle's network is Waksman's for any size; its permutation is drawn uniformly and routed.
 //! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known; here all is sorted at once.
 //! * `scs_he`: masks have 40 + log n bits more than the items (the paper: 32), and permuted values are packed, as many as
-//!   fit, before they go back.
+//!   fit, before they are sent back.
 
+mod rows;
 mod shuffle;
 #[cfg(test)]
 mod tests;
 
-use self::shuffle::{Homomorphic, Own, Shuffle, Sorted, Waksman};
-use crate::assumptions;
-use crate::catalogue::{BoundsKept, Compared, Operation, Parameter, Protocol, Security};
-use crate::computed::{self, Circuit, Engine, Gmw, Yao};
+use self::shuffle::{Own, Shuffle};
+use crate::computed::{self, Circuit};
 use crate::{Input, Output, Traffic};
+pub(crate) use rows::{
+    HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_ROW, WAKSMAN_ROW,
+};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use vesica_circuit::gadgets::{mask, match_neighbours, merge_bitonic, multiplex, select_matches};
+use vesica_circuit::gadgets::{
+    Windows, mask, match_neighbours, merge_bitonic, multiplex, select_matches,
+};
 use vesica_circuit::{Computation, Lanes, word};
 use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role};
 use vesica_hashing::ShortItems;
@@ -56,168 +67,6 @@ use vesica_net::Context;
 
 /// Most items of both sets together: labels of 16 bytes for each of their bits are held at once.
 const MAX_ITEMS: u64 = 1 << 25;
-
-pub(crate) const WAKSMAN_ROW: Protocol = Protocol {
-    id: "scs_wn",
-    name: "SCS: sort, compare, shuffle by a Waksman network, garbled",
-    source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.3 and 6",
-    security: Security::SemiHonest,
-    assumption: assumptions::SILENT_TRANSFERS,
-    operations: Operation::OF_INTERSECTION,
-    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
-    receiver_learns: "the common items, or the answer to the query; the sender's set size",
-    flights: computed::flights::<Scs<Waksman>, Yao>,
-    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n) + 16 * sigma * (n*log n - n + 1) for n = n_x = n_y a power of two; inputs and transfers besides",
-    bytes: computed::bytes::<Scs<Waksman>, Yao>,
-    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Waksman>, Yao>(params),
-    usable_set_len: None,
-    named_only: true,
-    item_bits: 1..=128,
-    reserves_zero: true,
-    bounds: BoundsKept::ByComputation,
-    wide_values: false,
-    bytes_depend_on_result: false,
-    compared: |params| Compared::items(ShortItems::of_distinct(params).bits()),
-    parameters: PARAMETERS,
-    sender: computed::sender::<Scs<Waksman>, Yao>,
-    receiver: computed::receiver::<Scs<Waksman>, Yao>,
-};
-
-pub(crate) const WAKSMAN_GMW_ROW: Protocol = Protocol {
-    id: "scs_wn_gmw",
-    name: "SCS: sort, compare, shuffle by a Waksman network, on shares",
-    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Huang, Evans, Katz, NDSS 2012, section 5",
-    flights: computed::flights::<Scs<Waksman>, Gmw>,
-    bytes_formula: "4 bits for each gate of the circuit of least depth, 1 bit for each one-sided gate; transfers besides",
-    bytes: computed::bytes::<Scs<Waksman>, Gmw>,
-    seconds: |params| 0.02 + 6.0e-8 * computed::gates::<Scs<Waksman>, Gmw>(params),
-    sender: computed::sender::<Scs<Waksman>, Gmw>,
-    receiver: computed::receiver::<Scs<Waksman>, Gmw>,
-    ..WAKSMAN_ROW
-};
-
-pub(crate) const SORT_ROW: Protocol = Protocol {
-    id: "scs_sort",
-    name: "SCS: sort, compare, shuffle by sorting, garbled",
-    source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.1 and 6",
-    flights: computed::flights::<Scs<Sorted>, Yao>,
-    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + 2*sigma*((log n)^2 - log n + 4)*n/4 - 2*sigma) for n = n_x = n_y a power of two; inputs and transfers besides",
-    bytes: computed::bytes::<Scs<Sorted>, Yao>,
-    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Sorted>, Yao>(params),
-    sender: computed::sender::<Scs<Sorted>, Yao>,
-    receiver: computed::receiver::<Scs<Sorted>, Yao>,
-    ..WAKSMAN_ROW
-};
-
-pub(crate) const SORT_GMW_ROW: Protocol = Protocol {
-    id: "scs_sort_gmw",
-    name: "SCS: sort, compare, shuffle by sorting, on shares",
-    flights: computed::flights::<Scs<Sorted>, Gmw>,
-    bytes_formula: "4 bits for each gate of the circuit of least depth; transfers besides",
-    bytes: computed::bytes::<Scs<Sorted>, Gmw>,
-    seconds: |params| 0.02 + 6.0e-8 * computed::gates::<Scs<Sorted>, Gmw>(params),
-    sender: computed::sender::<Scs<Sorted>, Gmw>,
-    receiver: computed::receiver::<Scs<Sorted>, Gmw>,
-    ..SORT_ROW
-};
-
-pub(crate) const HE_ROW: Protocol = Protocol {
-    id: "scs_he",
-    name: "SCS: sort, compare, homomorphic shuffle, garbled",
-    source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
-    assumption: assumptions::SILENT_AND_PAILLIER_2048,
-    flights: he_flights::<false, Yao>,
-    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and transfers besides",
-    bytes: computed::bytes::<Scs<Homomorphic<false>>, Yao>,
-    seconds: |params| {
-        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        0.5 + 3.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Yao>(params)
-    },
-    parameters: HE_PARAMETERS,
-    sender: computed::sender::<Scs<Homomorphic<false>>, Yao>,
-    receiver: computed::receiver::<Scs<Homomorphic<false>>, Yao>,
-    ..WAKSMAN_ROW
-};
-
-pub(crate) const HE_3072_ROW: Protocol = Protocol {
-    id: "scs_he_3072",
-    name: "SCS: sort, compare, homomorphic shuffle with keys of 3072 bits, garbled",
-    assumption: assumptions::SILENT_AND_PAILLIER_3072,
-    flights: he_flights::<true, Yao>,
-    bytes_formula: "as scs_he; 768 for each of n + n/slots ciphertexts",
-    bytes: computed::bytes::<Scs<Homomorphic<true>>, Yao>,
-    seconds: |params| {
-        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        1.0 + 8.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<true>>, Yao>(params)
-    },
-    parameters: HE_3072_PARAMETERS,
-    sender: computed::sender::<Scs<Homomorphic<true>>, Yao>,
-    receiver: computed::receiver::<Scs<Homomorphic<true>>, Yao>,
-    ..HE_ROW
-};
-
-pub(crate) const HE_GMW_ROW: Protocol = Protocol {
-    id: "scs_he_gmw",
-    name: "SCS: sort, compare, homomorphic shuffle, on shares",
-    flights: he_flights::<false, Gmw>,
-    bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + n/slots ciphertexts; transfers besides",
-    bytes: computed::bytes::<Scs<Homomorphic<false>>, Gmw>,
-    seconds: |params| {
-        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        0.5 + 3.0e-3 * windows + 6.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Gmw>(params)
-    },
-    sender: computed::sender::<Scs<Homomorphic<false>>, Gmw>,
-    receiver: computed::receiver::<Scs<Homomorphic<false>>, Gmw>,
-    ..HE_ROW
-};
-
-/// Flights with the homomorphic shuffle: the permuted items come back, where items are asked for.
-fn he_flights<const IS_LONG: bool, E: Engine>(params: &PsiParams) -> u64 {
-    let is_shuffled = params.query() == Query::Intersection && !params.has_empty_set();
-    u64::from(is_shuffled) + computed::flights::<Scs<Homomorphic<IS_LONG>>, E>(params)
-}
-
-const LENGTH: Parameter = Parameter {
-    name: "length of compared items",
-    value: "sigma, at most 40 + 2 * log max(n_x, n_y) bits; longer ones are hashed",
-    source: "Phasing, USENIX Security 2015, section 8",
-};
-
-const ITEMS: Parameter = Parameter {
-    name: "items of both sets",
-    value: "at most 2^25",
-    source: "memory: 16 bytes for each bit of each item",
-};
-
-const PARAMETERS: &[Parameter] = &[LENGTH, ITEMS];
-
-const MASKS: Parameter = Parameter {
-    name: "masks",
-    value: "40 + log n bits longer than the items",
-    source: "statistical distance 2^-40 over all items",
-};
-
-const HE_PARAMETERS: &[Parameter] = &[
-    LENGTH,
-    ITEMS,
-    Parameter {
-        name: "Paillier modulus",
-        value: "2048 bits",
-        source: "NIST SP 800-57 part 1, 112 bits",
-    },
-    MASKS,
-];
-
-const HE_3072_PARAMETERS: &[Parameter] = &[
-    LENGTH,
-    ITEMS,
-    Parameter {
-        name: "Paillier modulus",
-        value: "3072 bits",
-        source: "NIST SP 800-57 part 1, 128 bits",
-    },
-    MASKS,
-];
 
 /// The protocol with one way to shuffle.
 struct Scs<S> {
@@ -229,6 +78,63 @@ struct Scs<S> {
 
 impl<S: Shuffle> Circuit for Scs<S> {
     const CHOOSER: Role = Role::Sender;
+
+    /// Step 1.
+    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
+        let public = Self::public(params);
+        let short = public.items.of(ctx.pool(), params, input.items());
+        let mut order: Vec<u32> = (0..short.len() as u32).collect();
+        order.sort_unstable_by_key(|i| short[*i as usize].integer());
+        if role == Role::Sender {
+            order.reverse();
+        }
+        let sorted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
+        // Items differ and none is zero, unless they are hashed: then two collide with probability 2^-40.
+        let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+        if is_twice || sorted.iter().any(|item| item.integer() == 0) {
+            return Err(ParameterError::HashingFailed.into());
+        }
+        let values =
+            input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());
+        let windows = public.windows();
+        // What step 5 needs.
+        let secret = match params.query() {
+            Query::Intersection => S::draw(ctx, role, public.items.bits(), windows),
+            _ => shuffle::Secrets::None,
+        };
+        let items = Arc::clone(input.items());
+        let own = Own { role, items, sorted, order, values, secret };
+        Ok(Self { own: Some(own), ..public })
+    }
+
+    /// Steps 2 to 6.
+    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
+        // 2.
+        let merged = self.merge(c)?;
+        // 3.
+        let found = self.filter(c, &merged)?;
+        drop(merged);
+        // 4.
+        if let Some(output) = computed::answer(c, &self.params, &found.is_match, &found.values)? {
+            return Ok(output);
+        }
+        // 5. and 6.
+        S::shuffle(c, self, self.items.bits() as usize, found.items)
+    }
+
+    /// Step 6 of `he`, and step 7.
+    fn finish(self, ctx: &mut Context, role: Role, output: Output) -> Result<Output> {
+        if self.params.query() != Query::Intersection || output == Output::OutsideBounds {
+            return Ok(output);
+        }
+        let output = S::finish(ctx, &self, output)?;
+        // 7.
+        if !S::ORDER_HIDES_FROM_BOTH {
+            let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
+            return computed::send_common(ctx, &self.params, role, items, output);
+        }
+        Ok(output)
+    }
 
     fn public(params: &PsiParams) -> Self {
         Self {
@@ -247,74 +153,25 @@ impl<S: Shuffle> Circuit for Scs<S> {
         computed::check_set(params, role, input)
     }
 
-    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
-        let public = Self::public(params);
-        let short = public.items.of(ctx.pool(), params, input.items());
-        let mut order: Vec<u32> = (0..short.len() as u32).collect();
-        order.sort_unstable_by_key(|i| short[*i as usize].integer());
-        if role == Role::Sender {
-            order.reverse();
-        }
-        let sorted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
-        // Items differ and none is zero, unless they are hashed: then two meet with probability 2^-40.
-        let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
-        if is_twice || sorted.iter().any(|item| item.integer() == 0) {
-            return Err(ParameterError::HashingFailed.into());
-        }
-        let values =
-            input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());
-        let windows = public.windows();
-        let secret = match params.query() {
-            Query::Intersection => S::draw(ctx, role, public.items.bits(), windows),
-            _ => shuffle::Secrets::None,
-        };
-        let items = Arc::clone(input.items());
-        let own = Own { role, items, sorted, order, values, secret };
-        Ok(Self { own: Some(own), ..public })
-    }
-
-    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
-        let width = self.items.bits() as usize;
-        let merged = self.merge(c)?;
-        let found = self.filter(c, &merged)?;
-        drop(merged);
-        if let Some(output) = computed::answer(c, &self.params, &found.is_match, &found.values)? {
-            return Ok(output);
-        }
-        S::shuffle(c, self, width, found.items)
-    }
-
-    fn finish(self, ctx: &mut Context, role: Role, output: Output) -> Result<Output> {
-        if self.params.query() != Query::Intersection || output == Output::OutsideBounds {
-            return Ok(output);
-        }
-        let output = S::finish(ctx, &self, output)?;
-        if !S::ORDER_SAYS_NOTHING_TO_BOTH {
-            let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
-            return computed::tell_common(ctx, &self.params, role, items, output);
-        }
-        Ok(output)
-    }
-
     fn finish_bytes(params: &PsiParams) -> Traffic {
         if params.query() != Query::Intersection {
             return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
         }
         let public = Self::public(params);
         let mut bytes = S::finish_bytes(public.items.bits(), public.windows());
-        if !S::ORDER_SAYS_NOTHING_TO_BOTH {
-            bytes.receiver_to_sender += computed::tell_common_bytes(params).receiver_to_sender;
+        if !S::ORDER_HIDES_FROM_BOTH {
+            bytes.receiver_to_sender += computed::send_common_bytes(params).receiver_to_sender;
         }
         bytes
     }
 }
 
-/// What the filter finds, a lane a window.
+/// What step 3 finds, a lane a window.
 struct Found<W> {
     is_match: W,
-    /// The matching items and zeros, where they are asked for.
+    /// The matching items and zeros, for the intersection.
     items: Vec<W>,
-    /// The values of the matches and zeros, where they are summed.
+    /// The values of the matches and zeros, where values are summed.
     values: Vec<W>,
 }
 
@@ -324,7 +181,7 @@ impl<S: Shuffle> Scs<S> {
         (self.params.sender_len() + self.params.receiver_len()) / 2
     }
 
-    /// Both lists, merged; above each item its value, where values are summed.
+    /// Step 2: both lists, merged; above each item its value, where values are summed.
     fn merge<C: Computation>(&self, c: &mut C) -> Result<Vec<C::Wires>> {
         let params = &self.params;
         let width = self.items.bits() as usize;
@@ -353,6 +210,7 @@ impl<S: Shuffle> Scs<S> {
         Ok(merged)
     }
 
+    /// Step 3.
     fn filter<C: Computation>(&self, c: &mut C, merged: &[C::Wires]) -> Result<Found<C::Wires>> {
         let width = self.items.bits() as usize;
         let (mut is_match, mut items, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -364,7 +222,7 @@ impl<S: Shuffle> Scs<S> {
             let windows = match_neighbours(c, width, merged, first, len)?;
             match self.params.query() {
                 Query::Intersection => {
-                    let key = vesica_circuit::gadgets::Windows {
+                    let key = Windows {
                         middle: windows.middle[..width].to_vec(),
                         is_match: windows.is_match.clone(),
                         before: windows.before.clone(),
@@ -388,12 +246,13 @@ impl<S: Shuffle> Scs<S> {
     }
 }
 
-/// The values of the matches of windows from lane `first` on: of the two that match one has the value, the other zero.
+/// The values of the matches of windows from lane `first` on: of the two that match, one has the value and the other
+/// zero.
 fn matched_values<C: Computation>(
     c: &mut C,
     values: &[C::Wires],
     middle: &[C::Wires],
-    windows: &vesica_circuit::gadgets::Windows<C::Wires>,
+    windows: &Windows<C::Wires>,
     first: usize,
 ) -> Result<Vec<C::Wires>> {
     let count = windows.is_match.len();

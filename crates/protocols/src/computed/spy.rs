@@ -1,4 +1,4 @@
-//! A garbled run whose evaluator keeps all that it is shown.
+//! A garbled run whose evaluator records all values that are revealed to it.
 
 use super::{Circuit, Yao, cost};
 use std::num::NonZeroUsize;
@@ -83,7 +83,7 @@ pub(crate) fn context(peer: Role, streams: Arc<dyn Streams>, seed: u8) -> Contex
     Context::new(vec![(peer, streams)], [seed; 32], pool, Meter::new()).unwrap()
 }
 
-/// What the receiver is shown, wire by wire; the parties' randomness is made by `seeds`, the sender's first.
+/// The values revealed to the receiver, wire by wire. `seeds` are of the randomness of sender and receiver.
 pub(crate) fn shown<P: Circuit>(
     params: &PsiParams,
     [x, y]: [&[Item]; 2],

@@ -3,18 +3,18 @@
 use super::slot::{Kind, Slot};
 use vesica_core::Result;
 
-/// A party's way to the board of one run, over a network or in memory.
+/// A party's access to the board of one run, over a network or in memory.
 ///
-/// What a party puts stays there: it may come back on another connection, or after a restart, and go on.
+/// What a party puts stays there: it may come back on another connection, or after a restart, and continue.
 pub trait Board: Send {
-    /// Puts `body` into a slot of this party's. Putting the same again is without effect. May return before it is
-    /// there; [`sync`](Board::sync) waits.
+    /// Puts `body` into a slot of this party. Putting the same again has no effect. May return before the slot is
+    /// filled; [`sync`](Board::sync) waits.
     ///
     /// # Errors
     /// [`vesica_core::Error::Refused`], also for an earlier put; [`vesica_core::Error::Transport`].
     fn put(&mut self, slot: Slot, body: &[u8]) -> Result<()>;
 
-    /// Waits until all that was put is kept.
+    /// Waits until all bytes that were put are kept.
     ///
     /// # Errors
     /// As [`put`](Board::put).
@@ -23,7 +23,7 @@ pub trait Board: Send {
     /// Waits until `slot` is filled and returns its bytes, at most `max_len`.
     ///
     /// # Errors
-    /// As [`put`](Board::put); [`vesica_core::Misbehaviour::WrongMessageLen`] for more.
+    /// As [`put`](Board::put); [`vesica_core::Misbehaviour::WrongMessageLen`] if there are more.
     fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>>;
 
     /// Which of the first `parts` parts of `kind` of this party are filled; does not wait.
@@ -33,12 +33,12 @@ pub trait Board: Send {
     fn filled(&mut self, kind: Kind, parts: u32) -> Result<Vec<bool>>;
 }
 
-/// Opens boards of one run, for work that goes on side by side.
+/// Opens boards of one run, for several threads.
 pub trait Boards: Sync {
-    /// How many are of use at once.
+    /// How many are useful at once.
     fn lanes(&self) -> usize;
 
-    /// Another way to the same board.
+    /// Opens the board once more.
     ///
     /// # Errors
     /// As [`Board::put`].

@@ -1,10 +1,9 @@
-//! What crosses the wire, and what it takes at the helper.
+//! The bytes of a run: on the wire, and in the helper's storage.
 
-use super::helper::{DIGEST_LEN, answer_parts, found_parts, relayed_parts};
-use super::outer::inner_format;
-use super::party::SEAL_LEN;
+use super::fair::inner_format;
+use super::party::{DIGEST_LEN, SEAL_LEN};
 use super::rows::Variant;
-use super::slot::Slot;
+use super::slot::{Slot, answer_parts, found_parts, relayed_parts};
 use super::spec::Spec;
 use vesica_labels::Format;
 
@@ -18,27 +17,28 @@ const REPLACED_LEN: u64 = 8 << 20;
 /// Bytes of a record of intermediate data.
 const RECORD_LEN: u64 = 16;
 
-/// The most bytes that a run takes at the helper, at any moment and whatever its parties put.
+/// The most bytes that a run takes in the helper's storage, at any moment and whatever its parties put.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
     /// Of the slots that each party fills.
     pub put: Vec<u64>,
-    /// Of the slots that the helper fills for each party, or for itself about its list.
+    /// Of the slots that the helper fills for each party, and those it keeps for itself about the party's list.
     pub written: Vec<u64>,
     /// Of intermediate data.
     pub scratch: u64,
 }
 
 impl Room {
-    /// Of everything.
+    /// Of all of it.
     pub fn total(&self) -> u64 {
         self.put.iter().chain(&self.written).sum::<u64>() + self.scratch
     }
 }
 
-/// Bytes of slots as they add up, each with what a slot takes beside its bytes.
+/// The bytes of slots, summed.
 struct Sum {
     bytes: u64,
+    /// Bytes that a slot takes beside its contents.
     beside: u64,
 }
 
@@ -49,8 +49,8 @@ impl Sum {
 }
 
 impl Spec {
-    /// What a run needs at the helper at its peak, of parties that announced `scales` and bring the longest lists that
-    /// these and the terms allow, where each slot takes at most `beside` bytes more than it has.
+    /// The helper's storage for a run at its peak, where the parties announced `scales` and bring the longest lists that
+    /// these and the spec allow, and a slot takes at most `beside` bytes beside its contents.
     ///
     /// # Panics
     /// For scales that the spec does not allow.
@@ -67,7 +67,7 @@ impl Spec {
             let sum = || Sum { bytes: 0, beside };
             let (mut own, mut ours) = (sum(), sum());
             own.add((Slot::HELLO_MAX_LEN + Slot::SHARE_MAX_LEN) as u64 + SIZE_LEN, 3);
-            let bits = (len.div_ceil(8), answer_parts(*len));
+            let (answer, parts_of_answer) = (len.div_ceil(8), answer_parts(*len));
             match (self.variant, party) {
                 (Variant::SizeHiding | Variant::Pet, 0) => {
                     list(&mut own, *format, *len);
@@ -89,21 +89,21 @@ impl Spec {
                     let inner = inner_format(self, &formats, party);
                     list(&mut own, inner, self.items(*len).max(1));
                     own.add(2 * digest, 2);
-                    // Kept, and then told.
-                    ours.add(2 * bits.0, 2 * bits.1);
+                    // Kept, and then sent.
+                    ours.add(2 * answer, 2 * parts_of_answer);
                     ours.add(3 * digest, 2);
                 }
                 (Variant::SemiHonest | Variant::Malicious, _) => {
                     list(&mut own, *format, *len);
                     if self.parties[party].receives {
-                        ours.add(bits.0, bits.1);
+                        ours.add(answer, parts_of_answer);
                     }
                 }
             }
             put.push(own.bytes);
             written.push(ours.bytes);
         }
-        // One list at a time; and while a slot takes the place of one that stood there, both are there.
+        // One list at a time; and while a slot is replaced, the old one and the new one exist.
         let sorted = match self.variant {
             Variant::SemiHonest | Variant::Malicious => 0,
             Variant::Fair => lens.iter().copied().max().unwrap_or(0),
@@ -114,7 +114,7 @@ impl Spec {
     }
 
     /// Exact bytes of all slots that each party puts, and gets, after the parties have met: of parties that announced
-    /// `scales` and have `items` different items each. Hellos, shares and requests come on top: some kilobytes.
+    /// `scales` and have `items` different items each. Hellos, shares and requests add some kilobytes.
     ///
     /// # Panics
     /// For scales that the spec does not allow.
@@ -134,8 +134,8 @@ impl Spec {
             return vec![first, (digest + relayed + SIZE_LEN + 1, 2 * digest + found + sizes)];
         }
         let one = |party: usize| {
-            let is_told = u64::from(self.parties[party].receives);
-            let (mut put, mut got) = (list(party) + SIZE_LEN, is_told * answer(party) + sizes);
+            let receives = u64::from(self.parties[party].receives);
+            let (mut put, mut got) = (list(party) + SIZE_LEN, receives * answer(party) + sizes);
             if self.variant == Variant::Fair {
                 put += inner_format(self, &formats, party).list_bytes(items[party]) + 2 * digest;
                 got += 2 * digest + digest + digest;

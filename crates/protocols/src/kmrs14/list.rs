@@ -1,7 +1,7 @@
-//! A party's list: from items to labels on the board, and from the answer's bits back to rows.
+//! A party's list T_i: from items to labels on the board, and from the answer's bits back to rows.
 
 use super::board::{Board, Boards};
-use super::outer::Dummy;
+use super::label_keys::Dummy;
 use super::slot::Slot;
 use super::spec::Spec;
 use std::io;
@@ -20,7 +20,7 @@ pub trait Items: Sync {
     /// without a key has the item zero.
     ///
     /// # Errors
-    /// Those of the place where they are, and of `take`.
+    /// Those of the place where the items are, and of `take`.
     fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()>;
 }
 
@@ -38,11 +38,11 @@ impl Items for &[Item] {
 pub struct Means<'a> {
     /// Where intermediate data goes.
     pub scratch: &'a dyn Scratch,
-    /// About how much memory a step may take before it writes there.
+    /// About how many bytes of memory a step may take before it writes there.
     pub memory_bytes: u64,
     /// Its threads.
     pub pool: &'a Pool,
-    /// Is told how far a step is.
+    /// Receives how far a step is.
     pub progress: &'a dyn Progress,
 }
 
@@ -59,21 +59,29 @@ pub struct Matched {
 const LABELLING: &str = "labels";
 const SENDING: &str = "sending";
 
-/// A list in order, before it is sent.
+/// T_i in order, before it is sent.
 pub(super) struct OwnList {
     sorted: Sorted,
     order: Mutex<Order>,
     rows: u64,
 }
 
-/// What is left of a list that was sent: the way back to its rows. The labels and their intermediate data are gone.
+/// T_i once it was sent: its length, and which row each label is of. The labels and their intermediate data are gone.
 pub(super) struct SentList {
     order: Order,
     rows: u64,
+    len: u64,
+}
+
+/// A segment of a list as it is sent.
+pub(super) struct EncodedSegment {
+    pub(super) bytes: Vec<u8>,
+    /// How many labels it has.
+    pub(super) labels: u64,
 }
 
 impl OwnList {
-    /// Sorts the labels that `make` gives for batches of items, and for the dummies.
+    /// Sorts the labels that `make` gives for batches of items, and those that `dummies` gives.
     pub(super) fn make(
         items: &dyn Items,
         format: Format,
@@ -111,40 +119,45 @@ impl OwnList {
         Ok(Self { sorted, order: Mutex::new(order), rows })
     }
 
-    /// Puts the segments that are not there yet; gives how many labels there are.
+    /// Puts the segments that are not on the board yet.
     pub(super) fn send(
         self,
         place: Slot,
         board: &mut dyn Board,
         boards: &dyn Boards,
         means: &Means<'_>,
-    ) -> Result<(SentList, u64)> {
+    ) -> Result<SentList> {
         let len = send_segments(&self.sorted, place, board, boards, means, &|index, segment| {
             let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             order.keep(index, segment).map_err(storage)
         })?;
-        Ok((self.sent(), len))
+        Ok(self.sent(len))
     }
 
-    /// The list when all its segments are on their way.
-    pub(super) fn sent(self) -> SentList {
+    /// The list when all its segments, with `len` labels together, are on their way.
+    pub(super) fn sent(self, len: u64) -> SentList {
         let order = self.order.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        SentList { order, rows: self.rows }
+        SentList { order, rows: self.rows, len }
     }
 
-    /// Segment `index` as it is written, and how many labels it has; its order is kept.
-    pub(super) fn encoded(&self, index: u32) -> Result<(Vec<u8>, u64)> {
+    /// Segment `index`; its order is kept.
+    pub(super) fn encoded(&self, index: u32) -> Result<EncodedSegment> {
         let segment = self.sorted.segment(index).map_err(storage)?;
         let bytes = self.sorted.encode(&segment).map_err(storage)?;
         let mut order = self.order.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         order.keep(index, &segment).map_err(storage)?;
-        Ok((bytes, segment.labels.len() as u64))
+        Ok(EncodedSegment { bytes, labels: segment.labels.len() as u64 })
     }
 }
 
 impl SentList {
-    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6: (a) all of D_0 is there and
-    /// nothing of D_i, (b) of each item all copies are there or none.
+    /// |T_i|, with copies and dummies.
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, and their like of Figures 3 and 4: (a)
+    /// all of D_0 is in I and nothing of D_i, (b) of each item all copies are in I, or none.
     ///
     /// # Errors
     /// [`Misbehaviour::CommonMissing`], [`Misbehaviour::OwnFound`], [`Misbehaviour::CopiesDiffer`];
@@ -184,9 +197,8 @@ impl SentList {
 /// Items labelled at once.
 const PIECE: usize = 1 << 12;
 
-/// Puts the segments of `sorted` that are not there yet into the parts of `place`, and returns how many labels there
-/// are. What `board` puts
-/// next comes after all of them.
+/// Puts the segments of `sorted` that are not on the board yet into the parts of `place`, and returns the number of
+/// labels of all. What `board` puts next comes after all of them.
 pub(super) fn send_segments(
     sorted: &Sorted,
     place: Slot,
@@ -216,7 +228,7 @@ pub(super) fn send_segments(
     };
     let others = boards.lanes().min(segments as usize).saturating_sub(1);
     std::thread::scope(|scope| {
-        // What they put is there when they end: nothing else orders it before what `board` puts.
+        // Each lane waits until its slots are kept: nothing else orders them before what `board` puts next.
         let one = || {
             let mut board = boards.open()?;
             lane(&mut *board)?;
@@ -224,7 +236,7 @@ pub(super) fn send_segments(
         };
         let others: Vec<_> = (0..others).map(|_| scope.spawn(one)).collect();
         let own = lane(board);
-        // All are heard before the first failure is told.
+        // All lanes end before the first failure is returned.
         let all = others.into_iter().map(|other| match other.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -234,7 +246,7 @@ pub(super) fn send_segments(
     Ok(total.into_inner())
 }
 
-/// What went wrong with intermediate data on this machine.
+/// The error of intermediate data on this machine.
 pub(super) fn storage(error: io::Error) -> Error {
     Error::Storage(error.kind())
 }

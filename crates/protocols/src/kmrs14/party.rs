@@ -1,49 +1,86 @@
-//! A party's steps of Figures 1 to 4, straight as they stand there.
+//! A party: which figure it runs, what it brings to a run, and the steps that its figures share.
 //!
-//! Every step looks first whether the board has its outcome already, so that a party that was interrupted runs the
-//! same program again, with the same secrets and the same rows, and goes on where it was.
-
-mod size_hiding;
+//! Every step first checks whether the board has its outcome. A party that was interrupted runs the same program again,
+//! with the same secrets and the same rows, and continues where it was.
 
 use super::board::{Board, Boards};
-use super::helper::{Commitment, DIGEST_LEN, answer_parts};
-use super::list::{Items, Matched, Means, OwnList, SentList, send_segments, storage};
-use super::outer::{Inner, Outer, inner_bits, inner_format};
+use super::label_keys::LabelKeys;
+use super::list::{Items, Matched, Means, OwnList, SentList};
 use super::rows::Variant;
-use super::slot::{Kind, Slot};
+use super::slot::{Kind, Slot, answer_parts};
 use super::spec::Spec;
-use vesica_core::hash::derive;
-use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
-use vesica_labels::{Bits, Format, ListError, Spool};
+use vesica_core::{Error, Misbehaviour, Refusal, Result, Secret};
+use vesica_labels::{Bits, Format, ListError};
 
-const SEEN_LABEL: &str = "vesica kmrs14 2026 commitments seen v2";
+/// Bytes of a digest, a secret or a share.
+pub(super) const DIGEST_LEN: usize = 32;
 
 /// Bytes that sealing adds.
 pub const SEAL_LEN: usize = 16;
 
+/// Runs the party of `run` with its `items` to the end. The caller sends `done` to the helper when it has kept the
+/// outcome.
+///
+/// # Errors
+/// Any [`Error`]; after [`Error::Transport`], and a refusal that [passes](vesica_core::Refusal::passes), it can be
+/// called again.
+pub fn run(
+    run: &Run<'_>,
+    items: &dyn Items,
+    means: &Means<'_>,
+    boards: &dyn Boards,
+) -> Result<Outcome> {
+    let party = Party::new(run, means, boards)?;
+    match run.spec.variant {
+        Variant::SemiHonest => {
+            let f_k = LabelKeys::new(run.secret.expose(), run.spec, run.party);
+            party.semi_honest(&f_k, items)
+        }
+        Variant::Malicious => party.malicious(items),
+        Variant::Fair => party.fair(items),
+        Variant::SizeHiding | Variant::Pet if run.party == 0 => party.size_hiding_p_1(items),
+        Variant::SizeHiding | Variant::Pet => party.size_hiding_p_2(items),
+    }
+}
+
+/// The exchange of Figures 1 and 2 with labels that are the items themselves: the cost of an intersection by a helper
+/// that hides nothing. For comparison; the helper sees all items.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in_clear(
+    run: &Run<'_>,
+    items: &dyn Items,
+    means: &Means<'_>,
+    boards: &dyn Boards,
+) -> Result<Outcome> {
+    let items_themselves = LabelKeys::in_clear(run.spec, run.party);
+    Party::new(run, means, boards)?.semi_honest(&items_themselves, items)
+}
+
 /// What a party knows of a run once the parties have met and tossed their coins.
 pub struct Run<'a> {
-    /// What the helper was told.
+    /// The spec that the helper has.
     pub spec: &'a Spec,
     /// Which of its parties this is.
     pub party: u8,
     /// The scales that the parties announced in their signed words to each other.
     pub scales: &'a [u32],
-    /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would tell dummies from
-    /// items.
+    /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would distinguish dummies
+    /// from items.
     pub secret: &'a Secret<[u8; 32]>,
     /// Random bytes of this party's own, the same when it comes back to the same run.
     pub own_secret: &'a Secret<[u8; 32]>,
-    /// Seals what goes through the helper to the other party.
+    /// Seals messages to the other party, which pass through the helper.
     pub seal: &'a dyn Seal,
     /// What this party has seen of this run before.
     pub memory: &'a dyn Memory,
 }
 
-/// What a party remembers of a run, also when it is interrupted and comes back. A helper that shows it something else
-/// then would hear its answer to both.
+/// What a party remembers of a run, also when it is interrupted and comes back. Otherwise a helper could show it
+/// something else then, and learn its reaction to both.
 pub trait Memory: Sync {
-    /// Whether `digest` is what was given first for what the helper shows in slots of `kind`. The first is kept, for as
+    /// Whether `digest` is the first one given for what the helper shows in slots of `kind`. The first is kept, for as
     /// long as the run, before this returns.
     ///
     /// # Errors
@@ -69,18 +106,18 @@ pub trait Seal: Sync {
 /// What a party learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The rows that match; `None` for a party that is not told, and for one whose answer was refused.
+    /// The rows that match; `None` for a party that does not receive, and for one whose answer failed its checks.
     pub matched: Option<Matched>,
     /// Why this party refuses its answer. Whether it does can depend on its own items and on what is common, so nobody
-    /// may notice: the caller goes on as with a good one, says `done` to the helper, and ends in error alone.
+    /// may notice: the caller continues as after a good answer, sends `done` to the helper, and alone ends in error.
     pub refused: Option<Misbehaviour>,
     /// The number of labels of each party's list, c·n + 2t.
     pub list_lens: Vec<u64>,
 }
 
 impl Outcome {
-    /// What `checked` says of the answer, where one was asked for.
-    fn of(checked: Option<Result<Matched>>, list_lens: Vec<u64>) -> Result<Self> {
+    /// The outcome of the checks of the answer; `None` where the party received none.
+    pub(super) fn of(checked: Option<Result<Matched>>, list_lens: Vec<u64>) -> Result<Self> {
         let (matched, refused) = match checked {
             None => (None, None),
             Some(Ok(matched)) => (Some(matched), None),
@@ -90,7 +127,7 @@ impl Outcome {
         Ok(Self { matched, refused, list_lens })
     }
 
-    /// The outcome, for who has said `done`.
+    /// The outcome, for a caller that has sent `done`.
     ///
     /// # Errors
     /// [`Error::PeerMisbehaved`] where the answer was refused.
@@ -102,192 +139,44 @@ impl Outcome {
     }
 }
 
-/// Runs the party of `run` with its `items` to the end. The caller says `done` to the helper when it has kept the
-/// outcome.
-///
-/// # Errors
-/// Any [`Error`]; after [`Error::Transport`], and a refusal that [passes](vesica_core::Refusal::passes), it can be
-/// called again.
-pub fn run(
-    run: &Run<'_>,
-    items: &dyn Items,
-    means: &Means<'_>,
-    boards: &dyn Boards,
-) -> Result<Outcome> {
-    let formats = formats(run)?;
-    let party = Party { run, formats, means, boards };
-    match run.spec.variant {
-        Variant::SemiHonest | Variant::Malicious => {
-            party.submit_and_ask(&Outer::new(run.secret.expose(), run.spec, run.party), items)
-        }
-        Variant::Fair => party.fair(items),
-        Variant::SizeHiding | Variant::Pet if run.party == 0 => party.size_hiding_first(items),
-        Variant::SizeHiding | Variant::Pet => party.size_hiding_second(items),
+/// A party at its steps.
+pub(super) struct Party<'a> {
+    pub(super) run: &'a Run<'a>,
+    /// How each party's list is written.
+    pub(super) formats: Vec<Format>,
+    pub(super) means: &'a Means<'a>,
+    pub(super) boards: &'a dyn Boards,
+}
+
+impl<'a> Party<'a> {
+    fn new(run: &'a Run<'a>, means: &'a Means<'a>, boards: &'a dyn Boards) -> Result<Self> {
+        let formats = run.spec.formats(run.scales).ok_or(Misbehaviour::InvalidValue)?;
+        Ok(Self { run, formats, means, boards })
     }
-}
-
-/// The same exchange with labels that are the items themselves: what an intersection by a helper costs that hides
-/// nothing. For comparing; the helper sees all.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_in_clear(
-    run: &Run<'_>,
-    items: &dyn Items,
-    means: &Means<'_>,
-    boards: &dyn Boards,
-) -> Result<Outcome> {
-    let party = Party { run, formats: formats(run)?, means, boards };
-    party.submit_and_ask(&Outer::in_clear(run.spec, run.party), items)
-}
-
-fn formats(run: &Run<'_>) -> Result<Vec<Format>> {
-    run.spec.formats(run.scales).ok_or(Misbehaviour::InvalidValue.into())
-}
-
-struct Party<'a> {
-    run: &'a Run<'a>,
-    formats: Vec<Format>,
-    means: &'a Means<'a>,
-    boards: &'a dyn Boards,
 }
 
 impl Party<'_> {
-    /// Figures 1 and 2: sends T_i = π_i(F_K(S_i^c + D_0 + D_i)), asks for I, checks it.
-    fn submit_and_ask(&self, outer: &Outer, items: &dyn Items) -> Result<Outcome> {
-        let mut board = self.boards.open()?;
-        let (list, len) = self.submit(&mut *board, outer, items)?;
-        let matched = match self.run.spec.parties[self.own()].receives {
-            true => {
-                let bits = self.answer(&mut *board, len, |_| {})?;
-                Some(list.matched(self.run.spec, &bits))
-            }
-            false => {
-                board.sync()?;
-                None
-            }
-        };
-        Outcome::of(matched, self.list_lens(&mut *board, len)?)
-    }
-
-    /// Figure 3. What is sent is T_i = π_i(F_K2(F_K1(S_i)^c + D_0 + D_i)).
-    fn fair(&self, items: &dyn Items) -> Result<Outcome> {
-        let (spec, party) = (self.run.spec, self.run.party);
-        let inner = Inner::new(self.run.secret.expose());
-        let outer = Outer::new(inner.outer_secret.expose(), spec, party);
-        let bits = inner_bits(&self.formats);
-        let cut = |label| cut_to(label, bits);
-        // Steps 4 to 6.
-        let mut values = Vec::new();
-        let list = OwnList::make(
-            items,
+    /// π_i(F_K(S_i^c + D_0 + D_i)), π_i being the order of the labels.
+    pub(super) fn sort(&self, f_k: &LabelKeys, s_i: &dyn Items) -> Result<OwnList> {
+        OwnList::make(
+            s_i,
             self.format(),
             self.means,
-            |items, take| {
-                values.clear();
-                inner.key.of_items(items, |_, label| values.push(cut(label)));
-                outer.of_values(&values, take)
-            },
-            |take| outer.of_dummies(take),
-        )?;
-        let mut board = self.boards.open()?;
-        let (list, len) = self.send(&mut *board, list)?;
-        let parties = spec.parties.len();
-        let commitments = board.get(Slot::new(Kind::Commitment, party), parties * DIGEST_LEN)?;
-        let commitment = commitments
-            .as_chunks::<DIGEST_LEN>()
-            .0
-            .get(self.own())
-            .filter(|_| commitments.len() == parties * DIGEST_LEN)
-            .ok_or(Misbehaviour::InvalidValue)?;
-        // Both have seen the same commitments before either opens anything: with K_2 and one list a helper could make
-        // an answer for the other party that passes its checks, if it were not bound yet. And the same at each visit.
-        let list_lens = self.list_lens(&mut *board, len)?;
-        let lens: Vec<u8> = list_lens.iter().flat_map(|len| len.to_le_bytes()).collect();
-        let seen = |party: u8| {
-            derive(SEEN_LABEL, &[self.run.secret.expose(), &[party], &commitments, &lens])
-        };
-        self.remember(Kind::Commitment, &seen(party), Misbehaviour::CommitmentBroken)?;
-        board.put(Slot::new(Kind::Seen, party), &seen(party))?;
-        if board.get(Slot::new(Kind::Seen, 1 - party), DIGEST_LEN)? != seen(1 - party) {
-            return Err(Misbehaviour::CommitmentBroken.into());
-        }
-        // Step 7. K_1 stays secret: the helper sees F_K1(S_i), which says no more than T_i did.
-        self.open_list(&mut *board, &inner, items)?;
-        board.put(Slot::new(Kind::OuterSecret, party), inner.outer_secret.expose())?;
-        // Steps 9 to 11.
-        let nonce = exact(board.get(Slot::new(Kind::Opening, party), DIGEST_LEN)?)?;
-        let mut opened = Commitment::new(&nonce, party);
-        let bits = self.answer(&mut *board, len, |body| opened.update(body))?;
-        if opened.finish() != *commitment {
-            return Err(Misbehaviour::CommitmentBroken.into());
-        }
-        Outcome::of(Some(list.matched(spec, &bits)), list_lens)
+            |items, take| f_k.of_items(items, take),
+            |take| f_k.of_dummies(take),
+        )
     }
 
-    /// Figure 3, step 7: F_K1(S_i), once for each item.
-    fn open_list(&self, board: &mut dyn Board, inner: &Inner, items: &dyn Items) -> Result<()> {
-        let (run, means) = (self.run, self.means);
-        let format = inner_format(run.spec, &self.formats, self.own());
-        let bits = inner_bits(&self.formats);
-        let mut spool = Spool::new(format, 0, means.memory_bytes, means.scratch)
-            .ok_or(Error::Bug("an inner label is too long"))?;
-        let mut keyed = Vec::new();
-        items
-            .each(&mut |_, items: &[Item]| {
-                keyed.clear();
-                keyed.extend(items.iter().copied().filter(|item| item.integer() != 0));
-                let mut result = Ok(());
-                inner.key.of_items(&keyed, |_, label| {
-                    if result.is_ok() {
-                        result = spool.push(cut_to(label, bits), 0);
-                    }
-                });
-                result
-            })
-            .map_err(storage)?;
-        let sorted = spool.finish().map_err(storage)?;
-        let place = Slot::new(Kind::Opened, run.party);
-        send_segments(&sorted, place, board, self.boards, means, &|_, _| Ok(()))?;
-        Ok(())
-    }
-
-    /// An error, `otherwise`, when this party has been shown something else of `kind` before.
-    fn remember(
-        &self,
-        kind: Kind,
-        digest: &[u8; DIGEST_LEN],
-        otherwise: Misbehaviour,
-    ) -> Result<()> {
-        if self.run.memory.is_same(kind, digest)? { Ok(()) } else { Err(otherwise.into()) }
-    }
-
-    /// Sorts and sends this party's list.
-    fn submit(
-        &self,
-        board: &mut dyn Board,
-        outer: &Outer,
-        items: &dyn Items,
-    ) -> Result<(SentList, u64)> {
-        let list = OwnList::make(
-            items,
-            self.format(),
-            self.means,
-            |items, take| outer.of_items(items, take),
-            |take| outer.of_dummies(take),
-        )?;
-        self.send(board, list)
-    }
-
-    fn send(&self, board: &mut dyn Board, list: OwnList) -> Result<(SentList, u64)> {
+    /// Sends T_i to the helper, then |T_i|.
+    pub(super) fn send(&self, board: &mut dyn Board, t_i: OwnList) -> Result<SentList> {
         let place = Slot::new(Kind::Labels, self.run.party);
-        let (list, len) = list.send(place, board, self.boards, self.means)?;
-        self.put_size(board, len)?;
-        Ok((list, len))
+        let t_i = t_i.send(place, board, self.boards, self.means)?;
+        self.send_size(board, t_i.len())?;
+        Ok(t_i)
     }
 
-    /// Says that this party's list is complete.
-    fn put_size(&self, board: &mut dyn Board, len: u64) -> Result<()> {
+    /// Sends the number of labels of this party's list, which marks it as complete.
+    pub(super) fn send_size(&self, board: &mut dyn Board, len: u64) -> Result<()> {
         let (spec, party) = (self.run.spec, self.run.party);
         if len < spec.list_len(spec.parties[self.own()].min_rows) {
             return Err(Refusal::TooFew { party }.into());
@@ -295,8 +184,22 @@ impl Party<'_> {
         board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())
     }
 
-    /// The helper's answer to this party's list of `len` labels.
-    fn answer(&self, board: &mut dyn Board, len: u64, mut look: impl FnMut(&[u8])) -> Result<Bits> {
+    /// For each label of this party's list of `len` labels, whether it is in I. A party that does not receive waits
+    /// until its list is kept.
+    pub(super) fn receive_answer(&self, board: &mut dyn Board, len: u64) -> Result<Option<Bits>> {
+        match self.run.spec.parties[self.own()].receives {
+            true => self.receive_bits(board, len, |_| {}).map(Some),
+            false => board.sync().map(|()| None),
+        }
+    }
+
+    /// The helper's answer to this party's list of `len` labels; calls `look` with each part.
+    pub(super) fn receive_bits(
+        &self,
+        board: &mut dyn Board,
+        len: u64,
+        mut look: impl FnMut(&[u8]),
+    ) -> Result<Bits> {
         let mut bytes = Vec::with_capacity(len.div_ceil(8) as usize);
         for part in 0..answer_parts(len) {
             let rest = len.div_ceil(8) as usize - bytes.len();
@@ -308,8 +211,8 @@ impl Party<'_> {
         Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
     }
 
-    /// The number of labels of each list, this party's own being `own_len`.
-    fn list_lens(&self, board: &mut dyn Board, own_len: u64) -> Result<Vec<u64>> {
+    /// |T_j| of each party j, this party's own being `own_len`.
+    pub(super) fn receive_sizes(&self, board: &mut dyn Board, own_len: u64) -> Result<Vec<u64>> {
         let one = |party: usize| {
             if party == self.own() {
                 return Ok(own_len);
@@ -324,26 +227,34 @@ impl Party<'_> {
         (0..self.run.spec.parties.len()).map(one).collect()
     }
 
-    fn own(&self) -> usize {
+    /// Fails with `otherwise` when this party has been shown something else of `kind` before.
+    pub(super) fn remember(
+        &self,
+        kind: Kind,
+        digest: &[u8; DIGEST_LEN],
+        otherwise: Misbehaviour,
+    ) -> Result<()> {
+        if self.run.memory.is_same(kind, digest)? { Ok(()) } else { Err(otherwise.into()) }
+    }
+
+    pub(super) fn own(&self) -> usize {
         usize::from(self.run.party)
     }
 
-    fn format(&self) -> Format {
+    pub(super) fn format(&self) -> Format {
         self.formats[self.own()]
     }
 }
 
-fn of_list(error: ListError) -> Error {
+/// The error of a list that another party or the helper wrote.
+pub(super) fn of_list(error: ListError) -> Error {
     match error {
         ListError::Io(kind) => Error::Storage(kind),
         _ => Misbehaviour::InvalidValue.into(),
     }
 }
 
-fn exact<const LEN: usize>(body: Vec<u8>) -> Result<[u8; LEN]> {
+/// The bytes of a slot of a fixed length.
+pub(super) fn exact<const LEN: usize>(body: Vec<u8>) -> Result<[u8; LEN]> {
     body.try_into().map_err(|_| Misbehaviour::InvalidValue.into())
-}
-
-fn cut_to(label: u128, bits: u32) -> u128 {
-    label & (u128::MAX << (128 - bits))
 }

@@ -1,4 +1,4 @@
-//! The catalogue's rows of protocols with a helper.
+//! The catalogue's rows of protocols with a helper, and the choice of copies and dummies.
 
 use super::spec::{LAMBDA, MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, Spec};
 use crate::Security;
@@ -9,16 +9,16 @@ use vesica_core::{ParameterError, Result};
 const SOURCE: &str = "S. Kamara, P. Mohassel, M. Raykova, S. Sadeghian, \"Scaling Private Set Intersection to \
                       Billion-Element Sets\", Financial Cryptography 2014";
 
-/// Which protocol with a helper is run.
+/// A protocol with a helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variant {
     /// Figure 1: the helper follows the protocol.
     SemiHonest,
     /// Figure 2: the helper deviates in any way.
     Malicious,
-    /// Figure 3: and both parties learn the answer, or none.
+    /// Figure 3: as Figure 2, and both parties learn the answer or neither does.
     Fair,
-    /// Figure 4: and the helper does not learn how many items are common.
+    /// Figure 4: as Figure 2, and the helper does not learn how many items are common.
     SizeHiding,
     /// Section 1.2: Figure 4 for one item each, a private equality test.
     Pet,
@@ -27,7 +27,7 @@ pub enum Variant {
 /// A row of the catalogue for a protocol with a helper.
 #[derive(Debug)]
 pub struct AidedProtocol {
-    /// Which.
+    /// Which protocol it is.
     pub variant: Variant,
     /// The name in an agreement and on the command line.
     pub id: &'static str,
@@ -35,11 +35,11 @@ pub struct AidedProtocol {
     pub name: &'static str,
     /// Where it was published, and the figure implemented.
     pub source: &'static str,
-    /// Against what kind of helper it protects, one that colludes with no party.
+    /// The helper that it protects against, which colludes with no party.
     pub helper_security: Security,
-    /// Against what kind of parties it protects when the helper follows the protocol.
+    /// The parties that it protects against when the helper follows the protocol.
     pub party_security: &'static str,
-    /// What is believed to be hard, and what is taken for granted.
+    /// What is believed to be hard, and what else is assumed.
     pub assumption: &'static str,
     /// How many parties it takes.
     pub parties: RangeInclusive<usize>,
@@ -81,7 +81,7 @@ impl Variant {
         matches!(self, Variant::Fair | Variant::SizeHiding | Variant::Pet)
     }
 
-    /// Whether the helper does not compute the answer, but the first party does.
+    /// Whether the first party computes the answer, not the helper.
     pub fn hides_size(self) -> bool {
         matches!(self, Variant::SizeHiding | Variant::Pet)
     }
@@ -153,10 +153,9 @@ impl Check {
     /// −log2 of the largest probability with which a helper that makes a wrong answer for lists of at most `items`
     /// different items goes unnoticed by a party.
     ///
-    /// Where m items are common, and the helper takes one of them for missing, it must hit its c labels among c·m + t
-    /// that look alike: m ways to succeed of C(c·m + t, c). The same holds for items that it adds. The published bound
-    /// t^-(c-1) (Theorem 2) is less than that for few items: for c = 9, t = 32 and one item it says 2^-40, where it
-    /// is 2^-28.
+    /// Where m items are common and the helper omits one of them, it must hit the item's c labels among c·m + t that look
+    /// alike: m ways to succeed of C(c·m + t, c). The same holds for items that it adds. The published bound t^-(c-1)
+    /// (Theorem 2) is too small for few items: for c = 9, t = 32 and one item it gives 2^-40, where the chance is 2^-28.
     pub fn bits(&self, items: u64) -> f64 {
         let (copies, dummies) = (f64::from(self.copies), f64::from(self.dummies));
         let chance = |common: f64| {
@@ -168,7 +167,7 @@ impl Check {
         };
         let items = items.max(1) as f64;
         if self.copies < 2 {
-            // Any label alone: of all that are common, one is as good as another.
+            // Any one label of an item: all common items are equally good.
             return -(items.log2() - (items + dummies).log2());
         }
         // It rises and then falls with m: its largest value is where its derivative is zero, about t / (c (c - 1)).
@@ -355,7 +354,7 @@ mod tests {
 
     #[test]
     fn the_published_parameters_are_too_weak_for_few_items() {
-        // Its bound says 40 bits and more of all of these.
+        // The published bound gives 40 bits and more for all of these.
         for (copies, dummies, items, bits) in
             [(17, 6, 1, 16.6), (11, 16, 10, 23.6), (9, 32, 41, 28.4), (6, 256, 1000, 36.9)]
         {

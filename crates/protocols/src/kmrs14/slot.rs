@@ -1,14 +1,15 @@
-//! The slots of the board through which parties and helper talk.
+//! The slots of the board: all messages between parties and helper.
 
 use super::rows::Variant;
 use super::spec::Spec;
+use vesica_labels::Format;
 
-/// A place on the board: what, whose, and which part of it.
+/// A place on the board: its kind, its party, and which part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// What stands there.
+    /// What it holds.
     pub kind: Kind,
-    /// Whose it is: the party that wrote it or, where the helper writes, for whom it is.
+    /// The party that writes it or, where the helper writes, the party it is for.
     pub party: u8,
     /// Which part, from 0.
     pub part: u32,
@@ -28,24 +29,23 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// By each party, for all and the helper: its scale (1 byte), then what it says to the other parties, signed.
+    /// By each party, for all and the helper: its scale (1 byte), then its hello to the other parties, signed.
     Hello = 1,
     /// By each party, for the others: its share of the coin toss, sealed.
     Share = 2,
     /// By each party, for the helper: a segment of its list; parts are the segments.
     Labels = 3,
-    /// By each party, for the helper and all others: the number of labels in its list (8 bytes). Its list is complete.
+    /// By each party, for the helper and all others: the number of labels in its list (8 bytes), which is complete.
     Size = 4,
     /// By the helper, for one party: which labels of its list all parties have, a bit each; parts of [`Slot::ANSWER_PART_LEN`].
     Answer = 5,
-    /// By the helper, for both: what it committed to, one digest for each party. Fair protocol.
+    /// By the helper, for both: its commitments, one digest for each party. Fair protocol.
     Commitment = 6,
     /// By each party, for the helper: a segment of the inner labels of its items. Fair protocol.
     Opened = 7,
-    /// By each party, for the helper: the secret of the outer labels and of the dummies, and how many inner labels
-    /// there are. Fair protocol.
+    /// By each party, for the helper: the secret of the outer labels and of the dummies. Fair protocol.
     OuterSecret = 8,
-    /// By the helper, for one party: what opens the commitment, before the answer. Fair protocol.
+    /// By the helper, for one party: the nonce that opens its commitment, before the answer. Fair protocol.
     Opening = 9,
     /// By the helper, for the second party: its commitment in their coin toss. Size-hiding protocol.
     TossCommitment = 10,
@@ -56,19 +56,19 @@ kinds! {
     /// By the helper, for the first party: a segment of its list under the helper's key. Size-hiding protocol.
     Relabelled = 13,
     /// By the second party, for the first: its list under both keys, sealed; parts of [`Slot::RELAYED_PART_LEN`], so that
-    /// their lengths say nothing of where its labels are: the helper knows one of the keys. Size-hiding protocol.
+    /// their lengths reveal nothing of the labels: the helper knows one of the keys. Size-hiding protocol.
     Relayed = 14,
     /// By the first party, for the second: which of the latter's labels both have, a bit each, sealed. Size-hiding.
     Found = 15,
-    /// By the second party, for the helper: that the answer passed its checks (1 byte). Size-hiding protocol.
+    /// By the second party, for the helper: the answer passed its checks (1 byte). Size-hiding protocol.
     Release = 16,
     /// By the helper, for the first party: the place in its own list of each relabelled label, 5 bytes each; parts of
-    /// [`Slot::PLACES_PART_LEN`] places; out once the second party has released them. Size-hiding protocol.
+    /// [`Slot::PLACES_PART_LEN`] places; readable once the second party has released them. Size-hiding protocol.
     Places = 17,
-    /// By each party, for the other: that it has seen these commitments, under the parties' secret (32 bytes). Fair
-    /// protocol.
+    /// By each party, for the other: a digest of the commitments and sizes that it saw, under the parties' secret (32
+    /// bytes). Fair protocol.
     Seen = 19,
-    /// By the helper, for itself: what it will tell a party once that is due. Fair protocol.
+    /// By the helper, for itself: the answer it committed to, for one party. Fair protocol.
     Kept = 18,
 }
 
@@ -78,7 +78,7 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| *kind as u8 == code)
     }
 
-    /// Whether parties write it; the helper writes the others.
+    /// Whether parties write it; the helper writes all other kinds.
     pub fn is_written_by_party(self) -> bool {
         use Kind::*;
         match self {
@@ -99,7 +99,7 @@ impl Slot {
     pub const PLACES_PART_LEN: u64 = 1 << 18;
     /// Bytes of a place.
     pub const PLACE_LEN: u64 = 5;
-    /// Most bytes of a hello: the scale, and what the parties say to each other.
+    /// Most bytes of a hello: the scale, and the message to the other parties.
     pub const HELLO_MAX_LEN: usize = 8 << 10;
     /// Most bytes of a share, for all other parties together.
     pub const SHARE_MAX_LEN: usize = 32 << 10;
@@ -157,6 +157,21 @@ impl Slot {
                 Kept => false,
             }
     }
+}
+
+/// Parts of the answer to a list of `len` labels.
+pub(super) fn answer_parts(len: u64) -> u32 {
+    len.div_ceil(8).div_ceil(Slot::ANSWER_PART_LEN).max(1) as u32
+}
+
+/// Parts of [`Kind::Found`], at most.
+pub(super) fn found_parts(formats: &[Format]) -> u32 {
+    formats.get(1).map_or(0, |format| answer_parts(format.list_capacity()))
+}
+
+/// Parts of a relayed list of `len` labels.
+pub(super) fn relayed_parts(format: Format, len: u64) -> u32 {
+    format.list_bytes(len).div_ceil(Slot::RELAYED_PART_LEN).max(1) as u32
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a helper is told of a run.
+//! What the helper knows of a run beforehand.
 
 use super::rows::Variant;
 use vesica_core::hash::derive;
@@ -24,19 +24,19 @@ const MAX_LABEL_BITS: u32 = 110;
 /// Statistical security, in bits.
 pub(super) const LAMBDA: u32 = vesica_core::params::STATISTICAL_SECURITY_BITS;
 
-/// What a helper is told of a run: who takes part, and what it is to compute. All parties say the same, byte for
+/// What the helper knows of a run: who takes part, and what it is to compute. All parties send the same spec, byte for
 /// byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// What is run.
+    /// Which protocol is run.
     pub variant: Variant,
-    /// The hash of the parties' agreement, of which the helper learns nothing else.
+    /// The hash of the parties' agreement; the helper learns nothing else of it.
     pub agreement: [u8; 32],
     /// The parties, 2 to [`MAX_PARTIES`].
     pub parties: Vec<PartySpec>,
-    /// How often each item is sent, c.
+    /// How many copies of each item a party sends, c.
     pub copies: u32,
-    /// How many dummies of each kind a party adds, t: as many as all parties add, and as many of its own.
+    /// How many dummies of each kind a party adds, t: t in D_0, which all parties add, and t in its own D_i.
     pub dummies: u32,
 }
 
@@ -49,7 +49,7 @@ pub struct PartySpec {
     pub max_rows: u64,
     /// Fewest different items it must bring.
     pub min_rows: u64,
-    /// Whether it is told the answer.
+    /// Whether it receives the answer.
     pub receives: bool,
 }
 
@@ -130,8 +130,8 @@ impl Spec {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
     }
 
-    /// Whether a list of `len` labels, written in `format`, is one that `party` may bring: of as many different items
-    /// as was agreed, and no longer than the scale says that it announced, which the length of all labels follows.
+    /// Whether `party` may bring a list of `len` labels, written in `format`: of at least as many different items as was
+    /// agreed, and no longer than the scale that it announced, from which the length of all labels follows.
     pub fn takes(&self, party: usize, format: Format, len: u64) -> bool {
         let least = self.list_len(self.parties[party].min_rows);
         (least..=self.most_labels(party, format)).contains(&len)

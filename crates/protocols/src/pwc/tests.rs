@@ -1,11 +1,11 @@
-//! The places at which matches are shown.
+//! The places at which matches are revealed.
 
 use super::Pwc;
 use crate::computed::spy::shown;
 use vesica_core::{Item, Learns, PsiParams, SessionId};
 
-/// With the early reveal both see which row meets which column: of lists in an order that each has drawn, so that it
-/// says nothing of where the items stand in the other's file.
+/// The early reveal shows both parties which row matches which column, of lists in an order that each drew itself: it
+/// reveals nothing of the places of items in the other party's file.
 #[test]
 fn the_early_reveal_shows_places_of_lists_that_both_have_shuffled() {
     let n = 24;

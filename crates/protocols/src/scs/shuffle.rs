@@ -1,4 +1,4 @@
-//! Three ways to show what was found in an order that says nothing.
+//! Steps 5 and 6: three ways to reveal the matches in an order that reveals nothing.
 
 use super::Scs;
 use crate::computed::positions_of_flags;
@@ -20,11 +20,11 @@ use zeroize::Zeroize;
 /// Ciphertexts of a message.
 const PER_MESSAGE: usize = 256;
 
-/// A party's private input, and what it draws for the shuffle.
+/// A party's private input, and its random choices for the shuffle.
 pub(super) struct Own {
     pub(super) role: Role,
-    /// As the party has them.
-    pub(super) items: Arc<Vec<vesica_core::Item>>,
+    /// In the party's order.
+    pub(super) items: Arc<Vec<Item>>,
     /// As they are compared, sorted; the sender's fall.
     pub(super) sorted: Vec<Item>,
     /// The positions of the sorted items.
@@ -33,7 +33,7 @@ pub(super) struct Own {
     pub(super) secret: Secrets,
 }
 
-/// What a party draws for the shuffle.
+/// A party's random choices for the shuffle.
 pub(super) enum Secrets {
     /// Nothing.
     None,
@@ -47,13 +47,13 @@ pub(super) enum Secrets {
 
 /// A way to shuffle.
 pub(super) trait Shuffle: Sized + Send + 'static {
-    /// Whether the order of what is revealed says nothing to the sender either, who then is told by the circuit.
-    const ORDER_SAYS_NOTHING_TO_BOTH: bool;
+    /// Whether the order reveals nothing to the sender either, so that where both learn the circuit reveals to both.
+    const ORDER_HIDES_FROM_BOTH: bool;
 
-    /// What the party in `role` draws, for `windows` items of `width` bits.
+    /// The random choices of the party in `role`, for `windows` items of `width` bits.
     fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets;
 
-    /// Shuffles and reveals.
+    /// Steps 5 and 6: shuffles and reveals.
     fn shuffle<C: Computation>(
         c: &mut C,
         scs: &Scs<Self>,
@@ -61,7 +61,7 @@ pub(super) trait Shuffle: Sized + Send + 'static {
         items: Vec<C::Wires>,
     ) -> Result<Output>;
 
-    /// What follows the circuit.
+    /// The rest of step 6, after the circuit.
     fn finish(_ctx: &mut Context, _scs: &Scs<Self>, output: Output) -> Result<Output> {
         Ok(output)
     }
@@ -86,7 +86,7 @@ impl<const IS_LONG: bool> Homomorphic<IS_LONG> {
 }
 
 impl Shuffle for Waksman {
-    const ORDER_SAYS_NOTHING_TO_BOTH: bool = false;
+    const ORDER_HIDES_FROM_BOTH: bool = false;
 
     fn draw(ctx: &mut Context, role: Role, _: u32, windows: usize) -> Secrets {
         match role {
@@ -116,7 +116,7 @@ impl Shuffle for Waksman {
 }
 
 impl Shuffle for Sorted {
-    const ORDER_SAYS_NOTHING_TO_BOTH: bool = true;
+    const ORDER_HIDES_FROM_BOTH: bool = true;
 
     fn draw(_: &mut Context, _: Role, _: u32, _: usize) -> Secrets {
         Secrets::None
@@ -139,7 +139,7 @@ impl Shuffle for Sorted {
 }
 
 impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
-    const ORDER_SAYS_NOTHING_TO_BOTH: bool = false;
+    const ORDER_HIDES_FROM_BOTH: bool = false;
 
     fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets {
         match role {
@@ -153,7 +153,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
         }
     }
 
-    /// r' = m + r, for the sender alone.
+    /// r' = m + r, revealed to the sender alone.
     fn shuffle<C: Computation>(
         c: &mut C,
         scs: &Scs<Self>,
@@ -178,13 +178,14 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
         Ok(Output::Nothing)
     }
 
-    /// Figure 6, the receiver being Alice: it owns the key, and learns the items.
+    /// Figure 6, the receiver being Alice, who has the key and learns the items, and the sender Bob.
     fn finish(ctx: &mut Context, scs: &Scs<Self>, output: Output) -> Result<Output> {
         let size = Self::KEY;
         let packing = Packing::new(size, scs.items.bits());
         let Some(own) = &scs.own else { return Ok(output) };
         ctx.child("shuffle", |ctx| match &own.secret {
             Secrets::Masks(masks) => {
+                // The key, and [r].
                 let key = KeyPair::generate(size, ctx.rng());
                 ctx.peer()?.send(&key.public().encode())?;
                 for (done, masks) in masks.chunks(PER_MESSAGE).enumerate() {
@@ -192,6 +193,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                     ctx.peer()?.send(&bytes)?;
                     ctx.progress((done * PER_MESSAGE + masks.len()) as u64, scs.windows() as u64);
                 }
+                // m = r' − r, permuted.
                 let mut items = Vec::with_capacity(masks.len());
                 for count in parts(&packing, masks.len()) {
                     let bytes = ctx.peer()?.recv(packing.packed_len(count))?;
@@ -201,6 +203,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                 positions_of(scs, items)
             }
             Secrets::Masked(permutation, shares) => {
+                // The key, and [r].
                 let key = ctx.peer()?.recv(size.len_bytes())?;
                 let key = PublicKey::decode(&key, size)
                     .map_err(|_| Error::from(Misbehaviour::InvalidPublicKey))?;
@@ -211,6 +214,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                     let part = key.decode_all(&bytes);
                     masks.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
                 }
+                // π([r' − r]).
                 let mut order = permutation.sources();
                 for count in parts(&packing, shares.len()) {
                     let (now, later) = order.split_at(count);
@@ -246,7 +250,7 @@ impl Drop for Secrets {
     }
 }
 
-/// How many items come back in each message: whole ciphertexts.
+/// How many items are in each message back: whole ciphertexts.
 fn parts(packing: &Packing, count: usize) -> impl Iterator<Item = usize> + use<> {
     let step = PER_MESSAGE * packing.slots();
     (0..count).step_by(step).map(move |first| step.min(count - first))
@@ -265,8 +269,8 @@ fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output>
     let Some(own) = &scs.own else { return Ok(Output::Nothing) };
     let falls = own.role == Role::Sender;
     let own_len = own.sorted.len();
-    // The same work for every window, whether something was found there or not: the time until the last
-    // message would tell the peer how many were.
+    // The same work for every window, whether it has a match or not: otherwise the time until the last message would
+    // reveal the number of matches to the peer.
     let mut is_common = vec![false; own_len];
     let mut is_wrong = false;
     for (window, number) in revealed.into_iter().enumerate() {
@@ -282,11 +286,11 @@ fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output>
         is_wrong |= found.is_err() || (is_item && is_common[place]);
         is_common[place] |= is_item;
     }
-    // The peer must not learn of it: which items are one's own is not its to know.
+    // The peer must not learn of it: it could test which items are one's own.
     Ok(Output::unless(is_wrong, positions_of_flags(&is_common)))
 }
 
-/// A place for a window where nothing was found, as far from the last one as that of an item.
+/// A place for a window without a match, as far from the last one as that of an item.
 fn spread(window: usize) -> usize {
     (window as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 8
 }

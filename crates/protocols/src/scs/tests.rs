@@ -1,4 +1,4 @@
-//! The order in which matches are shown.
+//! The order in which matches are revealed.
 
 use super::Scs;
 use super::shuffle::{Homomorphic, Secrets, Shuffle, Waksman};

@@ -1,28 +1,28 @@
-//! What a helper can still use of a run of which something was lost: its disk was damaged, or the power failed.
+//! What the helper can still use of a run of which some slots were lost: its disk was damaged, or the power failed.
 
-use super::lists::{counts, is_whole};
-use super::{Desk, Steps, answer_parts, formats, is_by_all, is_opened, relayed_parts};
-use crate::kmrs14::outer;
+use super::{Desk, Steps, formats};
+use crate::kmrs14::fair::{inner_format, is_opened};
 use crate::kmrs14::rows::Variant;
-use crate::kmrs14::slot::{Kind, Slot};
+use crate::kmrs14::slot::{Kind, Slot, answer_parts, relayed_parts};
 use crate::kmrs14::spec::Spec;
+use crate::kmrs14::stored::{counts, is_whole};
 use vesica_core::Refusal;
 
 /// What is left of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Of which party all slots of which kind are of no use any more and are to be emptied, for somebody to fill them
-    /// again.
+    /// Kinds of slots that are no longer of use, each with its party. All slots of such a kind of that party are to be
+    /// emptied, to be filled again.
     pub useless: Vec<(Kind, u8)>,
     /// Whether the helper's secret is still needed.
     pub needs_secret: bool,
 }
 
-/// Looks at what there is of a run after something of it may have been lost.
+/// Finds what is left of a run after some of its slots may have been lost.
 ///
-/// An answer that is there stays, whatever it was made of: a party may have read its own, and the other is to have
-/// its answer, too. What says that a list is complete goes where some of it is lost and it is still needed; so does a
-/// commitment without what it was made to, which then is made again, and is the same.
+/// An answer that is there stays, even if its inputs were lost: a party may have read its own, and the other is to have
+/// its answer too. The size that marks a list as complete goes where some of the list is lost and still needed; so does
+/// a commitment whose answer is lost, which is then made again, and is the same.
 ///
 /// # Errors
 /// [`Refusal::Storage`].
@@ -34,15 +34,14 @@ pub fn left(spec: &Spec, desk: &dyn Desk) -> Result<Left, Refusal> {
     match spec.variant {
         Variant::SemiHonest | Variant::Malicious => steps.left_of_answers(),
         Variant::Fair => steps.left_of_fair(),
-        Variant::SizeHiding | Variant::Pet => steps.left_of_relabelled(),
+        Variant::SizeHiding | Variant::Pet => steps.left_of_size_hiding(),
     }
 }
 
 impl Steps<'_> {
+    /// Figures 1 and 2.
     fn left_of_answers(&self) -> Result<Left, Refusal> {
-        let receivers =
-            self.parties().filter(|party| self.spec.parties[usize::from(*party)].receives);
-        let is_answered = self.filled_by_all(Kind::Size) && self.is_answered(receivers)?;
+        let is_answered = self.filled_by_all(Kind::Size) && self.is_answered()?;
         let mut left = Left::default();
         if !is_answered {
             self.lost_lists(&mut left)?;
@@ -50,11 +49,12 @@ impl Steps<'_> {
         Ok(left)
     }
 
+    /// Figure 3.
     fn left_of_fair(&self) -> Result<Left, Refusal> {
         let needs_secret = !self.filled_by_all(Kind::Opening);
         let mut left = Left { useless: Vec::new(), needs_secret };
         let is_opened = is_opened(self.spec, self.desk);
-        if is_opened && self.can_tell()? {
+        if is_opened && self.can_answer()? {
             return Ok(left);
         }
         let of_both = |kind| self.parties().map(move |party| (kind, party));
@@ -67,7 +67,7 @@ impl Steps<'_> {
         }
         let incomplete = self.lost_lists(&mut left)?;
         for party in self.parties() {
-            let format = outer::inner_format(self.spec, &self.formats, usize::from(party));
+            let format = inner_format(self.spec, &self.formats, usize::from(party));
             let opened = counts(self.desk, Kind::Opened, party, format)?;
             if opened.is_none() || incomplete.contains(&party) {
                 left.useless.push((Kind::OuterSecret, party));
@@ -81,7 +81,8 @@ impl Steps<'_> {
         Ok(left)
     }
 
-    fn left_of_relabelled(&self) -> Result<Left, Refusal> {
+    /// Figure 4.
+    fn left_of_size_hiding(&self) -> Result<Left, Refusal> {
         let is_there = |kind, party| self.desk.is_filled(Slot::new(kind, party));
         let is_relabelled = is_there(Kind::Size, 0) && self.is_relabelled()?;
         let needs_secret = !is_relabelled || !is_there(Kind::TossOpening, 1);
@@ -101,7 +102,8 @@ impl Steps<'_> {
         Ok(left)
     }
 
-    /// Parties of whose lists some is lost: they are to say again when theirs is complete.
+    /// Parties whose lists are incomplete: their sizes go too, so that they send them again once their lists are
+    /// complete.
     fn lost_lists(&self, left: &mut Left) -> Result<Vec<u8>, Refusal> {
         let mut incomplete = Vec::new();
         for party in self.parties() {
@@ -114,10 +116,10 @@ impl Steps<'_> {
         Ok(incomplete)
     }
 
-    /// Whether each party's answer is there, or what it is copied from.
-    fn can_tell(&self) -> Result<bool, Refusal> {
-        if !is_by_all(self.spec, self.desk, Kind::Size) {
-            // How many parts there are nobody can say. The first shows that there are some.
+    /// Whether each party's answer is there, or the kept one that it is copied from.
+    fn can_answer(&self) -> Result<bool, Refusal> {
+        if !self.filled_by_all(Kind::Size) {
+            // Without the sizes the number of parts is unknown. The first part shows that there are some.
             let is_some = |party| {
                 [Kind::Answer, Kind::Kept].iter().any(|kind| is_whole(self.desk, *kind, party, 1))
             };
@@ -126,9 +128,9 @@ impl Steps<'_> {
         self.has_all(&[Kind::Answer, Kind::Kept])
     }
 
-    /// Whether all is there that the commitments were made to.
+    /// Whether all answers that the commitments were made to are kept.
     fn is_kept(&self) -> Result<bool, Refusal> {
-        Ok(is_by_all(self.spec, self.desk, Kind::Size) && self.has_all(&[Kind::Kept])?)
+        Ok(self.filled_by_all(Kind::Size) && self.has_all(&[Kind::Kept])?)
     }
 
     /// Whether of each part of each answer one of `kinds` is there.

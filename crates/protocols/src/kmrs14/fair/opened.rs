@@ -1,30 +1,72 @@
-//! Figure 3, step 8: whether a list is what its party opened.
+//! Figure 3, step 7 of a party and step 8 of the helper: the list F_K1(S_i) is opened and checked.
 
-use super::{DIGEST_LEN, Kind, Slot, Steps, Stored, answer_parts, counts, outer, storage};
-use vesica_core::Refusal;
-use vesica_labels::{Bits, List, ListError, Segment, Sorted};
+use super::{inner_bits, inner_format, truncated};
+use crate::kmrs14::board::Board;
+use crate::kmrs14::helper::{Steps, storage};
+use crate::kmrs14::label_keys::{Dummy, LabelKeys};
+use crate::kmrs14::list::{self, Items, send_segments};
+use crate::kmrs14::party::{DIGEST_LEN, Party};
+use crate::kmrs14::slot::{Kind, Slot, answer_parts};
+use crate::kmrs14::stored::{Stored, counts};
+use vesica_core::{Error, Item, Refusal, Result};
+use vesica_labels::{Bits, LabelKey, List, ListError, Segment, Sorted, Spool};
 
-/// What a list that was opened is.
+impl Party<'_> {
+    /// Step 7: sends F_K1(S_i), once for each item.
+    pub(super) fn open_list(
+        &self,
+        board: &mut dyn Board,
+        k_1: &LabelKey,
+        s_i: &dyn Items,
+    ) -> Result<()> {
+        let (run, means) = (self.run, self.means);
+        let format = inner_format(run.spec, &self.formats, self.own());
+        let bits = inner_bits(&self.formats);
+        let mut spool = Spool::new(format, 0, means.memory_bytes, means.scratch)
+            .ok_or(Error::Bug("an inner label is too long"))?;
+        let mut keyed = Vec::new();
+        s_i.each(&mut |_, items: &[Item]| {
+            keyed.clear();
+            keyed.extend(items.iter().copied().filter(|item| item.integer() != 0));
+            let mut result = Ok(());
+            k_1.of_items(&keyed, |_, label| {
+                if result.is_ok() {
+                    result = spool.push(truncated(label, bits), 0);
+                }
+            });
+            result
+        })
+        .map_err(list::storage)?;
+        let sorted = spool.finish().map_err(list::storage)?;
+        let place = Slot::new(Kind::Opened, run.party);
+        send_segments(&sorted, place, board, self.boards, means, &|_, _| Ok(()))?;
+        Ok(())
+    }
+}
+
+/// What an opened list shows of the list that its party had sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opened {
-    /// What was sent, and its party will find the answer in order.
+    /// It is the same, and the party's checks of the answer will pass.
     AsSent,
-    /// What was sent; but its party would find a fault in the answer.
+    /// It is the same, but the party's checks would fail. A party that knows K_2 can search for an inner label whose
+    /// outer label is a dummy of the other party's: its list would be in order, and the other party alone would abort.
     AtOdds,
-    /// Something else.
+    /// It is another list.
     Other,
 }
 
 impl Steps<'_> {
-    /// Makes the list of `party` again from what it opened, and compares; `None` when asked to stop, or when some of it was lost.
+    /// Step 8: makes the list of `party` again from what it opened, and compares; `None` when asked to stop, or when
+    /// some of it was lost.
     pub(super) fn opened(
         &self,
-        secret: &[u8; DIGEST_LEN],
+        k_2: &[u8; DIGEST_LEN],
         party: u8,
     ) -> Result<Option<Opened>, Refusal> {
         let format = self.formats[usize::from(party)];
-        let inner_format = outer::inner_format(self.spec, &self.formats, usize::from(party));
-        // It was whole when it was opened, and so was the list: what is not there now was lost.
+        let inner_format = inner_format(self.spec, &self.formats, usize::from(party));
+        // The party can send K_2 only after its whole list: what is missing now was lost.
         let Some(inner_counts) = counts(self.desk, Kind::Opened, party, inner_format)? else {
             return Ok(None);
         };
@@ -43,7 +85,7 @@ impl Steps<'_> {
             return Ok(Some(Opened::Other));
         }
         let mut spool = self.spool(format)?;
-        let keys = outer::Outer::new(secret, self.spec, party);
+        let f_k2 = LabelKeys::new(k_2, self.spec, party);
         let mut values = Vec::new();
         for index in 0..inner_format.segments() {
             if self.desk.stop() {
@@ -55,52 +97,19 @@ impl Steps<'_> {
                 Err(_) => return Err(Refusal::Storage),
             }
             let first = inner.start(index);
-            keys.of_values(&values, |label, at| spool.push(label, first + at as u64))
+            f_k2.of_inner_labels(&values, |label, at| spool.push(label, first + at as u64))
                 .map_err(storage)?;
         }
         // The two numbers after the items mark dummies, as in a party's own list.
         let items = inner.len();
-        keys.of_dummies(|label, kind| {
-            spool.push(label, items + u64::from(kind == outer::Dummy::Own))
-        })
-        .map_err(storage)?;
+        f_k2.of_dummies(|label, kind| spool.push(label, items + u64::from(kind == Dummy::Own)))
+            .map_err(storage)?;
         let sorted = spool.finish().map_err(storage)?;
         self.compared(&sorted, party, items)
     }
 
-    /// Figure 3, step 9: tells both parties their answers, as far as they are not told.
-    pub(super) fn tell(&self) -> Result<bool, Refusal> {
-        let mut wrote = false;
-        for party in self.parties() {
-            let mut part = 0;
-            loop {
-                let [kept, answer] =
-                    [Kind::Kept, Kind::Answer].map(|kind| Slot::part(kind, party, part));
-                let is_told = self.desk.is_filled(answer);
-                if !is_told && !self.desk.is_filled(kept) {
-                    break;
-                }
-                if !is_told {
-                    let body = self.read(kept)?;
-                    self.write(answer, &body)?;
-                    wrote = true;
-                }
-                part += 1;
-            }
-        }
-        // With the first opening it is settled that both have an answer.
-        self.settle()?;
-        for party in self.parties() {
-            let opening = Slot::new(Kind::Opening, party);
-            if !self.desk.is_filled(opening) {
-                self.write(opening, &self.nonce(party)?)?;
-                wrote = true;
-            }
-        }
-        Ok(wrote)
-    }
-
-    /// Whether `sorted` is what `party` had sent, and its answer one that will pass its checks.
+    /// Compares `sorted`, made of `items` inner labels, with the list that `party` had sent, and runs the party's checks
+    /// (step 10) on the answer.
     fn compared(&self, sorted: &Sorted, party: u8, items: u64) -> Result<Option<Opened>, Refusal> {
         let size = self.size(party)?;
         let mut bytes = Vec::new();
@@ -114,7 +123,7 @@ impl Steps<'_> {
             if self.desk.stop() {
                 return Ok(None);
             }
-            // Whoever knows K_2 can choose items whose labels fall together, for the helper to have no memory left.
+            // A party that knows K_2 can choose items whose labels fall into one segment, to exhaust the helper's memory.
             if sorted.segment_len(index) > sorted.format().segment_capacity() {
                 return Ok(Some(Opened::Other));
             }

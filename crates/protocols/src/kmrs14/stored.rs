@@ -1,14 +1,27 @@
-//! Lists of labels as they are on the desk.
+//! Parties' lists of labels as they are in the helper's slots.
 
-use super::{Desk, Steps, storage};
-use crate::kmrs14::slot::{Kind, Slot};
+use super::helper::{Desk, Steps, storage};
+use super::slot::{Kind, Slot};
 use std::io;
 use vesica_core::Refusal;
 use vesica_labels::{Format, ListError, Segments};
 
+/// A list in the slots of `kind` of `party`.
+pub(super) struct Stored<'a> {
+    pub(super) desk: &'a dyn Desk,
+    pub(super) kind: Kind,
+    pub(super) party: u8,
+}
+
+impl Segments for Stored<'_> {
+    fn read(&self, index: u32) -> io::Result<Vec<u8>> {
+        self.desk.read(Slot::part(self.kind, self.party, index))
+    }
+}
+
 impl Steps<'_> {
-    /// Number of labels of each segment of the list of `party`, which has said that it is complete; `None` when some of
-    /// it was lost since.
+    /// Number of labels of each segment of the list of `party`, which has sent its size; `None` when some of the list
+    /// was lost since.
     pub(super) fn counts_of_list(&self, party: u8) -> Result<Option<Vec<u32>>, Refusal> {
         let format = self.formats[usize::from(party)];
         let Some(counts) = counts(self.desk, Kind::Labels, party, format)? else { return Ok(None) };
@@ -25,11 +38,7 @@ pub(super) fn is_whole(desk: &dyn Desk, kind: Kind, party: u8, parts: u32) -> bo
     (0..parts).all(|part| desk.is_filled(Slot::part(kind, party, part)))
 }
 
-pub(super) fn sum(counts: &[u32]) -> u64 {
-    counts.iter().map(|count| u64::from(*count)).sum()
-}
-
-/// Number of labels of each segment of a list; `None` when one is not there.
+/// Number of labels of each segment of a list; `None` when a segment is missing.
 pub(super) fn counts(
     desk: &dyn Desk,
     kind: Kind,
@@ -46,19 +55,11 @@ pub(super) fn counts(
     (0..format.segments()).map(one).collect::<Result<_, _>>().map(Some)
 }
 
-/// A list on the desk.
-pub(super) struct Stored<'a> {
-    pub(super) desk: &'a dyn Desk,
-    pub(super) kind: Kind,
-    pub(super) party: u8,
+pub(super) fn sum(counts: &[u32]) -> u64 {
+    counts.iter().map(|count| u64::from(*count)).sum()
 }
 
-impl Segments for Stored<'_> {
-    fn read(&self, index: u32) -> io::Result<Vec<u8>> {
-        self.desk.read(Slot::part(self.kind, self.party, index))
-    }
-}
-
+/// The refusal of a list of `party` that cannot be read.
 pub(super) fn of_list(error: ListError, party: u8) -> Refusal {
     match error {
         ListError::Malformed => Refusal::Malformed { party },

@@ -1,0 +1,301 @@
+//! # Figure 3: both parties learn the answer, or neither does
+//!
+//! ```text
+//!   P_i: S_i, for i = 1, 2                                         helper
+//!
+//!   1. D_0, D_1, D_2: t dummies each, outside the range of labels
+//!   2. nothing to check: the dummies come from the coin toss
+//!   3. K_1, K_2, tossed by both parties
+//!   4. T_i = π_i(F'_K2(F_K1(S_i)^c)
+//!            + F_K2(D_0 + D_i))           ── Labels ──────▶
+//!      |T_i|                              ── Size ────────▶
+//!                                                                  5. I = T_1 ∩ T_2
+//!                                         ◀── Commitment ──        6. com(I_1), com(I_2), where I_i says
+//!                                                                     for each label of T_i: is it in I?
+//!      aborts unless the other party      ◀── Seen ──▶
+//!      has seen the same
+//!   7. F_K1(S_i)                          ── Opened ──────▶
+//!      K_2 and the dummies                ── OuterSecret ─▶
+//!                                                                  8. aborts unless T_1 and T_2 are of what was
+//!                                                                     opened, and both parties' checks will pass
+//!                                         ◀── Opening ─────        9. opens com(I_i), to both
+//!                                         ◀── Answer ──────           I_i
+//!      aborts unless com(I_i) is of that
+//!  10. aborts unless
+//!      (a) all of D_0 and nothing of D_i is in I
+//!      (b) of each x of S_i all c copies are in I, or none
+//!  11. outputs the x of S_i whose copies are in I
+//! ```
+//!
+//! F'(v) is F(v) ⊕ v. The head of `kmrs14` says why, and why the parties compare what they have seen.
+
+mod opened;
+
+use super::board::Board;
+use super::helper::{Desk, Steps, is_by_all};
+use super::label_keys::LabelKeys;
+use super::list::{Items, OwnList};
+use super::party::{DIGEST_LEN, Outcome, Party, exact};
+use super::slot::{Kind, Slot};
+use super::spec::Spec;
+use opened::Opened;
+use vesica_core::hash::{Transcript, derive};
+use vesica_core::{Misbehaviour, Refusal, Result, Secret};
+use vesica_labels::{Format, LabelKey};
+
+const OUTER_LABEL: &str = "vesica kmrs14 2026 outer secret v1";
+const INNER: &str = "inner label";
+const SEEN_LABEL: &str = "vesica kmrs14 2026 commitments seen v2";
+const NONCE_LABEL: &str = "vesica kmrs14 2026 commitment nonce v1";
+const COMMITMENT_LABEL: &str = "vesica kmrs14 2026 commitment v1";
+
+impl Party<'_> {
+    /// P_i.
+    pub(super) fn fair(&self, s_i: &dyn Items) -> Result<Outcome> {
+        let (spec, party) = (self.run.spec, self.run.party);
+        // 1. to 3.
+        let Keys { k_1, k_2 } = &Keys::new(self.run.secret.expose());
+        // 4.
+        let f_k2 = LabelKeys::new(k_2.expose(), spec, party);
+        let t_i = self.sort_of_inner_labels(k_1, &f_k2, s_i)?;
+        let mut board = self.boards.open()?;
+        let t_i = self.send(&mut *board, t_i)?;
+        let len = t_i.len();
+        // 6.
+        let commitments = self.receive_commitments(&mut *board)?;
+        let sizes = self.receive_sizes(&mut *board, len)?;
+        self.compare_seen(&mut *board, &commitments, &sizes)?;
+        // 7. K_1 stays secret: the helper sees F_K1(S_i), which reveals no more than T_i did.
+        self.open_list(&mut *board, k_1, s_i)?;
+        board.put(Slot::new(Kind::OuterSecret, party), k_2.expose())?;
+        // 9.
+        let nonce = exact(board.get(Slot::new(Kind::Opening, party), DIGEST_LEN)?)?;
+        let mut com = Commitment::new(&nonce, party);
+        let i = self.receive_bits(&mut *board, len, |part| com.update(part))?;
+        if com.finish() != commitments[self.own()] {
+            return Err(Misbehaviour::CommitmentBroken.into());
+        }
+        // 10. and 11.
+        Outcome::of(Some(t_i.matched(spec, &i)), sizes)
+    }
+}
+
+impl Steps<'_> {
+    /// The helper; returns whether it wrote anything.
+    pub(super) fn fair(&self) -> Result<bool, Refusal> {
+        Ok(self.commit()? | self.open()?)
+    }
+
+    /// Steps 5 and 6.
+    fn commit(&self) -> Result<bool, Refusal> {
+        if !self.filled_by_all(Kind::Size) || self.filled_by_all(Kind::Commitment) {
+            return Ok(false);
+        }
+        // 5.
+        let Some(i) = self.intersect()? else { return Ok(false) };
+        // 6. Bits over a party's own list have the same length whatever is common: the paper's padding is not needed.
+        let mut commitments = Vec::new();
+        for party in self.parties() {
+            let i_i = i[usize::from(party)].as_bytes();
+            self.write_parts(Kind::Kept, party, i_i)?;
+            let mut com = Commitment::new(&self.nonce(party)?, party);
+            com.update(i_i);
+            commitments.extend_from_slice(&com.finish());
+        }
+        // The answers must outlast a power failure before the commitments can be read.
+        self.settle()?;
+        self.parties()
+            .try_for_each(|party| self.write(Slot::new(Kind::Commitment, party), &commitments))?;
+        Ok(true)
+    }
+
+    /// Steps 8 and 9.
+    fn open(&self) -> Result<bool, Refusal> {
+        // Both lists passed once. If some of them is lost since, the parties still get their answers.
+        if is_opened(self.spec, self.desk) {
+            return self.open_commitments();
+        }
+        let there = [Kind::Size, Kind::Commitment, Kind::OuterSecret];
+        if !there.iter().all(|kind| self.filled_by_all(*kind)) {
+            return Ok(false);
+        }
+        // 8.
+        let [first, second] = [0, 1].map(|party| self.read(Slot::new(Kind::OuterSecret, party)));
+        let k_2 = first?;
+        if k_2 != second? {
+            return Err(Refusal::OpenedDifferently);
+        }
+        let k_2: [u8; DIGEST_LEN] = k_2.try_into().map_err(|_| Refusal::Internal)?;
+        let mut found = Vec::new();
+        for party in self.parties() {
+            let Some(opened) = self.opened(&k_2, party)? else { return Ok(false) };
+            found.push(opened);
+        }
+        let first = |what| found.iter().zip(self.parties()).find(|(opened, _)| **opened == what);
+        if let Some((_, party)) = first(Opened::Other) {
+            return Err(Refusal::OpenedOther { party });
+        }
+        // The lists do not show who did it: a label of one that equals another's puts both at odds.
+        if first(Opened::AtOdds).is_some() {
+            return Err(Refusal::AtOdds);
+        }
+        // 9.
+        self.open_commitments()
+    }
+
+    /// Step 9: sends both parties their answers and what opens the commitments, unless they are sent already.
+    fn open_commitments(&self) -> Result<bool, Refusal> {
+        let mut wrote = false;
+        for party in self.parties() {
+            for part in 0.. {
+                let [kept, answer] =
+                    [Kind::Kept, Kind::Answer].map(|kind| Slot::part(kind, party, part));
+                if self.desk.is_filled(answer) {
+                    continue;
+                }
+                if !self.desk.is_filled(kept) {
+                    break;
+                }
+                self.write(answer, &self.read(kept)?)?;
+                wrote = true;
+            }
+        }
+        // The first opening settles that both have an answer.
+        self.settle()?;
+        for party in self.parties() {
+            let opening = Slot::new(Kind::Opening, party);
+            if !self.desk.is_filled(opening) {
+                self.write(opening, &self.nonce(party)?)?;
+                wrote = true;
+            }
+        }
+        Ok(wrote)
+    }
+
+    fn nonce(&self, party: u8) -> Result<[u8; DIGEST_LEN], Refusal> {
+        Ok(derive(NONCE_LABEL, &[&self.secret()?, &[party]]))
+    }
+}
+
+/// Whether the helper has found both lists in order (step 8), so that a party may have its answer.
+pub(super) fn is_opened(spec: &Spec, desk: &dyn Desk) -> bool {
+    (0..spec.parties.len() as u8).any(|party| desk.is_filled(Slot::new(Kind::Opening, party)))
+}
+
+/// Whether parties may read their answers: no answer is out before both parties can have theirs (step 9).
+pub(super) fn is_out(spec: &Spec, desk: &dyn Desk) -> bool {
+    is_by_all(spec, desk, Kind::Opening)
+}
+
+/// Whether a party may still end the run for both: not once both have opened their lists (step 7), as each is to learn
+/// what the other learns then. Nor later, when the opened lists are lost and the answers are there.
+pub(super) fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
+    !is_by_all(spec, desk, Kind::OuterSecret) && !is_opened(spec, desk)
+}
+
+impl Party<'_> {
+    /// π_i(F'_K2(F_K1(S_i)^c) + F_K2(D_0 + D_i)), π_i being the order of the labels.
+    fn sort_of_inner_labels(
+        &self,
+        k_1: &LabelKey,
+        f_k2: &LabelKeys,
+        s_i: &dyn Items,
+    ) -> Result<OwnList> {
+        let bits = inner_bits(&self.formats);
+        let mut values = Vec::new();
+        OwnList::make(
+            s_i,
+            self.format(),
+            self.means,
+            |items, take| {
+                values.clear();
+                k_1.of_items(items, |_, label| values.push(truncated(label, bits)));
+                f_k2.of_inner_labels(&values, take)
+            },
+            |take| f_k2.of_dummies(take),
+        )
+    }
+
+    /// The commitments to both parties' answers.
+    fn receive_commitments(&self, board: &mut dyn Board) -> Result<Vec<[u8; DIGEST_LEN]>> {
+        let len = self.run.spec.parties.len() * DIGEST_LEN;
+        let body = board.get(Slot::new(Kind::Commitment, self.run.party), len)?;
+        if body.len() != len {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
+        Ok(body.as_chunks().0.to_vec())
+    }
+
+    /// Fails unless the other party has seen the same commitments and sizes, and this one at each visit. Only then does
+    /// it open anything: with K_2 and one list, a helper that is not bound yet could make an answer for the other party
+    /// that passes its checks.
+    fn compare_seen(
+        &self,
+        board: &mut dyn Board,
+        commitments: &[[u8; DIGEST_LEN]],
+        sizes: &[u64],
+    ) -> Result<()> {
+        let party = self.run.party;
+        let sizes: Vec<u8> = sizes.iter().flat_map(|len| len.to_le_bytes()).collect();
+        let seen = |party: u8| {
+            let secret = self.run.secret.expose();
+            derive(SEEN_LABEL, &[secret, &[party], commitments.as_flattened(), &sizes])
+        };
+        self.remember(Kind::Commitment, &seen(party), Misbehaviour::CommitmentBroken)?;
+        board.put(Slot::new(Kind::Seen, party), &seen(party))?;
+        if board.get(Slot::new(Kind::Seen, 1 - party), DIGEST_LEN)? != seen(1 - party) {
+            return Err(Misbehaviour::CommitmentBroken.into());
+        }
+        Ok(())
+    }
+}
+
+/// What the parties toss for Figure 3.
+struct Keys {
+    /// The key of the inner labels, which the parties keep.
+    k_1: LabelKey,
+    /// The secret that K_2 and the dummies come from, which they open.
+    k_2: Secret<[u8; DIGEST_LEN]>,
+}
+
+impl Keys {
+    fn new(secret: &[u8; 32]) -> Self {
+        let k_2 = Secret::new(derive(OUTER_LABEL, &[secret]));
+        Self { k_1: LabelKey::derive(secret, INNER, 0), k_2 }
+    }
+}
+
+/// A commitment to an answer: BLAKE3 over a random nonce, the party and the bits.
+struct Commitment(Transcript);
+
+impl Commitment {
+    fn new(nonce: &[u8; DIGEST_LEN], party: u8) -> Self {
+        Self(Transcript::new(COMMITMENT_LABEL, &[nonce, &[party]]))
+    }
+
+    fn update(&mut self, bits: &[u8]) {
+        self.0.update(bits);
+    }
+
+    fn finish(self) -> [u8; DIGEST_LEN] {
+        self.0.finish()
+    }
+}
+
+/// How the inner labels F_K1(S_i) of `party` are written. Both parties truncate them to the same length:
+/// [`inner_bits`].
+pub(super) fn inner_format(spec: &Spec, formats: &[Format], party: usize) -> Format {
+    let most = formats[party].list_capacity().saturating_sub(2 * u64::from(spec.dummies));
+    let items = (most / u64::from(spec.copies)).max(1);
+    Format::new(items.next_power_of_two().ilog2(), inner_bits(formats))
+}
+
+/// Bits of an inner label, the same at all parties.
+fn inner_bits(formats: &[Format]) -> u32 {
+    formats.iter().map(Format::label_bits).min().unwrap_or(0)
+}
+
+/// The first `bits` bits of a label.
+fn truncated(label: u128, bits: u32) -> u128 {
+    label & (u128::MAX << (128 - bits))
+}
