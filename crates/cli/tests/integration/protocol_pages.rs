@@ -96,12 +96,13 @@ fn table(row: &Value) -> String {
 /// With `VESICA_BLESS` set, it writes the rows into the pages.
 #[test]
 fn every_section_ends_with_the_row_of_the_catalogue() {
+    let rows = rows();
     for (name, mut page) in protocol_pages() {
-        for row in rows() {
+        for row in &rows {
             let id = row["id"].as_str().unwrap();
             let Some(start) = page.find(&format!("\n## `{id}`\n")) else { continue };
             let end = page[start + 1..].find("\n## ").map_or(page.len(), |end| start + 1 + end);
-            let expected = format!("\n### The row of `{id}` in the catalogue\n\n{}", table(&row));
+            let expected = format!("\n### The row of `{id}` in the catalogue\n\n{}", table(row));
             let section = &page[start..end];
             let found = section.find("\n### The row of `").map_or("", |at| &section[at..]);
             if std::env::var_os("VESICA_BLESS").is_some() {
