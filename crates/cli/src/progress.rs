@@ -54,7 +54,7 @@ impl Teller {
             LinkEvent::Waiting { remaining, last } => {
                 self.waiting(*remaining, last.as_ref().map(reason));
             }
-            LinkEvent::TurnedAway { from, reason: why, count } => {
+            LinkEvent::Rejected { from, reason: why, count } => {
                 let so_far = if *count > 1 { format!(", {count} so far") } else { String::new() };
                 self.say(&format!("turned away a connection from {from}: {}{so_far}", reason(why)));
             }
@@ -174,7 +174,7 @@ fn log(event: &Event<'_>, peer: &str, has_self_check: bool, waits: &WaitLog) {
                 tracing::info!(peer, remaining_s = remaining.as_secs(), why, "waiting");
             }
         }
-        Event::Link(LinkEvent::TurnedAway { from, reason: why, count }) => {
+        Event::Link(LinkEvent::Rejected { from, reason: why, count }) => {
             tracing::warn!(%from, why = reason(why), count, "turned away");
         }
         Event::Link(LinkEvent::Connected { address, peer: identity }) => {

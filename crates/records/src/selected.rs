@@ -1,4 +1,4 @@
-//! The rows that a bitmap tells.
+//! Writes the rows that a bitmap selects.
 
 use crate::columnar::Table;
 use crate::error::{InputError, WriteError};
@@ -12,18 +12,18 @@ use std::ops::ControlFlow;
 
 /// Writes the rows of `source` whose bit is set, with all columns, in the order of the input. Row r,
 /// from 0, has bit r mod 64 of `wanted[r / 64]`, from the lowest; `rows` is the number of rows that an
-/// earlier pass saw. Keys are not made again, so that it is faster than [`crate::write_matches`], beside
-/// which everything is the same.
+/// earlier pass saw. Does not compute keys again, so it is faster than [`crate::write_matches`], and
+/// otherwise the same.
 ///
-/// Nothing but the file's identity and length, its time of change and the number of its rows tells that it is
-/// what it was: who may have lost the [`Source`] of the earlier pass must know by other means.
+/// Only the file's identity, length, modification time and number of rows show that it is unchanged: a
+/// caller that may have lost the [`Source`] of the earlier pass must ensure it by other means.
 ///
 /// # Errors
-/// [`InputError::Changed`] if the file changed since `source` was opened, or has another number of rows; any
-/// other error of reading, and any error of writing.
+/// [`InputError::Changed`] if the file changed since `source` was opened, or has another number of
+/// rows; any other error of reading, and any error of writing.
 ///
 /// # Panics
-/// If `wanted` has not ⌈`rows`/64⌉ words.
+/// Unless `wanted` has ⌈`rows`/64⌉ words.
 pub fn write_rows(
     source: &Source,
     rows: u64,
@@ -38,16 +38,16 @@ pub fn write_rows(
 /// The rows whose bit is set.
 struct ByBit<'a> {
     bits: &'a [u64],
-    /// How many rows there should be.
+    /// Expected number of rows.
     expected: u64,
-    /// How many there were so far.
+    /// Rows so far.
     rows: u64,
 }
 
 impl ByBit<'_> {
     #[inline]
     fn bit(&self, row: u64) -> bool {
-        // Rows beyond the last one are noticed at the end.
+        // Rows beyond the last are detected at the end.
         let word = usize::try_from(row / 64).ok().and_then(|word| self.bits.get(word));
         row < self.expected && word.is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
@@ -88,7 +88,7 @@ impl Wanted for ByBit<'_> {
         let rows = usize::try_from(table.file().row_group(group).num_rows());
         let rows = rows.map_err(|_| damaged())?;
         let first = self.rows;
-        // The file may say more than there is: nothing is reserved for what is not expected.
+        // The file's metadata may claim too many rows: nothing is allocated for unexpected ones.
         if first + rows as u64 > self.expected {
             return Err(InputError::Changed { path: source.path().to_path_buf() });
         }

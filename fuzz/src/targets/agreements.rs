@@ -11,7 +11,7 @@ pub(super) const AGREEMENT: Target = Target {
     name: "agreement",
     run: agreement,
     seeds: samples,
-    words: &[
+    tokens: &[
         b"operation = \"cardinality\"\n",
         b"operation = \"threshold\"\n",
         b"operation = \"sum\"\n",
@@ -48,7 +48,7 @@ fn samples() -> Vec<Vec<u8>> {
     all.into_iter().flatten().collect()
 }
 
-/// What any other text is compared with.
+/// The agreement that every other text is compared with.
 fn reference() -> &'static Agreement {
     static REFERENCE: OnceLock<Agreement> = OnceLock::new();
     REFERENCE.get_or_init(|| {
@@ -59,7 +59,7 @@ fn reference() -> &'static Agreement {
 
 fn agreement(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    // What a peer says that has another agreement.
+    // The message of a peer with another agreement.
     if let Ok(differences) = reference().differences_from(text) {
         for difference in differences {
             assert!(difference.here != difference.there || difference.field.ends_with('…'));
@@ -69,7 +69,7 @@ fn agreement(bytes: &[u8]) {
         Ok(AnyAgreement::TwoParty(agreement)) => {
             let canonical = agreement.canonical();
             let again = Agreement::parse(&canonical).expect("a canonical form is an agreement");
-            assert_eq!(again, *agreement, "it says the same");
+            assert_eq!(again, *agreement, "the same agreement");
             assert_eq!(again.canonical(), canonical, "there is one canonical form");
             assert_eq!(again.hash(), agreement.hash());
             assert!(agreement.differences(&again).is_empty());
@@ -79,7 +79,7 @@ fn agreement(bytes: &[u8]) {
             let again = AnyAgreement::parse(&agreement.canonical());
             assert_eq!(again.as_ref(), Ok(&AnyAgreement::Aided(agreement.clone())));
             let spec = agreement.spec();
-            assert_eq!(Spec::from_bytes(&spec.to_bytes()), Some(spec), "a helper takes its run");
+            assert_eq!(Spec::from_bytes(&spec.to_bytes()), Some(spec), "a helper accepts its run");
         }
         Err(error) => drop(error.to_string()),
     }

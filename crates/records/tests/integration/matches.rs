@@ -1,4 +1,4 @@
-//! The second pass: the matching rows, whole, untouched, in order — or nothing.
+//! The second pass: the matching rows, whole, unchanged, in order — or nothing.
 
 use crate::common::{Scratch, hash, items, key, keys, open, open_keys, silent, write};
 use arrow_array::{
@@ -38,7 +38,7 @@ fn matching_rows_are_copied_byte_for_byte() {
 }
 
 #[test]
-fn a_file_without_header_stays_without() {
+fn a_file_without_a_header_gets_none() {
     let dir = Scratch::new();
     let options = ReadOptions { header: false, ..ReadOptions::default() };
     let source = Source::open(dir.file("a.csv", "1,x\n2,y\n"), &options).unwrap();
@@ -87,7 +87,7 @@ fn every_pair_of_formats_keeps_the_rows() {
             let written = write(&source, "id", &some, &output, false).unwrap();
             assert_eq!(written.rows, 5, "{from} to {to}");
             let set = open_keys(&output, &columns).unwrap();
-            // The fingerprint holds the order too.
+            // The fingerprint depends on the order too.
             let expected = expected.get_or_insert(set.fingerprint);
             assert_eq!(set.fingerprint, *expected, "{from} to {to}");
             assert_eq!(open(&output).unwrap().columns(), ["id", "b \"c\"", "d"]);
@@ -164,7 +164,7 @@ fn refusal(source: &Source, name: std::path::PathBuf, force: bool) -> OutputErro
 }
 
 #[test]
-fn bad_targets_are_refused_early_and_left_alone() {
+fn bad_targets_are_refused_early_and_unchanged() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
     dir.file("old.csv", "old");
@@ -203,7 +203,7 @@ fn bad_targets_are_refused_early_and_left_alone() {
 }
 
 #[test]
-fn the_input_is_never_the_output() {
+fn the_input_cannot_be_the_output() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id\n1\n2\n");
     let source = open(&path).unwrap();
@@ -231,7 +231,7 @@ fn force_replaces_a_file() {
 }
 
 #[test]
-fn the_output_is_no_wider_open_than_the_input() {
+fn the_output_is_not_more_accessible_than_the_input() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id\n1\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -255,7 +255,7 @@ fn an_input_that_changed_leaves_no_output() {
     let path = dir.file("a.csv", "id,b\n1,x\n2,y\n");
     let first = open(&path).unwrap();
     let set = keys(&first, &[("id", "exact")]).unwrap();
-    // Same length, other keys, and opened anew: only the fingerprint can tell.
+    // Same length, other keys, and opened again: only the fingerprint differs.
     for text in ["id,b\n1,x\n3,y\n", "id,b\n2,y\n1,x\n", "id,b\n1,x\n,yyy\n"] {
         fs::write(&path, text).unwrap();
         let second = open(&path).unwrap();
