@@ -1,1 +1,1 @@
-"""The tables of papers, measured again: what bench/papers is made of."""
+"""The tables of papers, measured again; the modules of bench/papers."""

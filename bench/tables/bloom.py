@@ -40,7 +40,7 @@ def bloom(bench, paper, largest):
 
     rows = []
     for bits in [80, 256]:
-        # The paper's figure has no numbers; these are by its formula, 2·λ·m bits, m = 1.44·k·n, k = λ.
+        # The paper's figure has no numbers; these follow its formula, 2·λ·m bits, m = 1.44·k·n, k = λ.
         sizes = [2 * bits * math.log2(math.e) * bits * 2**log / 8 / MB for log in logs]
         rows.append([f"paper's formula, {bits} bit"] + [number(size) for size in sizes])
     for name, _, protocol, threads in ours:

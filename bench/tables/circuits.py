@@ -10,7 +10,7 @@ from tables.measure import count_gates, primitives
 
 SIGMA = 32
 
-# Where the paper's two machines stood; times there are of the machine, not of the wire.
+# The network of the paper's two machines; its times depend on the machines, not on the network.
 NEAR = "loopback"
 
 
@@ -23,12 +23,12 @@ def wall(found):
 
 
 def times(one, other):
-    """How many times `other` is in `one`, where both are known."""
+    """`one` divided by `other`, if both are known."""
     return one / other if one and other else None
 
 
 def rows_of_measured(names, columns, measure):
-    """A row for each of `names`, (name, id), with what `measure` gives for the id and each column."""
+    """A row for each of `names`, (name, id), with the result of `measure` for the id and each column."""
     return [[name] + [number(measure(protocol, column)) for column in columns] for name, protocol in names]
 
 
@@ -76,7 +76,7 @@ def counts(bench, papers, largest):
     blank = [""] * (len(sizes) - len(sizes_of_pairs))
     all_pairs = [exact(n * n * (SIGMA - 1), pairs["pwc", "yao", n]["ands"]) for n in sizes_of_pairs]
     rows.append(["PWC, n̂ = 0: n²·(σ − 1)"] + all_pairs + blank)
-    # Where both learn, what is compared depends on the run; a test of the protocol compares it with this.
+    # If both learn, the number of comparisons depends on the run; a test of the protocol checks it against this.
     half = [f"{round(((2 * n - n // 2) ** 2 + n // 2) * (SIGMA - 1) / 4):,} / –" for n in sizes_of_pairs]
     rows.append(["PWC, n̂ = n/2, matches revealed at once"] + half + blank)
     header = ["Table 1, σ = 32"] + [f"n = {size_name(n)}" for n in sizes]
@@ -99,7 +99,7 @@ def exact(paper, ours):
 
 
 def figure_8(bench, papers, largest):
-    """BWA beside SCS-WN for small domains."""
+    """BWA compared with SCS-WN for small domains."""
     paper = papers["hek12"]["figure_8"]
     domains = list(range(8, 21, 2))
 
@@ -109,7 +109,7 @@ def figure_8(bench, papers, largest):
         return wall(bench.measure(protocol, n, n, bits, NEAR, **question))
 
     def scs(n, bits):
-        # Half of the smaller set is common, and zero is taken.
+        # Half of the smaller set is common, and zero is in use.
         fits = n // 2 * 3 < 2**bits
         return wall(bench.measure("scs_wn", n, n, bits, NEAR)) if fits else None
 
@@ -149,8 +149,8 @@ def crossing(level, line):
 
 
 def figure_9(bench, papers, largest):
-    """PWC beside SCS-WN for small sets, both parties learning the intersection: then PWC reveals matches early, and
-    its time depends on how many there are."""
+    """PWC compared with SCS-WN for small sets. Both parties learn the intersection: then PWC reveals matches early, and
+    its time depends on their number."""
     sizes = powers(range(3, 9), largest)
     rows = []
     for name, protocol in [("PWC", "pwc"), ("SCS-WN", "scs_wn"), ("PWC on shares", "pwc_gmw")]:
@@ -214,7 +214,7 @@ def figure_10(bench, papers, largest):
 
 
 def figure_11(bench, papers, largest):
-    """Beside the protocols of De Cristofaro and Tsudik, at the one security level there is here."""
+    """Compared with the protocols of De Cristofaro and Tsudik, at the only security level here."""
     paper = papers["hek12"]["figure_11"]
     n = 2 ** min(10, largest)
     names = [
@@ -245,7 +245,7 @@ def figure_11(bench, papers, largest):
 
 
 def auditing(bench, papers, largest):
-    """NDSS 2012, §6: what it costs to check the size of the intersection first."""
+    """NDSS 2012, §6: the cost of checking the size of the intersection first."""
     paper = papers["hek12"]["auditing"]
     n = 2 ** min(12, largest)
     names = [
@@ -279,7 +279,7 @@ def auditing(bench, papers, largest):
     print_table("With auditing over without", header, rows)
 
 
-# What "Phasing" calls its rows, the circuit, and which row of the catalogue it is.
+# The name of a row in "Phasing", its circuit, and its row of the catalogue.
 PHASING_ROWS = [
     ("Yao: SCS", "yao/scs", "scs_wn"),
     ("Yao: Circuit-Phasing", "yao/circuit_phasing", "circuit_phasing_yao"),
@@ -366,7 +366,7 @@ def rates(bench, papers, largest):
         ("Circuit-Phasing garbled", "circuit_phasing", "yao", "circuit_phasing_yao"),
         ("SCS-WN on shares", "scs_wn", "gmw", "scs_wn_gmw"),
         ("SCS-SORT on shares", "scs_sort", "gmw", "scs_sort_gmw"),
-        # Of the circuit as it would be garbled: on shares tables take the place of most gates.
+        # Gates of the garbled circuit: on shares, tables replace most gates.
         ("Circuit-Phasing on shares, gates of the garbled one", "circuit_phasing", "yao", "circuit_phasing"),
     ]:
         found = bench.measure(protocol, n, n, SIGMA, NEAR)

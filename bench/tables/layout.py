@@ -1,4 +1,4 @@
-"""How numbers and tables are printed."""
+"""Formats numbers and tables."""
 
 import math
 
@@ -6,7 +6,7 @@ MB = 2**20
 
 
 def number(value):
-    """Three significant digits, as the papers print."""
+    """Three significant digits, as in the papers."""
     if value is None:
         return "–"
     digits = max(0, 2 - int(math.floor(math.log10(value)))) if value > 0 else 0
@@ -20,7 +20,7 @@ def cell(paper, ours):
 
 
 def size_name(n):
-    """A power of two as such."""
+    """A power of two, written as one."""
     log = n.bit_length() - 1
     return f"2^{log}" if n == 2**log else f"{n}"
 

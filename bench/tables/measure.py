@@ -1,4 +1,4 @@
-"""What is measured, by `vesica bench` and `vesica-bench`, each cell once."""
+"""Measures each cell once, with `vesica bench` and `vesica-bench`."""
 
 import dataclasses
 import json
@@ -18,13 +18,13 @@ PRIMITIVES = TARGET / "dist" / "vesica-bench"
 # Operations whose protocols have a network of switches.
 SWITCHED = ["cardinality", "union", "private-id"]
 
-# A run that is likely to take longer is made once.
+# A run that is likely to take longer runs only once.
 LONG_S = 30
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """What one figure is of."""
+    """The parameters of one measurement."""
 
     protocol: str
     sender: int
@@ -38,7 +38,7 @@ class Cell:
     operation: str = "intersection"
 
     def kind(self):
-        """Cells of one kind differ in size alone."""
+        """Cells of one kind differ only in size."""
         bits = None if self.protocol.startswith("bwa") else self.item_bits
         return (self.protocol, bits, self.network, self.threads, self.max_matches is None, self.operation)
 
@@ -46,7 +46,7 @@ class Cell:
         return self.sender == self.receiver
 
     def work(self):
-        """What its time grows with."""
+        """The quantity with which its time grows."""
         both = self.sender + self.receiver
         if self.protocol.startswith("bwa"):
             return 2**self.item_bits
@@ -70,7 +70,7 @@ class Cell:
 
 
 class Bench:
-    """Measures cells, each once, and keeps what it measured."""
+    """Measures cells, each once, and stores the results."""
 
     def __init__(self, limit_s, runs):
         self.limit_s = limit_s
@@ -81,7 +81,7 @@ class Bench:
         self.cells = {}
 
     def measure(self, protocol, sender, receiver, bits, network, threads=1, **question):
-        """The medians of one cell, or None when it is left out."""
+        """The medians of one cell, or None if it is skipped."""
         cell = Cell(protocol, sender, receiver, bits, network, threads, **question)
         if cell not in self.cells:
             expected_s = self.expected_s(cell)
@@ -89,8 +89,8 @@ class Bench:
         return self.cells[cell]
 
     def expected_s(self, cell):
-        """Judged by smaller cells of the same kind, as cells come in ascending order: None where it is too
-        much."""
+        """An estimate from smaller cells of the same kind, as cells are in ascending order; None if it is too
+        long."""
         if cell.protocol not in self.known:
             return None
         smaller = [
@@ -101,10 +101,10 @@ class Bench:
         smaller = [other for other in smaller if self.cells[other]]
         if not smaller:
             return 0
-        # The nearest: of smaller ones what every run takes, flights above all, is a larger part.
+        # The nearest one: fixed costs, mainly flights, are a larger part of smaller ones.
         nearest = max(smaller, key=Cell.work)
         found = self.cells[nearest]
-        # Half of the figures of tiny runs is what every run takes.
+        # Half of the time of tiny runs is fixed costs.
         if nearest.sender + nearest.receiver <= 2**12 and found["wall_s"] < 1:
             return 0
         times = cell.work() / nearest.work()
@@ -140,7 +140,7 @@ def count_gates(bits, sizes, only):
 
 
 def primitives(only, runs):
-    """What `vesica-bench` measures under these names."""
+    """The measurements of `vesica-bench` under these names."""
     return json.loads(run([PRIMITIVES, "primitives", "--only", only, "--runs", runs]))["figures"]
 
 

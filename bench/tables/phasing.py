@@ -2,7 +2,7 @@
 
 from tables.layout import MB, cell, number, of_paper, print_table
 
-# What the papers call their rows, and which row of the catalogue it is: id and length of items.
+# The names of rows in the papers, and their rows of the catalogue: id and length of items.
 PHASING_ROWS = [
     ("Naive hashing (insecure)", "naive_hash", "naive_hash", 128),
     ("Server-aided", "server_aided", "server_aided", 128),
@@ -30,7 +30,7 @@ def phasing(bench, paper, largest):
         for name, key, protocol, bits in PHASING_ROWS:
             row = [name]
             for i, log in enumerate(logs):
-                # Fewer than 2^log items of that length would be left for the other party.
+                # Fewer than 2^log items of that length would remain for the other party.
                 found = bench.measure(protocol, 2**log, 2**log, bits, network)
                 ours = found and 1e3 * found["wall_s"]
                 row.append(cell(of_paper(paper["table_7"][network], key, i), ours))
@@ -113,7 +113,7 @@ def table_11(bench, table, log):
 
 
 def table_12(bench, table, log):
-    """The paper's phases beside ours, which cut the run elsewhere."""
+    """The paper's phases beside ours, which divide the run differently."""
     log = min(24, log)
     names = ["hashing", "base-OTs", "OT extension", "CRF", "communication", "intersect", "total"]
     rows = []

@@ -21,7 +21,7 @@ STEPS = [
 
 
 def powers(largest):
-    """The paper's sizes with their places in its tables."""
+    """The paper's sizes and their positions in its tables."""
     return [(i, 2**log) for i, log in enumerate(LOGS) if log <= largest]
 
 
@@ -52,21 +52,21 @@ def heads(sizes):
 
 
 def seconds(found):
-    """By step. The first two end at the sender, which waits for what the receiver has sent; the rest is the last
-    one's, which ends at the receiver."""
+    """Times by step. The first two end at the sender, which waits for the receiver's data; the last step, which ends at
+    the receiver, gets the rest."""
     parts = {phase["name"]: phase["wall_s"] for phase in found["phases_sender"]}
     core, oprf, switching = found["wall_s"], parts["oprf"], parts["switching"]
     return {"psty19": oprf, "osn": switching, "peqt": core - oprf - switching, "core": core}
 
 
 def megabytes(found, labels):
-    """Of these parts with what is below them."""
+    """The sum of these parts, including those below them."""
     sent = lambda phase: phase["bytes_sent"] + phase["bytes_received"]
     return sum(sent(phase) for phase in found["phases_receiver"] if phase["name"].split("/")[0] in labels) / MB
 
 
 def compared(bench, paper, largest, title, operation, other, protocols):
-    """A table of the paper: what it compares itself with beside our first protocol, and itself beside all of ours."""
+    """A table of the paper: its competitors beside our first protocol, and the paper's own beside all of ours."""
     sizes = powers(largest)
     other_name, other_key = other
     lines = [(f"{other_name} / {protocols[0]}", other_key, protocols[0])]

@@ -1,7 +1,8 @@
-//! Runs targets for a while, each in a process of its own, so that whatever an input does ends that process alone
-//! and the input is known.
+//! Runs each target in its own process for a while, so that an input that crashes ends only that
+//! process and is known.
 //!
-//! Inputs are made of those that are kept, by chance but the same chance each time: a slow machine runs fewer of
+//! Inputs are random changes of the stored ones, with a fixed seed: a slow machine runs fewer of them,
+//! and no others.
 //! them, and no others.
 
 mod child;
@@ -12,7 +13,7 @@ mod parent;
 use options::{Asked, USAGE};
 use std::process::ExitCode;
 
-/// The program: `arguments` as its usage message says.
+/// The program; `arguments` follow its usage message.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's answer")]
 pub fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
     match options::parse(arguments) {
@@ -40,14 +41,15 @@ pub fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
     }
 }
 
-/// The inputs that a run with this seed makes for `target`, after those that are kept.
+/// The inputs that a run with this seed makes for `target`, after the stored ones.
 pub fn inputs(target: &crate::Target, seed: u64) -> impl Iterator<Item = Vec<u8>> {
     let kept = crate::inputs::all(target).unwrap_or_default();
     let mut mutator = mutate::Mutator::new(seed, kept, target);
     std::iter::repeat_with(move || mutator.next().to_vec())
 }
 
-/// Writes the inputs that are kept and those that targets make, a folder for each target, for libFuzzer to begin with.
+/// Writes the stored inputs and the targets' seeds, a folder for each target, as libFuzzer's initial
+/// corpus.
 fn write_seeds(dir: &std::path::Path) -> std::io::Result<()> {
     for target in crate::TARGETS {
         let folder = dir.join(target.name);

@@ -1,6 +1,6 @@
 //! Bytes as a source of choices.
 
-/// What is left of an input. Where nothing is left every choice is zero, so that any bytes are an input.
+/// The rest of an input. At its end every choice is zero, so that any bytes are a valid input.
 pub(crate) struct Input<'a> {
     rest: &'a [u8],
 }
@@ -54,7 +54,7 @@ impl<'a> Input<'a> {
         now
     }
 
-    /// All that is left.
+    /// The rest of the input.
     pub(crate) fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
@@ -65,7 +65,7 @@ impl<'a> Input<'a> {
         self.bytes(len)
     }
 
-    /// Damages `bytes` in one place: a byte changed, some taken away, some put in.
+    /// Damages `bytes` in one place: changes a byte, removes some, or inserts some.
     pub(crate) fn damage(&mut self, bytes: &mut Vec<u8>) {
         let op = self.byte();
         let at = self.u16() as usize % (bytes.len() + 1);

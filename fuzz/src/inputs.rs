@@ -1,16 +1,16 @@
-//! The inputs that are kept.
+//! The stored inputs.
 
 use crate::Target;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder of the inputs to begin with, one folder for each target.
+/// The folder of the initial inputs, one folder for each target.
 pub fn corpus() -> PathBuf {
     root().join("corpus")
 }
 
-/// The folder of the inputs that once found something, one folder for each target.
+/// The folder of the inputs that once found a bug, one folder for each target.
 pub fn regressions() -> PathBuf {
     root().join("regressions")
 }
@@ -19,7 +19,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// The files of the folder `dir`, by name; none where there is no such folder.
+/// The files of the folder `dir`, by name; none if the folder does not exist.
 ///
 /// # Errors
 /// Those of the file system.
@@ -34,14 +34,14 @@ pub fn files(dir: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     paths.into_iter().map(|path| Ok((path.clone(), fs::read(path)?))).collect()
 }
 
-/// The files of a folder of the repository whose names end with `extension`; none where it cannot be read.
+/// The files of a folder of the repository whose names end with `extension`; none if it cannot be read.
 pub(crate) fn of_repository(folder: &str, extension: &str) -> Vec<Vec<u8>> {
     let files = files(&root().join("..").join(folder)).unwrap_or_default();
     let is_one = |path: &Path| path.extension().is_some_and(|end| end == extension);
     files.into_iter().filter(|(path, _)| is_one(path)).map(|(_, bytes)| bytes).collect()
 }
 
-/// All inputs that are kept for `target`, those it makes itself among them.
+/// All stored inputs of `target`, including its seeds.
 ///
 /// # Errors
 /// Those of the file system.

@@ -1,13 +1,14 @@
-//! Fuzz targets: one for every decoder that reads what somebody else wrote.
+//! Fuzz targets: one for every decoder of foreign data.
 //!
-//! * [`Target`] — a function of some bytes that panics when a decoder does what it must not; [`TARGETS`] — all of
-//!   them; [`find`] — the one of a name.
-//! * [`inputs`] — the inputs that are kept: small ones to begin with, and those that once found something.
-//! * [`driver`] — runs targets for a while on inputs made of these, without coverage: what continuous integration does.
-//! * [`quiet_expected_panics`] — for a search that takes every panic for a finding.
+//! * [`Target`] — a function of bytes that panics on a wrong result of a decoder; [`TARGETS`] — all of
+//!   them; [`find`] — a target by name.
+//! * [`inputs`] — the stored inputs: small initial ones, and those that once found a bug.
+//! * [`driver`] — runs targets for a while on inputs made from these, without coverage, as in
+//!   continuous integration.
+//! * [`quiet_expected_panics`] — for a fuzzer that counts every panic as a finding.
 //!
-//! Which decoder has which target is listed in `README.md` beside this, and a test compares. `make fuzz` runs the same
-//! targets under libFuzzer, which is guided by coverage.
+//! `README.md` in this folder lists which decoder has which target, and a test compares. `make fuzz`
+//! runs the same targets under libFuzzer, guided by coverage.
 
 #![forbid(unsafe_code)]
 

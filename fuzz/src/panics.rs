@@ -1,12 +1,12 @@
-//! Which panics are findings.
+//! Determines which panics are findings.
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Keeps a panic that is expected from what is to happen on others: the decoder of Parquet panics on some damaged
-/// files, and its caller makes an error of that.
+/// Hides expected panics from later panic hooks: the Parquet decoder panics on some damaged files, and
+/// its caller turns that into an error.
 pub fn quiet_expected_panics() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -16,7 +16,7 @@ pub fn quiet_expected_panics() {
     }));
 }
 
-/// Notes every panic that is not expected, on whatever thread.
+/// Records every unexpected panic, on any thread.
 pub(crate) fn watch() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! The targets, by what they read.
+//! The targets, by the data they read.
 
 mod agreements;
 mod backends;
@@ -18,17 +18,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 
-/// A decoder, or some that belong together, on some bytes.
+/// A fuzz target for a decoder, or for related ones.
 pub struct Target {
-    /// Its name, and that of its folders of inputs.
+    /// Its name, also that of its folders of inputs.
     pub name: &'static str,
-    /// Reads the bytes; panics when something is not as it must be.
+    /// Reads the bytes; panics if a check fails.
     pub run: fn(&[u8]),
-    /// Inputs to begin with, made by what writes what this reads: where the format changes, so do they.
+    /// Initial inputs, made by the writer of the format: they change with the format.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Words of the format.
-    pub words: &'static [&'static [u8]],
-    /// Longest input of use.
+    /// Tokens of the format.
+    pub tokens: &'static [&'static [u8]],
+    /// Longest useful input.
     pub max_len: usize,
 }
 
@@ -63,14 +63,14 @@ pub const TARGETS: &[Target] = &[
     codes::OKVS,
 ];
 
-/// The target of that name.
+/// The target with this name.
 pub fn find(name: &str) -> Option<&'static Target> {
     TARGETS.iter().chain([&SELF_TEST]).find(|target| target.name == name)
 }
 
-/// Does what a decoder must not, for a test of what is said then.
+/// A failing target, for a test of the failure report.
 const SELF_TEST: Target =
-    Target { name: "self_test", run: self_test, seeds: no_seeds, words: &[], max_len: 16 };
+    Target { name: "self_test", run: self_test, seeds: no_seeds, tokens: &[], max_len: 16 };
 
 fn self_test(bytes: &[u8]) {
     match bytes {
@@ -82,12 +82,12 @@ fn self_test(bytes: &[u8]) {
     }
 }
 
-/// What a target without inputs of its own begins with.
+/// For a target without seeds.
 fn no_seeds() -> Vec<Vec<u8>> {
     Vec::new()
 }
 
-/// A folder of this process, in memory where there is such a place: what is tried is not the disk.
+/// A folder of this process, in memory if possible: the disk is not under test.
 fn scratch() -> &'static TempDir {
     static SCRATCH: OnceLock<TempDir> = OnceLock::new();
     SCRATCH.get_or_init(|| {

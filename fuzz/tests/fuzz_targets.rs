@@ -1,4 +1,5 @@
-//! The fuzz targets: every decoder has one, what is kept passes, and a failure is told with its input.
+//! The fuzz targets: every decoder has one, the stored inputs pass, and a failure is reported with its
+//! input.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +15,7 @@ fn fuzz(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_vesica-fuzz")).args(arguments).output().unwrap()
 }
 
-/// The rows of the table of decoders: where it is, its function, and its targets.
+/// The rows of the table of decoders: file, function, and targets.
 fn listed() -> Vec<(String, String, Vec<String>)> {
     let text = fs::read_to_string(root().join("fuzz/README.md")).unwrap();
     let rows = text.lines().filter(|line| line.starts_with("| `"));
@@ -68,19 +69,19 @@ fn every_target_reads_a_decoder_and_every_decoder_has_a_target() {
     assert_eq!(named, known, "a target of no decoder that fuzz/README.md lists");
 }
 
-/// What is called as decoders are. One that is called otherwise is found by whoever reads the list.
+/// Typical names of decoders. Decoders with other names are found by readers of the list.
 const SIGNS: [&str; 6] =
     ["fn decode(", "fn parse(", "fn parse<", "fn from_bytes(", "fn from_code(", "fn read_head("];
 
-/// Files with such a function that cannot go wrong.
+/// Files with such a function that cannot fail.
 const OF_OUR_OWN: [&str; 2] = [
-    // Bytes of any value are one, and lengths are in the type.
+    // Bytes of any value are valid, and lengths are in the type.
     "core/src/item.rs",
     "core/src/params.rs",
 ];
 
 #[test]
-fn whatever_is_called_a_decoder_is_in_the_list() {
+fn functions_named_like_decoders_are_in_the_list() {
     let listed: BTreeSet<String> = listed().into_iter().map(|(file, ..)| file).collect();
     let mut files = Vec::new();
     for entry in fs::read_dir(root().join("crates")).unwrap() {
@@ -104,7 +105,7 @@ fn whatever_is_called_a_decoder_is_in_the_list() {
 }
 
 #[test]
-fn inputs_that_are_kept_are_small_and_of_a_target() {
+fn stored_inputs_are_small_and_have_a_target() {
     let known: BTreeSet<&str> = TARGETS.iter().map(|target| target.name).collect();
     for dir in [inputs::corpus(), inputs::regressions()] {
         for entry in fs::read_dir(&dir).unwrap() {
@@ -125,21 +126,21 @@ fn inputs_that_are_kept_are_small_and_of_a_target() {
 }
 
 #[test]
-fn everything_that_is_kept_passes() {
+fn all_stored_inputs_pass() {
     let output = fuzz(&["--seconds", "0"]);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{report}{}", String::from_utf8_lossy(&output.stderr));
     for target in TARGETS {
-        let line = said.lines().find(|line| line.starts_with(target.name));
-        assert!(line.is_some_and(|line| line.contains("inputs in")), "{}: {said}", target.name);
+        let line = report.lines().find(|line| line.starts_with(target.name));
+        assert!(line.is_some_and(|line| line.contains("inputs in")), "{}: {report}", target.name);
     }
 }
 
 #[test]
-fn an_input_that_fails_is_told_in_hexadecimal_whatever_it_does() {
+fn a_failing_input_is_reported_in_hexadecimal() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("input");
-    for (input, words) in [
+    for (input, expected) in [
         (&b"panic"[..], "as asked"),
         (b"another thread", "as asked"),
         (b"exit", "FAILED"),
@@ -147,17 +148,17 @@ fn an_input_that_fails_is_told_in_hexadecimal_whatever_it_does() {
     ] {
         fs::write(&path, input).unwrap();
         let output = fuzz(&["--input", path.to_str().unwrap(), "self_test"]);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let report = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{report}");
         let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert!(said.contains(&hex) && said.contains(words), "{said}");
+        assert!(report.contains(&hex) && report.contains(expected), "{report}");
     }
     fs::write(&path, "fine").unwrap();
     assert!(fuzz(&["--input", path.to_str().unwrap(), "self_test"]).status.success());
 }
 
 #[test]
-fn inputs_are_the_same_each_time_and_others_for_another_seed() {
+fn inputs_depend_only_on_the_seed() {
     let of = |seed| {
         let mut inputs = vesica_fuzz::driver::inputs(&TARGETS[0], seed);
         (0..50).map(|_| inputs.next().unwrap()).collect::<Vec<_>>()
@@ -167,8 +168,8 @@ fn inputs_are_the_same_each_time_and_others_for_another_seed() {
 }
 
 #[test]
-fn wrong_command_lines_say_what_is_wrong() {
-    for (arguments, words) in [
+fn wrong_command_lines_are_refused_with_a_reason() {
+    for (arguments, expected) in [
         (&["--seconds"][..], "needs a value"),
         (&["--seconds", "ten"], "no number"),
         (&["--fast"], "no option"),
@@ -177,7 +178,7 @@ fn wrong_command_lines_say_what_is_wrong() {
     ] {
         let output = fuzz(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(expected), "{arguments:?}");
     }
     let names = String::from_utf8(fuzz(&["--list"]).stdout).unwrap();
     assert_eq!(names.lines().count(), TARGETS.len());

@@ -1,4 +1,5 @@
-//! Gates of the protocols that evaluate a circuit, counted by running the circuits on the counting evaluator.
+//! Counts the gates of the protocols that evaluate a circuit, by running the circuits on the counting
+//! evaluator.
 
 use crate::measure::BenchError;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use vesica_switching::Network;
 /// Largest domain of bit vectors, as a power of two.
 const MAX_DOMAIN_LOG: u32 = 24;
 
-/// Who evaluates, which decides between fewer gates and less depth.
+/// The evaluator, which decides between fewer gates and less depth.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Engine {
@@ -31,7 +32,7 @@ impl Engine {
     }
 }
 
-/// What is counted of one circuit.
+/// The counts of one circuit.
 #[derive(Serialize)]
 struct CircuitCount {
     /// The protocol, without its engine.
@@ -40,20 +41,20 @@ struct CircuitCount {
     item_bits: u32,
     /// Items of each set; of the domain, for bit vectors.
     n: usize,
-    /// AND gates; on shares those in bins are made of transfers and not counted.
+    /// AND gates; on shares, gates in bins are computed by transfers and not counted.
     ands: u64,
     one_sided: u64,
     depth: u64,
-    /// Calls for gates; where parties hold shares each is a round.
+    /// Calls for gates; on shares each is a round.
     rounds: u64,
     parts: Vec<PartCount>,
     /// Slots and width of the comparisons in bins.
     bins: Vec<BinsCount>,
-    /// AND gates that counting the matches takes besides.
+    /// AND gates that counting the matches takes in addition.
     audit_ands: u64,
 }
 
-/// What is counted of one part.
+/// The counts of one part.
 #[derive(Serialize)]
 struct PartCount {
     name: &'static str,
@@ -104,7 +105,7 @@ impl Parts {
     ) -> Result<()> {
         let width = width as usize;
         self.bins.push(BinsCount { bins: count, slots, width });
-        // More slots than a bin may have are several bins with the same value.
+        // More slots than a bin may have become several bins with the same value.
         let (groups, rest) = (slots / Bins::MAX_SLOTS, slots % Bins::MAX_SLOTS);
         let whole = Bins { count: count * groups, slots: Bins::MAX_SLOTS, width };
         let last = Bins { count, slots: rest, width };
@@ -116,7 +117,7 @@ impl Parts {
         })
     }
 
-    /// The circuit as a whole, with what counting `matches` lanes would take.
+    /// The circuit as a whole, and the gates for counting `matches` lanes.
     fn whole(
         self,
         circuit: &'static str,
@@ -144,8 +145,8 @@ impl Parts {
     }
 }
 
-/// The circuits of sets of these sizes, each set as large as the other, as JSON; `only` those whose name holds the
-/// word.
+/// The circuits for two sets of each of these sizes, as JSON; `only` those whose name contains the
+/// text.
 pub(crate) fn to_json(
     item_bits: u32,
     sizes: &[usize],
@@ -178,7 +179,7 @@ pub(crate) fn to_json(
     Ok(serde_json::to_string_pretty(&counts)?)
 }
 
-/// One item of the domain a lane.
+/// One item of the domain per lane.
 fn bwa(engine: Engine, item_bits: u32) -> Result<CircuitCount> {
     let len = 1 << item_bits;
     let mut parts = Parts::new(engine);
@@ -200,7 +201,7 @@ fn pwc(engine: Engine, item_bits: u32, n: usize) -> Result<CircuitCount> {
 enum Shuffle {
     Waksman,
     Sort,
-    /// Masks are added; the rest is no circuit.
+    /// Adds masks; the rest is not a circuit.
     Add,
 }
 
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_take_as_many_comparisons_as_slots_and_items_of_the_stash() {
+    fn bins_take_a_comparison_for_each_slot_and_stash_item() {
         let n = 1 << 8;
         let count = circuit_phasing(Engine::Yao, 32, n).unwrap();
         let table = Table::phasing_two_way(n);

@@ -1,4 +1,4 @@
-//! Circuits as two parties evaluate them, garbled and on shares, whatever they send each other included.
+//! Circuits evaluated by two parties, garbled and on shares, including their communication.
 
 use crate::measure::{Bench, BenchError, SESSION, Steps, both};
 use vesica_circuit::yao::{self, Evaluator, Garbler};
@@ -11,18 +11,18 @@ use vesica_ot::Bits;
 const WIDTH: usize = 16;
 /// Most lanes of a layer.
 const MAX_LANES: usize = 1 << 20;
-/// Bins of a comparison, as Circuit-Phasing has them for 2^16 items of 32 bits.
+/// Slots of a bin in a comparison, as in Circuit-Phasing for 2^16 items of 32 bits.
 const SLOTS: usize = 17;
 const BIN_BITS: usize = 17;
 /// A value that no bin has.
 const NONE: u128 = 1 << (BIN_BITS - 1);
 
-/// What is evaluated.
+/// The evaluated gates.
 #[derive(Clone, Copy)]
 enum Work {
     /// Layers of AND gates, each on all wires.
     Gates(u64),
-    /// The same with gates one of whose inputs the sender knows.
+    /// The same with gates for which the sender knows one input.
     OneSided(u64),
     /// Comparisons in bins.
     Bins(usize),
@@ -89,7 +89,7 @@ fn cost(mut counting: Counting, work: Work) -> Result<Cost> {
     Ok(counting.cost().clone())
 }
 
-/// Bit i of the private words: their values are nothing that any of this depends on.
+/// Bit i of the private words: nothing depends on their values.
 fn bit(i: usize) -> bool {
     i.is_multiple_of(3)
 }

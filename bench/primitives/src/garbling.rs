@@ -1,4 +1,5 @@
-//! Garbled gates, on labels that stay in the cache: what each party computes, without the way between them.
+//! Garbled gates, on labels that stay in the cache: the computation of each party, without
+//! communication.
 
 use crate::measure::{Bench, BenchError};
 use std::hint::black_box;
@@ -11,7 +12,7 @@ use vesica_simd::garble::{
 /// Gates garbled at a time: labels and ciphertexts take 80 KiB.
 const LEN: usize = 1 << 10;
 
-/// What is done to the gates from a number on: their labels, and their ciphertexts.
+/// Processes the gates from an index on: their labels, and their ciphertexts.
 type Work<'a> = dyn FnMut(u64, &mut [Block], &mut [Block]) + 'a;
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<(), BenchError> {

@@ -7,7 +7,7 @@ use vesica_simd::aes::{Aes128, encrypt_rekeyed};
 use vesica_simd::transpose::transpose_128;
 use vesica_simd::{gf128, short_hash, xor};
 
-/// Blocks worked on at a time: 64 KiB.
+/// Blocks processed at a time: 64 KiB.
 const LEN: usize = 1 << 12;
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<(), BenchError> {

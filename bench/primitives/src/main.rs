@@ -1,6 +1,6 @@
-//! Measures the primitives one by one, counts gates, and draws the figures of all benchmarks.
+//! Measures the primitives one by one, counts gates, and plots the results of all benchmarks.
 //!
-//! `make bench` calls it; the protocols themselves are measured by `vesica bench`.
+//! `make bench` calls it; `vesica bench` measures the protocols themselves.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "a program that prints")]
@@ -34,13 +34,13 @@ struct Arguments {
 enum Command {
     /// Measure the primitives, both parties in one process, and print JSON
     Primitives {
-        /// Runs of each; the median counts
+        /// Runs of each; the median is reported
         #[arg(long, default_value_t = 5)]
         runs: usize,
         /// Small sizes only
         #[arg(long)]
         quick: bool,
-        /// Only those whose name holds this word
+        /// Only those whose name contains this text
         #[arg(long)]
         only: Option<String>,
     },
@@ -53,38 +53,38 @@ enum Command {
         #[arg(long, value_delimiter = ',', default_values_t = [256, 4096, 65536],
             value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
         sizes: Vec<u32>,
-        /// Only those whose name holds this word
+        /// Only those whose name contains this text
         #[arg(long)]
         only: Option<String>,
     },
     /// Measure the oblivious switching network, both parties in one process, and print JSON
     Switching {
-        /// Rows that the holder has
+        /// Number of rows of the holder
         #[arg(long, default_value_t = 1 << 20)]
         inputs: u32,
-        /// Rows that are chosen; all of them unless told
+        /// Number of chosen rows; all by default
         #[arg(long)]
         outputs: Option<u32>,
         /// Length of a row in bits
         #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
         bits: u32,
-        /// How the switches are made
+        /// Construction of the switches
         #[arg(long, value_enum, default_value = "correlated")]
         form: switching::FormName,
         /// Threads of each party
         #[arg(long, default_value_t = NonZeroUsize::MIN)]
         threads: NonZeroUsize,
-        /// Runs; the median counts
+        /// Runs; the median is reported
         #[arg(long, default_value_t = 3)]
         runs: usize,
     },
-    /// Draw the figures of measured protocols as SVG
+    /// Plot the measurements of protocols as SVG
     Plot {
-        /// What `bench/run` measured
+        /// The measurements of `bench/run`
         psi: PathBuf,
-        /// Figures of other projects, to compare with
+        /// Figures of other projects, for comparison
         peers: PathBuf,
-        /// Where the figures go
+        /// The directory for the figures
         out: PathBuf,
     },
 }

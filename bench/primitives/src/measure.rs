@@ -1,4 +1,4 @@
-//! How a primitive is measured: CPU seconds of this process, both parties in it.
+//! Measures a primitive: CPU seconds of this process, which runs both parties.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use vesica_simd::Backend;
 
 pub(crate) const SESSION: SessionId = SessionId::from_bytes([7; 32]);
 
-/// The label of the part that is measured.
+/// The label of the measured part.
 const MEASURED: &str = "measured";
 
 /// Why a measurement failed.
@@ -27,7 +27,7 @@ pub(crate) enum BenchError {
     /// A file could not be read or written.
     #[error("{0} cannot be used")]
     File(PathBuf),
-    /// A file does not hold what it should.
+    /// A file has the wrong content.
     #[error("the figures are not JSON as expected")]
     Json(#[from] serde_json::Error),
     /// A figure could not be drawn.
@@ -35,19 +35,19 @@ pub(crate) enum BenchError {
     Drawing,
 }
 
-/// What was measured of one primitive.
+/// The measurement of one primitive.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figure {
-    /// What, as `softspoken k=2`.
+    /// Its name, such as `softspoken k=2`.
     name: String,
-    /// Of what there are `n`, as `transfers`.
+    /// The unit of `n`, such as `transfers`.
     unit: &'static str,
     n: u64,
     /// CPU seconds of both parties together, median over the runs.
     cpu_s: f64,
     /// `n` over `cpu_s`.
     per_s: f64,
-    /// Payload bytes both ways; nothing for what one party does alone.
+    /// Payload bytes in both directions; `None` for the computation of one party.
     bytes: Option<u64>,
     runs: usize,
 }
@@ -77,12 +77,12 @@ impl Bench {
         Ok(serde_json::to_string_pretty(self)?)
     }
 
-    /// The large size, or the small one of a quick run.
+    /// The large size, or the small one in a quick run.
     pub(crate) fn size(&self, large: u64, small: u64) -> u64 {
         if self.quick { small } else { large }
     }
 
-    /// Sizes for what grows with n: 2^20, and 2^24 unless the run is a quick one.
+    /// Sizes for costs that grow with n: 2^20, and 2^24 unless the run is quick.
     pub(crate) fn sizes(&self) -> &'static [usize] {
         if self.quick { &[1 << 20] } else { &[1 << 16, 1 << 20, 1 << 24] }
     }
@@ -91,7 +91,7 @@ impl Bench {
         self.only.as_ref().is_none_or(|word| name.contains(word.as_str()))
     }
 
-    /// Measures `run` as often as asked; it gives CPU seconds, and bytes where there are any.
+    /// Measures `run` as often as requested; it returns CPU seconds, and bytes if there are any.
     pub(crate) fn measure(
         &mut self,
         name: &str,
@@ -102,7 +102,7 @@ impl Bench {
         if !self.wants(name) {
             return Ok(());
         }
-        // Not counted: it touches the memory that the others find warm.
+        // Not counted: it warms up the memory for the others.
         run()?;
         let mut runs = (0..self.runs).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
         runs.sort_by(|(one, _), (two, _)| one.total_cmp(two));
@@ -114,7 +114,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Measures what one party does alone.
+    /// Measures the computation of one party.
     pub(crate) fn alone(
         &mut self,
         name: &str,
@@ -148,7 +148,7 @@ fn seconds_of(whom: UsageWho) -> f64 {
         .sum()
 }
 
-/// One party's part: what it does before the clock starts, and what is measured.
+/// One party's part: the preparation before the clock starts, and the measured work.
 pub(crate) struct Steps<P, W> {
     prepare: P,
     work: W,
@@ -164,8 +164,8 @@ impl<P, W> Steps<P, W> {
     }
 }
 
-/// Runs both parties in this process, each with one thread, and gives the CPU seconds and the
-/// payload bytes of the measured part.
+/// Runs both parties in this process, each with one thread; returns the CPU seconds and the payload
+/// bytes of the measured part.
 pub(crate) fn both<A: Send, B: Send>(
     sender: Steps<
         impl FnOnce(&mut Context) -> vesica_core::Result<A> + Send,
@@ -221,11 +221,11 @@ fn party<A>(
         .and_then(|pool| Context::new(vec![(peer, Arc::clone(&streams))], seed, pool, meter))
         .and_then(|mut ctx| {
             let prepared = (steps.prepare)(&mut ctx)?;
-            // What is still gathered here would be waited for there.
+            // The other side would wait for data that is still buffered here.
             ctx.finish()?;
             Ok((prepared, ctx))
         });
-    // Both waits whatever happened, or the others would wait for ever.
+    // Both wait in any case, or the others would wait forever.
     ready.wait();
     ready.wait();
     let done = prepared.and_then(|(prepared, mut ctx)| {

@@ -1,4 +1,4 @@
-//! The figures: set size against time, one for each network, and against bytes an item.
+//! Plots set size against time, one figure for each network, and against bytes an item.
 
 use crate::measure::BenchError;
 use plotters::prelude::*;
@@ -10,10 +10,10 @@ use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 540);
 
-/// What of it the chart takes; the names of the lines stand beside it.
+/// Width of the chart; the names of the lines are beside it.
 const CHART_WIDTH: u32 = 690;
 
-/// Told apart with all common kinds of colour blindness (Okabe and Ito, 2008).
+/// Distinguishable with all common kinds of colour blindness (Okabe and Ito, 2008).
 const COLOURS: [RGBColor; 9] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -26,7 +26,7 @@ const COLOURS: [RGBColor; 9] = [
     RGBColor(140, 86, 75),
 ];
 
-/// What `bench/run` measured.
+/// The measurements of `bench/run`.
 #[derive(Deserialize)]
 struct Measured {
     runs: Vec<Run>,
@@ -61,7 +61,7 @@ struct Peer {
 /// The points of one line, by set size.
 type Line = BTreeMap<u64, f64>;
 
-/// The lines of one figure by their names, ours first.
+/// The lines of one figure by name, ours first.
 struct Figure {
     title: String,
     y_label: &'static str,
@@ -121,7 +121,7 @@ impl Figure {
         self.draw_on(SVGBackend::new(path, SIZE)).ok_or(BenchError::Drawing)
     }
 
-    /// Both axes logarithmic: what grows with the size is a straight line.
+    /// Both axes are logarithmic: what grows with the size is a straight line.
     fn draw_on(&self, backend: SVGBackend<'_>) -> Option<()> {
         let points = || self.ours.values().chain(self.theirs.values()).flatten();
         let x = around(points().map(|(n, _)| *n as f64))?;
@@ -174,7 +174,7 @@ impl Figure {
     }
 }
 
-/// The range of `values` with room around it; `None` without any that a logarithm has.
+/// The range of `values` with a margin; `None` if no value has a logarithm.
 fn around(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
     let positive = values.filter(|value| value.is_finite() && *value > 0.0);
     let (least, most) = positive
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_no_figure() {
+    fn without_measurements_there_is_no_figure() {
         assert!(around(std::iter::empty()).is_none());
         assert!(around([0.0, f64::NAN].into_iter()).is_none());
         assert_eq!(around([3.0].into_iter()), Some(2.0..4.5));

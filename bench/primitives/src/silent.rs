@@ -1,4 +1,4 @@
-//! Silent correlations: setup apart, then extension and stream together.
+//! Silent correlations: setup alone, then extension and stream together.
 
 use crate::measure::{Bench, BenchError, SESSION, Steps, both};
 use std::hint::black_box;

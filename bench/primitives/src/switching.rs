@@ -1,4 +1,4 @@
-//! The oblivious switching network, both parties in this process with the threads they are given.
+//! The oblivious switching network: both parties in this process with the requested threads.
 
 use crate::measure::{BenchError, SESSION, cpu_seconds, thread_seconds};
 use clap::ValueEnum;
@@ -31,7 +31,7 @@ impl From<FormName> for Form {
     }
 }
 
-/// What was measured.
+/// The measurement.
 #[derive(Serialize)]
 struct Figure {
     schema: &'static str,
@@ -42,9 +42,9 @@ struct Figure {
     bits: u32,
     threads: NonZeroUsize,
     switches: u64,
-    /// Of the median run by the clock on the wall.
+    /// Wall-clock time of the median run.
     seconds: f64,
-    /// CPU seconds of the process, with the threads that move bytes.
+    /// CPU seconds of the process, including the threads that transfer bytes.
     cpu_s: f64,
     /// CPU seconds of the threads that run the parties.
     holder_s: f64,
@@ -55,7 +55,7 @@ struct Figure {
     runs: usize,
 }
 
-/// Measures `runs` runs and gives the median as JSON.
+/// Measures `runs` runs and returns the median as JSON.
 pub(crate) fn to_json(
     form: FormName,
     shape: Shape,
@@ -133,7 +133,7 @@ fn once(
     })
 }
 
-/// A party's share, the CPU seconds of its thread and the bytes that it sent.
+/// A party's share, the CPU seconds of its thread, and its sent bytes.
 fn party(
     peer: Role,
     streams: Arc<dyn Streams>,

@@ -1,5 +1,5 @@
-//! How long a backend takes for two lists: `backend_speed ADDRESS [labels of each list] [threads]`. Instead of an
-//! address, `redis` and `postgres` start a server of their own on this machine.
+//! Measures a backend with two lists: `backend_speed ADDRESS [labels of each list] [threads]`. In place
+//! of an address, `redis` and `postgres` start their own server on this machine.
 
 #![allow(clippy::print_stdout)]
 
@@ -20,7 +20,7 @@ impl Segments for Written {
     }
 }
 
-/// Labels that look random, of the integers.
+/// Pseudo-random labels of the integers.
 fn written(format: Format, integers: Range<u64>) -> (Written, Vec<u32>) {
     let mixed = |mut x: u64| {
         x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! What every backend does, and which one an address means.
+//! The interface of a backend, and the backend at an address.
 
 use crate::local::Local;
 use crate::postgres::Postgres;
@@ -10,17 +10,19 @@ use std::path::PathBuf;
 use vesica_labels::{Bits, List};
 use vesica_net::Pool;
 
-/// Finds what lists of labels have in common.
+/// Finds the common labels of lists.
 pub trait Backend: Send + Sync + fmt::Debug {
-    /// One word for logs and metrics: `memory`, `disk`, `redis` or `postgres`.
+    /// Name for logs and metrics: `memory`, `disk`, `redis` or `postgres`.
     fn name(&self) -> &'static str;
 
-    /// Of each list the bits of those of its labels that all lists have, compared in the bits of the shortest labels;
-    /// the same answer as [`join::common`](vesica_labels::join::common), whatever finds it. `None` when `stop` says
-    /// so, which is asked for every some thousand labels.
+    /// For each list, one bit per label: whether all lists have it, compared in the bits of the
+    /// shortest labels. Every backend returns the answer of
+    /// [`join::common`](vesica_labels::join::common). `None` if `stop` returns true; it is called every
+    /// some thousand labels.
     ///
-    /// What an interrupted call for the same `run` left on a server is removed first, and no two calls for one `run`
-    /// may be under way at once. After [`BackendError::can_pass`] the same call can be made again.
+    /// Removes first what an interrupted call for the same `run` left on a server. Do not make two
+    /// calls for one `run` at the same time. After an error with [`BackendError::can_pass`], the same
+    /// call can be made again.
     ///
     /// # Errors
     /// Any [`BackendError`].
@@ -31,20 +33,20 @@ pub trait Backend: Send + Sync + fmt::Debug {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<Bits>>, BackendError>;
 
-    /// Whether it can be reached and used, found out by using it.
+    /// Whether it can be reached and used; tries to use it.
     ///
     /// # Errors
-    /// Any [`BackendError`] but those of lists.
+    /// Any [`BackendError`] except those of lists.
     fn check(&self) -> Result<(), BackendError>;
 
     /// Removes what an interrupted [`Backend::common`] for `run` left.
     ///
     /// # Errors
-    /// Any [`BackendError`] but those of lists.
+    /// Any [`BackendError`] except those of lists.
     fn forget(&self, run: &RunName) -> Result<(), BackendError>;
 }
 
-/// The name under which a run's data stands on a server: 16 bytes, different for all runs, in hexadecimal.
+/// The name of a run's data on a server: 16 bytes, different for all runs, in hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RunName(pub [u8; 16]);
 
@@ -60,22 +62,23 @@ impl fmt::Debug for RunName {
     }
 }
 
-/// Where the lists themselves are to be kept while a run lasts.
+/// Where the lists themselves are stored during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In memory.
     Memory,
     /// In files in this directory.
     Directory(PathBuf),
-    /// Wherever the service keeps its data: the address names a server, which gets them for the intersection alone.
+    /// Where the service stores its data: the address names a server, which gets the lists only for the
+    /// intersection.
     Default,
 }
 
 impl Place {
-    /// What the address says of it. Connects to nothing.
+    /// The place that the address specifies. Connects to nothing.
     ///
     /// # Errors
-    /// [`BackendError::BadUrl`], wherever [`open`] gives it.
+    /// [`BackendError::BadUrl`], whenever [`open`] returns it.
     pub fn of(url: &str) -> Result<Self, BackendError> {
         Ok(match Address::parse(url)? {
             Address::Memory => Place::Memory,
@@ -85,8 +88,8 @@ impl Place {
     }
 }
 
-/// The backend at an address. Connects to nothing before it is used. It takes the threads of `pool`, fewer when lists
-/// are such that it would take more than about `memory_bytes` of memory with all of them.
+/// The backend at an address. Connects on first use. It uses the threads of `pool`, fewer if all of
+/// them would need more than about `memory_bytes` of memory for the lists.
 ///
 /// # Errors
 /// [`BackendError::BadUrl`].
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_says_where_the_lists_are_kept() {
+    fn an_address_determines_where_the_lists_are_stored() {
         assert_eq!(Place::of("memory:"), Ok(Place::Memory));
         assert_eq!(Place::of("disk:/var/lib/x"), Ok(Place::Directory("/var/lib/x".into())));
         for server in
@@ -144,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_addresses_are_refused_with_their_reason() {
+    fn bad_addresses_are_refused_with_a_reason() {
         for (url, reason) in [
             ("", BadUrl::Scheme),
             ("redis", BadUrl::Scheme),
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_printed_holds_the_password() {
+    fn printed_texts_do_not_contain_the_password() {
         let pool = Pool::new(NonZeroUsize::MIN).unwrap();
         for url in ["redis://a:hunter2@localhost", "postgres://a:hunter2@localhost/d"] {
             let backend = open(url, pool.clone(), 1 << 30).unwrap();

@@ -1,26 +1,24 @@
-//! What can go wrong.
+//! Errors of backends.
 
 use std::fmt;
 use std::io;
 use vesica_labels::ListError;
 
-/// Why something could not be done. No variant holds an address, a password or a label.
+/// Why an operation failed. No variant holds an address, a password or a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackendError {
-    /// The address is none.
+    /// The address is invalid.
     #[error("the backend's address is unusable: {0}")]
     BadUrl(#[from] BadUrl),
-    /// The server is not there, went away, or takes nobody now. Try again later.
+    /// The server is unreachable, closed the connection, or accepts nobody now. Try again later.
     #[error("the backend cannot be reached ({0})")]
     Unreachable(io::ErrorKind),
-    /// The server does not let us in, or not do what is needed.
+    /// The server refuses the login or an operation.
     #[error("the backend refuses: wrong user or password, or a right is missing")]
     Refused,
-    /// The server wants a proof of who we are that is not offered here.
-    #[error(
-        "the backend asks for a password in a way that would give it away; scram-sha-256 does not"
-    )]
+    /// The server requires a kind of authentication that is not supported.
+    #[error("the backend requires the password in a form that reveals it; scram-sha-256 does not")]
     WeakAuthentication,
     /// The server's disk or memory is full.
     #[error("the backend is out of space")]
@@ -28,8 +26,8 @@ pub enum BackendError {
     /// The server reports another error.
     #[error("the backend reports {0}")]
     Failed(ServerCode),
-    /// The server's answer is not what it can be.
-    #[error("the backend's answer makes no sense")]
+    /// The server's answer is invalid.
+    #[error("the backend's answer is invalid")]
     Nonsense,
     /// The directory cannot be used.
     #[error("the backend's directory cannot be used ({0})")]
@@ -40,21 +38,21 @@ pub enum BackendError {
     /// A list is malformed: the party that sent it did not follow the format.
     #[error("list {list} is malformed")]
     Malformed {
-        /// Its place among the lists.
+        /// Its index among the lists.
         list: usize,
     },
     /// A list could not be read.
     #[error("list {list} cannot be read ({kind})")]
     Storage {
-        /// Its place among the lists.
+        /// Its index among the lists.
         list: usize,
-        /// What the file system says.
+        /// The file system's error.
         kind: io::ErrorKind,
     },
 }
 
 impl BackendError {
-    /// Whether the same call can succeed later, with nothing changed here.
+    /// Whether the same call can succeed later, without a change here.
     pub fn can_pass(&self) -> bool {
         matches!(self, BackendError::Unreachable(_) | BackendError::OutOfSpace)
     }
@@ -70,23 +68,23 @@ impl BackendError {
 impl From<io::Error> for BackendError {
     fn from(error: io::Error) -> Self {
         BackendError::Unreachable(match error.kind() {
-            // What a socket with a time limit says on Unix.
+            // The error of a socket with a time limit on Unix.
             io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut,
             kind => kind,
         })
     }
 }
 
-/// What is wrong with an address.
+/// The fault of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadUrl {
-    /// It does not begin as one.
+    /// Its scheme is unknown.
     #[error("it begins with none of memory:, disk:, redis://, redis+unix:// and postgres://")]
     Scheme,
-    /// It wants encryption.
+    /// It requires encryption.
     #[error(
-        "encrypted connections are not supported; have the server on this machine, or tunnel to it"
+        "encrypted connections are not supported; run the server on this machine, or use a tunnel"
     )]
     Encrypted,
     /// The user's name is missing.
@@ -95,20 +93,20 @@ pub enum BadUrl {
     /// The host is missing.
     #[error("the host is missing")]
     Host,
-    /// The port is no number from 1 to 65535.
-    #[error("the port is no number from 1 to 65535")]
+    /// The port is not a number from 1 to 65535.
+    #[error("the port is not a number from 1 to 65535")]
     Port,
-    /// The database is none.
-    #[error("the database is not one name, or of Redis not a number")]
+    /// The database is invalid.
+    #[error("the database must be one name, for Redis a number")]
     Database,
-    /// A directory or socket is missing, or is where none belongs.
-    #[error("the path is missing, or is where none belongs")]
+    /// A directory or socket is missing, or is not allowed.
+    #[error("the path is missing or not allowed")]
     Path,
     /// A parameter is unknown.
     #[error("a parameter is unknown")]
     Parameter,
-    /// A percent sign is followed by no two hexadecimal digits, or they make no text.
-    #[error("a percent sign stands for no character")]
+    /// A percent sign is not followed by two hexadecimal digits, or the bytes are not text.
+    #[error("a percent sign is not followed by a valid code")]
     Encoding,
 }
 
@@ -117,11 +115,11 @@ pub enum BadUrl {
 pub struct ServerCode([u8; 12]);
 
 impl ServerCode {
-    /// The first word of what the server says, as far as it is capitals and digits, 12 of them at most.
-    pub(crate) fn of(said: &[u8]) -> Self {
+    /// The first word of the server's message, as far as it is capitals and digits, at most 12 of them.
+    pub(crate) fn of(message: &[u8]) -> Self {
         let is_code = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
         let mut code = [0; 12];
-        let word = said.iter().take_while(|byte| is_code(byte));
+        let word = message.iter().take_while(|byte| is_code(byte));
         word.zip(&mut code).for_each(|(byte, place)| *place = *byte);
         Self(code)
     }
@@ -153,14 +151,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_holds_nothing_but_capitals_and_digits() {
-        for (said, code) in [
+    fn a_code_has_only_capitals_and_digits() {
+        for (message, code) in [
             ("WRONGTYPE Operation against a key", "WRONGTYPE"),
             ("42P01", "42P01"),
             ("no such thing", ""),
             ("ABCDEFGHIJKLMNOP", "ABCDEFGHIJKL"),
         ] {
-            assert_eq!(ServerCode::of(said.as_bytes()).as_str(), code);
+            assert_eq!(ServerCode::of(message.as_bytes()).as_str(), code);
         }
         assert_eq!(
             BackendError::Failed(ServerCode::of(b"X1")).to_string(),

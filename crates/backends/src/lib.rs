@@ -1,19 +1,37 @@
-//! Where a helper finds what lists of labels have in common, chosen by an address.
+//! Finds the common labels of lists for a helper, on a backend chosen by an address.
 //!
-//! | address | where | what it is for |
+//! | address | where | use |
 //! |---|---|---|
 //! | `memory:` | in this process, lists in memory | sets of some millions |
 //! | `disk:DIR` | in this process, lists in files in DIR | everything else |
-//! | `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`, `redis+unix://[USER:PASSWORD@]/SOCKET[?db=DB]` | a Redis server, version 4 or later | a store that is there anyway |
+//! | `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`, `redis+unix://[USER:PASSWORD@]/SOCKET[?db=DB]` | a Redis server, version 4 or later | an existing store |
 //! | `postgres://USER[:PASSWORD]@HOST[:PORT][/DATABASE]`, with `?host=DIRECTORY` a Unix socket in it | a PostgreSQL server, version 10 or later | the same |
 //!
-//! * [`Backend`] — what all of them do, [`open`] — the one at an address, [`RunName`] — whose lists they are.
-//! * [`Place`] — where the service is to keep the lists themselves.
-//! * [`BackendError`] — what can go wrong, by who must act.
+//! * [`Backend`] — the interface of all backends, [`open`] — the backend at an address, [`RunName`] —
+//!   the run of the lists.
+//! * [`Place`] — where the service stores the lists themselves.
+//! * [`BackendError`] — errors, by who must act.
 //! * [`redacted`] — an address without its password.
 //!
-//! A server sees the labels, as the helper does: pseudo-random to both. Connections are not encrypted, so that it
-//! belongs on the helper's machine or into its own network.
+//! A server sees the labels, as the helper does: pseudo-random to both. Connections are not encrypted,
+//! so the server belongs on the helper's machine or in its own network.
+//!
+//! Without a server, lists in this process:
+//!
+//! ```
+//! use std::num::NonZeroUsize;
+//! use vesica_backends::{Place, open, redacted};
+//! use vesica_net::Pool;
+//!
+//! let pool = Pool::new(NonZeroUsize::MIN)?;
+//! let backend = open("memory:", pool, 1 << 30)?;
+//! backend.check()?;
+//! assert_eq!(backend.name(), "memory");
+//!
+//! assert_eq!(Place::of("disk:/var/lib/vesica")?, Place::Directory("/var/lib/vesica".into()));
+//! assert_eq!(redacted("redis://user:secret@localhost"), "redis://user:***@localhost");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

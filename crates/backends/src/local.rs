@@ -1,9 +1,9 @@
 //! In this process, with the lists in memory or in files.
 //!
-//! A hash join that is partitioned by the labels' leading bits, so that every part fits a cache, is what one would
-//! take for sets in no order. The lists come sorted and cut by their leading bits: the partitions are there already,
-//! and to merge two sorted ones takes the place of the hash table. That is [`join::common`]; memory is some segments
-//! of each list for each thread, however long the lists.
+//! For unordered sets, the usual choice is a hash join partitioned by the leading bits of the labels,
+//! so that each partition fits a cache. The lists are already sorted and cut by their leading bits, so
+//! each partition is merged instead of hashed ([`join::common`]). Memory is some segments of each list
+//! for each thread, however long the lists.
 
 use crate::backend::{Backend, RunName};
 use crate::error::BackendError;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use vesica_labels::{Bits, List, join};
 use vesica_net::Pool;
 
-/// The file that [`Backend::check`] writes and removes again.
+/// The file that [`Backend::check`] writes and removes.
 const PROBE: &str = ".vesica-check";
 
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Backend for Local {
     }
 
     fn forget(&self, _run: &RunName) -> Result<(), BackendError> {
-        // The lists are the service's, and nothing else is written.
+        // The lists belong to the service, and nothing else is written.
         Ok(())
     }
 }

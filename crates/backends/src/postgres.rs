@@ -1,20 +1,23 @@
-//! In a PostgreSQL server: the labels of each list are copied into a table, and a join finds those that are in all.
+//! In a PostgreSQL server: copies the labels of each list into a table, and a join finds those in all
+//! tables.
 //!
-//! The lists are cut into slices of a hundred thousand labels and more, each of which is one query of several statements,
+//! The lists are cut into slices of a hundred thousand labels and more. Each slice is one query of
+//! several statements,
 //!
 //! ```text
 //! COPY vesica_0 FROM STDIN; COPY vesica_1 FROM STDIN; …
 //! COPY (SELECT label FROM vesica_0 WHERE EXISTS (… vesica_1 …) AND …) TO STDOUT
 //! ```
 //!
-//! and so one transaction, at whose end the tables are empty. What is joined fits the server's memory, however long the
-//! lists. Slices go over as many connections as there are threads, up to [`MOST_CONNECTIONS`]. The tables are
-//! temporary: each connection has its own, they are not logged, and they end with the connection, however it ends.
-//! So nothing is left behind; but a server may find out late that a helper's machine has gone, and
-//! [`Backend::forget`] ends connections of the same run.
+//! and so one transaction, which empties the tables at its end. The joined tables fit the server's
+//! memory, however long the lists. Slices use as many connections as there are threads, up to
+//! [`MOST_CONNECTIONS`]. The tables are temporary: each connection has its own, they are not logged,
+//! and they end with the connection, however it ends. So nothing remains; but a server may detect late
+//! that a helper's machine is gone, and [`Backend::forget`] ends connections of the same run.
 //!
-//! A label is a `uuid`, the type that PostgreSQL has for 16 bytes. Tables are read with hash joins, whatever the
-//! server's settings. The user needs the right to connect and to make temporary tables, which by default all have.
+//! A label is a `uuid`, PostgreSQL's type for 16 bytes. Tables are read with hash joins, whatever the
+//! server's settings. The user needs the right to connect and to create temporary tables, which all
+//! users have by default.
 
 mod session;
 
@@ -31,10 +34,10 @@ use std::thread;
 use vesica_core::Secret;
 use vesica_labels::{Bits, Label, List, Ranges, set_common};
 
-/// Labels of all lists together in a slice, in tables of some 12 MB.
+/// Labels of all lists together in a slice: tables of about 12 MB.
 const SLICE_LABELS: usize = 1 << 18;
 
-/// More connections than that would be unfriendly to a server's other users.
+/// More connections would burden a server's other users.
 pub(crate) const MOST_CONNECTIONS: usize = 8;
 
 const DEFAULT_PORT: u16 = 5432;
@@ -89,7 +92,7 @@ impl Postgres {
         Self { threads: threads.min(MOST_CONNECTIONS), memory_bytes, ..self }
     }
 
-    /// A connection that the server's administrator sees under `name`.
+    /// A connection that the server's administrator sees as `name`.
     fn connect(&self, name: &str) -> Result<Session, BackendError> {
         let socket = self.endpoint.connect()?;
         let password = self.password.as_ref().map(Secret::expose);
@@ -178,11 +181,11 @@ fn session_name(run: &RunName) -> String {
     format!("vesica {run}")
 }
 
-/// What the connections do together.
+/// State shared by the connections.
 struct Work<'a> {
     lists: &'a [List<'a>],
     bits: Vec<Mutex<Bits>>,
-    /// The next range that nobody has taken.
+    /// The next range that no connection has taken.
     next: AtomicU32,
     /// Whether another connection has failed.
     ended: AtomicBool,
@@ -191,7 +194,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Takes ranges until there are none.
+    /// Processes ranges until none are left.
     fn take(&self, mut session: Session) -> Result<(), BackendError> {
         let mut set_up = false;
         let mut ranges = Ranges::new(self.lists);
@@ -241,8 +244,9 @@ impl Work<'_> {
 
 /// Settings of a connection, and its tables.
 fn preparation(lists: usize) -> String {
-    // Buffers and hash tables hold a slice. A planner that knows nothing about tables filled a moment ago guesses that
-    // their labels are few, and would first remove repeated ones; a short query that is compiled first is a slow one.
+    // Buffers and hash tables hold a slice. Without statistics of just filled tables, the planner
+    // assumes few distinct labels, and would first remove duplicates; compiling a short query first
+    // would slow it down.
     let settings = "SET temp_buffers = '32MB'; SET work_mem = '64MB'; SET enable_nestloop = off; \
          SET enable_mergejoin = off; SET enable_hashagg = off; SET enable_sort = off; SET jit = off;";
     let tables = (0..lists).map(|list| {
@@ -266,7 +270,7 @@ fn intersection(lists: usize) -> String {
     )
 }
 
-/// What a server's error code means (PostgreSQL manual, appendix A).
+/// The error for a server's error code (PostgreSQL manual, appendix A).
 fn failure(code: &[u8]) -> BackendError {
     use std::io::ErrorKind::{ConnectionAborted, ResourceBusy};
     match code {

@@ -1,21 +1,23 @@
-//! In a Redis server, as §4.5 of "Scaling Private Set Intersection to Billion-Element Sets" (Financial Cryptography
-//! 2014) does: the labels of each list become a set, and the server intersects the sets.
+//! In a Redis server, as in §4.5 of "Scaling Private Set Intersection to Billion-Element Sets"
+//! (Financial Cryptography 2014): the labels of each list become a set, and the server intersects the
+//! sets.
 //!
-//! Two things are otherwise. The lists are cut into slices of some thousand labels, so that the server, which does one
-//! thing at a time, never makes its other users wait for more than some milliseconds. And a slice is one transaction,
+//! There are two differences. The lists are cut into slices of some thousand labels, so that the
+//! server, which executes one command at a time, never blocks its other users for more than some
+//! milliseconds. And a slice is one transaction,
 //!
 //! ```text
 //! MULTI · SADD of each list · SINTER · UNLINK · EXEC
 //! ```
 //!
-//! which the server does as a whole or not at all. So a slice is there only while it is worked on: nothing is left
-//! behind when the connection or this process dies, nobody else ever sees the keys, no late command of a lost
-//! connection can meet those of its successor, and a server that evicts keys when its memory is full cannot evict
-//! half of a slice and make the answer wrong. Its memory is that of one slice, however long the lists. Transactions
-//! follow each other without waiting for answers.
+//! which the server executes completely or not at all. So a slice exists only while it is processed:
+//! nothing remains when the connection or this process dies, nobody else ever sees the keys, no late
+//! command of a lost connection can affect its successor, and a server that evicts keys when its memory
+//! is full cannot evict half of a slice and corrupt the answer. The server needs memory for one slice,
+//! however long the lists. Transactions are pipelined.
 //!
-//! The user needs `+auth +select +multi +exec +sadd +sinter +unlink ~vesica:*`. A server that writes an append-only
-//! file writes the labels into it.
+//! The user needs `+auth +select +multi +exec +sadd +sinter +unlink ~vesica:*`. A server with an
+//! append-only file writes the labels to it.
 
 mod replies;
 
@@ -34,7 +36,7 @@ use vesica_labels::{Bits, Label, List, Ranges, compared_bits, set_common};
 /// Labels of all lists together in a slice: the server takes some milliseconds for them.
 const SLICE_LABELS: usize = 1 << 13;
 
-/// Slices whose answers are waited for.
+/// Most slices without an answer.
 const SLICES_UNDER_WAY: usize = 16;
 
 /// More lists than any run has.
@@ -77,22 +79,22 @@ impl Redis {
     fn connect(&self) -> Result<Connection, BackendError> {
         let mut socket = self.endpoint.connect()?;
         let mut replies = Replies::of(socket.again()?);
-        let mut said = Secret::new(Vec::new());
+        let mut out = Secret::new(Vec::new());
         if let Some(password) = &self.password {
-            let words = ["AUTH"].into_iter().chain(self.user.as_deref());
-            let words: Vec<&str> = words.chain([password.expose().as_str()]).collect();
-            command(said.expose_mut(), &words);
-            socket.write_all(said.expose())?;
-            // Old servers give no code for a wrong password, so that any error is one.
+            let arguments = ["AUTH"].into_iter().chain(self.user.as_deref());
+            let arguments: Vec<&str> = arguments.chain([password.expose().as_str()]).collect();
+            command(out.expose_mut(), &arguments);
+            socket.write_all(out.expose())?;
+            // Old servers have no code for a wrong password, so any error counts as one.
             replies.ok().map_err(|error| match error {
                 BackendError::Failed(_) => BackendError::Refused,
                 other => other,
             })?;
         }
         if self.database != 0 {
-            let mut said = Vec::new();
-            command(&mut said, &["SELECT", &self.database.to_string()]);
-            socket.write_all(&said)?;
+            let mut out = Vec::new();
+            command(&mut out, &["SELECT", &self.database.to_string()]);
+            socket.write_all(&out)?;
             replies.ok()?;
         }
         Ok(Connection { socket, replies })
@@ -119,26 +121,30 @@ impl Backend for Redis {
         let keys: Vec<String> = (0..lists.len()).map(|list| key(run, list)).collect();
         let width = compared_bits(lists).div_ceil(8) as usize;
         let (sent, under_way) = sync_channel(SLICES_UNDER_WAY);
-        let (asked, answered) = thread::scope(|scope| {
-            let asking = scope.spawn(|| {
-                let asked = ask(lists, Asking { socket: &socket, keys: &keys, width, sent, stop });
-                if asked.is_err() {
-                    // Who waits for the answers would wait for ever.
+        let (sent_result, answer_result) = thread::scope(|scope| {
+            let requests = scope.spawn(|| {
+                let sent_result = send_slices(
+                    lists,
+                    Requests { socket: &socket, keys: &keys, width, sent, stop },
+                );
+                if sent_result.is_err() {
+                    // The thread that waits for answers would wait forever.
                     socket.end();
                 }
-                asked
+                sent_result
             });
-            let answered = take_answers(&mut replies, under_way, width, &mut bits);
-            if answered.is_err() {
+            let answer_result = read_answers(&mut replies, under_way, width, &mut bits);
+            if answer_result.is_err() {
                 socket.end();
             }
-            (asking.join(), answered)
+            (requests.join(), answer_result)
         });
-        let asked = asked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        match (asked, answered) {
+        let sent_result = sent_result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (sent_result, answer_result) {
             (Ok(Progress::Done), Ok(())) => Ok(Some(bits)),
             (Ok(Progress::Stopped), _) => Ok(None),
-            // What the server said says more than that the connection then ended; a list's own error ended it.
+            // The server's error is more informative than the end of the connection; an error of a list
+            // caused that end.
             (Err(error @ (BackendError::Malformed { .. } | BackendError::Storage { .. })), _)
             | (_, Err(error))
             | (Err(error), _) => Err(error),
@@ -146,12 +152,13 @@ impl Backend for Redis {
     }
 
     fn check(&self) -> Result<(), BackendError> {
-        // A slice of one label, which needs all rights that a run needs. Being a transaction, it disturbs no other.
+        // A slice of one label, which needs all rights that a run needs. As a transaction, it disturbs
+        // no other.
         let Connection { mut socket, mut replies } = self.connect()?;
         let key = ["vesica:check".to_owned()];
-        let mut said = Vec::new();
-        transaction(&mut said, &key, &[&[Label::MAX]], 1);
-        socket.write_all(&said)?;
+        let mut out = Vec::new();
+        transaction(&mut out, &key, &[&[Label::MAX]], 1);
+        socket.write_all(&out)?;
         let mut found = Vec::new();
         replies.transaction(&[1], 1, &mut found)?;
         if found == [Label::MAX << 120] { Ok(()) } else { Err(BackendError::Nonsense) }
@@ -163,8 +170,8 @@ impl Backend for Redis {
     }
 }
 
-/// Removes what is there under the keys of a run. No transaction leaves anything, done or not: this is for what
-/// somebody else did.
+/// Removes the keys of a run. No transaction leaves any, finished or not: they come from other
+/// programs.
 fn forget(
     socket: &mut Socket,
     replies: &mut Replies,
@@ -172,10 +179,11 @@ fn forget(
     lists: usize,
 ) -> Result<(), BackendError> {
     let keys: Vec<String> = (0..lists).map(|list| key(run, list)).collect();
-    let words: Vec<&str> = ["UNLINK"].into_iter().chain(keys.iter().map(String::as_str)).collect();
-    let mut said = Vec::new();
-    command(&mut said, &words);
-    socket.write_all(&said)?;
+    let arguments: Vec<&str> =
+        ["UNLINK"].into_iter().chain(keys.iter().map(String::as_str)).collect();
+    let mut out = Vec::new();
+    command(&mut out, &arguments);
+    socket.write_all(&out)?;
     replies.removed().map(drop)
 }
 
@@ -184,7 +192,7 @@ struct Connection {
     replies: Replies,
 }
 
-/// A slice whose answer is waited for: of each list its place and its labels.
+/// A slice without an answer: the position and labels of each list.
 struct Slice(Vec<(u64, Vec<Label>)>);
 
 enum Progress {
@@ -192,7 +200,7 @@ enum Progress {
     Stopped,
 }
 
-struct Asking<'a> {
+struct Requests<'a> {
     socket: &'a Socket,
     keys: &'a [String],
     width: usize,
@@ -201,12 +209,12 @@ struct Asking<'a> {
 }
 
 /// Sends all slices in which every list has a label.
-fn ask(lists: &[List<'_>], asking: Asking<'_>) -> Result<Progress, BackendError> {
-    let mut socket = asking.socket.again()?;
+fn send_slices(lists: &[List<'_>], requests: Requests<'_>) -> Result<Progress, BackendError> {
+    let mut socket = requests.socket.again()?;
     let mut ranges = Ranges::new(lists);
-    let mut said = Vec::new();
+    let mut out = Vec::new();
     for range in 0..ranges.len() {
-        if (asking.stop)() {
+        if (requests.stop)() {
             return Ok(Progress::Stopped);
         }
         ranges.turn_to(range).map_err(BackendError::of_list)?;
@@ -218,28 +226,28 @@ fn ask(lists: &[List<'_>], asking: Asking<'_>) -> Result<Progress, BackendError>
             if piece.iter().any(|part| part.is_empty()) {
                 continue;
             }
-            if (asking.stop)() {
+            if (requests.stop)() {
                 return Ok(Progress::Stopped);
             }
             let labels: Vec<&[Label]> =
                 all.iter().zip(&piece).map(|(labels, part)| &labels[part.clone()]).collect();
-            said.clear();
-            transaction(&mut said, asking.keys, &labels, asking.width);
+            out.clear();
+            transaction(&mut out, requests.keys, &labels, requests.width);
             let places = piece.iter().enumerate();
             let places = places.map(|(list, part)| ranges.place(list) + part.start as u64);
             let slice = places.zip(labels).map(|(place, labels)| (place, labels.to_vec()));
-            if asking.sent.send(Slice(slice.collect())).is_err() {
-                // Nobody waits for answers any more, and says why.
+            if requests.sent.send(Slice(slice.collect())).is_err() {
+                // The answering thread has ended and reports why.
                 return Ok(Progress::Done);
             }
-            socket.write_all(&said)?;
+            socket.write_all(&out)?;
         }
     }
     Ok(Progress::Done)
 }
 
-/// Takes the answers to the slices under way.
-fn take_answers(
+/// Receives the answers to the pending slices.
+fn read_answers(
     replies: &mut Replies,
     under_way: Receiver<Slice>,
     width: usize,
@@ -263,23 +271,23 @@ fn key(run: &RunName, list: usize) -> String {
     format!("vesica:{run}:{list}")
 }
 
-/// Adds the transaction of one slice.
-fn transaction(said: &mut Vec<u8>, keys: &[String], lists: &[&[Label]], width: usize) {
+/// Appends the transaction of one slice.
+fn transaction(out: &mut Vec<u8>, keys: &[String], lists: &[&[Label]], width: usize) {
     let keys = || keys.iter().map(String::as_str);
-    command(said, &["MULTI"]);
+    command(out, &["MULTI"]);
     for (key, labels) in keys().zip(lists) {
         let members = different(labels).count();
-        array(said, 2 + members);
-        word(said, b"SADD");
-        word(said, key.as_bytes());
+        array(out, 2 + members);
+        bulk_string(out, b"SADD");
+        bulk_string(out, key.as_bytes());
         for label in different(labels) {
-            word(said, &label.to_be_bytes()[..width]);
+            bulk_string(out, &label.to_be_bytes()[..width]);
         }
     }
     for verb in ["SINTER", "UNLINK"] {
-        command(said, &[verb].into_iter().chain(keys()).collect::<Vec<_>>());
+        command(out, &[verb].into_iter().chain(keys()).collect::<Vec<_>>());
     }
-    command(said, &["EXEC"]);
+    command(out, &["EXEC"]);
 }
 
 /// Each label once; they are ascending.
@@ -288,24 +296,24 @@ fn different(labels: &[Label]) -> impl Iterator<Item = Label> {
     labels.iter().copied().filter(move |label| last.replace(*label) != Some(*label))
 }
 
-fn command(said: &mut Vec<u8>, words: &[&str]) {
-    array(said, words.len());
-    words.iter().for_each(|text| word(said, text.as_bytes()));
+fn command(out: &mut Vec<u8>, arguments: &[&str]) {
+    array(out, arguments.len());
+    arguments.iter().for_each(|text| bulk_string(out, text.as_bytes()));
 }
 
-fn array(said: &mut Vec<u8>, len: usize) {
-    said.push(b'*');
-    number(said, len);
+fn array(out: &mut Vec<u8>, len: usize) {
+    out.push(b'*');
+    number(out, len);
 }
 
-fn word(said: &mut Vec<u8>, bytes: &[u8]) {
-    said.push(b'$');
-    number(said, bytes.len());
-    said.extend_from_slice(bytes);
-    said.extend_from_slice(b"\r\n");
+fn bulk_string(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'$');
+    number(out, bytes.len());
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(b"\r\n");
 }
 
-fn number(said: &mut Vec<u8>, number: usize) {
+fn number(out: &mut Vec<u8>, number: usize) {
     let mut digits = [0; 20];
     let (mut at, mut rest) = (digits.len(), number);
     loop {
@@ -316,8 +324,8 @@ fn number(said: &mut Vec<u8>, number: usize) {
             break;
         }
     }
-    said.extend_from_slice(&digits[at..]);
-    said.extend_from_slice(b"\r\n");
+    out.extend_from_slice(&digits[at..]);
+    out.extend_from_slice(b"\r\n");
 }
 
 #[cfg(test)]
@@ -326,10 +334,10 @@ mod tests {
 
     #[test]
     fn a_slice_is_one_transaction_of_different_members() {
-        let mut said = Vec::new();
+        let mut out = Vec::new();
         let keys = [key(&RunName([0xab; 16]), 0), key(&RunName([0xab; 16]), 1)];
         let labels = [0x61, 0x61, 0x62].map(|byte| byte << 120);
-        transaction(&mut said, &keys, &[&labels, &labels[2..]], 1);
+        transaction(&mut out, &keys, &[&labels, &labels[2..]], 1);
         let name = "vesica:".to_owned() + &"ab".repeat(16);
         let key = |list: usize| format!("$41\r\n{name}:{list}\r\n");
         let expected = [
@@ -340,6 +348,6 @@ mod tests {
             &format!("*3\r\n$6\r\nUNLINK\r\n{}{}", key(0), key(1)),
             "*1\r\n$4\r\nEXEC\r\n",
         ];
-        assert_eq!(String::from_utf8(said).unwrap(), expected.concat());
+        assert_eq!(String::from_utf8(out).unwrap(), expected.concat());
     }
 }

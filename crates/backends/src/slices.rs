@@ -1,10 +1,10 @@
-//! Pieces of lists that are small enough for a server.
+//! Cuts lists into slices that are small enough for a server.
 
 use std::ops::Range;
 use vesica_labels::{Label, List};
 
-/// How many of `threads` may each hold a segment of every list, so that all together stay within `memory_bytes`; at
-/// least one.
+/// How many of `threads` can each hold a segment of every list within `memory_bytes` in total; at least
+/// one.
 pub(crate) fn threads_within(lists: &[List<'_>], threads: usize, memory_bytes: u64) -> usize {
     let largest = |list: &List<'_>| {
         let segments = 0..list.format().segments();
@@ -17,7 +17,8 @@ pub(crate) fn threads_within(lists: &[List<'_>], threads: usize, memory_bytes: u
     usize::try_from(fit).unwrap_or(usize::MAX).clamp(1, threads.max(1))
 }
 
-/// Cuts sorted lists, all at the same labels, so that of no list more than `most` different labels are in a piece.
+/// Cuts sorted lists at common labels, so that a slice has at most `most` different labels of each
+/// list.
 pub(crate) struct Slices<'a> {
     lists: &'a [&'a [Label]],
     from: Vec<usize>,
@@ -36,7 +37,7 @@ impl Iterator for Slices<'_> {
     fn next(&mut self) -> Option<Vec<Range<usize>>> {
         let rests = || self.lists.iter().zip(&self.from).map(|(list, from)| &list[*from..]);
         let first = *rests().filter_map(<[Label]>::first).min()?;
-        // The first label that is not in the piece. Equal ones stay together.
+        // The first label after the slice. Equal ones stay together.
         let end = rests().filter_map(|rest| rest.get(self.most)).min().copied();
         let len = |rest: &[Label]| match end {
             Some(end) if end > first => rest.partition_point(|label| *label < end),
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_cut_at_the_same_labels_and_none_is_too_long() {
+    fn slices_are_cut_at_the_same_labels_and_none_is_too_long() {
         let one: Vec<Label> = (0..1000).map(|i| i * 3).collect();
         let two: Vec<Label> = (0..100).map(|i| i * 17).collect();
         let equal = vec![500; 30];
@@ -72,7 +73,7 @@ mod tests {
                 piece.iter().zip(lists).map(|(range, list)| &list[range.clone()]).collect();
             let least = labels.iter().filter_map(|labels| labels.first()).min().unwrap();
             let most = labels.iter().filter_map(|labels| labels.last()).max().unwrap();
-            assert!(last < Some(*least), "a label is in two pieces");
+            assert!(last < Some(*least), "a label is in two slices");
             last = Some(*most);
             for labels in labels {
                 let mut different = labels.to_vec();
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_without_labels_have_no_pieces() {
+    fn lists_without_labels_have_no_slices() {
         assert_eq!(Slices::new(&[&[], &[]], 8).count(), 0);
         assert_eq!(Slices::new(&[], 8).count(), 0);
     }

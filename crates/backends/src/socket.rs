@@ -10,10 +10,10 @@ use std::time::Duration;
 /// How long to wait for a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a server may be silent: a hundred times what it needs for the largest piece of work it is given.
+/// How long a server may be silent: a hundred times its time for the largest piece of work.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     Tcp { host: String, port: u16 },
@@ -56,7 +56,7 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// The same connection once more, for another thread.
+    /// Another handle of the connection, for another thread.
     pub(crate) fn again(&self) -> io::Result<Self> {
         match self {
             Socket::Tcp(stream) => stream.try_clone().map(Socket::Tcp),
@@ -64,9 +64,9 @@ impl Socket {
         }
     }
 
-    /// Ends the connection for all threads that use it.
+    /// Closes the connection for all threads that use it.
     pub(crate) fn end(&self) {
-        // One that has ended already is no error here.
+        // An already closed one is not an error here.
         let _ = match self {
             Socket::Tcp(stream) => stream.shutdown(Shutdown::Both),
             Socket::Unix(stream) => stream.shutdown(Shutdown::Both),

@@ -4,11 +4,11 @@ use crate::BadUrl;
 use crate::socket::Endpoint;
 use vesica_core::Secret;
 
-/// An address without what only its owner should see, for logs: its password, if there is one, is three stars, and
-/// parameters are left out.
+/// An address for logs, without secrets: three asterisks replace a password, and parameters are
+/// omitted.
 pub fn redacted(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    // The last of them: in a password that should have been percent-encoded it may stand too.
+    // The last one: a password that should have been percent-encoded may contain others.
     let Some((user, host)) = rest.rsplit_once('@') else {
         return format!("{scheme}://{}", without_parameters(rest));
     };
@@ -34,7 +34,7 @@ pub(crate) struct Url {
     pub(crate) password: Option<Secret<String>>,
     pub(crate) host: String,
     pub(crate) port: Option<u16>,
-    /// Without its first slash.
+    /// Without the first slash.
     pub(crate) path: String,
     pub(crate) parameters: Vec<(String, String)>,
 }
@@ -52,7 +52,7 @@ impl Url {
             Some((user, password)) => (Some(decoded(user)?), Some(decoded(password)?)),
         };
         let (host, port) = match place.rsplit_once(':') {
-            // The colons of an IPv6 address stand in brackets.
+            // The colons of an IPv6 address are in brackets.
             Some((host, port)) if !port.contains(']') => {
                 let port = port.parse().ok().filter(|port| *port != 0);
                 (host, Some(port.ok_or(BadUrl::Port)?))
@@ -83,7 +83,7 @@ impl Url {
     }
 }
 
-/// Text with each `%xy` replaced by the byte it means.
+/// Decodes each `%xy`.
 fn decoded(text: &str) -> Result<String, BadUrl> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_taken_apart() {
+    fn an_address_is_parsed() {
         let url =
             Url::parse("postgres://a%40b:p%3Aw%2f@[::1]:5433/my%20db?host=%2Frun&x=y").unwrap();
         assert_eq!(url.user.as_deref(), Some("a@b"));

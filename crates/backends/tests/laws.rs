@@ -1,5 +1,5 @@
-//! Every backend gives the same answers, and leaves nothing behind: in this process, in a real Redis, in a real
-//! PostgreSQL.
+//! All backends give the same answers and leave nothing behind: in this process, in a real Redis, in a
+//! real PostgreSQL.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use vesica_servers::{Postgres, Redis};
 
 const RUN: RunName = RunName([0x5a; 16]);
 
-/// Lists in their written form.
+/// Lists in encoded form.
 struct Written {
     format: Format,
     labels: BTreeSet<Label>,
@@ -52,7 +52,7 @@ impl Written {
     }
 }
 
-/// 128 bits that look random, different for all integers.
+/// 128 pseudo-random bits, different for all integers.
 fn label(integer: u64) -> Label {
     let mixed = |mut x: u64| {
         x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -63,7 +63,8 @@ fn label(integer: u64) -> Label {
     u128::from(first) << 64 | u128::from(mixed(first ^ 0x5555))
 }
 
-/// Lists of these sizes, of which the first `overlap` integers are in all, and half of the others in the next one too.
+/// Lists of these sizes: the first `overlap` integers are in all, and half of the others are also in
+/// the next one.
 fn lists(sizes: &[u64], overlap: u64) -> Vec<Written> {
     let largest = sizes.iter().max().unwrap().max(&1).next_power_of_two().ilog2();
     let each = sizes.iter().enumerate().map(|(at, size)| {
@@ -75,7 +76,7 @@ fn lists(sizes: &[u64], overlap: u64) -> Vec<Written> {
     each.collect()
 }
 
-/// The bits that a backend must give.
+/// The bits that a backend must return.
 fn plain(written: &[Written]) -> Vec<Bits> {
     let shortest = written.iter().map(|list| list.format.label_bits()).min().unwrap();
     let cut = |label: &Label| label >> (128 - shortest);
@@ -114,7 +115,7 @@ struct Servers {
 
 impl Servers {
     fn start() -> Self {
-        // Each test has its own by the thread's name, which is the test's.
+        // Each test has its own, by the name of the thread, which is that of the test.
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
         let directory = directory.join(thread::current().name().unwrap().replace(':', "_"));
         fs::create_dir_all(&directory).unwrap();
@@ -136,7 +137,7 @@ impl Servers {
         ]
     }
 
-    /// Nothing of ours is on the servers or in the directory.
+    /// Checks that nothing of ours remains on the servers or in the directory.
     fn assert_clean(&self) {
         assert_eq!(self.redis.keys(), 0);
         // A connection that has just been closed takes a moment to end.
@@ -167,7 +168,7 @@ fn every_backend_finds_the_plain_intersection() {
         lists(&[30_000, 300_000, 9000], 4000),
         lists(&[700, 20_000, 9000, 9000, 5000], 699),
         lists(&[600_000, 600_000], 7),
-        // What is cut off its labels makes many of one list equal: 17 bits are compared.
+        // Cutting the labels makes many of one list equal: 17 bits are compared.
         vec![
             Written::of(Format::new(14, 16), 0..16_000),
             Written::of(Format::new(16, 28), 10_000..70_000),
@@ -210,7 +211,7 @@ fn a_malformed_or_unreadable_list_is_named() {
 }
 
 #[test]
-fn who_is_told_to_stop_does_and_finds_everything_the_next_time() {
+fn a_stopped_call_finds_everything_the_next_time() {
     let servers = Servers::start();
     let written = lists(&[600_000, 600_000], 5);
     for url in servers.urls() {
@@ -225,7 +226,7 @@ fn who_is_told_to_stop_does_and_finds_everything_the_next_time() {
     }
 }
 
-/// Kills the server while the backend asks whether to stop, starts it again, and tries again.
+/// Kills the server while the backend checks whether to stop, starts it again, and repeats the call.
 fn dies_in_the_middle<S: Send>(server: S, url: &str, kill: impl Fn(&mut S) + Sync) -> S {
     let written = lists(&[600_000, 600_000], 5);
     let backend = at(url, 2);
@@ -248,7 +249,7 @@ fn dies_in_the_middle<S: Send>(server: S, url: &str, kill: impl Fn(&mut S) + Syn
 }
 
 #[test]
-fn a_redis_that_dies_in_the_middle_is_an_error_that_passes() {
+fn a_redis_crash_is_a_temporary_error() {
     let redis = Redis::start();
     let url = redis.url();
     let mut redis = dies_in_the_middle(redis, &url, Redis::kill);
@@ -259,11 +260,11 @@ fn a_redis_that_dies_in_the_middle_is_an_error_that_passes() {
 }
 
 #[test]
-fn a_postgres_that_dies_in_the_middle_is_an_error_that_passes() {
+fn a_postgres_crash_is_a_temporary_error() {
     let postgres = Postgres::start();
     let url = postgres.url();
     let kill = |postgres: &mut Postgres| {
-        assert!(postgres.table_bytes() > 0, "labels are there");
+        assert!(postgres.table_bytes() > 0, "there are labels");
         postgres.kill();
     };
     let mut postgres = dies_in_the_middle(postgres, &url, kill);
@@ -271,7 +272,8 @@ fn a_postgres_that_dies_in_the_middle_is_an_error_that_passes() {
     let (backend, written) = (at(&url, 2), lists(&[600_000, 600_000], 5));
     assert!(common(&*backend, &written, &|| false).unwrap() == Some(plain(&written)));
     drop(backend);
-    // A server that died keeps the names of temporary tables until it needs them again, but nothing that was in them.
+    // A crashed server keeps the names of temporary tables until it reuses them, but none of their
+    // rows.
     let emptied = (0..200).find(|_| {
         thread::sleep(std::time::Duration::from_millis(20));
         postgres.table_bytes() == 0
@@ -297,15 +299,15 @@ fn a_wrong_password_is_refused() {
 }
 
 #[test]
-fn a_redis_user_with_the_documented_rights_is_enough_and_one_right_less_is_not() {
+fn a_redis_user_needs_exactly_the_documented_rights() {
     let redis = Redis::start();
     let rights = "+auth +select +multi +exec +sadd +sinter +unlink ~vesica:*";
     let written = lists(&[900, 1200], 800);
     let url = redis.url().replace("redis://:", "redis://few:");
     let password = Redis::PASSWORD;
     let grant = |rights: &str| {
-        let said = redis.ask(&format!("ACL SETUSER few reset on >{password} {rights}"));
-        assert_eq!(said.as_deref(), Some("+OK"));
+        let reply = redis.query(&format!("ACL SETUSER few reset on >{password} {rights}"));
+        assert_eq!(reply.as_deref(), Some("+OK"));
     };
     grant(rights);
     let backend = at(&url, 1);
@@ -318,20 +320,20 @@ fn a_redis_user_with_the_documented_rights_is_enough_and_one_right_less_is_not()
 }
 
 #[test]
-fn a_redis_without_memory_is_out_of_space_until_it_has_some() {
+fn a_redis_without_memory_is_out_of_space_until_it_has_memory() {
     let redis = Redis::start();
     let (backend, written) = (at(&redis.url(), 1), lists(&[50_000, 50_000], 800));
-    assert_eq!(redis.ask("CONFIG SET maxmemory 100kb").as_deref(), Some("+OK"));
+    assert_eq!(redis.query("CONFIG SET maxmemory 100kb").as_deref(), Some("+OK"));
     for error in [backend.check(), common(&*backend, &written, &|| false).map(drop)] {
         assert_eq!(error, Err(BackendError::OutOfSpace));
         assert!(error.unwrap_err().can_pass());
     }
-    assert_eq!(redis.ask("CONFIG SET maxmemory 0").as_deref(), Some("+OK"));
+    assert_eq!(redis.query("CONFIG SET maxmemory 0").as_deref(), Some("+OK"));
     assert!(common(&*backend, &written, &|| false).unwrap() == Some(plain(&written)));
 }
 
 #[test]
-fn keys_of_others_are_left_alone_and_leftovers_of_the_run_are_not() {
+fn keys_of_others_are_unchanged_and_leftovers_of_the_run_are_removed() {
     let redis = Redis::start();
     let (backend, written) = (at(&redis.url(), 1), lists(&[2000, 3000], 100));
     let left = format!("vesica:{RUN}");
@@ -341,12 +343,12 @@ fn keys_of_others_are_left_alone_and_leftovers_of_the_run_are_not() {
         format!("SADD {left}1:0 other"),
         "SET vesica:other other".to_owned(),
     ];
-    // `ask` takes one command: they go to database 0, so that the backend is asked to work there.
-    made.iter().for_each(|command| assert!(redis.ask(command).is_some()));
+    // `query` sends one command: the keys are in database 0, so the backend must use that.
+    made.iter().for_each(|command| assert!(redis.query(command).is_some()));
     let here = at(&redis.url().replace("/3", "/0"), 1);
     assert_eq!(common(&*here, &written, &|| false), Ok(Some(plain(&written))));
     assert_eq!(redis.keys(), 2);
-    redis.ask(&made[0]).unwrap();
+    redis.query(&made[0]).unwrap();
     assert_eq!((here.forget(&RUN), backend.forget(&RUN)), (Ok(()), Ok(())));
     assert_eq!(redis.keys(), 2);
 }
@@ -364,7 +366,7 @@ fn a_postgres_user_without_temporary_tables_is_refused() {
 }
 
 #[test]
-fn connections_of_a_run_that_a_server_still_holds_are_ended() {
+fn stale_connections_of_a_run_are_ended() {
     let postgres = Postgres::start();
     let written = lists(&[600_000, 600_000], 5);
     let backend = at(&postgres.url(), 1);
@@ -389,14 +391,14 @@ fn connections_of_a_run_that_a_server_still_holds_are_ended() {
             postgres.tables() == 0
         });
         forgotten.wait();
-        assert!(gone, "the connection is still there");
+        assert!(gone, "the connection still exists");
         let ended = running.join().unwrap();
         assert!(matches!(ended, Err(BackendError::Unreachable(_))), "{ended:?}");
     });
 }
 
 #[test]
-fn a_server_or_directory_that_is_not_there_is_told() {
+fn a_missing_server_or_directory_is_reported() {
     for url in ["redis://127.0.0.1:1", "redis+unix:///nowhere/at/all", "postgres://a@127.0.0.1:1/b"]
     {
         let checked = at(url, 1).check();
@@ -407,27 +409,27 @@ fn a_server_or_directory_that_is_not_there_is_told() {
     assert_eq!(at("memory:", 1).check(), Ok(()));
 }
 
-/// Listens once, answers whatever is said with `answer`, and hangs up.
-fn babble(answer: &[u8], ask: impl FnOnce(u16) -> Result<(), BackendError>) -> BackendError {
+/// Accepts once, replies with `answer` to anything, and disconnects.
+fn reply_once(answer: &[u8], query: impl FnOnce(u16) -> Result<(), BackendError>) -> BackendError {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::scope(|scope| {
         scope.spawn(|| {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut said = [0; 4096];
-            let heard = stream.read(&mut said).unwrap();
-            assert!(heard > 0);
+            let mut request = [0; 4096];
+            let received = stream.read(&mut request).unwrap();
+            assert!(received > 0);
             stream.write_all(answer).unwrap();
             stream.shutdown(Shutdown::Write).unwrap();
-            // So that nothing unread makes the connection end before the answer is there.
-            while stream.read(&mut said).is_ok_and(|len| len > 0) {}
+            // So that unread data does not reset the connection before the answer arrives.
+            while stream.read(&mut request).is_ok_and(|len| len > 0) {}
         });
-        ask(port).unwrap_err()
+        query(port).unwrap_err()
     })
 }
 
 #[test]
-fn a_server_that_talks_nonsense_is_an_error_and_no_panic() {
+fn invalid_answers_are_errors_and_not_panics() {
     let queued = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n";
     let endless = "x".repeat(10_000);
     for (answer, nonsense) in [
@@ -446,7 +448,7 @@ fn a_server_that_talks_nonsense_is_an_error_and_no_panic() {
         (&format!("{queued}*3\r\n:1\r\n*0\r\n:1\r\n"), true),
     ] {
         let error =
-            babble(answer.as_bytes(), |port| at(&format!("redis://127.0.0.1:{port}"), 1).check());
+            reply_once(answer.as_bytes(), |port| at(&format!("redis://127.0.0.1:{port}"), 1).check());
         let gone = BackendError::Unreachable(io::ErrorKind::UnexpectedEof);
         assert_eq!(error, if nonsense { BackendError::Nonsense } else { gone }, "{answer:?}");
     }
@@ -466,13 +468,13 @@ fn a_server_that_talks_nonsense_is_an_error_and_no_panic() {
         (b"E\0\0\0\x0cC53300\0\0", BackendError::Unreachable(io::ErrorKind::ResourceBusy)),
     ] {
         let error =
-            babble(answer, |port| at(&format!("postgres://a:b@127.0.0.1:{port}/c"), 1).check());
+            reply_once(answer, |port| at(&format!("postgres://a:b@127.0.0.1:{port}/c"), 1).check());
         assert_eq!(error, expected, "{:?}", String::from_utf8_lossy(answer));
     }
 }
 
 #[test]
-fn little_memory_means_fewer_threads_and_the_same_answer() {
+fn with_little_memory_fewer_threads_give_the_same_answer() {
     let written = lists(&[600_000, 600_000, 100_000], 12_345);
     let pool = Pool::new(NonZeroUsize::new(3).unwrap()).unwrap();
     let backend = open("memory:", pool, 1).unwrap();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use vesica_engine::agreement::{Agreement, AgreementError};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
-use vesica_heap::{LastWords, set_last_words};
+use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_helper::{OptionsError, SettingsError, StartError};
 use vesica_link::{Endpoint, IdentityError, LinkOptions};
 use vesica_records::{Faults, InputError, OutputError};
@@ -274,7 +274,7 @@ pub(crate) fn speak_json_without_memory() {
     let Message { error, hint, code } = messages::no_memory();
     let fields = json!({ "message": error, "hint": hint, "exit_code": code });
     let text = format!("{}\n", json!({ "level": "ERROR", "fields": fields }));
-    set_last_words(LastWords { text: text.leak(), exit_code: code });
+    set_message(OutOfMemoryMessage { text: text.leak(), exit_code: code });
 }
 
 /// A panic is our defect: it is told as one, with its place, and ends the process with 70.
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn words_made_beforehand_are_those_of_any_failure() {
         let Message { error, hint, code } = messages::no_memory();
-        let words = messages::LAST_WORDS;
+        let words = messages::OUT_OF_MEMORY;
         assert_eq!(words.text, format!("error: {error}\nhint: {hint}\n"));
         assert_eq!(words.exit_code, code);
     }

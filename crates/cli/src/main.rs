@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 #[global_allocator]
-static HEAP: vesica_heap::Heap = vesica_heap::Heap::saying(messages::LAST_WORDS);
+static HEAP: vesica_heap::Heap = vesica_heap::Heap::with_message(messages::OUT_OF_MEMORY);
 
 fn main() -> ExitCode {
     failure::turn_panics_into_messages();

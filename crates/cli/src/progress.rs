@@ -78,7 +78,7 @@ impl Teller {
                 self.screen.say(&format!("listening on {address} for {peer}"));
             }
             LinkEvent::Waiting { remaining, last } => self.screen.waiting_for(peer, *remaining, last),
-            LinkEvent::TurnedAway { from, reason: why, count } => {
+            LinkEvent::Rejected { from, reason: why, count } => {
                 let so_far = if *count > 1 { format!(", {count} so far") } else { String::new() };
                 let why = reason(why);
                 self.screen.say(&format!("turned away a connection from {from}: {why}{so_far}"));
@@ -225,7 +225,7 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
                 tracing::info!(peer, remaining_s = remaining.as_secs(), why, "waiting");
             }
         }
-        Event::Link(LinkEvent::TurnedAway { from, reason: why, count }) => {
+        Event::Link(LinkEvent::Rejected { from, reason: why, count }) => {
             tracing::warn!(%from, why = reason(why), count, "turned away");
         }
         Event::Link(LinkEvent::Connected { address, peer: identity }) => {

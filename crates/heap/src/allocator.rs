@@ -1,38 +1,38 @@
-//! The system's allocator, which looks at each block once.
+//! The system's allocator, with a check of every block.
 
-use crate::last_words::{self, LastWords};
+use crate::out_of_memory::{self, OutOfMemoryMessage};
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator; when it has no block to give, the program ends with its last words. Costs one comparison
-/// an allocation.
+/// The system's allocator. If it has no memory left, the program ends with a message. Costs one
+/// comparison per allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Heap {
-    words: LastWords,
+    message: OutOfMemoryMessage,
 }
 
 impl Heap {
-    /// An allocator that says `words`, from the first allocation on, before `main`; until
-    /// [`set_last_words`](crate::set_last_words) sets others.
-    pub const fn saying(words: LastWords) -> Self {
-        Self { words }
+    /// An allocator with this message from the first allocation on, before `main`, until
+    /// [`set_message`](crate::set_message) replaces it.
+    pub const fn with_message(message: OutOfMemoryMessage) -> Self {
+        Self { message }
     }
 
-    /// Hands `block` on, unless there is none.
+    /// Returns `block` unless it is null.
     #[inline]
     fn checked(&self, block: *mut u8) -> *mut u8 {
         if block.is_null() {
-            last_words::say_and_leave(self.words);
+            out_of_memory::exit_with_message(self.message);
         }
         block
     }
 }
 
-// SAFETY: every call goes to `System` with the same arguments, and every block comes from there unchanged. What is
-// done about a null pointer neither allocates nor unwinds.
+// SAFETY: every call goes to `System` with the same arguments, and every block is returned unchanged.
+// Handling a null pointer neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Heap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`, which is that of `System`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::alloc`, which is that of `System`.
         self.checked(unsafe { System.alloc(layout) })
     }
 

@@ -1,14 +1,14 @@
-//! What happens when the system gives no more memory.
+//! Ends a program with a message when the system has no more memory.
 //!
-//! Rust ends a program by SIGABRT when an allocation fails, and lets nobody say anything before it. A program whose
-//! global allocator is [`Heap`] says its [`LastWords`] instead, and ends with the exit code they name. Code that has
-//! an answer of its own to a large allocation that fails asks for it within [`may_fail`].
+//! Rust ends a program with SIGABRT when an allocation fails, without a chance to print anything. A
+//! program whose global allocator is [`Heap`] prints its [`OutOfMemoryMessage`] instead, and ends with its
+//! exit code. Code that can handle the failure of a large allocation makes it within [`may_fail`].
 //!
-//! This and `simd` are the only crates with unsafe code; here it is the calls of the system's allocator and the
-//! system's `_exit`.
+//! This crate and `simd` are the only ones with unsafe code; here it is the calls of the system's
+//! allocator and the system's `_exit`.
 
 mod allocator;
-mod last_words;
+mod out_of_memory;
 
 pub use allocator::Heap;
-pub use last_words::{LastWords, may_fail, set_last_words};
+pub use out_of_memory::{OutOfMemoryMessage, may_fail, set_message};

@@ -1,25 +1,26 @@
-//! What a program says that gets no memory.
+//! The end of a program without memory.
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::io::Write;
 use std::process::Command;
-use vesica_heap::{Heap, LastWords, may_fail, set_last_words};
+use vesica_heap::{Heap, OutOfMemoryMessage, may_fail, set_message};
 
 #[global_allocator]
-static HEAP: Heap = Heap::saying(FIRST);
+static HEAP: Heap = Heap::with_message(FIRST);
 
 /// More than any machine has.
 const TOO_MUCH: usize = isize::MAX as usize;
 
-/// The variable that makes `a_program_without_memory` end this process: what is to fail in it.
+/// The variable that makes `a_program_without_memory` end this process: the allocation that fails.
 const END: &str = "VESICA_HEAP_END";
 
-const FIRST: LastWords = LastWords { text: "error: none at all\n", exit_code: 4 };
-const WORDS: LastWords = LastWords { text: "error: no memory\nhint: none\n", exit_code: 3 };
+const FIRST: OutOfMemoryMessage = OutOfMemoryMessage { text: "error: none at all\n", exit_code: 4 };
+const SECOND: OutOfMemoryMessage =
+    OutOfMemoryMessage { text: "error: no memory\nhint: none\n", exit_code: 3 };
 
 #[test]
-fn who_asks_whether_there_is_memory_is_told() {
-    set_last_words(WORDS);
+fn a_failure_within_may_fail_is_returned() {
+    set_message(SECOND);
     let mut bytes = vec![1_u8];
     assert!(may_fail(|| bytes.try_reserve_exact(TOO_MUCH - 1)).is_err());
     assert!(may_fail(|| Vec::<u8>::new().try_reserve_exact(TOO_MUCH)).is_err());
@@ -27,14 +28,14 @@ fn who_asks_whether_there_is_memory_is_told() {
     assert_eq!(bytes, [1]);
 }
 
-/// Does nothing unless it is asked to, by `every_way_to_ask_for_memory_ends_with_the_words`.
+/// Does nothing unless `every_way_to_ask_for_memory_ends_with_the_message` starts it.
 #[test]
 fn a_program_without_memory() {
     let Ok(what) = std::env::var(END) else { return };
     if what != "first" {
-        set_last_words(WORDS);
+        set_message(SECOND);
     }
-    // Asked and answered before: that does not last.
+    // A handled failure has no effect on later ones.
     let _ = may_fail(|| Vec::<u8>::new().try_reserve_exact(TOO_MUCH));
     match &*what {
         "new" | "first" => drop(std::hint::black_box(Vec::<u8>::with_capacity(TOO_MUCH))),
@@ -49,10 +50,10 @@ fn a_program_without_memory() {
     }
 }
 
-/// Nobody reads what it says, and the pipe is full.
+/// Nobody reads its output, and the pipe is full.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_program_whose_words_nobody_takes_ends_all_the_same() {
+fn a_program_whose_message_nobody_reads_still_ends() {
     let (reader, writer) = std::io::pipe().unwrap();
     let flags = |flags| fcntl(&writer, FcntlArg::F_SETFL(flags)).unwrap();
     flags(OFlag::O_NONBLOCK);
@@ -73,9 +74,9 @@ fn end_by(what: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn every_way_to_ask_for_memory_ends_with_the_words() {
+fn every_way_to_ask_for_memory_ends_with_the_message() {
     for what in ["new", "zeroed", "grown", "threads"] {
-        assert_eq!(end_by(what), (Some(3), WORDS.text.to_owned()), "{what}");
+        assert_eq!(end_by(what), (Some(3), SECOND.text.to_owned()), "{what}");
     }
     assert_eq!(end_by("first"), (Some(4), FIRST.text.to_owned()));
 }

@@ -1,4 +1,4 @@
-//! Entry points for fuzzers: plain functions over bytes.
+//! Entry points for fuzzers: plain functions of bytes.
 
 use crate::store::{self, Disk, Keeping, Record, Store};
 use crate::wire::{
@@ -7,10 +7,10 @@ use crate::wire::{
 use std::path::Path;
 use vesica_protocols::kmrs14::{Kind, Slot};
 
-/// Reads a message from the first of some bytes, and gives what it is written as again; `None` when it is none.
+/// Decodes a message at the start of some bytes and encodes it again; `None` if it is invalid.
 pub type Message = fn(&[u8]) -> Option<Vec<u8>>;
 
-/// What a party and the helper say to each other, and what the helper keeps of a run.
+/// The messages between party and helper, and the helper's record of a run.
 pub const MESSAGES: &[Message] = &[opening, welcome, request, reply, waiting, record];
 
 fn opening(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -42,7 +42,7 @@ fn record(bytes: &[u8]) -> Option<Vec<u8>> {
     Record::from_bytes(bytes).map(|record| record.to_bytes())
 }
 
-/// One of each kind of head.
+/// One head of each kind.
 pub fn heads() -> Vec<Vec<u8>> {
     let slot = Slot::part(Kind::Labels, 1, 3);
     let requests = [
@@ -60,17 +60,16 @@ pub fn heads() -> Vec<Vec<u8>> {
     heads
 }
 
-/// A file of a run as the service writes it: its body and a digest of that and of the name.
+/// A file of a run as the service writes it: its body, and a digest of body and name.
 pub fn stored_file(name: &str, body: &[u8]) -> Vec<u8> {
     store::stored_file(name, body)
 }
 
-/// What a service does first with what is left in its directory: finds the runs in it and how others
-/// ended, and looks at all their files.
-/// Gives how many runs there are.
+/// The first steps of a service with an existing directory: finds its runs and the records of ended
+/// ones, and checks all their files. Returns the number of runs.
 ///
 /// # Errors
-/// Why the directory cannot be used.
+/// The directory cannot be used.
 pub fn reopen(directory: &Path) -> Result<usize, crate::StoreError> {
     let (store, found) = Store::open(directory, Keeping::Files, Disk::default())?;
     let _ = store.find_ended();

@@ -1,10 +1,11 @@
 //! The helper of server-aided protocols: its service, and a party's connection to it.
 //!
 //! * [`Service`] — serves the runs of many parties on one port; survives restarts.
-//! * [`ServiceOptions`], [`PartyLimits`] — what it is started with.
+//! * [`ServiceOptions`], [`PartyLimits`] — its options.
 //! * [`Settings`] — its settings file.
-//! * [`Remote`] — the board of a run as a party reaches it over the network; survives the helper's restarts.
-//! * [`FolderScratch`] — where both put large intermediate data.
+//! * [`Remote`] — a party's access to the board of a run over the network; survives the helper's
+//!   restarts.
+//! * [`FolderScratch`] — files for large intermediate data of both.
 //! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]

@@ -1,12 +1,13 @@
-//! The law of a failure of the power: whenever it comes, and whatever is lost of what was not synced, the helper goes
-//! on where it was. Each party ends with the right answer, whether it stayed, was killed, or has it already and never
-//! comes back; nobody is blamed, and nobody is shown something else than before.
+//! The law of power failures: whenever the power fails, and whatever unsynced data is lost, the helper
+//! continues where it was. Each party ends with the right answer, whether it stayed connected, was
+//! killed, or has its answer already and never returns. Nobody is blamed, and nobody sees other data
+//! than before.
 
 #[path = "../tests/integration/aided.rs"]
 mod aided;
 
 use crate::Service;
-use crate::common::{House, until};
+use crate::common::{Fixture, until};
 use crate::store::Disk;
 use crate::store::power::{Loss, Power};
 use aided::{is_right, run_party_that_remembers};
@@ -24,32 +25,32 @@ use vesica_protocols::kmrs14::{Kind, Memory, Spec, Variant};
 const VARIANTS: [Variant; 5] =
     [Variant::SemiHonest, Variant::Malicious, Variant::Fair, Variant::SizeHiding, Variant::Pet];
 
-/// How long anything may take on a machine that does much else.
+/// Time limit for each step on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// What goes wrong.
+/// The fault of a case.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     None,
-    /// The power fails after so many changes of the directory.
+    /// The power fails after this many changes of the directory.
     Power {
         after: u64,
         loss: Loss,
     },
-    /// One change is refused.
+    /// The disk refuses one change.
     Disk {
         after: u64,
     },
 }
 
-/// What a party does.
+/// The behaviour of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// Stays to the end.
+    /// Stays connected to the end.
     Stays,
-    /// Is killed when the power fails, and comes back.
+    /// Is killed at the power failure, and returns.
     IsKilled,
-    /// Says nothing any more once it has its answer.
+    /// Sends nothing after it has its answer.
     Leaves,
 }
 
@@ -60,11 +61,11 @@ struct Case {
     manners: [Manner; 2],
 }
 
-/// Where the helper of the moment listens, and the power that it runs on.
+/// The address of the current helper, and its power.
 type Target = Arc<Mutex<Option<(SocketAddr, Arc<Power>)>>>;
 
-/// The network between parties and helper, which leads to one service after the other; of what a helper says when its
-/// power is off nothing arrives.
+/// The network between parties and helper, which connects to one service after the other; nothing that
+/// a helper sends after its power failed arrives.
 struct Wire {
     address: SocketAddr,
     target: Target,
@@ -98,7 +99,7 @@ impl Wire {
         Self { address, target, standing, is_over }
     }
 
-    /// Leads nowhere any more.
+    /// Connects to nothing from now on.
     fn cut(&self) {
         *self.target.lock().unwrap() = None;
         for party in self.standing.lock().unwrap().drain(..) {
@@ -141,8 +142,8 @@ fn rows_of(variant: Variant) -> u64 {
     if variant == Variant::Pet { 1 } else { 60 }
 }
 
-fn spec_of(house: &House, variant: Variant) -> Spec {
-    let mut spec = house.spec(2);
+fn spec_of(fixture: &Fixture, variant: Variant) -> Spec {
+    let mut spec = fixture.spec(2);
     spec.variant = variant;
     (spec.copies, spec.dummies) = match variant {
         Variant::SemiHonest => (1, 16),
@@ -156,18 +157,18 @@ fn spec_of(house: &House, variant: Variant) -> Spec {
 }
 
 struct Party<'a> {
-    house: &'a House,
+    fixture: &'a Fixture,
     wire: &'a Wire,
     spec: &'a Spec,
     number: usize,
     manner: Manner,
-    /// Killed at once, by this.
+    /// Cancelled to kill the party.
     kill: CancelToken,
 }
 
 impl Party<'_> {
     fn remote(&self, service: &Service, cancel: &CancelToken) -> crate::RemoteOptions {
-        let mut options = self.house.remote_options(service, self.number, self.spec);
+        let mut options = self.fixture.remote_options(service, self.number, self.spec);
         options.address = self.wire.address.to_string();
         options.link.wait = PATIENCE;
         options.link.idle = PATIENCE / 4;
@@ -189,41 +190,41 @@ impl Party<'_> {
             };
             let remote = Remote::new(std::mem::replace(&mut options, again));
             let found = run_party_that_remembers(&remote, self.spec, self.number, rows, &memory);
-            let told = found.and_then(|matched| {
+            let ended = found.and_then(|matched| {
                 assert!(is_right(&matched, rows), "party {}: {matched:?}", self.number);
                 has_answer = true;
                 if self.manner == Manner::Leaves { Ok(()) } else { remote.done() }
             });
             instance = remote.instance().or(instance);
-            match told {
+            match ended {
                 Err(Error::Transport(TransportError::CancelledHere)) if cancel.is_cancelled() => {
                     cancel = CancelToken::new();
                     options = self.remote(first, &cancel);
                 }
-                // Its last word had arrived, and the other's.
+                // Its last message had arrived, and the other's.
                 Err(Error::Refused(Refusal::Expired)) if has_answer => return Ok(()),
-                told => return told,
+                ended => return ended,
             }
         }
     }
 }
 
-fn options_at(house: &House, dir: &std::path::Path) -> ServiceOptions {
-    let mut options = house.options();
+fn options_at(fixture: &Fixture, dir: &std::path::Path) -> ServiceOptions {
+    let mut options = fixture.options();
     options.state_dir = dir.to_path_buf();
     let disk = format!("disk:{}", dir.display());
-    options.backend = vesica_backends::open(&disk, house.pool.clone(), 1 << 28).unwrap();
+    options.backend = vesica_backends::open(&disk, fixture.pool.clone(), 1 << 28).unwrap();
     options
 }
 
-/// Plays a case, and says how many changes there were after the start.
+/// Runs a case, and returns the number of changes after the start.
 fn play(case: Case) -> u64 {
-    let house = House::new(2);
-    let spec = spec_of(&house, case.variant);
+    let fixture = Fixture::new(2);
+    let spec = spec_of(&fixture, case.variant);
     let wire = Wire::new();
-    let power = Arc::new(Power::new(house.state()));
+    let power = Arc::new(Power::new(fixture.state()));
     let disk = Disk { power: Some(Arc::clone(&power)) };
-    let service = Service::start_on(options_at(&house, house.state()), disk).unwrap();
+    let service = Service::start_on(options_at(&fixture, fixture.state()), disk).unwrap();
     let at_start = power.changes();
     match case.fault {
         Fault::None => {}
@@ -233,7 +234,7 @@ fn play(case: Case) -> u64 {
     wire.lead_to(&service, &power);
     let parties: Vec<Party<'_>> = (0..2)
         .map(|number| Party {
-            house: &house,
+            fixture: &fixture,
             wire: &wire,
             spec: &spec,
             number,
@@ -267,7 +268,7 @@ fn play(case: Case) -> u64 {
                 drawn ^= drawn << 17;
                 drawn >> 20
             });
-            let next = Service::start(options_at(&house, after_failure.path())).unwrap();
+            let next = Service::start(options_at(&fixture, after_failure.path())).unwrap();
             wire.lead_to(&next, &Arc::new(Power::new(after_failure.path())));
             last = Some(next);
         }
@@ -276,9 +277,9 @@ fn play(case: Case) -> u64 {
             assert_eq!(ended, Ok(()), "{case:?}: party {number}");
         }
     });
-    // Nothing stays of a run that is over.
+    // Nothing remains of a finished run.
     if !case.manners.contains(&Manner::Leaves) {
-        let dir = if last.is_some() { after_failure.path() } else { house.state() };
+        let dir = if last.is_some() { after_failure.path() } else { fixture.state() };
         // Without power nothing more can be removed.
         if last.is_some() || !power.is_off() && !matches!(case.fault, Fault::Disk { .. }) {
             until("the run is removed", || {
@@ -289,7 +290,7 @@ fn play(case: Case) -> u64 {
     power.changes() - at_start
 }
 
-/// All cases, some side by side: most of the time they wait.
+/// Runs all cases, some in parallel: they mostly wait.
 fn play_all(cases: Vec<Case>) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -310,13 +311,13 @@ const MANNERS: [[Manner; 2]; 4] = [
     [Manner::IsKilled, Manner::Leaves],
 ];
 
-/// Changes of a whole run of each protocol.
+/// The number of changes of a whole run of each protocol.
 fn changes(variant: Variant) -> u64 {
     play(Case { variant, fault: Fault::None, manners: MANNERS[0] })
 }
 
 #[test]
-fn a_power_failure_at_some_changes_loses_nothing_that_was_told() {
+fn a_power_failure_at_some_changes_loses_nothing_confirmed() {
     let mut cases = Vec::new();
     for variant in VARIANTS {
         let (changes, points) = (changes(variant), 20);
@@ -331,7 +332,7 @@ fn a_power_failure_at_some_changes_loses_nothing_that_was_told() {
 }
 
 #[test]
-fn a_fault_of_the_disk_at_some_changes_is_waited_out() {
+fn a_disk_fault_at_some_changes_is_retried() {
     let mut cases = Vec::new();
     for variant in VARIANTS {
         let (changes, points) = (changes(variant), 8);
@@ -345,7 +346,7 @@ fn a_fault_of_the_disk_at_some_changes_is_waited_out() {
 
 #[test]
 #[ignore = "slow: minutes"]
-fn a_power_failure_at_any_change_loses_nothing_that_was_told() {
+fn a_power_failure_at_any_change_loses_nothing_confirmed() {
     let mut cases = Vec::new();
     for variant in VARIANTS {
         for after in 0..changes(variant) + 8 {

@@ -1,4 +1,4 @@
-//! Intermediate data in files that nobody else sees and that go by themselves.
+//! Intermediate data in private files that remove themselves.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vesica_labels::{Scratch, ScratchFile};
 
-/// Makes files without a name in a folder: nobody else opens them, and they are gone when they are dropped, also when
-/// the process is killed.
+/// Creates files without a name in a folder: nobody else can open them, and they disappear when
+/// dropped, also if the process is killed.
 #[derive(Clone, Debug)]
 pub struct FolderScratch {
     folder: PathBuf,
@@ -17,12 +17,12 @@ pub struct FolderScratch {
 }
 
 impl FolderScratch {
-    /// Files in `folder`, which is made, for its owner alone, when the first of them is.
+    /// Files in `folder`, which is created with the first of them, for its owner only.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, bytes: Arc::default() }
     }
 
-    /// Bytes in all files that it and its clones have made and that are still there.
+    /// Bytes in all existing files of this value and its clones.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -1,22 +1,22 @@
-//! What a party and the helper say to each other on one channel.
+//! The messages between a party and the helper on one channel.
 //!
 //! ```text
 //!   party                                                    helper
 //!     "vesica" ‖ version ‖ purpose ‖ 0 ‖ spec length   ──▶
 //!     instance ‖ spec                                  ──▶
-//!                                                      ◀──   outcome ‖ who is there ‖ instance ‖ other agreement
+//!                                                      ◀──   outcome ‖ parties present ‖ instance ‖ other agreement
 //!     op ‖ kind ‖ party ‖ 0 ‖ part ‖ length [‖ body]   ──▶
 //!                                                      ◀──   outcome ‖ 0 ‖ length [‖ body]
 //! ```
 //!
-//! Numbers are little-endian. A put has no reply of its own: the next sync says whether all before it were kept.
+//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it.
 
 use vesica_core::Refusal;
 use vesica_protocols::kmrs14::{Kind, MAX_PARTIES, Slot};
 
 const MAGIC: [u8; 6] = *b"vesica";
 
-/// Version of what is described here.
+/// Version of this protocol.
 const VERSION: u16 = 2;
 
 /// Bytes of an opening, a request and a reply.
@@ -28,10 +28,10 @@ pub(crate) const WELCOME_LEN: usize = 2 + 2 + INSTANCE_LEN + 32;
 /// Most bytes of a spec: one of 16 parties has 826.
 pub(crate) const MAX_SPEC_LEN: usize = 1024;
 
-/// Bytes of what follows a reply that says whom a get waits for.
+/// Bytes after a reply that names the parties for which a get waits.
 pub(crate) const WAITING_LEN: usize = 2 + 32;
 
-/// Most parts that can be asked for at once: as many as the finest list has segments.
+/// Most parts of one request: as many as the finest list has segments.
 const MAX_PARTS: u32 = 1 << 24;
 
 /// Most bytes of the small kinds of fixed length.
@@ -39,23 +39,23 @@ const SMALL_LEN: usize = 64;
 
 const INSTANCE_LEN: usize = 16;
 
-/// Names one run from its beginning until the helper forgets it: a run of the same parties under the same agreement
-/// begun later has another. Drawn at random by the helper, public.
+/// Names one run from its start until the helper forgets it: a later run of the same parties under the
+/// same agreement has another one. Drawn at random by the helper, public.
 pub type Instance = [u8; INSTANCE_LEN];
 
-/// What an opening says when it knows no instance.
+/// The instance in an opening that knows none.
 pub(crate) const NO_INSTANCE: Instance = [0; INSTANCE_LEN];
 
-/// What a party comes for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Takes part in the run.
     TakePart,
-    /// Only asks who is there.
+    /// Only asks which parties are present.
     Look,
 }
 
-/// How a connection begins.
+/// The first message of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Opening {
     pub(crate) purpose: Purpose,
@@ -95,10 +95,11 @@ impl Opening {
 /// The answer to an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Welcome {
-    /// Bit i: party i has said hello.
+    /// Bit i: party i has sent its hello.
     pub(crate) present: u16,
     pub(crate) instance: Instance,
-    /// The agreement under which another of the same parties waits in another run; zeros when none does.
+    /// The agreement of another run of the same parties in which another party waits; zeros if there is
+    /// none.
     pub(crate) other_agreement: [u8; 32],
 }
 
@@ -132,18 +133,18 @@ impl Welcome {
     }
 }
 
-/// What a party asks.
+/// A request of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Puts the `len` bytes that follow.
     Put { slot: Slot, len: usize },
-    /// Asks whether all that was put is kept.
+    /// Asks whether all puts are stored.
     Sync,
     /// Waits for a slot.
     Get { slot: Slot },
-    /// Asks which of its own first parts of a kind are filled.
+    /// Asks which of the party's own first parts of a kind are filled.
     Filled { kind: Kind, parts: u32 },
-    /// Has all it needs.
+    /// The party has everything it needs.
     Done,
     /// Ends the run for all.
     End,
@@ -196,7 +197,7 @@ impl Request {
     }
 }
 
-/// Most bytes of a slot of `kind`, so that neither end makes room for more.
+/// Most bytes of a slot of `kind`, so that neither end allocates more.
 pub(crate) fn max_len(kind: Kind) -> usize {
     match kind {
         Kind::Hello => Slot::HELLO_MAX_LEN,
@@ -209,11 +210,11 @@ pub(crate) fn max_len(kind: Kind) -> usize {
 /// The head of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// As asked; so many bytes follow.
+    /// Success; this many bytes follow.
     Body(usize),
-    /// The get goes on waiting; [`WAITING_LEN`] bytes say for whom.
+    /// The get still waits; [`WAITING_LEN`] bytes name the parties.
     Waiting,
-    /// No.
+    /// Refused.
     Refused(Refusal),
 }
 
@@ -230,7 +231,7 @@ impl Reply {
         out
     }
 
-    /// `None` for what no helper says.
+    /// `None` for bytes that no helper sends.
     pub(crate) fn decode(bytes: &[u8; HEAD_LEN]) -> Option<Self> {
         let [a, b, _, _, _, _, _, _, len @ ..] = *bytes;
         let len = usize::try_from(u64::from_le_bytes(len)).ok()?;
@@ -243,10 +244,10 @@ impl Reply {
     }
 }
 
-/// Whom a get waits for.
+/// The parties for which a get waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitingFor {
-    /// Bit i: party i has something to do first. None when the helper computes.
+    /// Bit i: party i must act first. No bits if the helper computes.
     pub(crate) parties: u16,
     /// As in [`Welcome`].
     pub(crate) other_agreement: [u8; 32],
@@ -267,7 +268,7 @@ impl WaitingFor {
     }
 }
 
-/// The parties of a set of bits.
+/// The parties in a set of bits.
 pub(crate) fn parties_of(bits: u16) -> Vec<u8> {
     (0..MAX_PARTIES as u8).filter(|party| bits >> party & 1 == 1).collect()
 }
@@ -277,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_survives_the_wire() {
+    fn messages_survive_encoding() {
         for purpose in [Purpose::TakePart, Purpose::Look] {
             let opening = Opening { purpose, spec_len: 826 };
             assert_eq!(Opening::decode(&opening.encode()), Ok(opening));
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_above_the_kinds_limit_is_no_request() {
+    fn a_length_above_the_kinds_limit_is_not_a_request() {
         for kind in Kind::ALL {
             let slot = Slot::new(*kind, 0);
             let len = max_len(*kind);
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn every_single_byte_is_looked_at() {
+    fn every_single_byte_is_checked() {
         let requests = [Request::Sync, Request::Done, Request::End];
         for good in requests.map(Request::encode) {
             for at in 1..HEAD_LEN {

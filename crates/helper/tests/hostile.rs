@@ -1,9 +1,9 @@
-//! Clients that break the protocol: never a panic, a hang or much memory, and others are served on.
+//! Clients that violate the protocol: no panic, no hang, little memory, and others are still served.
 
 #[path = "integration/common.rs"]
 mod common;
 
-use common::{House, SOON, hello, slot};
+use common::{Fixture, SOON, hello, slot};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Refusal, Role, StopReason};
@@ -24,40 +24,40 @@ struct Raw {
 }
 
 impl Raw {
-    fn connect(house: &House, service: &Service, party: usize) -> Self {
+    fn connect(fixture: &Fixture, service: &Service, party: usize) -> Self {
         let endpoint = Endpoint::Connect(service.addresses()[0].to_string());
         let options = LinkOptions { endpoint, wait: SOON, idle: SOON, total: None };
-        let own = &house.parties[party];
-        let helper = [house.helper.public()];
+        let own = &fixture.parties[party];
+        let helper = [fixture.helper.public()];
         let session = establish(own, &helper, &options, &|_| (), &CancelToken::new()).unwrap();
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Helper, Arc::new(session.clone()))];
-        let context = Context::new(peers, [1; 32], house.pool.clone(), Meter::new()).unwrap();
+        let context = Context::new(peers, [1; 32], fixture.pool.clone(), Meter::new()).unwrap();
         Self { session, context }
     }
 
-    /// Sends messages; once the helper has hung up, sending fails.
-    fn say(&mut self, messages: &[Vec<u8>]) {
+    /// Sends messages; sending fails after the helper has closed the connection.
+    fn send(&mut self, messages: &[Vec<u8>]) {
         let channel = self.context.with(Role::Helper).unwrap();
         let _ = messages.iter().try_for_each(|message| channel.send(message));
         let _ = channel.flush();
     }
 
-    /// A message of this length, unless the helper has hung up first.
-    fn hear(&mut self, len: usize) -> Option<Vec<u8>> {
+    /// A message of this length, unless the helper has closed first.
+    fn receive(&mut self, len: usize) -> Option<Vec<u8>> {
         let started = Instant::now();
-        let heard = self.context.with(Role::Helper).unwrap().recv(len).ok();
-        assert!(started.elapsed() < SOON / 2, "the helper neither answers nor hangs up");
-        heard
+        let received = self.context.with(Role::Helper).unwrap().recv(len).ok();
+        assert!(started.elapsed() < SOON / 2, "the helper neither answers nor closes");
+        received
     }
 
     fn outcome(&mut self, len: usize) -> Option<Refusal> {
-        let heard = self.hear(len)?;
-        (heard[..2] != [0, 0]).then(|| Refusal::from_code([heard[0], heard[1]]))
+        let received = self.receive(len)?;
+        (received[..2] != [0, 0]).then(|| Refusal::from_code([received[0], received[1]]))
     }
 }
 
-fn opening(house: &House) -> [Vec<u8>; 2] {
-    let spec = house.spec(2).to_bytes();
+fn opening(fixture: &Fixture) -> [Vec<u8>; 2] {
+    let spec = fixture.spec(2).to_bytes();
     let mut head = b"vesica\x02\x00\x01\x00\x00\x00".to_vec();
     head.extend_from_slice(&(spec.len() as u32).to_le_bytes());
     [head, [vec![0; 16], spec].concat()]
@@ -71,8 +71,8 @@ fn request(op: u8, slot: Slot, len: u64) -> Vec<u8> {
 }
 
 /// Another party is still served.
-fn is_alive(house: &House, service: &Service) {
-    let remote = house.remote(service, 1, &house.spec(2));
+fn is_alive(fixture: &Fixture, service: &Service) {
+    let remote = fixture.remote(service, 1, &fixture.spec(2));
     let mut board = remote.open().unwrap();
     board.put(slot(Kind::Hello, 1), &hello(1)).unwrap();
     board.sync().unwrap();
@@ -85,24 +85,24 @@ fn peak_memory_kb() -> u64 {
 }
 
 #[test]
-fn every_changed_byte_of_an_opening_is_answered_or_hung_up_on() {
-    let house = House::new(2);
-    let service = house.start();
-    let good = opening(&house);
+fn every_changed_byte_of_an_opening_is_answered_or_closes_the_connection() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let good = opening(&fixture);
     let mut refused = 0;
     for (message, at) in
         (0..2).flat_map(|message| (0..good[message].len()).map(move |at| (message, at)))
     {
-        // Some of the long tail are enough.
+        // A sample of the long tail is enough.
         if message == 1 && at > 40 && at % 7 != 0 {
             continue;
         }
         let mut bad = good.clone();
         bad[message][at] ^= 1 << (at % 8);
-        let mut raw = Raw::connect(&house, &service, 0);
-        raw.say(&bad);
+        let mut raw = Raw::connect(&fixture, &service, 0);
+        raw.send(&bad);
         let outcome = raw.outcome(WELCOME_LEN);
-        // The agreement may be any.
+        // The agreement may have any value.
         let is_agreement = message == 1 && (16 + 10..16 + 42).contains(&at);
         refused += usize::from(outcome.is_some());
         if message == 0 && at < 8 {
@@ -112,37 +112,37 @@ fn every_changed_byte_of_an_opening_is_answered_or_hung_up_on() {
         }
     }
     assert!(refused > 20, "{refused}");
-    is_alive(&house, &service);
+    is_alive(&fixture, &service);
 }
 
 #[test]
-fn cut_openings_and_messages_of_other_lengths_end_the_connection_alone() {
-    let house = House::new(2);
-    let service = house.start();
-    let [head, told] = opening(&house);
+fn cut_openings_and_wrong_lengths_end_only_the_connection() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let [head, body] = opening(&fixture);
     for bad in [
         vec![head[..15].to_vec()],
         vec![vec![]],
         vec![vec![7; 3000]],
-        vec![head.clone(), told[..told.len() - 1].to_vec()],
-        vec![head.clone(), [told.clone(), vec![0]].concat()],
+        vec![head.clone(), body[..body.len() - 1].to_vec()],
+        vec![head.clone(), [body.clone(), vec![0]].concat()],
         vec![head.clone(), vec![]],
     ] {
-        let mut raw = Raw::connect(&house, &service, 0);
-        raw.say(&bad);
-        assert_eq!(raw.hear(WELCOME_LEN), None, "{bad:?}");
+        let mut raw = Raw::connect(&fixture, &service, 0);
+        raw.send(&bad);
+        assert_eq!(raw.receive(WELCOME_LEN), None, "{bad:?}");
         common::until("the session ends", || raw.session.ended().is_some());
     }
-    // Half an opening and then nothing holds nobody up.
-    let mut half = Raw::connect(&house, &service, 0);
-    half.say(&[head]);
-    is_alive(&house, &service);
+    // Half an opening and then silence blocks nobody.
+    let mut half = Raw::connect(&fixture, &service, 0);
+    half.send(&[head]);
+    is_alive(&fixture, &service);
 }
 
 #[test]
 fn requests_that_no_party_sends_are_refused() {
-    let house = House::new(2);
-    let service = house.start();
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     let own = slot(Kind::Hello, 0);
     let huge = u64::MAX;
     for bad in [
@@ -159,20 +159,20 @@ fn requests_that_no_party_sends_are_refused() {
         request(9, own, 0),
         request(3, slot(Kind::Labels, 1), 0),
     ] {
-        let mut raw = Raw::connect(&house, &service, 0);
-        raw.say(&opening(&house));
+        let mut raw = Raw::connect(&fixture, &service, 0);
+        raw.send(&opening(&fixture));
         assert_eq!(raw.outcome(WELCOME_LEN), None, "the opening is in order");
-        raw.say(std::slice::from_ref(&bad));
+        raw.send(std::slice::from_ref(&bad));
         let refused = raw.outcome(OPENING_LEN);
         assert_eq!(refused, Some(Refusal::Malformed { party: 0 }), "{bad:?}");
     }
-    is_alive(&house, &service);
+    is_alive(&fixture, &service);
 }
 
 #[test]
-fn every_changed_byte_of_a_request_is_answered_or_hung_up_on() {
-    let house = House::new(2);
-    let service = house.start();
+fn every_changed_byte_of_a_request_is_answered_or_closes_the_connection() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     let put = vec![request(1, slot(Kind::Hello, 0), 101), hello(0)];
     let sync = request(2, Slot { kind: Kind::Hello, party: 0, part: 0 }, 0);
     let sync = [&sync[..1], &[0; 15][..]].concat();
@@ -187,46 +187,48 @@ fn every_changed_byte_of_a_request_is_answered_or_hung_up_on() {
         for bit in [0, 7] {
             let mut bad = good.clone();
             bad[message][at] ^= 1 << bit;
-            let mut raw = Raw::connect(&house, &service, 0);
-            raw.say(&[opening(&house).to_vec(), bad].concat());
-            // A get of a slot that nobody fills waits, and says so.
-            let mut heard = 0;
-            while heard < 6 && raw.hear(if heard == 0 { WELCOME_LEN } else { 16 }).is_some() {
-                heard += 1;
-                if heard == 3 {
+            let mut raw = Raw::connect(&fixture, &service, 0);
+            raw.send(&[opening(&fixture).to_vec(), bad].concat());
+            // A get of a slot that nobody fills waits, and reports so.
+            let mut received = 0;
+            while received < 6
+                && raw.receive(if received == 0 { WELCOME_LEN } else { 16 }).is_some()
+            {
+                received += 1;
+                if received == 3 {
                     raw.session.abort(StopReason::Cancelled);
                 }
             }
         }
     }
-    is_alive(&house, &service);
+    is_alive(&fixture, &service);
 }
 
 #[test]
-fn bodies_of_another_length_than_announced_end_the_connection() {
-    let house = House::new(2);
-    let service = house.start();
+fn bodies_of_a_wrong_length_end_the_connection() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     for len in [0, 100, 102, 1 << 20] {
-        let mut raw = Raw::connect(&house, &service, 0);
+        let mut raw = Raw::connect(&fixture, &service, 0);
         let put = request(1, slot(Kind::Hello, 0), 101);
-        raw.say(&[opening(&house).to_vec(), vec![put, vec![11; len]]].concat());
+        raw.send(&[opening(&fixture).to_vec(), vec![put, vec![11; len]]].concat());
         assert_eq!(raw.outcome(WELCOME_LEN), None);
-        assert_eq!(raw.hear(16), None, "{len}");
+        assert_eq!(raw.receive(16), None, "{len}");
     }
-    let remote = house.remote(&service, 0, &house.spec(2));
+    let remote = fixture.remote(&service, 0, &fixture.spec(2));
     assert_eq!(remote.open().unwrap().filled(Kind::Hello, 1).unwrap(), [false]);
 }
 
 #[test]
 fn announced_bytes_that_never_come_take_no_memory() {
-    let house = House::new(2);
-    let service = house.start();
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     let before = peak_memory_kb();
     let raws: Vec<Raw> = (0..32)
         .map(|_| {
-            let mut raw = Raw::connect(&house, &service, 0);
+            let mut raw = Raw::connect(&fixture, &service, 0);
             let put = request(1, slot(Kind::Labels, 0), Slot::MAX_LEN as u64);
-            raw.say(&[opening(&house).to_vec(), vec![put]].concat());
+            raw.send(&[opening(&fixture).to_vec(), vec![put]].concat());
             assert_eq!(raw.outcome(WELCOME_LEN), None);
             raw
         })
@@ -234,18 +236,18 @@ fn announced_bytes_that_never_come_take_no_memory() {
     std::thread::sleep(Duration::from_millis(200));
     let taken = peak_memory_kb() - before;
     assert!(taken < 200 << 10, "{taken} kB for 32 times 16 MB that did not come");
-    is_alive(&house, &service);
+    is_alive(&fixture, &service);
     drop(raws);
 }
 
-/// A helper that says `replies` after an opening, whatever is asked.
-fn rogue(house: &House, replies: Vec<Vec<u8>>) -> (String, std::thread::JoinHandle<()>) {
-    let own = house.helper.clone();
-    let peers = [house.parties[0].public()];
+/// A helper that sends `replies` after an opening, whatever is requested.
+fn rogue(fixture: &Fixture, replies: Vec<Vec<u8>>) -> (String, std::thread::JoinHandle<()>) {
+    let own = fixture.helper.clone();
+    let peers = [fixture.parties[0].public()];
     let options = ListenOptions { idle: SOON, total: None };
     let mut listener = Listener::bind(&own, &peers, "127.0.0.1:0", options).unwrap();
     let address = listener.addresses()[0].to_string();
-    let pool = house.pool.clone();
+    let pool = fixture.pool.clone();
     let thread = std::thread::spawn(move || {
         let session = listener.accept(&|_| (), &CancelToken::new()).unwrap();
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Sender, Arc::new(session.clone()))];
@@ -262,9 +264,9 @@ fn rogue(house: &House, replies: Vec<Vec<u8>>) -> (String, std::thread::JoinHand
 }
 
 #[test]
-fn a_helper_that_breaks_the_protocol_is_noticed_by_its_party() {
-    let house = House::new(2);
-    let service = house.start();
+fn a_party_detects_a_helper_that_violates_the_protocol() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     let welcome = [vec![0, 0, 1, 0], vec![7; 16], vec![0; 32]].concat();
     let body = |len: u64| [vec![0; 8], len.to_le_bytes().to_vec()].concat();
     let unknown = [vec![255, 1], vec![0; 14]].concat();
@@ -277,8 +279,8 @@ fn a_helper_that_breaks_the_protocol_is_noticed_by_its_party() {
         vec![welcome.clone(), vec![0; 17]],
         vec![welcome.clone(), [unknown[..8].to_vec(), vec![5; 8]].concat()],
     ] {
-        let (address, thread) = rogue(&house, bad.clone());
-        let mut options = house.remote_options(&service, 0, &house.spec(2));
+        let (address, thread) = rogue(&fixture, bad.clone());
+        let mut options = fixture.remote_options(&service, 0, &fixture.spec(2));
         options.address = address;
         let remote = Remote::new(options);
         let got = remote.open().and_then(|mut board| board.get(slot(Kind::Hello, 1), 100));

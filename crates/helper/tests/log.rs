@@ -1,4 +1,4 @@
-//! What the log says.
+//! The contents of the log.
 
 #[path = "integration/aided.rs"]
 mod aided;
@@ -6,7 +6,7 @@ mod aided;
 mod common;
 
 use aided::run_all;
-use common::{House, MAX_ROWS, hello, refusal, slot};
+use common::{Fixture, MAX_ROWS, hello, refusal, slot};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Write for Lines {
 }
 
 impl Lines {
-    /// All lines that say `what`.
+    /// All lines that contain `what`.
     fn of(&self, what: &str) -> Vec<String> {
         let said = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         said.lines().filter(|line| line.contains(what)).map(str::to_owned).collect()
@@ -40,19 +40,19 @@ impl Lines {
     }
 }
 
-// What is written down is that of the whole process: one test.
+// The log is that of the whole process, so there is one test.
 #[test]
 fn runs_are_named_by_their_instance_and_endings_by_who_ended_them() {
     let lines = Lines::default();
     let written = lines.clone();
     tracing_subscriber::fmt().with_ansi(false).with_writer(move || written.clone()).init();
-    let house = House::new(3);
-    let service = house.start();
+    let fixture = Fixture::new(3);
+    let service = fixture.start();
     let started = lines.one("helper started");
     assert!(started.contains(&format!("addresses=\"{}\"", service.addresses()[0])), "{started}");
 
-    let spec = house.spec(2);
-    let [first, second] = [0, 1].map(|party| house.remote(&service, party, &spec));
+    let spec = fixture.spec(2);
+    let [first, second] = [0, 1].map(|party| fixture.remote(&service, party, &spec));
     let mut board = first.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.sync().unwrap();
@@ -69,16 +69,16 @@ fn runs_are_named_by_their_instance_and_endings_by_who_ended_them() {
     assert!(ended.contains("reason=\"ended\" by=\"party-1\""), "{ended}");
 
     // Of no run.
-    let stranger = house.remote(&service, 2, &spec);
+    let stranger = fixture.remote(&service, 2, &spec);
     assert_eq!(refusal(stranger.open()), Refusal::NotAParty);
     let refused = lines.one("refused");
     assert!(refused.contains("party=\"party-2\" reason=\"not_a_party\""), "{refused}");
 
-    let spec = Spec { variant: Variant::SizeHiding, ..house.spec_of(&[0, 1], 4) };
-    run_all(&house, &service, &spec, &[0, 1], MAX_ROWS);
+    let spec = Spec { variant: Variant::SizeHiding, ..fixture.spec_of(&[0, 1], 4) };
+    run_all(&fixture, &service, &spec, &[0, 1], MAX_ROWS);
     lines.one("labels made anew");
     lines.one("places of the labels released");
-    run_all(&house, &service, &house.spec_of(&[0, 1], 5), &[0, 1], MAX_ROWS);
+    run_all(&fixture, &service, &fixture.spec_of(&[0, 1], 5), &[0, 1], MAX_ROWS);
     let compared = lines.one("lists compared");
     let labels = MAX_ROWS + 32;
     assert!(compared.contains(&format!("labels=\"{labels}, {labels}\"")), "{compared}");

@@ -1,8 +1,8 @@
-//! How fast one session is: bytes a second on `STREAMS` streams, and the time of a round trip.
+//! Measures one session: bytes a second on `STREAMS` streams, and the round-trip time.
 //!
 //! `cargo run --release -p vesica-link --example throughput -- [GIB] [STREAMS]`
 //!
-//! Both ends are in this process, over TLS on 127.0.0.1; the processor time is that of both.
+//! Both ends are in this process, over TLS on 127.0.0.1; the processor time covers both.
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// A switch that one thread throws and all others see; clones are the same switch.
+/// A cancellation flag that all clones share: one thread sets it, all see it.
 ///
-/// [`establish`](crate::establish) watches it while it waits. Once a session stands, register its
-/// end with [`on_cancel`](Self::on_cancel).
+/// [`establish`](crate::establish) watches it while it waits. Once a session is established, register
+/// its end with [`on_cancel`](Self::on_cancel).
 #[derive(Clone, Default)]
 pub struct CancelToken {
     inner: Arc<Inner>,
@@ -25,14 +25,14 @@ struct Inner {
 }
 
 impl CancelToken {
-    /// A switch that has not been thrown.
+    /// A token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Throws the switch, wakes the waiting and runs the registered hooks on this thread.
+    /// Sets the flag, wakes waiting threads and runs the registered hooks on this thread.
     ///
-    /// Not to be called from a signal handler itself: it takes a lock.
+    /// Do not call it from a signal handler: it takes a lock.
     pub fn cancel(&self) {
         let hooks = {
             let mut hooks = lock(&self.inner.hooks);
@@ -45,12 +45,12 @@ impl CancelToken {
         }
     }
 
-    /// Whether the switch was thrown.
+    /// Whether the token is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.inner.thrown.load(Ordering::Acquire)
     }
 
-    /// Runs `hook` once when the switch is thrown, or at once when it already was.
+    /// Runs `hook` once on cancellation, or at once if the token is already cancelled.
     pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
         {
             let mut hooks = lock(&self.inner.hooks);
@@ -62,7 +62,7 @@ impl CancelToken {
         hook();
     }
 
-    /// Sleeps for `time` or until the switch is thrown; says whether it was.
+    /// Sleeps for `time` or until cancellation; returns whether the token is cancelled.
     pub fn wait(&self, time: Duration) -> bool {
         let deadline = Deadline::after(time);
         let mut hooks = lock(&self.inner.hooks);
@@ -86,7 +86,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn a_waiter_wakes_when_the_switch_is_thrown() {
+    fn a_waiting_thread_wakes_on_cancellation() {
         let token = CancelToken::new();
         let other = token.clone();
         let waiter = std::thread::spawn(move || {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_run_once_also_when_registered_late() {
+    fn hooks_run_once_even_if_registered_late() {
         let token = CancelToken::new();
         let count = Arc::new(Mutex::new(0));
         let add = |n: i32| {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_nobody_ends_lasts_its_time() {
+    fn a_wait_without_cancellation_lasts_its_time() {
         assert!(!CancelToken::new().wait(Duration::from_millis(5)));
     }
 }

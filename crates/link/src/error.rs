@@ -1,4 +1,4 @@
-//! Why two parties could not be brought together.
+//! Why two parties could not connect.
 
 use crate::PublicIdentity;
 use std::io;
@@ -17,10 +17,10 @@ pub enum LinkError {
     /// Another program listens on the port.
     #[error("the port is in use by another program")]
     PortInUse,
-    /// The operating system does not let us listen on the port; those below 1024 are reserved.
+    /// The operating system does not allow listening on the port; ports below 1024 are reserved.
     #[error("the operating system does not allow listening on this port")]
     PortForbidden,
-    /// The address to listen on belongs to another machine.
+    /// The address to listen on does not belong to this machine.
     #[error("the address to listen on is not one of this machine")]
     NotOurAddress,
     /// Listening failed for another reason.
@@ -29,22 +29,22 @@ pub enum LinkError {
     /// The connection could not be made.
     #[error("the connection could not be made ({0})")]
     ConnectFailed(io::ErrorKind),
-    /// No peer was named that could be let in.
+    /// The list of accepted peers is empty.
     #[error("no peer's identity was given")]
     NoPeerGiven,
-    /// The time to wait is over. `last` is the most telling thing that happened meanwhile: with
-    /// `None` nobody came, with [`LinkError::ConnectFailed`] nobody listened.
+    /// The wait is over. `last` is the most informative failure during it: `None` if nobody connected,
+    /// [`LinkError::ConnectFailed`] if nobody listened.
     #[error("no peer after {waited:?}{}", last.as_ref().map_or(String::new(), |e| format!(": {e}")))]
     NoPeer {
-        /// How long was waited.
+        /// How long this side waited.
         waited: Duration,
-        /// The most telling failure meanwhile.
+        /// The most informative failure during the wait.
         last: Option<Box<LinkError>>,
     },
-    /// The other side proved, or claimed, to be somebody who is not expected.
+    /// The other side proved or claimed an identity that is not expected.
     #[error("the other side is {presented}, which is not the expected identity")]
     WrongIdentity {
-        /// Who the other side says it is.
+        /// The other side's identity.
         presented: PublicIdentity,
     },
     /// The other side holds our own secret key: both sides chose the same party.
@@ -56,28 +56,28 @@ pub enum LinkError {
     /// The other side speaks another version of the session protocol.
     #[error("the other side speaks another version of Vesica's session protocol")]
     OtherVersion,
-    /// The other side is something else: no TLS 1.3, or TLS with other habits than ours.
+    /// The other side is another program: no TLS 1.3, or TLS with other settings than ours.
     #[error("the other side does not speak Vesica's session protocol")]
     OtherProtocol,
-    /// The other side accepted the connection and then said too little for too long.
+    /// The other side accepted the connection and then sent too little for too long.
     #[error("the other side did not answer within {0:?}")]
     Silent(Duration),
-    /// The other side ended the connection before the session stood.
-    #[error("the other side closed the connection before the session stood")]
-    HungUp,
-    /// The connection gave way to others: too many strangers at once.
+    /// The other side closed the connection before the session was established.
+    #[error("the other side closed the connection before the session was established")]
+    Disconnected,
+    /// The connection was dropped because too many were pending.
     #[error("the connection was dropped in favour of others")]
     Crowded,
-    /// The wait was ended by the [`CancelToken`](crate::CancelToken).
+    /// The [`CancelToken`](crate::CancelToken) ended the wait.
     #[error("the wait was cancelled")]
     Cancelled,
-    /// This machine gave no thread, no memory or no descriptor for the session.
+    /// This machine has no thread, memory or descriptor for the session.
     #[error("the machine has no resources for a session ({0})")]
     NoResources(io::ErrorKind),
 }
 
 impl LinkError {
-    /// What a failure to listen means.
+    /// Maps an error from listening.
     pub(crate) fn listening(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::AddrInUse => LinkError::PortInUse,
@@ -87,32 +87,32 @@ impl LinkError {
         }
     }
 
-    /// Whether a byte that the line damaged in the clear part of a handshake can be the cause. What comes
-    /// encrypted, as identities do, cannot be changed unnoticed.
+    /// Whether one byte that the line damaged in the clear part of a handshake can be the cause.
+    /// Changes to the encrypted part, which holds the identities, are always detected.
     pub(crate) fn may_be_damage(&self) -> bool {
         matches!(self, LinkError::OtherVersion | LinkError::OtherProtocol)
     }
 
-    /// Whether a connecting side need not try again: the same peer would answer the same.
+    /// Whether a connecting side should give up: the same peer would answer the same.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(
             self,
             LinkError::UnknownHost
                 | LinkError::ConnectFailed(_)
                 | LinkError::Silent(_)
-                | LinkError::HungUp
+                | LinkError::Disconnected
                 | LinkError::Crowded
         )
     }
 
-    /// How much the failure tells about why the true peer did not come; higher tells more.
+    /// How much the failure says about why the expected peer did not connect; higher says more.
     pub(crate) fn weight(&self) -> u8 {
         match self {
             LinkError::WrongIdentity { .. } | LinkError::RefusedByPeer => 5,
             LinkError::OtherVersion => 4,
             LinkError::OtherProtocol => 3,
             LinkError::Silent(_) => 2,
-            LinkError::HungUp => 1,
+            LinkError::Disconnected => 1,
             _ => 0,
         }
     }

@@ -1,14 +1,14 @@
-//! What travels inside the TLS connection: thirteen bytes of header, and for data its payload.
+//! The frames inside the TLS connection: thirteen bytes of header, and for data its payload.
 //!
-//! `kind u8 ‖ stream u64 ‖ number u32`, little-endian. The number is a payload length for data, a
-//! count of bytes for credit, a code for stop, and zero otherwise.
+//! `kind u8 ‖ stream u64 ‖ number u32`, little-endian. The number is the payload length of data, the
+//! bytes of credit, the code of a stop, and otherwise zero.
 
 use vesica_core::{StopReason, TransportError};
 use vesica_net::StreamId;
 
 pub(crate) const HEADER_LEN: usize = 13;
 
-/// Most payload of one data frame. Small enough that streams take turns quickly.
+/// Largest payload of one data frame. Small enough that streams alternate quickly.
 pub(crate) const MAX_DATA_LEN: usize = 64 << 10;
 
 /// The stream field of frames that concern the whole session.
@@ -16,7 +16,7 @@ const NO_STREAM: StreamId = StreamId::from_u64(0);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// Says only that the sender is alive.
+    /// The sender is alive.
     KeepAlive,
     /// `len` bytes of payload follow.
     Data { stream: StreamId, len: usize },

@@ -10,10 +10,9 @@ const PUBLIC_HRP: Hrp = Hrp::parse_unchecked("vesica");
 /// Human-readable part of a secret one.
 pub(crate) const SECRET_HRP: Hrp = Hrp::parse_unchecked("vesica-secret");
 
-/// Who a party is: an Ed25519 public key (RFC 8032), 32 bytes.
+/// A party's identity: an Ed25519 public key (RFC 8032), 32 bytes.
 ///
-/// Printed as Bech32m (BIP 350) with the prefix `vesica1`; up to four wrong characters are always
-/// noticed.
+/// Printed as Bech32m (BIP 350) with the prefix `vesica1`, which detects up to four wrong characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicIdentity([u8; PublicIdentity::LEN]);
 
@@ -21,13 +20,13 @@ pub struct PublicIdentity([u8; PublicIdentity::LEN]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseIdentityError {
-    /// Something else altogether.
+    /// Text of another kind.
     #[error("not an identity: an identity begins with \"vesica1\"")]
     NotAnIdentity,
-    /// Begins like one, but was mistyped or cut off.
+    /// An identity that was mistyped or cut off.
     #[error("the identity is mistyped or cut off: its checksum is wrong")]
     BadChecksum,
-    /// A secret key where a public identity is due.
+    /// A secret key in place of a public identity.
     #[error("this is a secret key, not a public identity; nobody else may see it")]
     IsSecret,
 }
@@ -46,8 +45,8 @@ impl PublicIdentity {
         &self.0
     }
 
-    /// A short form for people to tell parties apart, such as `vesica1qqzr…x7k2`. Not for
-    /// deciding whom to trust: eight characters can be searched for.
+    /// A short form to tell parties apart, such as `vesica1qqzr…x7k2`. Do not base trust on it: a key
+    /// with the same eight characters can be found by search.
     pub fn fingerprint(&self) -> String {
         let full = self.to_string();
         let (head, tail) = (PUBLIC_HRP.len() + 1 + 4, 4);
@@ -81,7 +80,7 @@ impl FromStr for PublicIdentity {
     }
 }
 
-/// Whether `text` begins as a string with this human-readable part does.
+/// Whether `text` begins with this human-readable part.
 pub(crate) fn has_prefix(text: &str, hrp: Hrp) -> bool {
     let (prefix, text) = (hrp.as_str().as_bytes(), text.as_bytes());
     text.len() > prefix.len()
@@ -109,7 +108,7 @@ mod tests {
     const KEY: PublicIdentity = PublicIdentity::from_bytes([7; 32]);
 
     #[test]
-    fn an_identity_survives_being_printed() {
+    fn a_printed_identity_parses_to_itself() {
         for bytes in [[0; 32], [7; 32], [255; 32]] {
             let identity = PublicIdentity::from_bytes(bytes);
             assert_eq!(identity.to_string().parse(), Ok(identity));
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_single_wrong_character_is_noticed() {
+    fn every_single_wrong_character_is_detected() {
         let good = KEY.to_string();
         for position in "vesica1".len()..good.len() {
             let mut bad = good.clone().into_bytes();
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_named_for_what_they_are() {
+    fn each_other_kind_of_text_has_its_error() {
         let parse = |text: &str| text.parse::<PublicIdentity>();
         for text in ["", "vesica", "bc1qqqq", "no identity", "vesicä1"] {
             assert_eq!(parse(text), Err(ParseIdentityError::NotAnIdentity), "{text:?}");

@@ -1,4 +1,4 @@
-//! The secret half of an identity and the file it lives in.
+//! The secret half of an identity, and its file.
 
 use crate::identity::{self, PublicIdentity, SECRET_HRP};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
@@ -15,12 +15,22 @@ use zeroize::{Zeroize, Zeroizing};
 /// Largest key file that is read. Ours have about 300 bytes.
 const MAX_FILE_BYTES: u64 = 4096;
 
-/// Permission bits that let anyone but the owner in.
+/// Permission bits that give access to users other than the owner.
 const OTHERS: u32 = 0o077;
 
-/// An Ed25519 secret key (RFC 8032): whoever holds it can act as this party.
+/// An Ed25519 secret key (RFC 8032): anyone who holds it can act as this party.
 ///
-/// Never printed; the seed is wiped when the last clone goes.
+/// Never printed; the seed is wiped when the last clone is dropped.
+///
+/// ```
+/// use vesica_link::{Identity, PublicIdentity};
+///
+/// let identity = Identity::generate()?;
+/// let printed = identity.public().to_string();
+/// assert!(printed.starts_with("vesica1"));
+/// assert_eq!(printed.parse::<PublicIdentity>()?, identity.public());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Identity {
     seed: Arc<Secret<[u8; 32]>>,
@@ -35,39 +45,39 @@ pub enum IdentityError {
     /// There is no such file.
     #[error("there is no key file {}", path.display())]
     Missing {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
     },
-    /// The operating system did not let us read the file.
+    /// The operating system refused to read the file.
     #[error("the key file {} cannot be read ({kind})", path.display())]
     Unreadable {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         kind: io::ErrorKind,
     },
-    /// The file holds something else.
+    /// The file has another content.
     #[error("{} is not a key file", path.display())]
     NotAKeyFile {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
     },
     /// The key in the file is damaged or cut off.
     #[error("the key in {} is damaged or cut off: its checksum is wrong", path.display())]
     BadChecksum {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
     },
-    /// The file holds a public identity where a secret key is due.
+    /// The file holds a public identity in place of a secret key.
     #[error("{} holds a public identity, not a secret key", path.display())]
     IsPublic {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
     },
     /// Other users of the machine may read or write the file.
     #[error("other users can get at the key file {} (mode {mode:03o})", path.display())]
     TooOpen {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
@@ -78,21 +88,21 @@ pub enum IdentityError {
         /// The file to be written.
         path: PathBuf,
     },
-    /// The operating system did not let us write the file.
+    /// The operating system refused to write the file.
     #[error("the key file {} cannot be written ({kind})", path.display())]
     Unwritable {
         /// The file to be written.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         kind: io::ErrorKind,
     },
-    /// The operating system gave no randomness.
+    /// The operating system provided no randomness.
     #[error("the operating system gave no randomness for a key")]
     NoRandomness,
 }
 
 impl Identity {
-    /// A fresh identity from the operating system's randomness.
+    /// A new identity from the operating system's randomness.
     ///
     /// # Errors
     /// [`IdentityError::NoRandomness`].
@@ -112,7 +122,7 @@ impl Identity {
         Self { seed, pair: Arc::new(pair), public: PublicIdentity::from_bytes(public) }
     }
 
-    /// The identity to give to the other party.
+    /// The identity to send to the other party.
     pub fn public(&self) -> PublicIdentity {
         self.public
     }
@@ -124,8 +134,8 @@ impl Identity {
     /// Reads a key file.
     ///
     /// # Errors
-    /// Any [`IdentityError`] about reading; [`IdentityError::TooOpen`] when the file's mode lets
-    /// the group or others in.
+    /// Any [`IdentityError`] about reading; [`IdentityError::TooOpen`] if the file's mode gives access
+    /// to the group or others.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let path = path.as_ref();
         let own_path = || path.to_path_buf();
@@ -133,7 +143,7 @@ impl Identity {
             io::ErrorKind::NotFound => IdentityError::Missing { path: own_path() },
             kind => IdentityError::Unreadable { path: own_path(), kind },
         };
-        // Looked at before it is opened: opening a named pipe would block.
+        // Checked before opening: opening a named pipe would block.
         if !fs::metadata(path).map_err(unreadable)?.is_file() {
             return Err(IdentityError::NotAKeyFile { path: own_path() });
         }
@@ -145,7 +155,7 @@ impl Identity {
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE_BYTES as usize));
         file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
         let identity = parse(&bytes).map_err(|fault| fault.at(path))?;
-        // Judged after the content, so that a public identity is called one whatever its mode.
+        // Checked after the content, so that a public identity is recognised whatever its mode.
         let mode = metadata.permissions().mode() & 0o777;
         if mode & OTHERS != 0 {
             return Err(IdentityError::TooOpen { path: own_path(), mode });
@@ -181,7 +191,7 @@ impl Identity {
         let secret = bech32::encode::<Bech32m>(SECRET_HRP, self.seed.expose())
             .map(Zeroizing::new)
             .expect("32 bytes fit the code");
-        // Room for all of it, so that no growing leaves a copy of the key behind.
+        // Room for the whole text, so that growing leaves no copy of the key behind.
         let mut text = Zeroizing::new(String::with_capacity(1024));
         text.push_str("# Vesica secret key. Whoever has this file can act as you: share it with\n");
         text.push_str("# nobody. The public identity, for the other party, is:\n# ");
@@ -221,7 +231,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Identity, Fault> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut keys = lines.by_ref().filter(|line| !line.starts_with('#'));
     let Some(key) = keys.next() else {
-        // A file cut off before its last line still begins as ours do.
+        // A file cut off before its last line still begins like ours.
         let ours = text.starts_with("# Vesica secret key");
         return Err(if ours { Fault::BadChecksum } else { Fault::NotAKeyFile });
     };

@@ -1,12 +1,12 @@
-//! How two parties reach each other: identities, TLS, one port, many streams.
+//! Connections between two parties: identities, TLS, one port, many streams.
 //!
 //! * [`Identity`], [`PublicIdentity`] — an Ed25519 key file and its printable public half.
-//! * [`establish`] — listens or connects until the one expected peer is there.
+//! * [`establish`] — listens or connects until the one expected peer is connected.
 //! * [`Listener`] — an open port on which a service serves many sessions at once.
 //! * [`Session`] — one TLS 1.3 connection that carries any number of streams.
-//! * [`letters`] — what parties say to each other through somebody they do not trust.
+//! * [`letters`] — messages between parties through a helper they do not trust.
 //! * [`CancelToken`] — ends a wait from another thread.
-//! * [`LinkError`], [`LinkEvent`] — what went wrong, and what is going on.
+//! * [`LinkError`], [`LinkEvent`] — errors, and events while waiting.
 //! * [`ShapedRelay`] — an emulated network between two processes on one machine.
 //! * [`fuzzing`] — entry points for fuzzers.
 

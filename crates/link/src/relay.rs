@@ -10,33 +10,32 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use vesica_net::{Pacer, Shape};
 
-/// Bytes read at once at the least and at the most. Small on slow links, so that the first byte of
-/// a block does not wait for its last.
+/// Fewest and most bytes read at once. Small on slow links, so that the first byte of a block does not
+/// wait for its last.
 const MIN_PIECE_BYTES: u64 = 2 << 10;
 const MAX_PIECE_BYTES: u64 = 64 << 10;
 
 /// The time that one piece may take on the wire.
 const PIECE_TIME: Duration = Duration::from_micros(200);
 
-/// What the emulated wire holds beyond its bandwidth-delay product.
+/// Bytes the emulated wire holds beyond its bandwidth-delay product.
 const SLACK_BYTES: usize = 256 << 10;
 
 /// Bytes on an unlimited wire.
 const UNLIMITED_BYTES: usize = 16 << 20;
 
-/// A shorter wait than the system's timer can serve; spent yielding.
+/// The system's timer cannot serve a shorter wait; the thread yields instead.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
 
-/// How often an idle relay looks whether it was dropped.
+/// How often an idle relay checks whether it was dropped.
 const ACCEPT_TICK: Duration = Duration::from_millis(10);
 
-/// A TCP relay that forwards bytes as a network of a given [`Shape`] would.
+/// A TCP relay that forwards bytes like a network of a given [`Shape`].
 ///
-/// For measurements only: it sees and keeps nothing but bytes in flight, as any network does.
-/// Both directions are limited independently; all connections of one relay share the bandwidth.
-/// Bytes leave at most a scheduling delay (about 0.1 ms on an idle machine) late, and a late piece
-/// does not delay those after it, so rates are kept exactly. Dropping the relay ends its
-/// connections.
+/// For measurements only: it keeps nothing but the bytes in flight. Both directions are limited
+/// independently; all connections of one relay share the bandwidth. Bytes leave late by at most a
+/// scheduling delay (about 0.1 ms on an idle machine), and a late piece does not delay those after it,
+/// so rates are exact. Dropping the relay ends its connections.
 pub struct ShapedRelay {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -80,7 +79,7 @@ impl ShapedRelay {
         Ok(ShapedRelay { address, shared })
     }
 
-    /// Where the relay listens.
+    /// The relay's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -102,7 +101,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     while !shared.stopped.load(Ordering::Acquire) {
         match listener.accept() {
-            // A target that is not there yet reads as a peer that is not there yet.
+            // To the other side, a target that does not listen yet looks like a peer that does not
+            // listen yet.
             Ok((socket, _)) => {
                 if let Err(error) = forward(socket, shared) {
                     tracing::debug!(%error, "the relay could not forward a connection");
@@ -131,7 +131,7 @@ fn forward(socket: TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     wire(target, socket, back, shared.shape)
 }
 
-/// One direction: a thread that puts bytes on the wire, and one that takes them off in time.
+/// One direction: one thread puts bytes on the wire, another takes them off when they are due.
 fn wire(from: TcpStream, to: TcpStream, pacer: &Arc<Mutex<Pacer>>, shape: Shape) -> io::Result<()> {
     let wire = Arc::new(Wire { state: Mutex::default(), changed: Condvar::new() });
     let (entry, pacer) = (Arc::clone(&wire), Arc::clone(pacer));
@@ -146,7 +146,7 @@ struct Wire {
 
 #[derive(Default)]
 struct OnWire {
-    /// Pieces and when they arrive; an empty piece is the end.
+    /// Pieces with their arrival times; an empty piece is the end.
     pieces: VecDeque<(Instant, Vec<u8>)>,
     bytes: usize,
     broken: bool,
@@ -211,7 +211,7 @@ impl Wire {
     }
 }
 
-/// What the wire holds: what is under way at full rate, and some slack for the threads.
+/// Capacity of the wire: the bandwidth-delay product, and some slack for the threads.
 fn capacity_bytes(shape: Shape) -> usize {
     shape.bits_per_second.map_or(UNLIMITED_BYTES, |rate| {
         let product = u128::from(rate) * shape.one_way_delay.as_nanos() / 8 / 1_000_000_000;

@@ -1,10 +1,10 @@
-//! Locks that survive a panicking holder, and deadlines that survive huge durations.
+//! Locks that tolerate a panicked holder, and deadlines that tolerate huge durations.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Takes the lock. What it guards is kept consistent between statements, so a panic elsewhere
-/// must not turn into a second panic here.
+/// Takes the lock. The guarded data is consistent between statements, so a panic elsewhere must not
+/// cause a second panic here.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -26,7 +26,7 @@ pub(crate) fn wait_timeout<'a, T>(
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// `limit` from now; never when the clock cannot express it.
+    /// `limit` from now; never if the clock cannot express it.
     pub(crate) fn after(limit: Duration) -> Self {
         Self(Instant::now().checked_add(limit))
     }

@@ -1,9 +1,9 @@
 //! TLS 1.3 (RFC 8446) between two parties that know each other's keys.
 //!
-//! Both sides present a raw Ed25519 public key (RFC 7250) and check the other's against the
-//! identities they were given; there are no certificates, names or authorities. No tickets, no
-//! resumption, no early data. The key exchange is X25519MLKEM768 where both sides have it, so that
-//! a session recorded today stays closed to a later quantum computer.
+//! Both sides present a raw Ed25519 public key (RFC 7250) and check the other's against the expected
+//! identities; there are no certificates, names or authorities. No tickets, no resumption, no early
+//! data. The key exchange is X25519MLKEM768 if both sides support it, so that a later quantum computer
+//! cannot open a session recorded today.
 
 use crate::{Identity, LinkError, PublicIdentity};
 use aws_lc_rs::signature::Ed25519KeyPair;
@@ -23,11 +23,11 @@ use std::sync::Arc;
 /// The name of the session protocol and its version (ALPN, RFC 7301).
 pub(crate) const PROTOCOL: &[u8] = b"vesica/1";
 
-/// What precedes an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, §4).
+/// The bytes before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, §4).
 const SPKI_PREFIX: [u8; 12] =
     [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// Both configurations of one party, made once and used for every attempt.
+/// Both configurations of one party, created once and used for every attempt.
 pub(crate) struct Tls {
     own: PublicIdentity,
     client: Arc<ClientConfig>,
@@ -35,7 +35,7 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Settings that admit `peers`, and nobody else, to talk to `own`.
+    /// Settings that let only `peers` connect to `own`.
     pub(crate) fn new(own: &Identity, peers: &[PublicIdentity]) -> Self {
         let provider = Arc::new(suites());
         let pins = Arc::new(Pins {
@@ -74,7 +74,7 @@ impl Tls {
         Self { own: own.public(), client: Arc::new(client), server: Arc::new(server) }
     }
 
-    /// The connecting end; `host` goes into the server name, which proxies route by.
+    /// The connecting end; `host` becomes the server name, which proxies use for routing.
     pub(crate) fn connecting(&self, host: &str) -> Result<Connection, LinkError> {
         let name = ServerName::try_from(host)
             .or_else(|_| ServerName::try_from("vesica.invalid"))
@@ -92,10 +92,10 @@ impl Tls {
             .map_err(|error| classify(&error))
     }
 
-    /// Who is at the other end of a completed handshake.
+    /// The peer's identity after a completed handshake.
     ///
     /// # Errors
-    /// [`LinkError::OwnIdentity`], [`LinkError::OtherVersion`] when no common version was agreed.
+    /// [`LinkError::OwnIdentity`]; [`LinkError::OtherVersion`] if no common version was agreed.
     pub(crate) fn peer_of(&self, tls: &Connection) -> Result<PublicIdentity, LinkError> {
         if tls.alpn_protocol() != Some(PROTOCOL) {
             return Err(LinkError::OtherVersion);
@@ -121,13 +121,15 @@ fn suites() -> CryptoProvider {
     }
 }
 
-/// What a TLS failure during the handshake means to the people at both ends.
+/// The error for a TLS failure during the handshake.
 pub(crate) fn classify(error: &TlsError) -> LinkError {
     use AlertDescription as Alert;
     match error {
         TlsError::InvalidCertificate(CertificateError::Other(other)) => {
-            match other.0.downcast_ref::<Stranger>() {
-                Some(Stranger(presented)) => LinkError::WrongIdentity { presented: *presented },
+            match other.0.downcast_ref::<UnexpectedIdentity>() {
+                Some(UnexpectedIdentity(presented)) => {
+                    LinkError::WrongIdentity { presented: *presented }
+                }
                 None => LinkError::OtherProtocol,
             }
         }
@@ -150,22 +152,22 @@ fn from_spki(spki: &[u8]) -> Option<PublicIdentity> {
     key.try_into().ok().map(PublicIdentity::from_bytes)
 }
 
-/// An identity that presented itself and is not among the expected.
+/// A valid identity that is not one of the expected.
 #[derive(Debug)]
-struct Stranger(PublicIdentity);
+struct UnexpectedIdentity(PublicIdentity);
 
-impl fmt::Display for Stranger {
+impl fmt::Display for UnexpectedIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unexpected identity {}", self.0)
     }
 }
 
-impl std::error::Error for Stranger {}
+impl std::error::Error for UnexpectedIdentity {}
 
-/// The identities that may be at the other end.
+/// The identities that the other end may have.
 ///
-/// Our own passes here and is refused after the handshake: by then the other side has proved that
-/// it holds our key, so that it is no stranger's trick and both sides can be told.
+/// Our own passes here and is refused after the handshake: by then the other side has proved that it
+/// holds our key, and both sides can be told.
 #[derive(Debug)]
 struct Pins {
     own: PublicIdentity,
@@ -181,7 +183,7 @@ impl Pins {
         if presented == self.own || self.peers.contains(&presented) {
             return Ok(());
         }
-        Err(CertificateError::Other(OtherError(Arc::new(Stranger(presented)))).into())
+        Err(CertificateError::Other(OtherError(Arc::new(UnexpectedIdentity(presented)))).into())
     }
 
     fn check_signature(
@@ -200,6 +202,37 @@ fn tls12_is_off() -> TlsError {
     PeerIncompatible::ServerDoesNotSupportTls12Or13.into()
 }
 
+/// The methods that rustls wants of both ends' verifiers: raw Ed25519 keys, TLS 1.3 only.
+macro_rules! raw_key_signatures {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            _message: &[u8],
+            _spki: &CertificateDer<'_>,
+            _signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, TlsError> {
+            Err(tls12_is_off())
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            spki: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, TlsError> {
+            self.check_signature(message, spki, signed)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            vec![SignatureScheme::ED25519]
+        }
+
+        fn requires_raw_public_keys(&self) -> bool {
+            true
+        }
+    };
+}
+
 impl ServerCertVerifier for Pins {
     fn verify_server_cert(
         &self,
@@ -212,31 +245,7 @@ impl ServerCertVerifier for Pins {
         self.check(spki, rest).map(|()| ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _spki: &CertificateDer<'_>,
-        _signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        Err(tls12_is_off())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        spki: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.check_signature(message, spki, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    raw_key_signatures!();
 }
 
 impl ClientCertVerifier for Pins {
@@ -253,34 +262,10 @@ impl ClientCertVerifier for Pins {
         self.check(spki, rest).map(|()| ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _spki: &CertificateDer<'_>,
-        _signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        Err(tls12_is_off())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        spki: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.check_signature(message, spki, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    raw_key_signatures!();
 }
 
-/// Signs handshakes without a second encoding of the key in memory.
+/// Signs handshakes without a second copy of the key in memory.
 struct Ed25519Key(Arc<Ed25519KeyPair>);
 
 impl fmt::Debug for Ed25519Key {

@@ -7,7 +7,7 @@ use vesica_core::{Error, Misbehaviour, Result, TransportError};
 /// Bytes of the length that precedes each message on the wire. Not counted as payload.
 pub const MESSAGE_HEADER_LEN: usize = 4;
 
-/// Messages smaller than this are gathered before they are handed to the writer thread.
+/// Smaller messages are joined before they go to the writer thread.
 const GATHER_BYTES: usize = 128 << 10;
 
 /// Bytes of one message of an exchange.
@@ -21,7 +21,7 @@ const EXCHANGED_AHEAD: usize = 3;
 pub struct Limits {
     /// Largest message either way, in bytes; below 2^32.
     pub message_bytes: usize,
-    /// Most bytes that wait unread by the peer; a send beyond it blocks.
+    /// Most bytes not yet read by the peer; a send beyond it blocks.
     pub queue_bytes: usize,
 }
 
@@ -41,10 +41,10 @@ enum Direction {
 
 /// Messages of agreed lengths over one stream to one peer.
 ///
-/// * Blocking. Sends are gathered and written by a thread of their own, so that two parties that
-///   both write never deadlock; a receive flushes first.
-/// * Every receive names the length it expects. Another length is
-///   [`Misbehaviour::WrongMessageLen`], found before anything is allocated.
+/// * Blocking. Sends are buffered and written by a separate thread, so that two parties that both write
+///   never deadlock; a receive flushes first.
+/// * Every receive states the expected length. Another length is [`Misbehaviour::WrongMessageLen`],
+///   detected before anything is allocated.
 /// * Payload bytes, messages and flights are counted under the current label.
 /// * After an error the channel stays closed.
 pub struct Channel {
@@ -112,7 +112,8 @@ impl Channel {
         })
     }
 
-    /// Sends `message` while the peer sends as many bytes, which fill `reply`: one flight of both.
+    /// Sends `message` while the peer sends equally many bytes, which fill `reply`: one flight in both
+    /// directions.
     ///
     /// # Errors
     /// As [`send`](Self::send) and [`recv`](Self::recv).
@@ -122,8 +123,8 @@ impl Channel {
             channel.turn(Direction::Exchanging);
             let mut parts = message.chunks(EXCHANGED_AT_ONCE);
             let mut replies = reply.chunks_mut(EXCHANGED_AT_ONCE);
-            // Some parts ahead of what is read, so that the way is never empty; and no more, as the
-            // peer does the same.
+            // Some parts ahead of those read, so that the link is never idle; no more, as the peer does
+            // the same.
             for part in parts.by_ref().take(EXCHANGED_AHEAD) {
                 channel.push_message(part)?;
             }
@@ -143,7 +144,7 @@ impl Channel {
         })
     }
 
-    /// Hands everything sent so far to the writer thread. A receive does this by itself.
+    /// Passes everything sent so far to the writer thread. A receive does this itself.
     ///
     /// # Errors
     /// [`Error::Transport`].
@@ -151,7 +152,7 @@ impl Channel {
         self.guarded(Self::flush_inner)
     }
 
-    /// Flushes and waits until all of it is on the transport.
+    /// Flushes and waits until everything is written to the transport.
     ///
     /// # Errors
     /// [`Error::Transport`].
@@ -237,7 +238,7 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // A party may end with a send; what it gathered must still leave.
+        // A party may end with a send; its buffer must still be written.
         if !self.poisoned {
             let _ = self.flush_inner();
         }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vesica_core::{Error, Result, Role, StopReason};
 
-/// Receives how far a long step has come. Called from any thread, some tens of times a second.
+/// Receives the progress of a long step. Called from any thread, some tens of times a second.
 pub trait Progress: Send + Sync {
     /// `done` of `total` items of the step named `label` are finished.
     fn step(&self, label: &str, done: u64, total: u64);
@@ -20,7 +20,7 @@ struct Peer {
     channel: Channel,
 }
 
-/// What a protocol runs in: its peers, its randomness, its CPU threads and its labels.
+/// The environment of a protocol: its peers, randomness, CPU threads and labels.
 ///
 /// The only argument of a protocol besides its private input, at every level.
 pub struct Context {
@@ -36,12 +36,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context whose root stream to each peer is opened now.
+    /// Creates a context and opens the root stream to each peer.
     ///
     /// `seed` must be 32 fresh random bytes; only tests that compare with recorded vectors fix it.
     ///
     /// # Errors
-    /// [`Error::Transport`] when a connection is already gone.
+    /// [`Error::Transport`] if a connection is already closed.
     pub fn new(
         peers: Vec<(Role, Arc<dyn Streams>)>,
         seed: [u8; 32],
@@ -77,7 +77,7 @@ impl Context {
     /// The channel to the other party of a two-party protocol.
     ///
     /// # Errors
-    /// [`Error::Bug`] when there is not exactly one peer besides helpers.
+    /// [`Error::Bug`] unless there is exactly one peer besides helpers.
     pub fn peer(&mut self) -> Result<&mut Channel> {
         let mut others = self.peers.iter_mut().filter(|(role, _)| **role != Role::Helper);
         match (others.next(), others.next()) {
@@ -89,7 +89,7 @@ impl Context {
     /// The channel to the party in `role`.
     ///
     /// # Errors
-    /// [`Error::Bug`] when nobody has that role.
+    /// [`Error::Bug`] if nobody has that role.
     pub fn with(&mut self, role: Role) -> Result<&mut Channel> {
         self.peers
             .get_mut(&role)
@@ -107,7 +107,8 @@ impl Context {
         &self.pool
     }
 
-    /// `f` of each chunk of at most `chunk_len` items on all CPU threads, in the order of the items.
+    /// Applies `f` to each chunk of at most `chunk_len` items on all CPU threads; results are in the
+    /// order of the items.
     pub fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -117,15 +118,15 @@ impl Context {
         self.pool.map_chunks(items, chunk_len, f)
     }
 
-    /// Says that `done` of `total` items of the current label are finished.
+    /// Reports that `done` of `total` items of the current label are finished.
     pub fn progress(&self, done: u64, total: u64) {
         if let Some(progress) = &self.progress {
             progress.step(&self.label, done, total);
         }
     }
 
-    /// Runs `step` under the label `label`, below the current one: its bytes, flights and time
-    /// are counted there.
+    /// Runs `step` under the label `label`, below the current one, which counts its bytes, flights and
+    /// time.
     pub fn child<R>(&mut self, label: &str, step: impl FnOnce(&mut Context) -> R) -> R {
         let outer = std::mem::take(&mut self.label);
         self.label = if outer.is_empty() { label.to_owned() } else { format!("{outer}/{label}") };
@@ -144,13 +145,13 @@ impl Context {
         result
     }
 
-    /// `count` contexts with streams of their own, for parallel work.
+    /// `count` contexts with their own streams, for parallel work.
     ///
-    /// The n-th fork here meets the n-th fork at the peer, so both must fork in the same order. No
-    /// round trip is spent.
+    /// The n-th fork here is connected to the n-th fork at the peer, so both must fork in the same
+    /// order. Takes no round trip.
     ///
     /// # Errors
-    /// [`Error::Transport`] when the connection is gone.
+    /// [`Error::Transport`] if the connection is closed.
     pub fn fork(&mut self, count: usize) -> Result<Vec<Context>> {
         (0..count).map(|_| self.fork_one()).collect()
     }
@@ -178,13 +179,13 @@ impl Context {
         })
     }
 
-    /// Runs two parts of a protocol side by side, each in a fork of this context under its label.
+    /// Runs two parts of a protocol in parallel, each in a fork of this context under its label.
     ///
-    /// The first part here meets the first part at the peer. When one part fails, the connection
-    /// is aborted so that the other ends too; the first error is returned.
+    /// The first part here communicates with the first part at the peer. If one part fails, the
+    /// connection is aborted so that the other ends too; the first error is returned.
     ///
     /// # Errors
-    /// That of the part that failed first.
+    /// The error of the part that failed first.
     pub fn join<A: Send, B: Send>(
         &mut self,
         (label_a, part_a): (&str, impl FnOnce(&mut Context) -> Result<A> + Send),
@@ -221,7 +222,7 @@ impl Context {
         self.peers.values().map(|peer| Arc::clone(&peer.streams)).collect()
     }
 
-    /// Ends a parallel part: all it sent is on the transport, or everything is aborted.
+    /// Ends a parallel part: everything it sent is written to the transport, or everything is aborted.
     fn settle<R>(&mut self, result: Result<R>, first_error: &Mutex<Option<Error>>) -> Option<R> {
         let result = result.and_then(|value| self.finish().map(|()| value));
         match result {
@@ -240,7 +241,7 @@ impl Context {
         }
     }
 
-    /// Flushes every channel and waits until all of it is on the transport.
+    /// Flushes every channel and waits until everything is written to the transport.
     ///
     /// # Errors
     /// [`Error::Transport`].
@@ -249,8 +250,8 @@ impl Context {
     }
 
     /// Changes between sending and receiving so far, the first message included. Parts that
-    /// [`join`](Self::join) ran side by side count as the longest of them. While no block is
-    /// answered before the last is sent, these are the flights.
+    /// [`join`](Self::join) ran in parallel count as the longest of them. This is the number of flights
+    /// as long as no block is answered before the last is sent.
     pub fn direction_changes(&self) -> u64 {
         let own = self.peers.values().map(|peer| peer.channel.direction_changes()).max();
         own.unwrap_or(0) + self.joined_direction_changes
@@ -262,8 +263,8 @@ impl Context {
     }
 }
 
-/// Ends the connections when the part that holds it panics, so that its sibling, which may wait
-/// for the peer, ends too and the panic can go on.
+/// Closes the connections if the part that holds it panics, so that its sibling, which may wait for the
+/// peer, ends too and the panic can propagate.
 struct AbortOnPanic(Vec<Arc<dyn Streams>>);
 
 impl Drop for AbortOnPanic {

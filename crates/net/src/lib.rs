@@ -1,15 +1,37 @@
-//! How the two sides of a protocol talk: blocking, counted, limited channels and the context
-//! that carries them.
+//! Communication between the two sides of a protocol: blocking, counted, limited channels and the
+//! context that holds them.
 //!
 //! * [`Context`] — the only argument of a protocol besides its input: peer, randomness, CPU pool,
 //!   labelled spans, forks.
-//! * [`Channel`] — messages of agreed lengths over one stream; flushes before it waits, writes on
-//!   its own thread, counts every byte, stays closed after an error.
+//! * [`Channel`] — messages of agreed lengths over one stream; flushes before it waits, writes on its
+//!   own thread, counts every byte, stays closed after an error.
 //! * [`Meter`] — bytes, flights and time by label.
 //! * [`Pool`] — the CPU threads a party may use.
-//! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — what a transport must offer.
+//! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
 //! * [`memory`] — an in-memory pair of parties, plain or with an emulated network.
 //! * [`shape`] — bandwidth and delay of the emulated networks.
+//!
+//! Two parties over an in-memory pair:
+//!
+//! ```
+//! use std::num::NonZeroUsize;
+//! use vesica_core::{Result, Role};
+//! use vesica_net::{Context, Meter, Pool, memory};
+//!
+//! let (alice, bob) = memory::pair();
+//! let bob = std::thread::spawn(move || -> Result<Vec<u8>> {
+//!     let pool = Pool::new(NonZeroUsize::MIN)?;
+//!     let mut ctx = Context::new(vec![(Role::Sender, bob)], [1; 32], pool, Meter::new())?;
+//!     ctx.peer()?.recv(5)
+//! });
+//! let pool = Pool::new(NonZeroUsize::MIN)?;
+//! let mut ctx = Context::new(vec![(Role::Receiver, alice)], [2; 32], pool, Meter::new())?;
+//! ctx.child("greeting", |ctx| ctx.peer()?.send(b"hello"))?;
+//! ctx.finish()?;
+//! assert_eq!(bob.join().expect("the thread does not panic")?, b"hello");
+//! assert_eq!(ctx.meter().bytes_under("greeting"), (5, 0));
+//! # Ok::<(), vesica_core::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Two parties in one process: streams that are queues in memory, plain or shaped.
+//! Two parties in one process: streams are queues in memory, plain or shaped.
 
 use crate::shape::{Pacer, Shape};
 use crate::{StreamId, StreamPair, StreamReader, StreamWriter, Streams};
@@ -11,10 +11,10 @@ use vesica_core::{StopReason, TransportError};
 /// Bytes one direction of one stream holds before its writer waits.
 const PIPE_BYTES: usize = 4 << 20;
 
-/// Idle limit of [`pair`]: a test that waits longer for its peer has found a hang.
+/// Idle limit of [`pair`]: a test that waits longer for its peer hangs.
 pub const DEFAULT_IDLE: Duration = Duration::from_secs(60);
 
-/// How long both ends of [`pair_in_turns`] wait for each other.
+/// How long both ends of [`pair_in_turns`] wait for each other before they fail.
 pub const BOTH_WAIT: Duration = Duration::from_millis(50);
 
 /// One end of an in-memory connection.
@@ -36,7 +36,7 @@ struct Wires {
 
 #[derive(Default)]
 struct Turns {
-    /// Readers of each end that wait for bytes that were not written yet.
+    /// Readers of each end that wait for unwritten bytes.
     waiting: [AtomicUsize; 2],
     /// Bytes written so far, and read.
     written: AtomicUsize,
@@ -63,14 +63,14 @@ pub fn pair() -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     pair_with(Shape::LOOPBACK, DEFAULT_IDLE)
 }
 
-/// The two ends of an in-memory connection that behaves like a network of `shape`, each waiting
-/// at most `idle` for the other.
+/// The two ends of an in-memory connection that behaves like a network of `shape`; each waits at most
+/// `idle` for the other.
 pub fn pair_with(shape: Shape, idle: Duration) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     ends(shape, idle, None)
 }
 
-/// The two ends of a plain in-memory connection between parties that do one thing at a time, so that both wait in vain
-/// once both wait: after [`BOTH_WAIT`] of it, that is the end, however long `idle` is.
+/// The two ends of a plain in-memory connection between single-threaded parties, which deadlock once
+/// both wait: they then fail after [`BOTH_WAIT`], however long `idle` is.
 pub fn pair_in_turns(idle: Duration) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     ends(Shape::LOOPBACK, idle, Some(Turns::default()))
 }
@@ -114,7 +114,7 @@ impl Streams for MemoryStreams {
     fn abort(&self, reason: StopReason) {
         lock(&self.wires.stopped).get_or_insert((self.end, reason));
         for pipe in lock(&self.wires.pipes).values().flatten() {
-            // The lock makes sure that a waiter sees the stop before it sleeps again.
+            // The lock ensures that a waiting thread sees the stop before it sleeps again.
             drop(lock(&pipe.state));
             pipe.changed.notify_all();
         }
@@ -186,7 +186,7 @@ impl StreamReader for MemoryReader {
 }
 
 impl Turns {
-    /// Waits for at most `limit`. Tells as well whether both ends have waited in vain all the time.
+    /// Waits for at most `limit`. Also returns whether both ends waited the whole time.
     fn wait<'a>(
         &self,
         end: usize,
@@ -199,7 +199,7 @@ impl Turns {
         let since = Instant::now();
         let state = wait_on(changed, state, limit.min(BOTH_WAIT));
         let is_other_waiting = self.waiting[1 - end].load(Ordering::SeqCst) > 0;
-        // An end that waits has bytes on the way to it only until it is woken.
+        // An end that waits has unread bytes only until it is woken.
         let is_quiet = self.written.load(Ordering::SeqCst) == written
             && self.read.load(Ordering::SeqCst) == written;
         self.waiting[end].fetch_sub(1, Ordering::SeqCst);
@@ -267,7 +267,7 @@ impl Drop for MemoryWriter {
 }
 
 impl PipeState {
-    /// Nothing is there, and more may come.
+    /// No data now, but more may come.
     fn is_silent(&self) -> bool {
         self.blocks.is_empty() && !self.writer_gone
     }

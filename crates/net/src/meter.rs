@@ -25,7 +25,7 @@ impl Span {
         self.messages_received.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Streams of one label run side by side, so the label has as many flights as the longest.
+    /// Streams of one label run in parallel, so the label has the flights of the longest.
     pub(crate) fn count_flights(&self, on_one_stream: u64) {
         self.flights.fetch_max(on_one_stream, Ordering::Relaxed);
     }
@@ -35,22 +35,22 @@ impl Span {
     }
 }
 
-/// What one label used: payload bytes and messages each way, flights, wall time.
+/// The use of one label: payload bytes and messages in each direction, flights, wall time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanReport {
-    /// The label, with the labels above it: `dh/points`.
+    /// The label, prefixed by the labels above it: `dh/points`.
     pub label: String,
-    /// Payload bytes this party sent under this label and no label below it.
+    /// Payload bytes this party sent under this label, not those of labels below it.
     pub bytes_sent: u64,
-    /// Payload bytes this party received under this label and no label below it.
+    /// Payload bytes this party received under this label, not those of labels below it.
     pub bytes_received: u64,
     /// Messages sent.
     pub messages_sent: u64,
     /// Messages received.
     pub messages_received: u64,
-    /// Changes of direction that fell under this label, on its busiest stream.
+    /// Changes of direction under this label, on its busiest stream.
     pub flights: u64,
-    /// Wall time inside the label, labels below it included. Labels that run side by side overlap.
+    /// Wall time under the label, including labels below it. Labels that run in parallel overlap.
     pub wall: Duration,
 }
 

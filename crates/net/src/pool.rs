@@ -23,7 +23,7 @@ impl Pool {
         Ok(Self { threads: Arc::new(threads) })
     }
 
-    /// How many threads it has.
+    /// The number of threads.
     pub fn len(&self) -> usize {
         self.threads.current_num_threads()
     }
@@ -33,26 +33,26 @@ impl Pool {
         false
     }
 
-    /// Runs `work` on the pool, where rayon's parallel iterators use its threads and no others.
+    /// Runs `work` on the pool; rayon's parallel iterators then use its threads and no others.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.threads.install(work)
     }
 
-    /// `f` of each chunk of at most `chunk_len` items, in the order of the items.
+    /// Applies `f` to each chunk of at most `chunk_len` items; results are in the order of the items.
     pub fn map_chunks<T: Sync, R: Send>(
         &self,
         items: &[T],
         chunk_len: NonZeroUsize,
         f: impl Fn(&[T]) -> R + Sync + Send,
     ) -> Vec<R> {
-        // Another thread would have what it made in another cache.
+        // On another thread the results would be in another cache.
         if self.len() == 1 {
             return items.chunks(chunk_len.get()).map(f).collect();
         }
         self.run(|| items.par_chunks(chunk_len.get()).map(f).collect())
     }
 
-    /// Calls `f` with each of `tasks`.
+    /// Calls `f` for each of `tasks`.
     pub fn for_each<T: Send>(&self, tasks: Vec<T>, f: impl Fn(T) + Sync + Send) {
         if self.len() == 1 {
             return tasks.into_iter().for_each(f);
@@ -60,8 +60,8 @@ impl Pool {
         self.run(|| tasks.into_par_iter().for_each(f));
     }
 
-    /// Calls `f` with each chunk of at most `chunk_len` items and the same chunk of `out`, as
-    /// far as both reach.
+    /// Calls `f` with each chunk of at most `chunk_len` items and the corresponding chunk of `out`, up
+    /// to the shorter length.
     pub fn zip_chunks<T: Sync, U: Send>(
         &self,
         items: &[T],
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn zip_chunks_pairs_every_item_with_its_place() {
+    fn zip_chunks_pairs_every_item_with_its_output() {
         let pool = Pool::new(NonZeroUsize::new(3).unwrap()).unwrap();
         let items: Vec<u32> = (0..1001).collect();
         let mut out = vec![0; 1001];

@@ -1,13 +1,13 @@
-//! Bandwidth and delay of an emulated network, in user space, so that nothing needs root.
+//! Bandwidth and delay of an emulated network, in user space, so that no root privileges are needed.
 
 use std::time::{Duration, Instant};
 
-/// The two figures of an emulated link, the same in both directions.
+/// The two parameters of an emulated link, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Rate in bits a second; `None` for unlimited.
     pub bits_per_second: Option<u64>,
-    /// Time a byte travels one way; half of the round trip.
+    /// Time a byte takes in one direction; half of the round trip.
     pub one_way_delay: Duration,
 }
 
@@ -30,10 +30,10 @@ impl Shape {
     }
 }
 
-/// Says when bytes that enter one direction of a shaped link come out of it.
+/// Computes when bytes that enter one direction of a shaped link leave it.
 ///
-/// The link sends one byte after the other: a block waits until the blocks before it are on the
-/// wire, then takes `len · 8 / rate` to be sent and `one_way_delay` to travel.
+/// The link sends one byte after the other: a block waits for the blocks before it, then takes `len · 8
+/// / rate` to be sent and `one_way_delay` to travel.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     shape: Shape,
@@ -46,7 +46,7 @@ impl Pacer {
         Self { shape, free_at: None }
     }
 
-    /// When `len` bytes handed over at `now` have arrived at the other end.
+    /// When `len` bytes sent at `now` have arrived at the other end.
     pub fn release_at(&mut self, now: Instant, len: usize) -> Instant {
         let start = self.free_at.map_or(now, |free| free.max(now));
         let sent = match self.shape.bits_per_second {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_link_saves_up_no_credit() {
+    fn an_idle_link_accumulates_no_credit() {
         let now = Instant::now();
         let mut pacer = Pacer::new(Shape::WAN);
         pacer.release_at(now, 1);

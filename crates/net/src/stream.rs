@@ -1,17 +1,17 @@
-//! What a transport must offer: independent two-way byte streams, opened by name.
+//! The interface of a transport: independent two-way byte streams, opened by name.
 
 use std::fmt;
 use vesica_core::{StopReason, TransportError};
 
-/// Names a stream. Both ends open the same name and are joined; no round trip is spent on it.
+/// Names a stream. Both ends open the same name and are connected without a round trip.
 ///
-/// The root stream is [`StreamId::ROOT`]; the n-th fork of a stream is [`StreamId::child`]`(n)` at
-/// both ends, so equal programs meet on equal names.
+/// The root stream is [`StreamId::ROOT`]; the n-th fork of a stream is [`StreamId::child`]`(n)` at both
+/// ends, so equal programs open equal names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId(u64);
 
 impl StreamId {
-    /// The stream every session starts with.
+    /// The first stream of every session.
     pub const ROOT: StreamId = StreamId(1);
 
     /// A stream id from the wire.
@@ -41,27 +41,27 @@ impl fmt::Debug for StreamId {
     }
 }
 
-/// The reading half of a stream. Blocks; ends with the transport's own time limits.
+/// The reading half of a stream. Blocks; fails at the transport's own time limits.
 pub trait StreamReader: Send {
-    /// Fills `buf` whole.
+    /// Fills `buf` completely.
     ///
     /// # Errors
-    /// Any [`TransportError`]; the stream is of no use afterwards.
+    /// Any [`TransportError`]; the stream is unusable afterwards.
     fn read_exact(&mut self, buf: &mut [u8]) -> Result<(), TransportError>;
 }
 
-/// The writing half of a stream. Blocks while the peer is not taking data.
+/// The writing half of a stream. Blocks while the peer accepts no data.
 pub trait StreamWriter: Send {
-    /// Hands over all of `bytes`, in order. They may sit in a buffer until [`flush`](Self::flush).
+    /// Writes all of `bytes`, in order. They may stay in a buffer until [`flush`](Self::flush).
     ///
     /// # Errors
-    /// Any [`TransportError`]; the stream is of no use afterwards.
+    /// Any [`TransportError`]; the stream is unusable afterwards.
     fn write_all(&mut self, bytes: &[u8]) -> Result<(), TransportError>;
 
-    /// Sends what is buffered on its way.
+    /// Sends the buffered data.
     ///
     /// # Errors
-    /// Any [`TransportError`]; the stream is of no use afterwards.
+    /// Any [`TransportError`]; the stream is unusable afterwards.
     fn flush(&mut self) -> Result<(), TransportError>;
 }
 
@@ -73,11 +73,11 @@ pub trait Streams: Send + Sync {
     /// Opens the stream `id`. Each end opens an id at most once.
     ///
     /// # Errors
-    /// Any [`TransportError`] when the connection is already gone.
+    /// Any [`TransportError`] if the connection is already closed.
     fn open(&self, id: StreamId) -> Result<StreamPair, TransportError>;
 
-    /// Ends the connection at once: tells the peer why, if that is still possible, and wakes
-    /// everybody who waits on a stream of it. Called when one of several parallel parts of a
-    /// protocol fails, so that the others do not wait for a peer that has nothing left to say.
+    /// Ends the connection at once: tells the peer why, if still possible, and wakes all waiting
+    /// threads. Called when one of several parallel parts of a protocol fails, so that the others do
+    /// not wait for the peer.
     fn abort(&self, reason: StopReason);
 }

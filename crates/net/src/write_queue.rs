@@ -1,4 +1,4 @@
-//! The writing side of a channel: a queue and a thread of its own.
+//! The writing side of a channel: a queue and its thread.
 
 use crate::StreamWriter;
 use std::collections::VecDeque;
@@ -7,11 +7,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use vesica_core::{ParameterError, Result, TransportError};
 
-/// Bytes that may wait before [`WriteQueue::push`] slows its caller down.
+/// Queued bytes above which [`WriteQueue::push`] waits.
 const HIGH_WATER_BYTES: usize = 4 << 20;
 
-/// How long a full queue may stand still before it is allowed to grow: long enough that a slow
-/// link (256 KiB at 2 Mbit/s) does not look like one on which nothing moves.
+/// How long a full queue may stall before it may grow: long enough that a slow link (256 KiB at 2
+/// Mbit/s) does not count as stalled.
 const STALL: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -38,13 +38,12 @@ impl Shared {
     }
 }
 
-/// Blocks of bytes on their way to a stream, written by a thread of their own.
+/// A queue of blocks that a separate thread writes to a stream.
 ///
-/// While the peer takes data, the queue holds its caller back at a high-water mark, so memory
-/// stays small. When nothing moves at all, both parties may be writing at once, each waiting for
-/// the other to read: then the mark doubles and the caller goes on, so that two writing parties
-/// never deadlock below the hard limit. There the caller waits for the transport, which has time
-/// limits of its own.
+/// While the peer accepts data, a push waits at a high-water mark, so memory stays small. When nothing
+/// moves, both parties may be writing, each waiting for the other to read: then the mark doubles and
+/// the push proceeds, so that two writing parties never deadlock below the hard limit. At the hard
+/// limit the push waits for the transport, which has its own time limits.
 pub(crate) struct WriteQueue {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -63,7 +62,7 @@ impl WriteQueue {
         Ok(Self { shared, thread: Some(thread), limit_bytes })
     }
 
-    /// Hands over `block`; blocks while the queue is full and moving.
+    /// Queues `block`; waits while the queue is full and moving.
     pub(crate) fn push(&self, block: Vec<u8>) -> Result<()> {
         let mut state = self.shared.lock();
         loop {
@@ -92,7 +91,7 @@ impl WriteQueue {
         Ok(())
     }
 
-    /// Waits until all that was pushed is written and flushed.
+    /// Waits until all queued blocks are written and flushed.
     pub(crate) fn drain(&self) -> Result<()> {
         let mut state = self.shared.lock();
         while state.error.is_none() && (state.queued_bytes > 0 || state.writing) {
@@ -106,8 +105,8 @@ impl Drop for WriteQueue {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.not_empty.notify_one();
-        // The thread ends when the queue is written or the stream fails; streams have time
-        // limits, so this cannot hang.
+        // The thread ends when the queue is written or the stream fails; streams have time limits, so
+        // this cannot hang.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -82,7 +82,7 @@ fn two_parties_that_both_write_first_do_not_deadlock() {
 }
 
 #[test]
-fn another_length_is_a_named_misbehaviour_and_closes_the_channel() {
+fn a_wrong_length_is_a_named_misbehaviour_and_closes_the_channel() {
     both(
         contexts(),
         |ctx| ctx.peer().unwrap().send(&[0; 10]).unwrap(),
@@ -105,14 +105,14 @@ fn messages_above_the_limit_are_refused_on_both_sides() {
 }
 
 #[test]
-fn a_peer_that_left_is_noticed() {
+fn a_closed_peer_is_detected() {
     let (mut ctx, other) = contexts();
     drop(other);
     assert_eq!(ctx.peer().unwrap().recv(1), Err(TransportError::Closed.into()));
 }
 
 #[test]
-fn a_silent_peer_is_noticed_within_the_idle_limit() {
+fn a_silent_peer_is_detected_within_the_idle_limit() {
     let idle = Duration::from_millis(50);
     let (mut ctx, _other) = contexts_over(pair_with(Shape::LOOPBACK, idle));
     let start = Instant::now();
@@ -121,11 +121,11 @@ fn a_silent_peer_is_noticed_within_the_idle_limit() {
 }
 
 #[test]
-fn parties_that_wait_for_each_other_are_noticed_and_one_that_works_is_not() {
+fn a_deadlock_is_detected_and_a_working_party_is_not_one() {
     let idle = Duration::from_secs(60);
     let start = Instant::now();
     let in_vain = |ctx: &mut Context| {
-        // What is on its way, and what one side does meanwhile, does not count as waiting.
+        // Data in flight, or work at one side, does not count as waiting.
         ctx.peer().unwrap().send(&[1; 10]).unwrap();
         ctx.peer().unwrap().recv(10).unwrap();
         ctx.peer().unwrap().recv(1).map(drop)
@@ -202,7 +202,7 @@ fn forks_are_independent_and_meet_in_order() {
 
 #[test]
 fn joined_parts_run_side_by_side() {
-    // Each part waits for the other party's opposite part, so one after the other would hang.
+    // Each part waits for the other party's opposite part, so in sequence they would hang.
     let talk = |ctx: &mut Context| {
         ctx.join(
             ("a", |ctx: &mut Context| {
@@ -286,7 +286,7 @@ fn a_shaped_pair_takes_the_time_of_its_network() {
     both(
         contexts_over(pair_with(shape, Duration::from_secs(20))),
         |ctx| {
-            // 1 MB at 10 MB/s is 100 ms, plus 30 ms there and 30 ms back.
+            // 1 MB at 10 MB/s is 100 ms, plus 30 ms in each direction.
             ctx.peer().unwrap().send(&vec![0; 1_000_000]).unwrap();
             ctx.peer().unwrap().recv(1).unwrap();
         },

@@ -1,15 +1,15 @@
-//! How fast files become items, and back: rows a second and peak memory, one process a line.
+//! Measures how fast files become items, and back: rows a second and peak memory, one process a line.
 //!
-//! Rows a second of CPU time are told apart from those of wall time: the first are what one core
-//! does when nothing else runs on it.
+//! Rows a second of CPU time are listed beside those of wall time: the first are what an otherwise idle
+//! core achieves.
 //!
 //! ```text
 //! cargo build --release -p vesica-records --example read_speed
 //! taskset -c 0 target/release/examples/read_speed DIRECTORY [ROWS]
 //! ```
 //!
-//! Makes a CSV file of three columns (a key of 21 bytes) in the directory, its gzip, zstd and
-//! Parquet twins, and measures each format and some profiles on it.
+//! Creates a CSV file of three columns (a key of 21 bytes) in the directory, its gzip, zstd and Parquet
+//! versions, and measures each format and some profiles.
 
 #![allow(clippy::print_stdout)]
 
@@ -79,13 +79,13 @@ fn text(path: &Path) -> Result<&str, Box<dyn Error>> {
     path.to_str().ok_or_else(|| "the directory's name is not UTF-8".into())
 }
 
-/// Runs one measurement in a process of its own, so that its peak memory is its own.
+/// Runs one measurement in its own process, so that its peak memory is measured alone.
 fn measure(args: &[&str]) -> Outcome {
     let status = Command::new(std::env::current_exe()?).arg("measure").args(args).status()?;
     if status.success() { Ok(()) } else { Err("a measurement failed".into()) }
 }
 
-/// Rows in an order without pattern; keys are distinct.
+/// Distinct keys in an order without pattern.
 fn generate(path: &Path, rows: u64) -> Outcome {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
     writeln!(out, "key,amount,city")?;
@@ -104,7 +104,7 @@ fn silent(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The same rows in another format, by way of the second pass.
+/// The same rows in another format, written by the second pass.
 fn copy(from: &Path, to: &Path) -> Outcome {
     let source = Source::open(from, &ReadOptions::default())?;
     let (hash, key) = (KeyItems::digests(ItemHash::new("read_speed", &[])), key("exact")?);
@@ -146,7 +146,7 @@ fn rows(file: &Path, every: u64) -> Outcome {
     let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
     let limits = KeyLimits::default();
     let rows = stream_items(&source, &key, &hash, &limits, &mut sink, &mut silent)?.rows;
-    // No pattern, as keys have none that two lists have in common.
+    // No pattern, like the common keys of two lists.
     let mut wanted = vec![0_u64; rows.div_ceil(64) as usize];
     for row in 0..rows {
         let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);

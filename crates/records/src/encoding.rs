@@ -1,5 +1,5 @@
-//! The encoding of a composite key: injective, so that two keys are equal exactly when every
-//! column is.
+//! The encoding of a composite key. It is injective: two keys are equal exactly when all their columns
+//! are.
 //!
 //! A key of *k* columns is the concatenation, in the order of the column names, of *k* parts:
 //!
@@ -7,8 +7,8 @@
 //! part = tag (1 byte) ‖ length (4 bytes, little-endian) ‖ value (length bytes)
 //! ```
 //!
-//! `value` is what the column's profile gave, in UTF-8; `length` is its length in bytes. `tag`
-//! says what kind of value it is:
+//! `value` is the output of the column's profile, in UTF-8; `length` is its length in bytes. `tag` is
+//! the kind of value:
 //!
 //! | tag | kind | profiles |
 //! |---|---|---|
@@ -21,9 +21,9 @@
 //! | 7 | integer | `integer:<BITS>` |
 //! | 8 | IPv4 address | `ipv4` |
 //!
-//! The parts can be read back one after the other, so the encoding is injective over all sequences
-//! of (tag, value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no
-//! encoding; its row is skipped and counted. Vectors: `vectors/encoding.json`.
+//! The parts can be parsed in sequence, so the encoding is injective over all sequences of (tag,
+//! value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no encoding; its row is
+//! skipped and counted. Vectors: `vectors/encoding.json`.
 
 use crate::profile::{Normalised, Profile, Refusal};
 
@@ -31,7 +31,7 @@ use crate::profile::{Normalised, Profile, Refusal};
 pub const PART_HEADER_LEN: usize = 5;
 
 /// Appends the part of one column to `out`; unless the result is [`Normalised::Value`], `out` is
-/// left as it was.
+/// unchanged.
 ///
 /// # Errors
 /// The profile's reason, if it refuses the value.

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where. No variant holds a value of the file.
+//! Errors in a file, and their places. No variant holds a value of the file.
 
 mod output;
 
@@ -10,7 +10,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where in a file something is.
+/// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// Physical line of a text file, from 1; the line on which the record starts.
@@ -28,7 +28,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What a path names that is not a regular file.
+/// The kind of a file that is not a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -53,11 +53,11 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// What text that is not UTF-8 looks like.
+/// The likely encoding of text that is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EncodingGuess {
-    /// One byte a character: Latin-1, Windows-1252 and their relatives.
+    /// One byte per character: Latin-1, Windows-1252 and related encodings.
     SingleByte,
     /// UTF-16, either byte order.
     Utf16,
@@ -65,13 +65,13 @@ pub enum EncodingGuess {
     Unknown,
 }
 
-/// A byte that has no business where it stands.
+/// A byte at an invalid position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stray {
     /// A NUL byte: the file is damaged, binary, or UTF-16.
     Nul,
-    /// Text between a closing quote and the next delimiter, as `"a"b` or `"a\"b"`.
+    /// Text between a closing quote and the next delimiter, such as `"a"b` or `"a\"b"`.
     AfterQuote,
 }
 
@@ -84,11 +84,11 @@ impl fmt::Display for Stray {
     }
 }
 
-/// A cell that is quoted in a way that CSV does not know. Completes the sentence "the column …".
+/// A cell quoted in a way that CSV does not define. Completes the sentence "the column …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Misquoted {
-    /// `, "a"`: a blank before the quote, which then is a part of the value, as the quote itself is.
+    /// `, "a"`: a blank before the quote, which makes the quotes part of the value.
     BlankBeforeQuote,
     /// `'a'`.
     SingleQuotes,
@@ -103,7 +103,7 @@ impl fmt::Display for Misquoted {
     }
 }
 
-/// Why a cell is no value. Completes the sentence "the column …".
+/// Why a cell is not a valid value. Completes the sentence "the column …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueFault {
@@ -136,12 +136,12 @@ impl fmt::Display for ValueFault {
             ValueFault::OutOfRange { bits } => {
                 write!(f, "holds a number outside -2^{0} to 2^{0} - 1", bits - 1)
             }
-            ValueFault::NotANumber => f.write_str("holds something that is no whole number"),
+            ValueFault::NotANumber => f.write_str("holds something other than a whole number"),
         }
     }
 }
 
-/// What values that do not fit add up to.
+/// The range that a sum of values exceeds.
 struct Beyond {
     bits: u32,
     signed: bool,
@@ -156,11 +156,11 @@ impl fmt::Display for Beyond {
     }
 }
 
-/// The data cannot be used as it is; the owner of the file must act.
+/// The data cannot be used; the owner of the file must act.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// No file has that name.
+    /// There is no file of that name.
     #[error("{} does not exist", path.display())]
     Missing {
         /// The file.
@@ -171,7 +171,7 @@ pub enum InputError {
     NotAFile {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file it is.
         kind: FileKind,
     },
     /// The system refused to open or read the file.
@@ -182,7 +182,7 @@ pub enum InputError {
         /// The system's reason.
         reason: io::ErrorKind,
     },
-    /// The name's extension tells no format, and none was given.
+    /// The format is neither given nor known from the name's extension.
     #[error("the format of {} is not known from its name", path.display())]
     UnknownFormat {
         /// The file.
@@ -191,20 +191,20 @@ pub enum InputError {
     /// The delimiter is a quote, a line end or not ASCII.
     #[error("byte {delimiter:#04x} cannot be a delimiter")]
     BadDelimiter {
-        /// The byte asked for.
+        /// The requested byte.
         delimiter: u8,
     },
-    /// The first bytes are those of another format than the name says.
+    /// The first bytes are those of another format than the name indicates.
     #[error("{} should hold {expected} but holds {found}", path.display())]
     WrongContent {
         /// The file.
         path: PathBuf,
-        /// What the name or the option says.
+        /// The format of the name or the option.
         expected: Content,
-        /// What the first bytes say.
+        /// The format of the first bytes.
         found: Content,
     },
-    /// The file has no byte, or nothing but blank lines.
+    /// The file has no bytes, or only blank lines.
     #[error("{} is empty", path.display())]
     Empty {
         /// The file.
@@ -221,14 +221,14 @@ pub enum InputError {
     ColumnMissing {
         /// The file.
         path: PathBuf,
-        /// The column asked for.
+        /// The requested column.
         column: String,
-        /// Names in the file that are like it, nearest first; at most three.
+        /// Similar names in the file, nearest first; at most three.
         nearest: Vec<String>,
-        /// The delimiter, where it was found by looking at the file.
+        /// The delimiter, if it was detected.
         guessed: Option<u8>,
     },
-    /// Two columns have the same name. It is not told: without a header it is a value.
+    /// Two columns have the same name. The name is not shown: without a header it is a value.
     #[error("{} has the same column name twice, as number {first} and {second}", path.display())]
     DuplicateColumn {
         /// The file.
@@ -264,7 +264,7 @@ pub enum InputError {
         /// What the text looks like instead.
         guess: EncodingGuess,
     },
-    /// A byte that cannot stand where it does.
+    /// A byte at an invalid position.
     #[error("{}, line {line}, byte {byte}: {stray}", path.display())]
     Stray {
         /// The file.
@@ -273,10 +273,11 @@ pub enum InputError {
         line: u64,
         /// Position in the line, in bytes from 1.
         byte: u64,
-        /// What it is.
+        /// What is wrong with it.
         stray: Stray,
     },
-    /// A key is quoted in a way that CSV does not know: its quotes would be compared too, and match nothing.
+    /// A key is quoted in a way that CSV does not define: the quotes would be compared too, and match
+    /// nothing.
     #[error("{}, {place}: column {column:?} {how}", path.display())]
     Misquoted {
         /// The file.
@@ -285,7 +286,7 @@ pub enum InputError {
         place: Place,
         /// Column in the file.
         column: String,
-        /// How.
+        /// The kind of quoting.
         how: Misquoted,
     },
     /// A quoted cell does not end before the file does.
@@ -296,7 +297,7 @@ pub enum InputError {
         /// The line with the opening quote.
         line: u64,
     },
-    /// One record is larger than the limit; most often a quote is missing.
+    /// One record is larger than the limit; usually a quote is missing.
     #[error("{}, line {line}: the record is longer than {limit_bytes} bytes", path.display())]
     RecordTooLong {
         /// The file.
@@ -314,13 +315,13 @@ pub enum InputError {
         /// The compression.
         codec: Codec,
     },
-    /// Zstandard data that looks back further than is supported, as `zstd --long=28` makes.
+    /// Zstandard data with a larger window than supported, as from `zstd --long=28`.
     #[error("{}: the zstd data needs a window of more than 128 MiB", path.display())]
     WindowTooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// This process has as many files open as it may.
+    /// This process has reached its limit of open files.
     #[error("{} cannot be opened: too many files are open", path.display())]
     TooManyOpen {
         /// The file.
@@ -352,19 +353,19 @@ pub enum InputError {
         /// Arrow's name of the type.
         type_name: String,
     },
-    /// A cell is no value.
+    /// A cell is not a valid value.
     #[error("{}, {place}: column {column:?} {fault}", path.display())]
     BadValue {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The place of the cell.
         place: Place,
         /// Column in the file.
         column: String,
-        /// Why.
+        /// What is wrong with it.
         fault: ValueFault,
     },
-    /// The values of the rows of one key add up to too much.
+    /// The values of the rows of one key exceed the range in sum.
     #[error(
         "{}, {place}: the values of one key in column {column:?} add up to {}",
         path.display(),
@@ -373,7 +374,7 @@ pub enum InputError {
     TotalTooLarge {
         /// The file.
         path: PathBuf,
-        /// The row with which they do.
+        /// The row at which they do.
         place: Place,
         /// Column in the file.
         column: String,
@@ -382,8 +383,8 @@ pub enum InputError {
         /// Whether values have a sign.
         signed: bool,
     },
-    /// Two rows have the same key where values are refused for that.
-    #[error("{}, {second}: the key stands in {first} already", path.display())]
+    /// Two rows have the same key, and the settings refuse that.
+    #[error("{}, {second}: the key is already in {first}", path.display())]
     DuplicateKey {
         /// The file.
         path: PathBuf,
@@ -397,26 +398,26 @@ pub enum InputError {
     KeyTooLong {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The place of the key.
         place: Place,
-        /// The column with which it is too long.
+        /// The column that makes it too long.
         column: String,
         /// Most bytes of a key.
         max_bytes: usize,
     },
-    /// A value was refused by its profile, and strict reading was asked for.
+    /// A profile refused a value, and reading is strict.
     #[error("{}, {place}: column {column:?} {reason}", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The place of the value.
         place: Place,
         /// Column in the file.
         column: String,
-        /// Why.
+        /// The reason.
         reason: Refusal,
     },
-    /// No row gives a key.
+    /// No row has a usable key.
     #[error("{}: none of the {rows} rows has a usable key", path.display())]
     NoKeys {
         /// The file.
@@ -447,8 +448,8 @@ pub enum InputError {
     Interrupted,
 }
 
-/// What Linux and other systems of its kind say when a process, or the machine, has too many files open; the standard
-/// library has no name for it.
+/// The errors of Linux and similar systems when a process, or the machine, has too many open files; the
+/// standard library has no name for them.
 const TOO_MANY_OPEN: [i32; 2] = [24, 23];
 
 /// Whether no file can be opened at all.
@@ -457,7 +458,7 @@ pub(crate) fn is_too_many_open(error: &io::Error) -> bool {
 }
 
 impl InputError {
-    /// The error of opening or reading `path`.
+    /// The error for a failure to open or read `path`.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let path = path.to_path_buf();
         if is_too_many_open(error) {
@@ -469,7 +470,7 @@ impl InputError {
         }
     }
 
-    /// Where the row is that is at fault, where it is one.
+    /// The place of the faulty row, if the error concerns a row.
     pub fn place(&self) -> Option<Place> {
         match self {
             InputError::Ragged { line, .. }
@@ -487,7 +488,7 @@ impl InputError {
         }
     }
 
-    /// Whether the same is wrong, in the same column, with another row.
+    /// Whether `other` is the same fault in the same column, in any row.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         use InputError::*;
         match (self, other) {

@@ -1,22 +1,22 @@
-//! What is wrong with the rows of a file, counted: for a pass that goes on where a run would end.
+//! Counts faults in the rows of a file, for a pass that continues where a run would end.
 
 use crate::error::{InputError, Place};
 
 /// Places kept for each kind.
 const FIRST_PLACES: usize = 5;
 
-/// Rows with the same thing wrong in the same column.
+/// Rows with the same fault in the same column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultCount {
-    /// The first of them that was met, as the error that would end a run.
+    /// The first of them that was found, as the error that would end a run.
     pub example: InputError,
-    /// How many.
+    /// Number of rows.
     pub count: u64,
-    /// The first places in the file, at most five, ascending.
+    /// The first places in the file, at most five, in ascending order.
     pub first: Vec<Place>,
 }
 
-/// The faults of a file by their kind, in the order in which they were first met.
+/// The faults of a file by kind, in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     kinds: Vec<FaultCount>,
@@ -24,17 +24,17 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// The kinds.
+    /// The kinds of faults.
     pub fn kinds(&self) -> &[FaultCount] {
         &self.kinds
     }
 
-    /// Whether there are none.
+    /// Whether there are no faults.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// How many there are of all kinds.
+    /// Number of faults of all kinds.
     pub fn total(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.count).sum()
     }
@@ -44,14 +44,14 @@ impl Faults {
         self.is_cut
     }
 
-    /// Counts an error that is a row's; gives back any other.
+    /// Counts an error that concerns a row; returns any other.
     pub(crate) fn take(&mut self, error: InputError) -> Result<(), InputError> {
         let Some(place) = error.place() else { return Err(error) };
         self.note(error, 1, &[place]);
         Ok(())
     }
 
-    /// Counts `count` errors, `places` being the first of them.
+    /// Counts `count` errors; `places` are the first of them.
     pub(crate) fn note(&mut self, error: InputError, count: u64, places: &[Place]) {
         let known = self.kinds.iter_mut().find(|kind| kind.example.is_like(&error));
         let kind = match known {
@@ -65,7 +65,7 @@ impl Faults {
         };
         kind.count += count;
         for place in places {
-            // Nearly always the last one: a pass goes through the file in its order.
+            // Nearly always at the end: a pass reads the file in order.
             let at = kind.first.partition_point(|known| known <= place);
             if at < FIRST_PLACES {
                 kind.first.insert(at, *place);
@@ -74,7 +74,7 @@ impl Faults {
         }
     }
 
-    /// Notes that nothing after the last fault could be read.
+    /// Records that nothing after the last fault could be read.
     pub(crate) fn cut(&mut self) {
         self.is_cut = true;
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_one_kind_are_counted_and_the_first_places_kept_in_order() {
+    fn faults_of_one_kind_are_counted_with_their_first_places_in_order() {
         let mut faults = Faults::default();
         for line in [9, 3, 12, 7, 5, 4, 20] {
             faults.take(ragged(line, line as usize)).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fault_of_a_row_is_given_back() {
+    fn an_error_that_concerns_no_row_is_returned() {
         let mut faults = Faults::default();
         assert_eq!(faults.take(InputError::Interrupted), Err(InputError::Interrupted));
         assert!(faults.is_empty());

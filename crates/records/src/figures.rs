@@ -1,4 +1,4 @@
-//! A result that is no rows of the input: a table of its own.
+//! Results that are not rows of the input: separate tables.
 
 use crate::error::OutputError;
 use crate::format::Format;
@@ -21,7 +21,7 @@ enum Sink {
 }
 
 impl TableWriter {
-    /// A table of text columns of these names, made from `origin`, which is never overwritten.
+    /// A table with text columns of these names, made from `origin`, which is never overwritten.
     ///
     /// # Errors
     /// Any error of writing.
@@ -46,7 +46,7 @@ impl TableWriter {
         Ok(table)
     }
 
-    /// Adds a row, a cell for each column.
+    /// Adds a row with a cell for each column.
     ///
     /// # Errors
     /// Any error of writing.
@@ -65,7 +65,7 @@ impl TableWriter {
         }
     }
 
-    /// Gives the table its name.
+    /// Completes the table and gives it its name.
     ///
     /// # Errors
     /// Any error of writing.
@@ -78,14 +78,14 @@ impl TableWriter {
     }
 }
 
-/// `names` as the names of columns that are all different: one that stands earlier in the list gets `_` at its
-/// end, as often as it takes. So who reads the table finds those of the beginning as they are.
+/// Makes column names distinct: a name that occurs earlier in the list gets `_` appended until it is
+/// unique. So the first names of the table never change.
 pub fn distinct_columns<N: AsRef<str>>(names: &[N]) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::with_capacity(names.len());
     for name in names {
         let mut name = name.as_ref().to_owned();
         if distinct.contains(&name) {
-            // A later name keeps its own.
+            // A later name stays unchanged.
             let is_taken = |name: &String| {
                 distinct.contains(name) || names.iter().any(|other| other.as_ref() == name)
             };
@@ -98,7 +98,7 @@ pub fn distinct_columns<N: AsRef<str>>(names: &[N]) -> Vec<String> {
     distinct
 }
 
-/// Writes a table of one row of `figures`, each its name and its value.
+/// Writes a table with one row of `figures`, each with its name and value.
 ///
 /// # Errors
 /// Any error of writing.
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_all_different_and_the_first_keep_their_names() {
+    fn column_names_are_distinct_and_the_first_are_unchanged() {
         for (names, distinct) in [
             (&["a", "b"][..], &["a", "b"][..]),
             (&["a", "a"], &["a", "a_"]),

@@ -1,9 +1,9 @@
-//! Formats by the name's extension, and what a file's first bytes give away.
+//! Formats by the extension of the name, and by a file's first bytes.
 
 use std::fmt;
 use std::path::Path;
 
-/// How rows are laid out.
+/// The layout of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Comma-separated values, RFC 4180, with the delimiters found in practice.
@@ -24,7 +24,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// How a text file is compressed as a whole.
+/// The compression of a whole text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Codec {
     /// Not compressed.
@@ -45,7 +45,7 @@ impl fmt::Display for Codec {
     }
 }
 
-/// What the first bytes of a file say it is.
+/// The content of a file according to its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Content {
@@ -55,7 +55,7 @@ pub enum Content {
     Gzip,
     /// Zstandard.
     Zstd,
-    /// A ZIP archive; most often an Excel workbook.
+    /// A ZIP archive; usually an Excel workbook.
     Zip,
     /// Text.
     Text,
@@ -84,7 +84,7 @@ pub(crate) struct FileFormat {
 }
 
 impl FileFormat {
-    /// From the name, unless `format` overrides it; `None` if neither tells.
+    /// From the name, unless `format` overrides it; `None` if it cannot be determined.
     pub(crate) fn of(path: &Path, format: Option<Format>) -> Option<Self> {
         let name = path.file_name()?.to_str().unwrap_or_default().to_ascii_lowercase();
         let (stem, codec) = if let Some(stem) = name.strip_suffix(".gz") {
@@ -108,7 +108,7 @@ impl FileFormat {
     }
 }
 
-/// What `head`, the first bytes of a file, says.
+/// The content of a file with the first bytes `head`.
 pub(crate) fn sniff(head: &[u8]) -> Content {
     if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
         Content::Parquet

@@ -1,15 +1,15 @@
-//! Entry points for fuzzers: plain functions over bytes, no files.
+//! Entry points for fuzzers: plain functions of bytes, no files.
 
 use crate::InputError;
 use crate::text::dialect;
 use crate::text::reader::RecordReader;
 use crate::text::stream::ByteStream;
 
-/// Reads delimited text and touches every cell; gives the number of records and of bytes in
-/// their cells. The delimiter is detected if it is `None`.
+/// Reads delimited text and every cell; returns the number of records and of bytes in their cells.
+/// Detects the delimiter if it is `None`.
 ///
 /// # Errors
-/// What [`crate::Source`] and the passes say about a file with these bytes.
+/// The error of [`crate::Source`] or a pass for a file with these bytes.
 pub fn read_text(bytes: &[u8], delimiter: Option<u8>) -> Result<(u64, u64), InputError> {
     let delimiter = delimiter.unwrap_or_else(|| dialect::detect(bytes, true));
     let mut reader = RecordReader::new(ByteStream::from_memory(bytes.to_vec()), delimiter)?;

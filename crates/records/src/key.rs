@@ -1,31 +1,55 @@
-//! Which columns are the key, and the encoded key of a row.
+//! The key columns, and the encoded key of a row.
 
 use crate::encoding::push_cell;
 use crate::profile::{Normalised, Profile, Refusal};
 use crate::rows::Row;
 
 /// One column of the key.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use vesica_core::hash::ItemHash;
+/// use vesica_records::{KeyColumn, KeyItems, KeyLimits, ReadOptions, Source, read_keys};
+///
+/// let folder = tempfile::tempdir()?;
+/// let file = folder.path().join("customers.csv");
+/// std::fs::write(&file, "id,mail\n1,Ann@example.org\n2,ann@example.org \n3,bob@example.org\n4,\n")?;
+///
+/// let source = Source::open(&file, &ReadOptions::default())?;
+/// let key = [KeyColumn {
+///     name: "email".into(),
+///     column: "mail".into(),
+///     profile: "email".parse()?,
+/// }];
+/// let hash = KeyItems::digests(ItemHash::new("an example", &[]));
+/// let go_on = &mut |_| ControlFlow::Continue(());
+/// let keys = read_keys(&source, &key, &hash, &KeyLimits::default(), go_on)?;
+/// assert_eq!(keys.items.len(), 2);
+/// let counts = &keys.counts;
+/// assert_eq!((counts.rows, counts.duplicates, counts.empty), (4, 1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
     /// Its name in the agreement.
     pub name: String,
     /// Its name in this party's file.
     pub column: String,
-    /// The rule its values go through.
+    /// The rule that normalises its values.
     pub profile: Profile,
 }
 
-/// What a row's key columns gave.
+/// The result for a row's key columns.
 pub(crate) enum Encoded {
     /// An encoded key, now at the end of the buffer.
     Key,
     /// At least one column is empty.
     Empty,
-    /// No column is empty; this one, by position in the key, was refused first.
+    /// No column is empty; this one, by its position in the key, was the first refused.
     Refused { key: usize, reason: Refusal },
 }
 
-/// Encodes rows, one after the other.
+/// Encodes rows in sequence.
 pub(crate) struct KeyEncoder {
     profiles: Vec<Profile>,
     scratch: Vec<u8>,
@@ -39,7 +63,7 @@ impl KeyEncoder {
         }
     }
 
-    /// Appends the key of `row` to `out`; without a key, `out` is left as it was.
+    /// Appends the key of `row` to `out`; without a key, `out` is unchanged.
     #[inline]
     pub(crate) fn encode(&mut self, row: &impl Row, out: &mut Vec<u8>) -> Encoded {
         let start = out.len();

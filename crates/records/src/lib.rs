@@ -1,8 +1,8 @@
 //! Files and columns: CSV, Parquet, normalisers, key encoding.
 //!
-//! * [`Source`] — a file of rows, opened and checked once, read as often as needed.
+//! * [`Source`] — a file of rows, opened and checked once, read any number of times.
 //! * [`Profile`] — a named, versioned rule that makes equal what two organisations write differently.
-//! * [`KeyColumn`] — which column is matched, and under which profile.
+//! * [`KeyColumn`] — a column of the key, and its profile.
 //! * [`encoding`] — the injective encoding of a composite key.
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — and the values of columns, and the texts of keys, beside them.
@@ -12,10 +12,10 @@
 //! * [`write_rows`] — second pass: the rows of a bitmap, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for fuzzers.
-//! * [`InputError`], [`OutputError`] — what is wrong with a file, and where.
+//! * [`InputError`], [`OutputError`] — errors in a file, and their places.
 //!
-//! Only this crate knows file formats. Rows are streamed: memory is 16 bytes a key, or none where
-//! items are streamed too, and what is read beside it, plus fixed buffers, whatever the size of the file.
+//! Only this crate knows file formats. Rows are streamed: memory is fixed buffers and 16 bytes a key (none if items
+//! are streamed too), plus what [`read_keys_with`] reads beside it, whatever the size of the file.
 
 #![forbid(unsafe_code)]
 

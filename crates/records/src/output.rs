@@ -1,4 +1,4 @@
-//! Where a result goes: whole or not at all.
+//! The destination of a result: it appears whole or not at all.
 
 use crate::columnar::{self, Table};
 use crate::error::{FileKind, OutputError, WriteError};
@@ -11,13 +11,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The rights of a file that its owner alone may read and write.
+/// The mode of a file that only its owner may read and write.
 const OWNERS_MODE: u32 = 0o600;
 
-/// Where the matching rows go.
+/// The destination of the matching rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputOptions {
-    /// The file; its extension tells the format, as for inputs.
+    /// The file; its extension determines the format, as for inputs.
     pub path: PathBuf,
     /// Whether a file of that name may be replaced.
     pub force: bool,
@@ -27,8 +27,8 @@ pub struct OutputOptions {
 /// file that may hold what has no text form are read for that.
 ///
 /// # Errors
-/// The format is unknown or cannot hold a column or a cell, the name is taken or is the input itself, the directory is
-/// missing or not writable, or the input cannot be read.
+/// The format is unknown or cannot hold a column or a cell, the name is taken or is the input itself,
+/// the directory is missing or not writable, or the input cannot be read.
 pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), WriteError> {
     let output = TempOutput::create(source, options)?;
     match source.layout() {
@@ -39,10 +39,10 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
     }
 }
 
-/// The same for a [`crate::TableWriter`].
+/// Like [`check_output`], for a [`crate::TableWriter`].
 ///
 /// # Errors
-/// The name is of an unknown format, taken or the input itself, or the directory is missing or not
+/// The name has an unknown format, is taken or is the input itself, or the directory is missing or not
 /// writable.
 pub fn check_table_output<'a>(
     origin: impl Into<Origin<'a>>,
@@ -51,11 +51,11 @@ pub fn check_table_output<'a>(
     TempOutput::table(origin.into(), options).map(drop)
 }
 
-/// The same for [`write_document`].
+/// Like [`check_output`], for [`write_document`].
 ///
 /// # Errors
-/// The name does not end in `.json`, is taken or the input itself, or the directory is missing or not
-/// writable.
+/// The name does not end in `.json`, is taken or is the input itself, or the directory is missing or
+/// not writable.
 pub fn check_document_output<'a>(
     origin: impl Into<Origin<'a>>,
     options: &OutputOptions,
@@ -66,7 +66,7 @@ pub fn check_document_output<'a>(
 /// Writes a JSON document, beside which everything is as for [`crate::write_rows`].
 ///
 /// # Errors
-/// Any error of writing, that of `write` included.
+/// Any error of writing, including that of `write`.
 pub fn write_document<'a>(
     origin: impl Into<Origin<'a>>,
     options: &OutputOptions,
@@ -80,14 +80,14 @@ pub fn write_document<'a>(
     output.commit()
 }
 
-/// What a result is made from. It is never overwritten, and the result is no wider open.
+/// The source of a result. It is never overwritten, and the result is not readable by more users.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin<'a> {
     /// A file of rows.
     Rows(&'a Source),
-    /// The same, of a result that is its owner's alone to read, however open the file of rows is.
+    /// The same, for a result that only its owner may read, whatever the mode of the source.
     OwnersAlone(&'a Source),
-    /// Other files; the first one's rights count.
+    /// Other files; the first one's mode applies.
     Files(&'a [PathBuf]),
 }
 
@@ -118,7 +118,7 @@ impl Origin<'_> {
 
     fn mode(&self) -> io::Result<u32> {
         let path = match self {
-            // What it was when it was opened: it may be gone by now, which the reader tells.
+            // The mode when it was opened: it may be gone by now, which the reader reports.
             Origin::Rows(source) => return Ok(source.mode()),
             Origin::OwnersAlone(_) => return Ok(OWNERS_MODE),
             Origin::Files(files) => files.first().ok_or(io::ErrorKind::NotFound)?,
@@ -127,7 +127,7 @@ impl Origin<'_> {
     }
 }
 
-/// A file in the target's directory, without a name until it is committed.
+/// A file in the target's directory that has no name until it is committed.
 pub(crate) struct TempOutput {
     file: UnnamedFile,
     path: PathBuf,
@@ -136,7 +136,7 @@ pub(crate) struct TempOutput {
 }
 
 impl TempOutput {
-    /// Checks the target and creates the temporary file, no wider open than the input.
+    /// Checks the target and creates the temporary file, readable by no more users than the input.
     pub(crate) fn create(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
         let output = Self::table(source.into(), options)?;
         if let Layout::Parquet(table) = source.layout() {
@@ -145,7 +145,7 @@ impl TempOutput {
         Ok(output)
     }
 
-    /// The same for a file that holds no rows of the input.
+    /// The same for a file without rows of the input.
     pub(crate) fn table(origin: Origin<'_>, options: &OutputOptions) -> Result<Self, OutputError> {
         let format = FileFormat::of(&options.path, None)
             .ok_or_else(|| OutputError::UnknownFormat { path: options.path.clone() })?;
@@ -191,7 +191,7 @@ impl TempOutput {
         &self.path
     }
 
-    /// A handle to write with.
+    /// A handle for writing.
     pub(crate) fn writer(&self) -> Result<File, OutputError> {
         self.file.as_file().try_clone().map_err(|error| OutputError::io(&self.path, &error))
     }
@@ -213,7 +213,7 @@ fn check_types(table: &Table, format: Format) -> Result<(), OutputError> {
     }
 }
 
-/// Whether a path can only be that of a directory: it ends with a slash, or with `.` or `..`.
+/// Whether a path can only name a directory: it ends with a slash, or with `.` or `..`.
 fn is_folder_name(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     path.file_name().is_none_or(|name| !bytes.ends_with(name.as_bytes()))
@@ -232,13 +232,13 @@ fn check_target(origin: Origin<'_>, options: &OutputOptions) -> Result<(), Outpu
             None => Err(OutputError::Exists { path }),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A link to nothing also takes the name.
+            // A dangling link also takes the name.
             match std::fs::symlink_metadata(&path) {
                 Ok(_) if !options.force => Err(OutputError::Exists { path }),
                 _ => Ok(()),
             }
         }
-        // A part of the path is a file.
+        // A component of the path is a file.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
             Err(OutputError::NoDirectory { directory })

@@ -1,4 +1,4 @@
-//! How far a pass is, told at most some tens of times a second.
+//! The progress of a pass, reported at most some tens of times a second.
 
 use crate::InputError;
 use std::ops::ControlFlow;
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 const INTERVAL: Duration = Duration::from_millis(40);
 
-/// How far a pass over a file is.
+/// The progress of a pass over a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of the file consumed (compressed bytes where it is compressed).
+    /// Bytes of the file consumed (of the compressed bytes if it is compressed).
     pub bytes_done: u64,
     /// Length of the file in bytes.
     pub bytes_total: u64,
@@ -17,7 +17,7 @@ pub struct Progress {
     pub rows: u64,
 }
 
-/// Calls the caller's closure now and then, and turns its wish to stop into an error.
+/// Calls the caller's closure at intervals, and turns its request to stop into an error.
 pub(crate) struct Meter<'a> {
     report: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
     last: Instant,

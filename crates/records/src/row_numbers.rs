@@ -1,7 +1,7 @@
-//! Which rows of the file have a key, for results that name keys and not rows.
+//! The rows of the file that have a key, for results that name keys rather than rows.
 
-/// The numbers of the rows of each key. Rows are counted from 1, a header, blank lines and rows that are no rows left
-/// out: the number of a row is its place in any table that is read from the file.
+/// The numbers of the rows of each key. Rows count from 1; a header, blank lines and invalid rows are
+/// not counted: the number of a row is its position in any table that is read from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowNumbers {
     numbers: Vec<u64>,
@@ -9,26 +9,26 @@ pub struct RowNumbers {
 }
 
 impl RowNumbers {
-    /// Those of key number `index`, ascending.
+    /// The row numbers of key `index`, in ascending order.
     ///
     /// # Panics
-    /// Unless there is such a key.
+    /// If there is no such key.
     pub fn get(&self, index: usize) -> &[u64] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.numbers[start..self.ends[index]]
     }
 
-    /// Adds a key of one row.
+    /// Adds a key with one row.
     pub(crate) fn push(&mut self, row: u64) {
         self.numbers.push(row);
         self.ends.push(self.numbers.len());
     }
 
-    /// Makes one key of each group of keys, in their order.
+    /// Merges each group of keys into one key, in the order of the groups.
     pub(crate) fn merge<'g>(&mut self, groups: impl Iterator<Item = &'g [u32]>) {
         let mut merged = Self { numbers: Vec::with_capacity(self.numbers.len()), ends: Vec::new() };
         for group in groups {
-            // Keys of a group come in the order of their rows.
+            // Keys of a group are in the order of their rows.
             for key in group {
                 merged.numbers.extend_from_slice(self.get(*key as usize));
             }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_one_key_stay_together_and_in_order() {
+    fn rows_of_one_key_stay_together_in_order() {
         let mut rows = RowNumbers::default();
         (1..=5).for_each(|row| rows.push(row));
         rows.merge([&[1, 3][..], &[0], &[2, 4]].into_iter());

@@ -1,4 +1,4 @@
-//! What the values of a key column look like, without showing one.
+//! The patterns of the values of a key column, without showing a value.
 
 use crate::error::InputError;
 use crate::key::KeyColumn;
@@ -12,32 +12,32 @@ use std::ops::ControlFlow;
 /// Longest shape, in characters; a longer one ends with `…`.
 pub const SHAPE_MAX_CHARS: usize = 40;
 
-/// Different shapes told apart in one column; the rest is counted together.
+/// Different shapes counted separately in one column; the rest is counted together.
 const SHAPES_TOLD_APART: usize = 10_000;
 
-/// Shapes given for one column.
+/// Shapes returned for one column.
 const SHAPES_GIVEN: usize = 10;
 
-/// The pattern of a value: `a` and `A` for letters, `9` for digits, `u` for anything beyond
-/// ASCII, other characters as they are; `+` after a character stands for its repetition.
+/// The pattern of a value: `a` and `A` for letters, `9` for digits, `u` for characters beyond ASCII,
+/// other characters unchanged; `+` after a character stands for its repetition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The pattern; empty for an empty cell.
     pub pattern: String,
-    /// Rows with it.
+    /// Rows with this pattern.
     pub count: u64,
 }
 
-/// What one key column looks like.
+/// The shapes of one key column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnShapes {
     /// The column in the file.
     pub column: String,
-    /// The commonest shapes of its raw values, commonest first, at most ten.
+    /// The most common shapes of its raw values, most common first, at most ten.
     pub shapes: Vec<Shape>,
     /// Rows with another shape.
     pub other: u64,
-    /// Values the profile took.
+    /// Values the profile accepted.
     pub normalised: u64,
     /// Empty values.
     pub empty: u64,
@@ -86,11 +86,11 @@ impl Visit for Shaper<'_> {
                 None => tally.other += 1,
             }
         }
-        // The next row is not even looked at.
+        // The next row is not read.
         Ok(if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Rows that are at fault are told elsewhere.
+    /// Faulty rows are reported elsewhere.
     fn goes_on(&self) -> bool {
         true
     }
@@ -105,7 +105,7 @@ impl Visit for Shaper<'_> {
 /// Letters and digits never leave the machine's memory; punctuation does, as part of a pattern.
 ///
 /// # Errors
-/// Anything wrong with the file but with its rows, or no row at all.
+/// Any error of the file except faults of rows, or no row at all.
 pub fn shapes(
     source: &Source,
     columns: &[KeyColumn],
@@ -149,7 +149,7 @@ impl Tally {
     }
 }
 
-/// Draws the pattern of a cell.
+/// Appends the pattern of a cell.
 fn draw(cell: &[u8], pattern: &mut String) {
     pattern.clear();
     let mut last = None;

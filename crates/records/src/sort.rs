@@ -2,16 +2,16 @@
 
 use vesica_core::Item;
 
-/// Below this, exchanging neighbours is fastest.
+/// Below this length, insertion sort is fastest.
 const RADIX_MIN_LEN: usize = 16;
 
-/// Bits of the widest digit: more write positions than this no longer stay in the first caches.
+/// Bits of the widest digit: with more, the write positions no longer fit the first caches.
 const DIGIT_MAX_BITS: u32 = 10;
 
-/// Bits used as digits before the rest is compared; only many equal items get that far.
+/// Bits sorted as digits before items are compared; only many equal items get that far.
 const RADIX_BITS: u32 = 50;
 
-/// The first half of an item as a number; digests seldom agree in it.
+/// The first half of an item as a number; digests rarely agree in it.
 fn head(item: &Item) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = *item.as_bytes();
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
@@ -19,11 +19,11 @@ fn head(item: &Item) -> u64 {
 
 /// Sorts ascending, in place.
 ///
-/// Radix sort from the first bits, in place (American flag sort: McIlroy, Bostic and McIlroy,
-/// "Engineering Radix Sort", Computing Systems 1993). Digests are uniform, so buckets are even,
-/// and each level's buckets fit the next smaller cache. Items are exchanged in the order of the
-/// array rather than by following the cycles of the permutation: the memory accesses of one
-/// exchange then do not wait for those of the one before.
+/// In-place radix sort from the first bits (American flag sort: McIlroy, Bostic and McIlroy,
+/// "Engineering Radix Sort", Computing Systems 1993). Digests are uniform, so buckets have similar
+/// sizes, and each level's buckets fit the next smaller cache. Items are exchanged in the order of the
+/// array instead of along the cycles of the permutation: the memory accesses of one exchange then do
+/// not wait for those of the previous one.
 pub(crate) fn sort(items: &mut [Item]) {
     sort_from(items, 0);
 }
@@ -53,7 +53,7 @@ fn sort_from(items: &mut [Item], used: u32) {
         total += *end;
         *end = total;
     }
-    // What comes before a bucket's `next` has its place; every exchange places one item more.
+    // Items before a bucket's `next` are in place; every exchange places one more item.
     loop {
         let mut done = true;
         for bucket in 0..buckets {
@@ -93,14 +93,14 @@ pub fn sort_distinct(items: &mut Vec<Item>) {
     items.dedup();
 }
 
-/// Rows with the same item, for what stands beside items in the order of the rows.
+/// Rows with the same item, for data that accompanies items in the order of the rows.
 pub(crate) struct Groups {
     rows: Vec<u32>,
     ends: Vec<u32>,
 }
 
 impl Groups {
-    /// Sorts `items` and drops repeated ones.
+    /// Sorts `items` and removes duplicates.
     pub(crate) fn of(items: &mut Vec<Item>) -> Self {
         // A file has at most 2^32 - 1 rows in any agreement.
         let mut order: Vec<(Item, u32)> = items.drain(..).zip(0..).collect();
@@ -119,7 +119,7 @@ impl Groups {
         groups
     }
 
-    /// The rows of each item, ascending; the items in their order.
+    /// The rows of each item, ascending, in the order of the items.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> + Clone {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.rows[start as usize..*end as usize])

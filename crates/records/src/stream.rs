@@ -1,4 +1,4 @@
-//! Streaming pass: the item of every row, in the order of the rows; nothing is kept.
+//! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
 use crate::error::InputError;
 use crate::faults::Faults;
@@ -12,44 +12,46 @@ use crate::source::Source;
 use std::ops::ControlFlow;
 use vesica_core::Item;
 
-/// What stands for the item of a row without a usable key. A digest equals it with probability 2^-128.
+/// Represents a row without a usable key. A digest equals it with probability 2^-128.
 pub const NO_ITEM: Item = Item::from_bytes([0; Item::LEN]);
 
-/// Rows whose items are handed on together.
+/// Rows whose items are passed to the sink together.
 const BLOCK_ROWS: usize = 1 << 13;
 
-/// What [`stream_items`] saw.
+/// The result of [`stream_items`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Streamed {
-    /// What became of the rows. Nothing is known here of repeated keys: `duplicates` and `distinct` are 0, and
-    /// so is `without_value`.
+    /// Counts of the rows. This pass does not see repeated keys: `duplicates`, `distinct` and
+    /// `without_value` are 0.
     pub counts: KeyCounts,
-    /// Rows, each of which has an item or [`NO_ITEM`].
+    /// Number of rows, each of which has an item or [`NO_ITEM`].
     pub rows: u64,
     /// Rows with a usable key.
     pub keyed: u64,
 }
 
-/// A streaming pass ended early.
+/// A streaming pass that ended early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError<E> {
     /// The input cannot be used, or the pass was interrupted.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// What took the items failed.
-    #[error("the items could not be taken")]
+    /// The sink failed.
+    #[error("the items could not be stored")]
     Sink(#[source] E),
 }
 
-/// Streams the item of every row, in the order of the rows: `sink` gets them some thousands at a time. A row
-/// without a usable key, empty or refused, is counted as [`crate::read_keys`] does and has [`NO_ITEM`].
+/// Streams the item of every row, in the order of the rows: `sink` receives some thousands at a time. A
+/// row without a usable key, empty or refused, is counted as in [`crate::read_keys`] and has
+/// [`NO_ITEM`].
 ///
-/// The memory is fixed buffers, whatever the size of the file. `hash` should give digests: an integer of 0 without
-/// a mark is [`NO_ITEM`] too. `progress` is called at most some tens of times a second; `Break` ends the pass with
-/// [`InputError::Interrupted`]. After an error `sink` may have had the items of some rows.
+/// Memory is fixed buffers, whatever the size of the file. `hash` should return digests: the integer 0
+/// without a mark is [`NO_ITEM`] too. `progress` is called at most some tens of times a second; `Break`
+/// ends the pass with [`InputError::Interrupted`]. After an error `sink` may have received the items of
+/// some rows.
 ///
 /// # Errors
-/// Anything wrong with the file, a limit passed, no row at all, or no row with a key; and the error of `sink`.
+/// Any error of the file, an exceeded limit, no rows, or no row with a key; and the error of `sink`.
 pub fn stream_items<E>(
     source: &Source,
     columns: &[KeyColumn],
@@ -61,10 +63,11 @@ pub fn stream_items<E>(
     stream(source, columns, hash, limits, None, sink, progress)
 }
 
-/// The same over a whole file, whatever is wrong with its rows: that goes to `faults`.
+/// Like [`stream_items`], over a whole file whatever the faults in its rows, which are counted in
+/// `faults`.
 ///
 /// # Errors
-/// Those of [`stream_items`] that are no row's.
+/// Errors of [`stream_items`] that do not concern a row.
 pub fn survey_items<E>(
     source: &Source,
     columns: &[KeyColumn],
@@ -110,20 +113,20 @@ fn stream<'a, E>(
 /// The items of consecutive rows.
 #[derive(Default)]
 struct Block {
-    /// Those of the rows that have one; the last may still wait in [`KeyPass`].
+    /// Items of the rows that have one; the last may still be in [`KeyPass`].
     items: Vec<Item>,
-    /// The rows that have none, from the first of the block, ascending.
+    /// The rows without an item, relative to the start of the block, ascending.
     gaps: Vec<usize>,
     rows: usize,
 }
 
 impl Block {
-    /// Puts [`NO_ITEM`] where rows have no item.
+    /// Inserts [`NO_ITEM`] for rows without an item.
     fn align(&mut self) {
         let mut items = self.items.len();
         let mut end = self.rows;
         self.items.resize(end, NO_ITEM);
-        // From the last on, so that no item is overwritten that is still to be moved.
+        // From the end, so that no item is overwritten before it is moved.
         for gap in self.gaps.drain(..).rev() {
             let moved = end - gap - 1;
             self.items.copy_within(items - moved..items, gap + 1);
@@ -139,13 +142,13 @@ struct Stream<'a, E> {
     tally: Tally<'a>,
     block: Block,
     sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
-    /// Why the sink takes no more.
+    /// The error of the sink.
     refused: Option<E>,
     keyed: u64,
 }
 
 impl<E> Stream<'_, E> {
-    /// Gives the block to the sink, and empties it.
+    /// Passes the block to the sink, and empties it.
     #[inline(never)]
     fn hand_on(&mut self) {
         self.pass.flush(&mut self.block.items);

@@ -1,8 +1,8 @@
-//! The texts of keys, for results that name keys which are in no row of one's own file.
+//! The texts of keys, for results with keys that are in no row of the own file.
 //!
-//! The text of a key of one column is the value that its profile gave. With several columns each but the
-//! last has its length before it, two bytes, little-endian: both parties make the same text of the same key,
-//! and it reads back into its columns.
+//! The text of a key of one column is the output of its profile. With several columns, each but the
+//! last has its length before it, two bytes, little-endian: both parties compute the same text for the
+//! same key, and it can be parsed into its columns.
 
 use crate::encoding::PART_HEADER_LEN;
 use crate::error::{InputError, Place};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Bytes of the length before a column.
 const LEN_BYTES: usize = 2;
 
-/// Texts of keys, one after the other.
+/// A list of texts of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyTexts {
     bytes: Vec<u8>,
@@ -20,12 +20,12 @@ pub struct KeyTexts {
 }
 
 impl KeyTexts {
-    /// How many there are.
+    /// The number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -39,13 +39,13 @@ impl KeyTexts {
         &self.bytes[start..self.ends[index]]
     }
 
-    /// Appends one.
+    /// Appends a text.
     pub fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
     }
 
-    /// All of them.
+    /// All texts in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }
@@ -58,8 +58,8 @@ impl KeyTexts {
     }
 }
 
-/// The values of a text of a key of `columns` columns; `None` when it is none: too short for its parts, with
-/// a part that is empty, or not UTF-8.
+/// Parses the text of a key of `columns` columns; `None` if it is too short for its parts, has an empty
+/// part, or is not UTF-8.
 pub fn key_values(text: &[u8], columns: usize) -> Option<Vec<&str>> {
     let mut values = Vec::with_capacity(columns);
     let mut rest = text;
@@ -77,7 +77,7 @@ pub fn key_values(text: &[u8], columns: usize) -> Option<Vec<&str>> {
     texts.collect()
 }
 
-/// Collects texts out of encoded keys.
+/// Collects texts from encoded keys.
 pub(crate) struct TextCollector {
     pub(crate) texts: KeyTexts,
     max_bytes: usize,
@@ -89,7 +89,7 @@ impl TextCollector {
         Self { texts: KeyTexts::default(), max_bytes }
     }
 
-    /// Takes the text of the key `encoded`; `place` is that of its row.
+    /// Adds the text of the key `encoded`; `place` is that of its row.
     pub(crate) fn take(
         &mut self,
         encoded: &[u8],
@@ -101,7 +101,7 @@ impl TextCollector {
         let start = self.texts.bytes.len();
         let max_bytes = self.max_bytes;
         for (index, column) in columns.iter().enumerate() {
-            // As the encoder has written it.
+            // Written by the encoder.
             let len = match rest {
                 [_, a, b, c, d, ..] => u32::from_le_bytes([*a, *b, *c, *d]) as usize,
                 _ => 0,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_read_back_into_their_columns() {
+    fn texts_parse_into_their_columns() {
         for values in [&["a"][..], &["a,b", "c"], &["a", "b,c"], &["x", "\u{e9}\n", "z"]] {
             let text = text(values, usize::MAX).unwrap();
             assert_eq!(key_values(&text, values.len()).unwrap(), values);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_of_a_key_is_told() {
+    fn an_invalid_text_of_a_key_is_refused() {
         for (bytes, columns) in
             [(&b""[..], 1), (b"\xff", 1), (b"\x05", 2), (b"\x02\x00a", 2), (b"\x01\x00a", 2)]
         {

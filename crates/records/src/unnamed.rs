@@ -1,4 +1,4 @@
-//! Files in the making, which have no name until they are complete.
+//! Files that have no name until they are complete.
 
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
 use nix::unistd::linkat;
@@ -9,9 +9,9 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
-/// A file without a name in the directory where it will have one. Whatever ends the process before
-/// [`persist`](Self::persist) leaves nothing behind. File systems that know no such files get one with a name of its
-/// own, which is removed unless the process is killed.
+/// A file without a name in the directory where it will get one. If the process ends before
+/// [`persist`](Self::persist), nothing remains. On file systems without such files it gets a temporary
+/// name, which is removed unless the process is killed.
 pub struct UnnamedFile(Kind);
 
 enum Kind {
@@ -20,10 +20,10 @@ enum Kind {
 }
 
 impl UnnamedFile {
-    /// Makes an empty file of rights `mode`, which the umask narrows, in `directory`.
+    /// Creates an empty file with the mode `mode`, which the umask narrows, in `directory`.
     ///
     /// # Errors
-    /// As for any new file there.
+    /// Those of creating any file there.
     pub fn create(directory: &Path, mode: u32) -> io::Result<Self> {
         let unnamed = OpenOptions::new()
             .read(true)
@@ -32,7 +32,7 @@ impl UnnamedFile {
             .custom_flags(OFlag::O_TMPFILE.bits())
             .open(directory);
         match unnamed {
-            // Without /proc it could never be given a name.
+            // Without /proc it could never get a name.
             Ok(file) if own_path(&file).exists() => Ok(Self(Kind::Unnamed(file))),
             Err(error)
                 if [
@@ -56,11 +56,11 @@ impl UnnamedFile {
         }
     }
 
-    /// Makes what was written durable and gives the file its name, in place of a file of that name if it may
-    /// `replace` one.
+    /// Makes the written data durable and gives the file its name; `replace` allows replacing a file of
+    /// that name.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`], and whatever a file system says.
+    /// [`io::ErrorKind::AlreadyExists`], and any error of the file system.
     pub fn persist(self, path: &Path, replace: bool) -> io::Result<()> {
         self.as_file().sync_all()?;
         let directory = match path.parent() {
@@ -70,7 +70,8 @@ impl UnnamedFile {
         match self.0 {
             Kind::Unnamed(file) => match link(&file, path) {
                 Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {
-                    // No call puts a file without a name in the place of another: it gets one for a moment.
+                    // No call replaces a file with one that has no name, so it gets a temporary name
+                    // first.
                     let free = named(directory, 0o600)?.into_temp_path();
                     fs::remove_file(&free)?;
                     link(&file, &free)?;
@@ -81,7 +82,7 @@ impl UnnamedFile {
             Kind::Named(file) if replace => drop(file.persist(path).map_err(|error| error.error)?),
             Kind::Named(file) => drop(file.persist_noclobber(path).map_err(|error| error.error)?),
         }
-        // The name itself is durable once the directory is; some file systems cannot do that.
+        // Syncing the directory makes the name durable; some file systems do not support it.
         if let Ok(directory) = File::open(directory) {
             let _ = directory.sync_all();
         }
@@ -112,7 +113,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_file_in_the_making_has_no_name() {
+    fn an_incomplete_file_has_no_name() {
         let folder = tempfile::tempdir().unwrap();
         let file = UnnamedFile::create(folder.path(), 0o600).unwrap();
         file.as_file().write_all(b"one").unwrap();
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_replaced_only_on_demand() {
+    fn an_existing_file_is_replaced_only_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("result.csv");
         let make = |text: &[u8]| {

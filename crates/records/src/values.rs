@@ -1,4 +1,4 @@
-//! The values of columns beside the keys, for sums over the common ones and for shares of them.
+//! The values of columns beside the keys, for sums and shares of the common ones.
 
 use crate::error::{InputError, Place, ValueFault};
 use crate::profile::trimmed;
@@ -6,20 +6,20 @@ use crate::rows::Row;
 use std::fmt;
 use std::path::Path;
 
-/// What becomes of the values of several rows with one key.
+/// How the values of several rows with one key are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// They add up, column by column.
+    /// They are summed, column by column.
     #[default]
     Sum,
-    /// Those of the first row count.
+    /// The values of the first row count.
     First,
-    /// There are none: the file is refused.
+    /// The file is refused.
     Refuse,
 }
 
 impl Duplicates {
-    /// All of them.
+    /// All ways.
     pub const ALL: &[Duplicates] = &[Duplicates::Sum, Duplicates::First, Duplicates::Refuse];
 
     /// The name in an agreement.
@@ -40,18 +40,18 @@ impl fmt::Display for Duplicates {
 
 /// The columns of values.
 ///
-/// A value is a whole number in decimal digits, blanks around it left out, with a minus sign in front where
-/// values are signed. An empty cell counts as 0. What a key has in the end must fit `bits` too. What is no
-/// such number is an error, never skipped: a sum over the rest would be wrong without a word.
+/// A value is a whole number in decimal digits; blanks around it are ignored, and a minus sign is
+/// allowed where values are signed. An empty cell counts as 0. The combined value of a key must fit
+/// `bits` too. Anything else is an error, never skipped: a sum over the rest would be silently wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueColumns {
     /// Their names in this party's file, at least one.
     pub columns: Vec<String>,
     /// The value of a key is below 2^`bits`, 1 to 64; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1.
     pub bits: u32,
-    /// Whether values may be below zero.
+    /// Whether values may be negative.
     pub signed: bool,
-    /// What becomes of rows with the same key.
+    /// How rows with the same key are combined.
     pub duplicates: Duplicates,
 }
 
@@ -61,13 +61,13 @@ impl ValueColumns {
         (min..=max).contains(&value)
     }
 
-    /// A value as it is kept: 64 bits, two's complement.
+    /// The number of a stored value: 64 bits, two's complement.
     fn number(&self, kept: u64) -> i128 {
         if self.signed { i128::from(kept as i64) } else { i128::from(kept) }
     }
 }
 
-/// The least and the largest number of `bits` bits, 1 to 64.
+/// The smallest and the largest number of `bits` bits, 1 to 64.
 fn range(bits: u32, signed: bool) -> (i128, i128) {
     match signed {
         true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -75,7 +75,7 @@ fn range(bits: u32, signed: bool) -> (i128, i128) {
     }
 }
 
-/// The values of the rows that have a key, in the order of the rows, those of one row following each other.
+/// The values of the rows that have a key, in the order of the rows; those of one row are adjacent.
 pub(crate) struct Values<'a> {
     columns: &'a ValueColumns,
     /// Position of the first among the columns that are read.
@@ -91,7 +91,7 @@ impl<'a> Values<'a> {
         Self { columns, at, path, kept: Vec::new(), scratch: Vec::new(), empty: 0 }
     }
 
-    /// Takes the values of a row that has a key. One that `fault` takes as none counts as 0.
+    /// Adds the values of a row that has a key. A value whose error `fault` accepts counts as 0.
     pub(crate) fn take(
         &mut self,
         row: &impl Row,
@@ -118,9 +118,9 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// Brings the values into the order in which `groups` gives the rows, those of one key together, and makes
-    /// one of each group. `places` are those of the rows; `is_last` says that no more rows will come. Where `fault`
-    /// takes what is wrong with a group, its value is that of its first row, or 0.
+    /// Sorts the values into the order in which `groups` lists the rows, those of one key together, and
+    /// combines each group. `places` are those of the rows; `is_last` means that no more rows follow.
+    /// If `fault` accepts the error of a group, its value is that of its first row, or 0.
     pub(crate) fn merge<'g>(
         &mut self,
         groups: impl Iterator<Item = &'g [u32]> + Clone,
@@ -130,7 +130,7 @@ impl<'a> Values<'a> {
     ) -> Result<(), InputError> {
         let width = self.columns.columns.len();
         if self.columns.duplicates == Duplicates::Refuse {
-            // In the order of the file, so that the first is told.
+            // In the order of the file, so that the first is reported.
             let mut repeated: Vec<(u32, u32)> = groups
                 .clone()
                 .flat_map(|group| group[1..].iter().map(|row| (*row, group[0])))
@@ -167,7 +167,7 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// What the values of `rows` add up to. On the way the sum may be outside of what fits.
+    /// The sum of the values of `rows`. Intermediate sums may be out of range.
     fn total(
         &self,
         rows: &[u32],
@@ -176,7 +176,7 @@ impl<'a> Values<'a> {
         places: &Places,
         is_last: bool,
     ) -> Result<u64, InputError> {
-        // What is kept between two parts of a large file has 64 bits, whatever the agreement says.
+        // Values kept between two parts of a large file have 64 bits, whatever the agreement says.
         let bits = if is_last { self.columns.bits } else { u64::BITS };
         let (min, max) = range(bits, self.columns.signed);
         let mut total = 0;
@@ -206,7 +206,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Where the rows stand: all in lines, or all counted as rows.
+/// The places of the rows: all lines, or all row numbers.
 #[derive(Default)]
 pub(crate) struct Places {
     numbers: Vec<u64>,
@@ -228,13 +228,13 @@ impl Places {
         if self.are_rows { Place::Row(number) } else { Place::Line(number) }
     }
 
-    /// Keeps the first place of each group, in their order.
+    /// Keeps the first place of each group, in the order of the groups.
     pub(crate) fn keep_first<'g>(&mut self, groups: impl Iterator<Item = &'g [u32]>) {
         self.numbers = groups.map(|group| self.numbers[group[0] as usize]).collect();
     }
 }
 
-/// The number that a cell holds, as it is kept; `None` for an empty one.
+/// The number in a cell, in stored form; `None` for an empty cell.
 fn parse(cell: &[u8], columns: &ValueColumns) -> Result<Option<u64>, ValueFault> {
     let (bits, signed) = (columns.bits, columns.signed);
     let text = trimmed(cell);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_from_zero_are_taken() {
+    fn whole_numbers_from_zero_are_accepted() {
         assert_eq!(of("0", 8, false), Ok(Some(0)));
         assert_eq!(of(" 0255\u{a0}", 8, false), Ok(Some(255)));
         assert_eq!(of("", 8, false), Ok(None));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_a_sign_are_taken_where_there_are_some() {
+    fn signed_numbers_are_accepted_where_values_are_signed() {
         assert_eq!(of("-128", 8, true), Ok(Some(-128_i64 as u64)));
         assert_eq!(of("\u{2212}1", 8, true), Ok(Some(u64::MAX)));
         assert_eq!(of("-0", 1, true), Ok(Some(0)));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_are_refused_for_their_reason() {
+    fn other_values_are_refused_with_their_reason() {
         for (text, fault) in [
             ("256", ValueFault::TooLarge { bits: 8 }),
             ("18446744073709551616", ValueFault::TooLarge { bits: 8 }),

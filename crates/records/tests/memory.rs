@@ -1,6 +1,6 @@
-//! Memory follows the distinct keys, not the rows and not their length; streaming takes none.
+//! Memory follows the distinct keys, not the rows or their length; streaming needs none for them.
 //!
-//! One test in a process of its own: it watches the high-water mark of the whole process.
+//! One test in its own process: it watches the peak memory of the whole process.
 
 #[path = "integration/common.rs"]
 mod common;
@@ -50,7 +50,7 @@ fn memory_is_sixteen_bytes_a_distinct_key() {
     let set = open_keys(few, &[("id", "exact")]).unwrap();
     assert_eq!((set.counts.rows, set.counts.distinct), (ROWS, 1000));
     let after_few = peak_bytes() - before;
-    // Repeated keys are dropped along the way: at most the first compaction's items.
+    // Repeated keys are dropped on the way: at most the items of the first compaction remain.
     assert!(after_few < (16 << 22) + FIXED_BYTES, "{after_few} bytes for few keys");
     drop(set);
     let set = open_keys(many, &[("id", "exact")]).unwrap();

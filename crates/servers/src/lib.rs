@@ -1,12 +1,12 @@
-//! Real database servers for tests: each test has its own, on a free port of this machine, with its data in a
-//! temporary directory. They end with the test, also when it panics.
+//! Real database servers for tests: each test has its own, on a free port of this machine, with its
+//! data in a temporary directory. They end with the test, also if it panics.
 //!
 //! * [`Redis`] — a Redis server.
 //! * [`Postgres`] — a PostgreSQL server.
 //!
-//! Their programs are looked for in the directories that the environment variable `VESICA_DATABASES` names, with
-//! colons between them, or else in those that `scripts/databases` prints, which installs what is missing. Where there
-//! are none, tests fail.
+//! Searches for their programs in the directories that the environment variable `VESICA_DATABASES`
+//! lists, separated by colons, or else in those that `scripts/databases` prints, which installs what is
+//! missing. Tests fail if there are none.
 
 #![forbid(unsafe_code)]
 

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Who administers it.
+/// Its administrator.
 const OWNER: &str = "owner";
 
-/// A PostgreSQL server on 127.0.0.1 and on a Unix socket, which asks for a password, and a user in it with the rights
-/// that the backend needs and no others.
+/// A PostgreSQL server on 127.0.0.1 and on a Unix socket, which requires a password, and a user with
+/// exactly the rights that the backend needs.
 #[derive(Debug)]
 pub struct Postgres {
     process: Option<Process>,
@@ -28,10 +28,10 @@ impl Postgres {
     /// The password of all its users.
     const PASSWORD: &str = "p:w/é@1";
 
-    /// The password as it stands in addresses.
+    /// The password as encoded in addresses.
     const ENCODED: &str = "p%3Aw%2F%C3%A9%401";
 
-    /// Starts one, with a database `lists` and a user `helper`.
+    /// Starts a server with a database `lists` and a user `helper`.
     ///
     /// # Panics
     /// If there is no server, or it does not start.
@@ -58,7 +58,7 @@ impl Postgres {
         postgres
     }
 
-    /// Starts it again with the data it has, on the same port.
+    /// Starts it again with its data, on the same port.
     ///
     /// # Panics
     /// If it does not start.
@@ -76,12 +76,12 @@ impl Postgres {
         self.process = Some(Process::start(command, &log, Signal::SIGINT, answers));
     }
 
-    /// Ends it at once, as a crash does.
+    /// Ends it at once, like a crash.
     ///
     /// # Panics
     /// If it does not run.
     pub fn kill(&mut self) {
-        // Its children die with it: by SIGKILL they would go on for a while with the data.
+        // Its children die with it: after SIGKILL they would continue to use the data for a while.
         self.process.take().expect("a running server").end(Signal::SIGQUIT);
     }
 
@@ -90,7 +90,7 @@ impl Postgres {
         format!("postgres://helper:{}@127.0.0.1:{}/lists", Self::ENCODED, self.port)
     }
 
-    /// Its address by its socket.
+    /// Its address by the socket.
     pub fn socket_url(&self) -> String {
         let directory = self.directory.path().display();
         format!("postgres://helper:{}@/lists?host={directory}&port={}", Self::ENCODED, self.port)
@@ -101,7 +101,8 @@ impl Postgres {
         format!("postgres://helper:wrong@127.0.0.1:{}/lists", self.port)
     }
 
-    /// What its owner's query gives in the database `lists`, or in `postgres` while there is none: a line a row.
+    /// The result of a query by its owner in the database `lists`, or in `postgres` before that exists:
+    /// a line per row.
     ///
     /// # Panics
     /// If it fails.
@@ -109,7 +110,7 @@ impl Postgres {
         self.try_query(sql).unwrap_or_else(|| panic!("{sql} fails"))
     }
 
-    /// Number of tables that are not the server's own, temporary ones among them.
+    /// Number of tables that are not the server's own, including temporary ones.
     ///
     /// # Panics
     /// If it does not answer.
@@ -134,23 +135,23 @@ impl Postgres {
     }
 
     fn try_query(&self, sql: &str) -> Option<String> {
-        let ask = |database: &str| {
+        let query = |database: &str| {
             let mut command = self.command("psql");
             command.env("PGPASSWORD", Self::PASSWORD).stdin(Stdio::null());
             command.args(["-X", "-q", "-A", "-t", "-h", "127.0.0.1", "-U", OWNER]);
             command.arg("-p").arg(self.port.to_string()).args(["-d", database, "-c", sql]);
             let output = command.output().expect("psql runs");
-            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            output.status.success().then_some(said)
+            let answer = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            output.status.success().then_some(answer)
         };
-        ask("lists").or_else(|| ask("postgres"))
+        query("lists").or_else(|| query("postgres"))
     }
 
     fn data(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 
-    /// A program of PostgreSQL, which refuses to be root.
+    /// A program of PostgreSQL, which refuses to run as root.
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(program(name));
         command.current_dir(self.directory.path()).env("LC_ALL", "C");
@@ -161,7 +162,7 @@ impl Postgres {
     }
 }
 
-/// Who the server runs as, where this is root.
+/// The user that the server runs as if this is root.
 fn server_user() -> Option<User> {
     let find = || User::from_name("postgres").expect("the list of users");
     Uid::effective().is_root().then(|| find().expect("the user `postgres` of the server's package"))
@@ -170,8 +171,8 @@ fn server_user() -> Option<User> {
 fn finish(mut command: Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     if !output.status.success() {
-        let mut said = std::io::stderr().lock();
-        let _ = said.write_all(&output.stdout).and_then(|()| said.write_all(&output.stderr));
+        let mut stderr = std::io::stderr().lock();
+        let _ = stderr.write_all(&output.stdout).and_then(|()| stderr.write_all(&output.stderr));
         panic!("{command:?} fails");
     }
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a server may take to start or to end.
+/// Time limit for a server to start or to end.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A running server. Ended when dropped.
@@ -20,7 +20,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `command`, which says what goes wrong in the file `log`, and waits until `answers` says that it does.
+    /// Starts `command` with its output in the file `log`, and waits until `answers` returns true.
     pub(crate) fn start(
         mut command: Command,
         log: &Path,
@@ -36,8 +36,8 @@ impl Process {
         while !answers() {
             let ended = process.child.try_wait().expect("the state of a child");
             if ended.is_some() || start.elapsed() > LIMIT {
-                let said = fs::read_to_string(log).unwrap_or_default();
-                panic!("{command:?} does not serve ({ended:?}):\n{said}");
+                let output = fs::read_to_string(log).unwrap_or_default();
+                panic!("{command:?} does not serve ({ended:?}):\n{output}");
             }
             sleep(Duration::from_millis(10));
         }
@@ -65,7 +65,7 @@ impl Drop for Process {
         let start = Instant::now();
         while !matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
             if start.elapsed() > LIMIT {
-                // Nothing to be said where a test is perhaps panicking already.
+                // Ignored: the test may already be panicking.
                 let _ = self.child.kill();
                 let _ = self.child.wait();
                 return;
@@ -75,7 +75,7 @@ impl Drop for Process {
     }
 }
 
-/// A port of 127.0.0.1 that nobody listens on.
+/// A port of 127.0.0.1 that is not in use.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("its address").port()

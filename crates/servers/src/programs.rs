@@ -1,17 +1,17 @@
-//! Where the servers' programs are.
+//! Finds the servers' programs.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Names the directories of the programs.
+/// Lists the directories of the programs.
 const VARIABLE: &str = "VESICA_DATABASES";
 
 /// The path of a program.
 ///
 /// # Panics
-/// If it is not there and could not be installed.
+/// If it does not exist and could not be installed.
 pub(crate) fn program(name: &str) -> PathBuf {
     static DIRECTORIES: OnceLock<Vec<PathBuf>> = OnceLock::new();
     let directories = DIRECTORIES.get_or_init(|| {

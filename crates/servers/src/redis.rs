@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A Redis server on 127.0.0.1 and on a Unix socket, with a password. Keeps nothing on disk.
+/// A Redis server on 127.0.0.1 and on a Unix socket, with a password. Stores nothing on disk.
 #[derive(Debug)]
 pub struct Redis {
     process: Option<Process>,
@@ -23,10 +23,10 @@ impl Redis {
     /// The password of its default user.
     pub const PASSWORD: &str = "p:w/é@1";
 
-    /// The password as it stands in addresses.
+    /// The password as encoded in addresses.
     const ENCODED: &str = "p%3Aw%2F%C3%A9%401";
 
-    /// Starts one.
+    /// Starts a server.
     ///
     /// # Panics
     /// If there is no server, or it does not start.
@@ -56,12 +56,12 @@ impl Redis {
         fs::set_permissions(&settings, fs::Permissions::from_mode(0o600)).expect("our own file");
         let mut command = Command::new(program("redis-server"));
         command.arg(&settings);
-        let answers = || self.ask("PING").is_some_and(|answer| answer == "+PONG");
+        let answers = || self.query("PING").is_some_and(|answer| answer == "+PONG");
         let log = self.directory.path().join("log");
         self.process = Some(Process::start(command, &log, Signal::SIGTERM, answers));
     }
 
-    /// Ends it at once, as a crash does.
+    /// Ends it at once, like a crash.
     ///
     /// # Panics
     /// If it does not run.
@@ -79,7 +79,7 @@ impl Redis {
         format!("redis://:{}@127.0.0.1:{}/3", Self::ENCODED, self.port)
     }
 
-    /// Its address by its socket, database 4.
+    /// Its address by the socket, database 4.
     pub fn socket_url(&self) -> String {
         format!("redis+unix://default:{}@{}?db=4", Self::ENCODED, self.socket().display())
     }
@@ -89,11 +89,11 @@ impl Redis {
         format!("redis://:wrong@127.0.0.1:{}/3", self.port)
     }
 
-    /// The first line of its answer to a command of plain words; none where it does not answer.
-    pub fn ask(&self, command: &str) -> Option<String> {
+    /// The first line of its answer to a command of plain words; `None` without an answer.
+    pub fn query(&self, command: &str) -> Option<String> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).ok()?;
-        let said = format!("AUTH {}\r\n{command}\r\n", Self::PASSWORD);
-        stream.write_all(said.as_bytes()).ok()?;
+        let request = format!("AUTH {}\r\n{command}\r\n", Self::PASSWORD);
+        stream.write_all(request.as_bytes()).ok()?;
         let mut lines = BufReader::new(stream).lines();
         lines.next()?.ok().filter(|line| line == "+OK")?;
         lines.next()?.ok()
@@ -107,8 +107,8 @@ impl Redis {
         // `INFO keyspace` has a line for each database that has keys: `db3:keys=1,…`.
         let mut stream =
             TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).expect("a running server");
-        let said = format!("AUTH {}\r\nINFO keyspace\r\nQUIT\r\n", Self::PASSWORD);
-        stream.write_all(said.as_bytes()).expect("a running server");
+        let request = format!("AUTH {}\r\nINFO keyspace\r\nQUIT\r\n", Self::PASSWORD);
+        stream.write_all(request.as_bytes()).expect("a running server");
         let lines: Vec<String> =
             BufReader::new(stream).lines().collect::<Result<_, _>>().expect("an answer");
         assert!(lines.contains(&"# Keyspace".to_owned()), "{lines:?}");

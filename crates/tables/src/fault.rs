@@ -1,10 +1,10 @@
-//! What is wrong with a file, and where.
+//! Faults in a file, and their positions.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// A line and column of a text, both from 1. Columns count characters.
+/// A line and column of a text, both starting at 1. Columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line.
@@ -34,23 +34,23 @@ impl fmt::Display for Position {
 
 /// The faults of one kind of file.
 pub trait Fault: fmt::Debug + fmt::Display + From<FileFault> + From<TableFault> {
-    /// What a text is called that came from no file.
+    /// The name of a text that does not come from a file.
     const TEXT: &'static str;
 }
 
 /// A file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located<F> {
-    /// The file, when it was read from one.
+    /// The file, if the text was read from one.
     pub path: Option<PathBuf>,
-    /// Where in the text, when known.
+    /// The position in the text, if known.
     pub at: Option<Position>,
     /// What is wrong.
     pub fault: Box<F>,
 }
 
 impl<F> Located<F> {
-    /// The error of `fault`, whose place nobody knows.
+    /// The error of `fault` without a position.
     pub fn nowhere(fault: F) -> Self {
         Self { path: None, at: None, fault: Box::new(fault) }
     }
@@ -86,10 +86,10 @@ pub enum FileFault {
     /// A directory, a device or a pipe.
     #[error("not a regular file")]
     NotAFile,
-    /// The operating system did not let us read it.
+    /// The operating system refused to read it.
     #[error("cannot be read ({0})")]
     Unreadable(io::ErrorKind),
-    /// Far longer than a file that somebody wrote.
+    /// Far longer than a file written by hand.
     #[error("longer than {max_bytes} bytes")]
     TooLong {
         /// Most bytes of such a file.
@@ -100,7 +100,7 @@ pub enum FileFault {
     NotUtf8,
 }
 
-/// What is wrong with a table's form.
+/// A fault in the form of a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableFault {
@@ -112,9 +112,9 @@ pub enum TableFault {
     UnknownField {
         /// The field's path.
         field: String,
-        /// The field it resembles.
+        /// The known field it resembles.
         nearest: Option<&'static str>,
-        /// The fields there are in its place.
+        /// The fields that the table has.
         known: &'static [&'static str],
     },
     /// A field that must be there.
@@ -122,15 +122,15 @@ pub enum TableFault {
     MissingField {
         /// The field's path.
         field: String,
-        /// What it says.
+        /// The meaning of the field.
         meaning: &'static str,
     },
-    /// A value of another type than the field has.
+    /// A value of the wrong type.
     #[error("{field:?} is {found}, not {expected}")]
     WrongType {
         /// The field's path.
         field: String,
-        /// The type it has, with article.
+        /// The expected type, with article.
         expected: &'static str,
         /// The type of the value, with article.
         found: &'static str,
@@ -142,9 +142,9 @@ pub enum TableFault {
         field: String,
         /// The number.
         found: i64,
-        /// Least.
+        /// The smallest allowed number.
         min: u64,
-        /// Most.
+        /// The largest allowed number.
         max: u64,
     },
 }

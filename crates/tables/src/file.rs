@@ -1,11 +1,12 @@
-//! Files that hold a text somebody wrote.
+//! Reads text files written by people.
 
 use super::{Fault, FileFault, Located};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What `parse` makes of the text of the file `path`, of at most `max_bytes`; errors have the path.
+/// Reads the file `path`, of at most `max_bytes`, and parses its text with `parse`; errors have the
+/// path.
 ///
 /// # Errors
 /// Any [`FileFault`], and those of `parse`.
@@ -24,7 +25,7 @@ fn read(path: &Path, max_bytes: u64) -> Result<String, FileFault> {
         io::ErrorKind::NotFound => FileFault::Missing,
         kind => FileFault::Unreadable(kind),
     };
-    // Looked at before it is opened: opening a named pipe would block.
+    // Checked before opening: opening a named pipe would block.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(FileFault::NotAFile);
     }
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_are_none_or_too_long_are_told_apart() {
+    fn missing_irregular_and_long_files_have_different_errors() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         assert_eq!(read(&path, 3), Err(FileFault::Missing));

@@ -1,9 +1,36 @@
 //! Strict reading of TOML files that people write: agreements, settings.
 //!
-//! * [`load`] — the text of a file, if it is one of a sensible size.
-//! * [`document`], [`Table`] — its tables: every field is known, of its type, and its place is known.
-//! * [`Located`] — what is wrong, in which line; [`Fault`] — the faults of one kind of file, [`TableFault`] and
-//!   [`FileFault`] among them.
+//! * [`load`] — the text of a file of limited size.
+//! * [`document`], [`Table`] — its tables: every field is known, has its type, and has a position.
+//! * [`Located`] — a fault and its line; [`Fault`] — the faults of one kind of file, which include
+//!   [`TableFault`] and [`FileFault`].
+//!
+//! ```
+//! use vesica_tables::{Fault, FileFault, Located, Table, TableFault, document};
+//!
+//! #[derive(Debug, thiserror::Error)]
+//! enum MenuFault {
+//!     #[error(transparent)]
+//!     File(#[from] FileFault),
+//!     #[error(transparent)]
+//!     Table(#[from] TableFault),
+//! }
+//!
+//! impl Fault for MenuFault {
+//!     const TEXT: &'static str = "menu";
+//! }
+//!
+//! fn seats(text: &str) -> Result<Option<u64>, Located<MenuFault>> {
+//!     let document = document(text)?;
+//!     let table = Table::new(text, String::new(), document.get_ref(), document.span(), &[]);
+//!     table.refuse_unknown(&["seats"])?;
+//!     Ok(table.number("seats", (1, 100))?.map(|seats| seats.value))
+//! }
+//!
+//! assert_eq!(seats("seats = 4").unwrap(), Some(4));
+//! let error = seats("# tables\nchairs = 4").unwrap_err();
+//! assert_eq!(error.to_string(), "menu, line 2, column 1: unknown field \"chairs\"");
+//! ```
 
 #![forbid(unsafe_code)]
 

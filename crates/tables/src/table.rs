@@ -1,4 +1,4 @@
-//! Tables whose every field is known, of its type, and has a place.
+//! Tables whose fields are known, typed and located.
 
 use super::{Fault, Located, TableFault};
 use std::marker::PhantomData;
@@ -6,15 +6,15 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Least likeness of two words of which one may be meant as the other.
+/// Least similarity of an unknown field to the known field it may stand for.
 const ALIKE: f64 = 0.7;
 
-/// A field of a table and what it says.
+/// A field of a table and its meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// What it says, for whoever left it out.
+    /// Its meaning, shown if it is missing.
     pub meaning: &'static str,
 }
 
@@ -23,34 +23,34 @@ pub struct Field {
 pub struct At<T> {
     /// The value.
     pub value: T,
-    /// Its bytes in the text.
+    /// Its byte range in the text.
     pub span: Range<usize>,
     /// The path of its field.
     pub field: String,
 }
 
-/// A list of texts, and the place of each.
+/// A list of strings, each with its place.
 pub type Texts<'a> = At<Vec<At<&'a str>>>;
 
-/// The text as TOML.
+/// Parses the text as TOML.
 ///
 /// # Errors
 /// [`TableFault::Syntax`].
 pub fn document<F: Fault>(text: &str) -> Result<Spanned<DeTable<'_>>, Located<F>> {
     DeTable::parse(text).map_err(|mut cause| {
-        // It would hold the whole text.
+        // The error would hold the whole text.
         cause.set_input(None);
         let offset = cause.span().unwrap_or_default().start;
         Located::at(text, offset, TableFault::Syntax(cause).into())
     })
 }
 
-/// One table of the text. Every reading gives `None` for a field that is not there, and is an error, with its place,
-/// for one of another type.
+/// One table of the text. Every reader returns `None` for a missing field, and an error with its
+/// position for a field of another type.
 #[derive(Debug)]
 pub struct Table<'a, F> {
     text: &'a str,
-    /// Path with a dot at its end, or nothing for the whole document.
+    /// Path with a dot at its end, or empty for the whole document.
     prefix: String,
     table: &'a DeTable<'a>,
     span: Range<usize>,
@@ -59,8 +59,8 @@ pub struct Table<'a, F> {
 }
 
 impl<'a, F: Fault> Table<'a, F> {
-    /// The table of `text` at `prefix`, which ends with a dot or is nothing, without looking at its fields. Of
-    /// `fields` it says what they mean when they are missing.
+    /// The table of `text` at `prefix`, which ends with a dot or is empty; does not check its fields.
+    /// `fields` has the meanings of required fields, for errors.
     pub fn new(
         text: &'a str,
         prefix: String,
@@ -71,10 +71,10 @@ impl<'a, F: Fault> Table<'a, F> {
         Self { text, prefix, table, span, fields, faults: PhantomData }
     }
 
-    /// Refuses fields that are not among `known`, the names of the table's fields.
+    /// Refuses fields that are not in `known`.
     ///
     /// # Errors
-    /// [`TableFault::UnknownField`] for the first of them in the text.
+    /// [`TableFault::UnknownField`] for the first unknown field in the text.
     pub fn refuse_unknown(&self, known: &'static [&'static str]) -> Result<(), Located<F>> {
         let first = self
             .table
@@ -100,7 +100,7 @@ impl<'a, F: Fault> Table<'a, F> {
         Located::at(self.text, span.start, fault.into())
     }
 
-    /// The error of `fault` at the table itself; the whole document has no place.
+    /// The error of `fault` at the table itself; the whole document has no position.
     pub fn error_here(&self, fault: impl Into<F>) -> Located<F> {
         if self.prefix.is_empty() {
             return Located::nowhere(fault.into());
@@ -108,20 +108,20 @@ impl<'a, F: Fault> Table<'a, F> {
         self.error(self.span.clone(), fault)
     }
 
-    /// Where the table stands.
+    /// The table's byte range.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// Whether there is a field of this name.
+    /// Whether the table has a field of this name.
     pub fn has(&self, name: &str) -> bool {
         self.table.contains_key(name)
     }
 
-    /// A value that must be there.
+    /// A required value.
     ///
     /// # Errors
-    /// [`TableFault::MissingField`], and those of `read`.
+    /// [`TableFault::MissingField`], and the errors of `read`.
     pub fn required<T>(
         &self,
         name: &'static str,
@@ -151,7 +151,7 @@ impl<'a, F: Fault> Table<'a, F> {
         }
     }
 
-    /// A text.
+    /// A string.
     ///
     /// # Errors
     /// [`TableFault::WrongType`].
@@ -159,7 +159,7 @@ impl<'a, F: Fault> Table<'a, F> {
         self.typed(name, "a text in quotes", DeValue::as_str)
     }
 
-    /// Yes or no.
+    /// A Boolean.
     ///
     /// # Errors
     /// [`TableFault::WrongType`].
@@ -167,7 +167,7 @@ impl<'a, F: Fault> Table<'a, F> {
         self.typed(name, "true or false", DeValue::as_bool)
     }
 
-    /// A list of texts, each with its place.
+    /// A list of strings, each with its place.
     ///
     /// # Errors
     /// [`TableFault::WrongType`].
@@ -196,7 +196,7 @@ impl<'a, F: Fault> Table<'a, F> {
         })
     }
 
-    /// A whole number that may be below zero; those that no 64 bits hold become the nearest that they do.
+    /// A whole number that may be negative; a number that does not fit 64 bits is clamped.
     ///
     /// # Errors
     /// [`TableFault::WrongType`].
@@ -269,8 +269,8 @@ impl<'a, F: Fault> Table<'a, F> {
         Ok(Some(At { value: tables, span: list.span, field: list.field }))
     }
 
-    /// All fields of this table, which must be tables `[NAME]`, in the order of the text. Each stands where its name
-    /// does.
+    /// All fields of this table, which must be tables `[NAME]`, in the order of the text. The place of
+    /// each is that of its name.
     ///
     /// # Errors
     /// [`TableFault::WrongType`].
@@ -282,7 +282,7 @@ impl<'a, F: Fault> Table<'a, F> {
         for (name, value) in self.table {
             let (path, place) = (self.path(name.get_ref()), name.span());
             let Some(table) = value.get_ref().as_table() else {
-                // `[party]` with the fields of one party straight below it.
+                // `[party]` with the fields of one party directly below it.
                 let found = with_article(value.get_ref());
                 let expected = "a table [party.NAME]";
                 let fault = TableFault::WrongType { field: path, expected, found };
@@ -314,7 +314,7 @@ fn with_article(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// The one of `known` that `word` most resembles, if it resembles one.
+/// The entry of `known` that resembles `word` most, if it is similar enough.
 pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let word = word.to_lowercase();
     known

@@ -1,4 +1,4 @@
-//! What every protocol of an operation must satisfy, whatever it is made of.
+//! The laws that every protocol of an operation must satisfy, whatever its construction.
 
 mod places;
 
@@ -16,7 +16,8 @@ use vesica_core::{
 };
 use vesica_protocols::{Input, Operation, Output, Protocol};
 
-/// Runs `protocol` on `x` and `y`: digests, or where it takes none, integers of a small domain.
+/// Runs `protocol` on `x` and `y`: digests, or integers of a small domain if it does not accept
+/// digests.
 pub fn run_psi(
     protocol: &Protocol,
     runner: &Runner,
@@ -43,7 +44,7 @@ fn run_with_bits(
     run_with(protocol, runner, params, x, y, None)
 }
 
-/// Runs `protocol` with any parameters; `value` is that of an item, where values are summed.
+/// Runs `protocol` with any parameters; `value` maps an item to its value, for sums.
 fn run_with(
     protocol: &Protocol,
     runner: &Runner,
@@ -64,8 +65,8 @@ fn run_with(
     runner.run(sender, receiver)
 }
 
-/// Length of the items that a law tries: digests, or where a protocol takes none, integers of a domain that holds
-/// all test sets.
+/// Length of the items that a law uses: digests, or integers of a domain that contains all test sets if
+/// the protocol does not accept digests.
 fn law_bits(protocol: &Protocol) -> u32 {
     match *protocol.item_bits.end() {
         Item::BITS => Item::BITS,
@@ -73,7 +74,7 @@ fn law_bits(protocol: &Protocol) -> u32 {
     }
 }
 
-/// [`items`] of the length that the protocol takes.
+/// [`items`] of the length that the protocol accepts.
 fn items_for(protocol: &Protocol, range: std::ops::Range<u64>) -> Vec<Item> {
     match law_bits(protocol) {
         Item::BITS => items(range),
@@ -81,7 +82,7 @@ fn items_for(protocol: &Protocol, range: std::ops::Range<u64>) -> Vec<Item> {
     }
 }
 
-/// [`overlapping`] of the length that the protocol takes.
+/// [`overlapping`] of the length that the protocol accepts.
 fn overlapping_for(
     protocol: &Protocol,
     (n_x, n_y, common): (u64, u64, u64),
@@ -96,8 +97,8 @@ fn overlapping_for(
     (x, y)
 }
 
-/// (sender's size, receiver's size, common): empty, one, disjoint, equal, one against many, and
-/// sizes around the block edge `block`.
+/// (sender's size, receiver's size, common): empty, one, disjoint, equal, one against many, and sizes
+/// around the block edge `block`.
 pub fn sizes(block: u64) -> Vec<(u64, u64, u64)> {
     let mut sizes = vec![
         (0, 0, 0),
@@ -122,9 +123,9 @@ pub fn sizes(block: u64) -> Vec<(u64, u64, u64)> {
     sizes
 }
 
-/// The PSI law: the receiver gets exactly the positions of its common items; the sender gets
-/// nothing, or with [`Learns::Both`] the same for its own list; and the payload bytes each way
-/// are those of the catalogue's formula.
+/// The PSI law: the receiver gets exactly the positions of its common items; the sender gets nothing,
+/// or with [`Learns::Both`] the same for its own list; and the payload bytes in each direction equal
+/// the catalogue's formula.
 pub fn psi(protocol: &Protocol, block: u64) {
     for learns in [Learns::Receiver, Learns::Both] {
         for (n_x, n_y, common) in sizes(block) {
@@ -157,7 +158,7 @@ pub fn psi(protocol: &Protocol, block: u64) {
             if n_x > 0 && n_y > 0 {
                 let answer = u64::from(learns == Learns::Both);
                 let flights = (protocol.flights)(&params) + answer;
-                // Small sets may take a shorter way; both may be told by the same flight.
+                // Small sets may take a shorter path; one flight may tell both parties.
                 assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
                 let is_exact = learns == Learns::Receiver || !protocol.bounds.are_kept();
                 if n_x.min(n_y) >= block && is_exact {
@@ -168,12 +169,12 @@ pub fn psi(protocol: &Protocol, block: u64) {
     }
 }
 
-/// Law for protocols that take items of a small domain: the result is exact and the bytes are those of
-/// the formula, whatever the length of the items, up to sets that fill the whole domain; and longer
-/// items are refused.
+/// Law for protocols that accept items of a small domain: the result is exact and the bytes equal the
+/// formula for every length of the items, up to sets that fill the whole domain; and longer items are
+/// refused.
 pub fn psi_of_integers(protocol: &Protocol) {
-    let takes = |bits: &u32| protocol.item_bits.contains(bits);
-    for bits in [1, 7, 10, 16, 32, 40, 64, 101].into_iter().filter(takes) {
+    let accepts = |bits: &u32| protocol.item_bits.contains(bits);
+    for bits in [1, 7, 10, 16, 32, 40, 64, 101].into_iter().filter(accepts) {
         let reserved = u128::from(protocol.reserves_zero);
         let fits = |log: &u32| estimate(protocol, 1 << log, bits) <= AFFORDABLE_SECONDS;
         let log = (1..=bits.min(10)).rev().find(fits).unwrap_or(1);
@@ -220,10 +221,10 @@ pub fn psi_of_integers(protocol: &Protocol) {
 /// Estimated seconds that one of many runs may take.
 const AFFORDABLE_SECONDS: f64 = 0.25;
 
-/// Least size that [`affordable`] gives.
+/// Smallest size that [`affordable`] returns.
 const LEAST_LEN: u64 = 20;
 
-/// What a run of two sets of `n` items takes by the row's own estimate.
+/// The row's own estimate of the seconds for two sets of `n` items.
 fn estimate(protocol: &Protocol, n: u64, bits: u32) -> f64 {
     let session = SessionId::from_bytes([0; 32]);
     let params = PsiParams::new(session, n, n, Learns::Receiver)
@@ -232,15 +233,14 @@ fn estimate(protocol: &Protocol, n: u64, bits: u32) -> f64 {
     cost(protocol, &params)
 }
 
-/// The row's own estimate, on a slow network too.
+/// The row's own estimate, including a slow network.
 fn cost(protocol: &Protocol, params: &PsiParams) -> f64 {
     const BYTES_PER_SECOND: f64 = 3.0e7;
     (protocol.seconds)(params) + (protocol.bytes)(params).total() as f64 / BYTES_PER_SECOND
 }
 
-/// The sets of [`overlapping`], halved until a run of `protocol` takes little time by its own
-/// estimate: where each item costs an exponentiation of some milliseconds, a law is as true of
-/// fewer.
+/// The sets of [`overlapping`], halved until a run of `protocol` takes little time by its own estimate:
+/// if each item costs an exponentiation of some milliseconds, smaller sets test the law as well.
 fn affordable(
     protocol: &Protocol,
     (mut n_x, mut n_y, mut common): (u64, u64, u64),
@@ -257,9 +257,9 @@ fn affordable(
     overlapping_for(protocol, (n_x, n_y, common))
 }
 
-/// More CPU threads and another network change nothing about the result, whoever learns it.
+/// More CPU threads and another network do not change the result, whoever learns it.
 pub fn psi_is_the_same_everywhere(protocol: &Protocol) {
-    // When both learn, messages cross that otherwise do not, and where time matters they do it on a slow network.
+    // If both learn, there are additional messages; on a slow network their timing matters.
     for shape in [vesica_net::Shape::WAN, vesica_net::Shape::GIGABIT] {
         let (x, y) = affordable(protocol, (120, 90, 40));
         let runner = Runner { shape, ..Runner::default() };
@@ -281,8 +281,8 @@ pub fn psi_is_the_same_everywhere(protocol: &Protocol) {
     }
 }
 
-/// Bytes, messages and flights depend on the public sizes alone: other data and other overlaps of
-/// the same sizes look the same on the wire.
+/// Bytes, messages and flights depend only on the public sizes: other data and other overlaps of the
+/// same sizes look the same on the wire.
 pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
     for learns in [Learns::Receiver, Learns::Both] {
         if protocol.bytes_depend_on_result && learns == Learns::Both {
@@ -308,11 +308,10 @@ pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
     }
 }
 
-/// Whatever one message is changed into, both parties end soon, with a result or a typed error;
-/// no panic, no hang, no large allocation. A changed length is always an error at the party that
-/// reads it.
+/// Whatever one message is changed into, both parties end soon, with a result or a typed error: no
+/// panic, no hang, no large allocation. A changed length is always an error at the party that reads it.
 pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
-    // The messages of a circuit are as many as its layers.
+    // A circuit has as many messages as layers.
     let is_circuit = protocol.operations.contains(&Operation::Cardinality);
     let sizes = if is_circuit { (5, 4, 2) } else { (90, 70, 20) };
     let (x, y) = affordable(protocol, sizes);
@@ -340,7 +339,7 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
                         change,
                         Change::Truncate | Change::Grow | Change::Announce | Change::Drop
                     ) {
-                        assert!(reader.is_err(), "not noticed: {case}");
+                        assert!(reader.is_err(), "not detected: {case}");
                     }
                     message += 1;
                 }
@@ -350,13 +349,13 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
     }
 }
 
-/// Law for protocols with malicious security: whatever message of a party is changed, the other
-/// ends with an error, or with a result that the party could have caused by choosing its set: a
-/// part of the plain intersection.
+/// Law for protocols with malicious security: whatever message of a party is changed, the other ends
+/// with an error, or with a result that the party could have caused by choosing its set: a subset of
+/// the plain intersection.
 ///
-/// A party that deviates is played by an honest one whose messages are changed on their way.
+/// An honest party whose messages are changed in transit plays the deviating one.
 pub fn deviations_are_caught_or_harmless(protocol: &Protocol) {
-    // Small sets may take a shorter way.
+    // Small sets may take a shorter path.
     deviations_with(protocol, &overlapping(90, 70, 20));
     deviations_with(protocol, &overlapping(900, 700, 200));
 }
@@ -395,13 +394,14 @@ fn deviations_with(protocol: &Protocol, (x, y): &(Vec<Item>, Vec<Item>)) {
     assert!(caught > harmless, "{caught} deviations were caught, {harmless} were harmless");
 }
 
-/// The value of an item, where values are summed: below 2^20.
+/// The value of an item, for sums: below 2^20.
 fn value(item: &Item) -> u64 {
     (item.integer() % 1_000_003) as u64
 }
 
-/// Law for protocols that answer other queries than the intersection, and audit: each party learns the plain answer or
-/// nothing, outside the bounds both learn that and nothing else, and the bytes are those of the formula.
+/// Law for protocols that answer other queries than the intersection, and audit: each party learns the
+/// plain answer or nothing; outside the bounds both learn that and nothing else; and the bytes equal
+/// the formula.
 pub fn queries(protocol: &Protocol) {
     let bounds = |min, max| Bounds::new(min, max).expect("they do not contradict");
     let mut bounds_of = vec![Bounds::NONE];
@@ -473,8 +473,8 @@ fn one_query(
         (true, false) => Output::Nothing,
     };
     assert_eq!(run.receiver.output, Ok(expected(plain(&y, &x), true)), "receiver, {case}");
-    let told = learns == Learns::Both;
-    assert_eq!(run.sender.output, Ok(expected(plain(&x, &y), told)), "sender, {case}");
+    let sender_learns = learns == Learns::Both;
+    assert_eq!(run.sender.output, Ok(expected(plain(&x, &y), sender_learns)), "sender, {case}");
     let formula = (protocol.bytes)(&params);
     let bytes = (run.sender_bytes(), run.receiver_bytes());
     let most = (formula.sender_to_receiver, formula.receiver_to_sender);
@@ -501,7 +501,7 @@ fn offered_query(protocol: &Protocol) -> Query {
     }
 }
 
-/// Law for what a protocol does not offer: it is refused before anything is sent.
+/// Law for unsupported operations: they are refused before anything is sent.
 pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
     let bits = law_bits(protocol);
     let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Both)

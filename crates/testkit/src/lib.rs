@@ -1,11 +1,28 @@
-//! What tests of protocols are made of.
+//! Tools for tests of protocols.
 //!
-//! * [`run`] — two parties in one process; [`Runner`] — the same with another network, thread
-//!   count, seed or a tampering peer.
+//! * [`run`] — two parties in one process; [`Runner`] — the same with another network, thread count,
+//!   seed or a tampering peer.
 //! * [`sets`] — deterministic sets with a known intersection.
-//! * [`laws`] — what every protocol of an operation must satisfy; [`side_by_side`] — applied to many of them.
+//! * [`laws`] — the laws that every protocol of an operation must satisfy; [`side_by_side`] — applies
+//!   one to many protocols.
 //! * [`set_operations`] — the laws of unions, private ids, shares and sums of several columns.
-//! * [`tamper`] — a transport that changes message k; [`Transcript`] — one that keeps them all.
+//! * [`tamper`] — a transport that changes message k; [`Transcript`] — a transport that records all
+//!   messages.
+//!
+//! The plain answer to two sets, and a protocol's:
+//!
+//! ```
+//! use vesica_core::Learns;
+//! use vesica_protocols::{Output, catalogue};
+//! use vesica_testkit::sets::{overlapping, plain_intersection};
+//! use vesica_testkit::{Runner, laws};
+//!
+//! let (x, y) = overlapping(20, 30, 10);
+//! let protocol = catalogue().iter().find(|row| row.id == "dh").expect("a row of the catalogue");
+//! let run = laws::run_psi(protocol, &Runner::default(), Learns::Receiver, &x, &y);
+//! assert_eq!(run.receiver.output, Ok(Output::Positions(plain_intersection(&y, &x))));
+//! assert_eq!(run.sender.output, Ok(Output::Nothing));
+//! ```
 
 #![forbid(unsafe_code)]
 

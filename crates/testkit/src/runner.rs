@@ -8,18 +8,18 @@ use vesica_core::{Result, Role};
 use vesica_net::{Context, Meter, Pool, Shape, Streams, memory};
 use vesica_protocols::{Output, Party};
 
-/// What one party of a run ended with.
+/// The result of one party of a run.
 #[derive(Debug)]
 pub struct PartyRun {
-    /// Its output, or why it failed.
+    /// Its output or its error.
     pub output: Result<Output>,
     /// Its bytes and time.
     pub meter: Meter,
-    /// Its changes between sending and receiving.
+    /// Its number of changes between sending and receiving.
     pub direction_changes: u64,
 }
 
-/// What both parties of a run ended with.
+/// The results of both parties of a run.
 #[derive(Debug)]
 pub struct Run {
     /// The sender's side.
@@ -39,8 +39,8 @@ impl Run {
         self.receiver.meter.bytes_under("").0
     }
 
-    /// Flights of the run. A party that answers a stream block by block changes direction more
-    /// often than anybody waits, so the lower of the two counts is the one that waiting follows.
+    /// Flights of the run. A party that answers a stream block by block changes direction more often
+    /// than the other waits, so the lower of the two counts applies.
     pub fn flights(&self) -> u64 {
         self.receiver.direction_changes.min(self.sender.direction_changes)
     }
@@ -58,16 +58,16 @@ pub struct Runner {
     pub shape: Shape,
     /// CPU threads of each party.
     pub threads: NonZeroUsize,
-    /// How long a party waits for the other before it gives up.
+    /// How long a party waits for the other before it fails.
     pub idle: Duration,
-    /// Whether both give up as soon as both seem to wait, over a network without a shape. A party that reads in one
-    /// thread while it computes in another may seem to wait.
+    /// Whether both fail as soon as both seem to wait, over a network without a shape. A party that
+    /// reads in one thread while it computes in another may seem to wait.
     pub in_turns: bool,
-    /// What to do to which message of which party.
+    /// The change of one message.
     pub tampering: Option<Tampering>,
-    /// What to keep of the messages.
+    /// Records messages.
     pub transcript: Option<Transcript>,
-    /// Makes both parties' randomness.
+    /// Seed of both parties' randomness.
     pub seed: u8,
 }
 
@@ -86,10 +86,10 @@ impl Default for Runner {
 }
 
 impl Runner {
-    /// Runs `sender` and `receiver`, each on a thread of its own.
+    /// Runs `sender` and `receiver`, each on its own thread.
     ///
     /// # Panics
-    /// When a party panics: that is what the test is for.
+    /// If a party panics, as the test expects.
     pub fn run(&self, sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Run {
         let (sender_end, receiver_end) = match self.in_turns {
             true => memory::pair_in_turns(self.idle),
@@ -143,8 +143,9 @@ impl Runner {
     }
 }
 
-/// What `attempt` gives with one change of a message, and whether there was such a message. It is attempted with little
-/// patience first, and with more where a party gave up before anything was changed.
+/// The result of `attempt` with one change of a message, and whether there was such a message. The
+/// first attempt has a short time limit; a second has a longer one if a party failed before anything
+/// was changed.
 pub(crate) fn tampered(
     (from, message, change): (Role, u64, Change),
     attempt: impl Fn(&Runner) -> Run,

@@ -1,4 +1,5 @@
-//! Laws of the operations that go beyond the intersection: unions, private ids, shares, sums of several columns.
+//! Laws of the operations beyond the intersection: unions, private ids, shares, sums of several
+//! columns.
 
 use crate::runner::tampered;
 use crate::sets::{overlapping, plain_intersection};
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
 use vesica_protocols::{Ids, Input, Operation, Output, Protocol, Shares};
 
-/// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one against many.
+/// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one against
+/// many.
 const SIZES: [(u64, u64, u64); 11] = [
     (0, 0, 0),
     (0, 9, 0),
@@ -63,7 +65,7 @@ impl Trial<'_> {
         runner.run(party(Role::Sender, self.x), party(Role::Receiver, self.y))
     }
 
-    /// The row's flights, and one for the sender where it is told the receiver's result.
+    /// The row's flights, and one more if the sender receives the result.
     fn flights(&self) -> u64 {
         let is_told = self.learns == Learns::Both && !self.query.operation().is_for_both();
         (self.protocol.flights)(&self.params(1)) + u64::from(is_told)
@@ -78,7 +80,7 @@ impl Trial<'_> {
         )
     }
 
-    /// Whether both outputs are those of plain sets.
+    /// Checks both outputs against plain sets.
     fn check(&self, run: &Run) {
         let case = self.name();
         let common = plain_intersection(self.x, self.y);
@@ -94,14 +96,14 @@ impl Trial<'_> {
             );
             return;
         }
-        let told = |output: Output| match self.learns {
+        let to_sender = |output: Output| match self.learns {
             Learns::Both => output,
             Learns::Receiver => Output::Nothing,
         };
         match (self.query, sender, receiver) {
             (Query::Cardinality, ..) => {
                 let output = Output::Cardinality(count);
-                assert_eq!((sender, receiver), (&told(output.clone()), &output), "{case}");
+                assert_eq!((sender, receiver), (&to_sender(output.clone()), &output), "{case}");
             }
             (Query::Sum(values), ..) => {
                 let all = values_of(self.x, values);
@@ -111,7 +113,7 @@ impl Trial<'_> {
                 };
                 let sums = (0..values.columns()).map(sum).collect();
                 let output = Output::CountedSums { count, sums };
-                assert_eq!((sender, receiver), (&told(output.clone()), &output), "{case}");
+                assert_eq!((sender, receiver), (&to_sender(output.clone()), &output), "{case}");
             }
             (Query::Union(len), ..) => {
                 let receiver_gets = others(self.x, self.y, len);
@@ -196,7 +198,7 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// The values of items, of the whole range that `values` have.
+/// The values of items, over the whole range of `values`.
 fn values_of(items: &[Item], values: Values) -> Vec<u64> {
     let value = |item: &Item, column: usize| {
         let random = item
@@ -210,7 +212,7 @@ fn values_of(items: &[Item], values: Values) -> Vec<u64> {
     items.iter().flat_map(|item| (0..values.columns()).map(move |c| value(item, c))).collect()
 }
 
-/// What stands for an item in a union: the same for some that differ.
+/// The text of an item in a union: equal for some different items.
 fn text(item: &Item, len: TextLen) -> Vec<u8> {
     if item.as_bytes()[3].is_multiple_of(8) {
         return vec![0xff; len.bytes()];
@@ -233,7 +235,7 @@ fn texts(output: &Output, len: TextLen) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Who learns, where there is a choice.
+/// The possible learners.
 fn learners(query: &Query) -> &'static [Learns] {
     match query.operation().is_for_both() {
         true => &[Learns::Both],
@@ -264,7 +266,7 @@ fn queries(protocol: &Protocol) -> Vec<Query> {
     all.into_iter().filter(|query| protocol.operations.contains(&query.operation())).collect()
 }
 
-/// Each party learns what plain sets give, and the payload bytes are those of the formula.
+/// Each party learns the result on plain sets, and the payload bytes equal the formula.
 pub fn answers_are_those_of_plain_sets(protocol: &Protocol) {
     for query in queries(protocol) {
         for (n_x, n_y, common) in SIZES {
@@ -287,7 +289,7 @@ fn bytes_are_the_formula(trial: &Trial<'_>, run: &Run, common: u64) {
     let found = (run.sender_bytes(), run.receiver_bytes());
     let most = (formula.sender_to_receiver, formula.receiver_to_sender);
     let (n_x, n_y) = (trial.x.len() as u64, trial.y.len() as u64);
-    // The most are sent where the result is largest.
+    // The largest result has the most bytes.
     let largest = match trial.query {
         Query::Union(_) | Query::PrivateId => common == 0,
         _ => common == n_x.min(n_y),
@@ -342,7 +344,7 @@ pub fn bounds_are_kept(protocol: &Protocol) {
     }
 }
 
-/// The same on four threads as on one, and with another session and other randomness.
+/// Four threads give the same results as one, as do another session and other randomness.
 pub fn answers_are_the_same_everywhere(protocol: &Protocol) {
     let (x, y) = overlapping(900, 1100, 300);
     for query in queries(protocol) {
@@ -356,10 +358,10 @@ pub fn answers_are_the_same_everywhere(protocol: &Protocol) {
     }
 }
 
-/// What either party sees looks the same whatever the other one's data: as many messages of the same lengths,
-/// and each with as many ones as chance has it.
+/// A party's view looks the same whatever the other's data: equally many messages of the same lengths,
+/// and each with a random number of ones.
 ///
-/// What is a result by itself, the union that the sender is told, is left out.
+/// Excludes what is a result by itself: the union that the sender receives.
 pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol) {
     for query in queries(protocol) {
         for from in [Role::Sender, Role::Receiver] {
@@ -375,7 +377,7 @@ pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol) {
             let (n_x, n_y, common) = (1500_u64, 1200_u64, 400_u64);
             let (x, y) = overlapping(n_x, n_y, common);
             let first = view(&x, &y, 1);
-            // Data of the one who sends, with as many in common: the view of the other.
+            // Other data of the sending party with as many common items: the view of the other party.
             let low =
                 |first: u64, len: u64| (first..first + len).map(|i| Item::from_integer(i.into()));
             let other = match from {
@@ -385,7 +387,7 @@ pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol) {
                     view(&x, &y, 2)
                 }
                 _ => {
-                    // Where the sender is not told how many are common, others are as many.
+                    // If the sender does not learn the number of common items, it differs.
                     let common = if learns == Learns::Receiver { 3 } else { common };
                     let y: Vec<Item> =
                         x[..common as usize].iter().copied().chain(low(1, n_y - common)).collect();
@@ -441,7 +443,7 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
     }
 }
 
-/// Whether the laws of this module are about `protocol`.
+/// Whether the laws of this module apply to `protocol`.
 pub fn are_offered(protocol: &Protocol) -> bool {
     let is_beyond = |operation: &Operation| {
         matches!(

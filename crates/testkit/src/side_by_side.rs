@@ -3,13 +3,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use vesica_protocols::Protocol;
 
-/// More than most machines have cores: laws over slow networks mostly wait.
+/// More than the cores of most machines: laws over slow networks mostly wait.
 const AT_ONCE: usize = 4;
 
-/// Applies `law` to each of `rows`, some of them at the same time.
+/// Applies `law` to each of `rows`, several at the same time.
 ///
 /// # Panics
-/// When `law` does.
+/// If `law` does.
 pub fn side_by_side(
     rows: impl Iterator<Item = &'static Protocol> + Send,
     law: impl Fn(&Protocol) + Sync,

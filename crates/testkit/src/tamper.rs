@@ -1,31 +1,31 @@
-//! A transport that changes one message on its way, for tests of bad peers.
+//! A transport that changes one message in transit, for tests of bad peers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use vesica_core::{Role, StopReason, TransportError};
 use vesica_net::{MESSAGE_HEADER_LEN, StreamId, StreamPair, StreamWriter, Streams};
 
-/// What happens to the message.
+/// The change of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Its middle bit is flipped.
     Flip,
-    /// It becomes all ones.
+    /// All its bits become ones.
     Fill,
     /// It never arrives.
     Drop,
     /// It arrives twice.
     Repeat,
-    /// It arrives one byte shorter, its header saying so.
+    /// It arrives one byte shorter, with a matching header.
     Truncate,
-    /// It arrives one byte longer, its header saying so.
+    /// It arrives one byte longer, with a matching header.
     Grow,
     /// Its header announces four gigabytes.
     Announce,
 }
 
 impl Change {
-    /// Every change.
+    /// All changes.
     pub const ALL: &[Change] = &[
         Change::Flip,
         Change::Fill,
@@ -40,23 +40,23 @@ impl Change {
 /// One change of one message of one party.
 #[derive(Clone, Debug)]
 pub struct Tampering {
-    /// Whose messages are counted.
+    /// The party whose messages are counted.
     pub from: Role,
-    /// Which of them is changed, from 0.
+    /// Index of the changed message, from 0.
     pub message: u64,
-    /// How.
+    /// The change.
     pub change: Change,
-    /// Messages that party sent so far; shared by clones.
+    /// Messages that the party has sent so far; shared by clones.
     pub seen: Arc<AtomicU64>,
 }
 
 impl Tampering {
-    /// `change` to the `message`-th message that the party in role `from` sends.
+    /// Applies `change` to the `message`-th message that the party in role `from` sends.
     pub fn new(from: Role, message: u64, change: Change) -> Self {
         Self { from, message, change, seen: Arc::default() }
     }
 
-    /// Whether the message came by and was changed.
+    /// Whether the message was sent and changed.
     pub fn happened(&self) -> bool {
         self.seen.load(Ordering::SeqCst) > self.message
     }

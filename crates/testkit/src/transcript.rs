@@ -1,22 +1,22 @@
-//! A transport that keeps what a party sends, for tests of what the other one sees.
+//! A transport that records what a party sends, for tests of the other party's view.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use vesica_core::{Role, StopReason, TransportError};
 use vesica_net::{MESSAGE_HEADER_LEN, StreamId, StreamPair, StreamWriter, Streams};
 
-/// What was sent, stream by stream.
+/// The sent bytes by stream.
 type Sent = Vec<(StreamId, Vec<u8>)>;
 
-/// All that one party sent, stream by stream; shared by clones.
+/// Everything that one party sent, by stream; shared by clones.
 #[derive(Clone, Debug)]
 pub struct Transcript {
-    /// Whose messages are kept.
+    /// The party whose messages are recorded.
     pub from: Role,
     streams: Arc<Mutex<Sent>>,
 }
 
 impl Transcript {
-    /// Keeps what the party in role `from` sends.
+    /// Records what the party in role `from` sends.
     pub fn new(from: Role) -> Self {
         Self { from, streams: Arc::default() }
     }

@@ -1,4 +1,4 @@
-//! What enters through dependencies is what `deny.toml` allows: licences, sources, crates.
+//! Dependencies obey `deny.toml`: licences, sources, crates.
 //!
 //! `cargo deny check` reads the same file and also checks advisories. It takes minutes to build, so this test covers
 //! everything else.
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether cargo names the public registry as `source`.
+/// Whether `source` is cargo's name of the public registry.
 fn is_registry(source: &str) -> bool {
     source.starts_with("registry+") && source.ends_with("/crates.io-index")
 }
@@ -85,7 +85,7 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// What `rules` have against a package.
+/// The violations of `rules` by a package.
 fn faults(rules: &Rules, package: &Value) -> Vec<String> {
     let (name, source) = (text(package, "name"), &package["source"]);
     let mut faults = Vec::new();
@@ -117,7 +117,7 @@ fn faults(rules: &Rules, package: &Value) -> Vec<String> {
 }
 
 #[test]
-fn all_dependencies_keep_the_rules() {
+fn all_dependencies_obey_the_rules() {
     let (rules, packages) = (rules(), packages());
     assert!(packages.len() > 300, "{} packages", packages.len());
     let sources: BTreeSet<&str> =
@@ -132,7 +132,7 @@ fn all_dependencies_keep_the_rules() {
 }
 
 #[test]
-fn what_the_rules_do_not_allow_is_found() {
+fn violations_of_the_rules_are_found() {
     let rules = rules();
     assert_eq!(rules.bans.wildcards, "deny");
     assert_eq!((&*rules.sources.unknown_registry, &*rules.sources.unknown_git), ("deny", "deny"));

@@ -1,7 +1,7 @@
-//! The workspace is built the way `ARCHITECTURE.md` says.
+//! The structure of the workspace matches `ARCHITECTURE.md`.
 //!
-//! The table under "Who may depend on whom" is read by this test: the crates, their order, every
-//! edge between them, and what of the world outside each may touch.
+//! This test reads the table under "Who may depend on whom": the crates, their order, every edge
+//! between them, and which parts of the outside world each may touch.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,16 +13,16 @@ const HEADING: &str = "## Who may depend on whom";
 const COLUMNS: [&str; 4] = ["crate", "depends on", "in tests also on", "touches"];
 
 /// The only crates that may hold unsafe code: vector kernels, and the global allocator.
-const UNSAFE_ROOMS: [&str; 2] = ["heap", "simd"];
+const UNSAFE_CRATES: [&str; 2] = ["heap", "simd"];
 
-/// Longest source file, in lines, tests aside. About 400 is the aim; this is the end.
+/// Longest source file, in lines, without tests. The aim is about 400; this is the limit.
 const FILE_MAX_LINES: usize = 600;
 
 /// Longest `lib.rs`: a table of contents.
 const CONTENTS_MAX_LINES: usize = 80;
 
-/// What a crate may touch of the world outside, and the text in a source file that gives it away.
-/// The command itself may touch `everything`.
+/// The parts of the outside world, and the text in a source file that indicates their use. The command
+/// itself may touch `everything`.
 const WORLD: [(&str, &[&str]); 5] = [
     ("files", &["std::fs"]),
     ("sockets", &["std::net"]),
@@ -33,7 +33,7 @@ const WORLD: [(&str, &[&str]); 5] = [
 
 /// One crate, from the document or from cargo.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Room {
+struct Member {
     name: String,
     depends: BTreeSet<String>,
     in_tests: BTreeSet<String>,
@@ -46,7 +46,7 @@ fn root() -> PathBuf {
 }
 
 /// The rows of the document's table.
-fn documented() -> Vec<Room> {
+fn documented() -> Vec<Member> {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let (_, section) = text.split_once(HEADING).expect("the heading of the table");
     let section = section.split("\n## ").next().unwrap_or_default();
@@ -58,7 +58,7 @@ fn documented() -> Vec<Room> {
         words.filter(|word| !word.is_empty() && *word != "–").map(String::from).collect()
     };
     lines
-        .map(|cells| Room {
+        .map(|cells| Member {
             name: cells[0].trim_matches('`').to_owned(),
             depends: set(&cells[1]),
             in_tests: set(&cells[2]),
@@ -72,8 +72,8 @@ fn cells(line: &str) -> Vec<String> {
     line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// The crates as cargo sees them.
-fn built() -> Vec<Room> {
+/// The crates according to cargo.
+fn built() -> Vec<Member> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -83,34 +83,34 @@ fn built() -> Vec<Room> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let packages = metadata["packages"].as_array().expect("a list of packages");
-    packages.iter().map(room).collect()
+    packages.iter().map(member).collect()
 }
 
-fn room(package: &Value) -> Room {
+fn member(package: &Value) -> Member {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = text(&package["name"]);
     let name = name.strip_prefix("vesica-").expect("crates are named vesica-…").to_owned();
     let manifest = PathBuf::from(text(&package["manifest_path"]));
-    let mut room = Room {
+    let mut member = Member {
         name,
         directory: manifest.parent().expect("a manifest has a directory").to_path_buf(),
-        ..Room::default()
+        ..Member::default()
     };
     for dependency in package["dependencies"].as_array().expect("a list of dependencies") {
         let dependency_name = text(&dependency["name"]);
         let Some(to) = dependency_name.strip_prefix("vesica-") else { continue };
         let only_tests = dependency["kind"].as_str() == Some("dev");
-        let edges = if only_tests { &mut room.in_tests } else { &mut room.depends };
+        let edges = if only_tests { &mut member.in_tests } else { &mut member.depends };
         edges.insert(to.to_owned());
     }
-    room
+    member
 }
 
 /// The source files of a crate with their text.
-fn sources(room: &Room) -> Vec<(PathBuf, String)> {
+fn sources(member: &Member) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    walk(&room.directory.join("src"), &mut files);
-    assert!(!files.is_empty(), "{} has no source", room.name);
+    walk(&member.directory.join("src"), &mut files);
+    assert!(!files.is_empty(), "{} has no source", member.name);
     files
 }
 
@@ -142,26 +142,27 @@ fn is_test_file(path: &Path) -> bool {
 fn every_edge_between_crates_is_in_the_table_and_no_other() {
     let documented = documented();
     let mut built = built();
-    for room in &documented {
-        let position = built.iter().position(|other| other.name == room.name);
-        let Some(position) = position else { panic!("the table's {} is no crate", room.name) };
+    for member in &documented {
+        let position = built.iter().position(|other| other.name == member.name);
+        let Some(position) = position else { panic!("the table's {} is no crate", member.name) };
         let real = built.swap_remove(position);
-        assert_eq!(real.depends, room.depends, "{}: what it depends on", room.name);
-        assert_eq!(real.in_tests, room.in_tests, "{}: what its tests depend on", room.name);
+        assert_eq!(real.depends, member.depends, "{}: what it depends on", member.name);
+        assert_eq!(real.in_tests, member.in_tests, "{}: what its tests depend on", member.name);
     }
-    let missing: Vec<_> = built.iter().map(|room| &room.name).collect();
+    let missing: Vec<_> = built.iter().map(|member| &member.name).collect();
     assert!(missing.is_empty(), "crates that are not in the table: {missing:?}");
 }
 
 #[test]
 fn dependencies_point_downward_only() {
-    let rooms = documented();
-    for (level, room) in rooms.iter().enumerate() {
-        let below: BTreeSet<_> = rooms[..level].iter().map(|room| room.name.clone()).collect();
-        let upward: Vec<_> = room.depends.difference(&below).collect();
-        assert!(upward.is_empty(), "{} depends on {upward:?}, which stands above it", room.name);
-        let known = |name: &String| rooms.iter().any(|other| other.name == *name);
-        assert!(room.in_tests.iter().all(known), "{}: {:?}", room.name, room.in_tests);
+    let members = documented();
+    for (level, member) in members.iter().enumerate() {
+        let below: BTreeSet<_> =
+            members[..level].iter().map(|member| member.name.clone()).collect();
+        let upward: Vec<_> = member.depends.difference(&below).collect();
+        assert!(upward.is_empty(), "{} depends on {upward:?}, which stands above it", member.name);
+        let known = |name: &String| members.iter().any(|other| other.name == *name);
+        assert!(member.in_tests.iter().all(known), "{}: {:?}", member.name, member.in_tests);
     }
 }
 
@@ -170,7 +171,7 @@ fn a_crate_touches_only_what_the_table_allows() {
     let documented = documented();
     for built in built() {
         let allowed =
-            &documented.iter().find(|room| room.name == built.name).expect("a row").touches;
+            &documented.iter().find(|member| member.name == built.name).expect("a row").touches;
         if allowed.contains("everything") {
             continue;
         }
@@ -198,12 +199,13 @@ fn a_crate_touches_only_what_the_table_allows() {
 #[test]
 fn modules_of_protocols_never_import_each_other() {
     let built = built();
-    let room = built.iter().find(|room| room.name == "protocols").expect("the crate");
-    // What no protocol is: the list of them, what they rest on, their trait, and steps that several take.
+    let member = built.iter().find(|member| member.name == "protocols").expect("the crate");
+    // Modules that are not protocols: the list of them, shared foundations, their trait, and common
+    // steps.
     let shared = ["lib", "catalogue", "assumptions", "party", "answer", "computed", "sorted_tags"];
-    let files = sources(room);
+    let files = sources(member);
     let module_of = |path: &Path| {
-        let below = path.strip_prefix(room.directory.join("src")).expect("a source file");
+        let below = path.strip_prefix(member.directory.join("src")).expect("a source file");
         let first = below.components().next().expect("a name");
         Path::new(first.as_os_str()).file_stem().expect("a name").to_string_lossy().into_owned()
     };
@@ -248,24 +250,24 @@ fn imports_are_found_alone_and_in_groups() {
 }
 
 #[test]
-fn unsafe_code_is_forbidden_in_every_room_but_two() {
-    for room in built() {
-        let roots = ["src/lib.rs", "src/main.rs"].map(|root| room.directory.join(root));
+fn unsafe_code_is_forbidden_in_all_crates_but_two() {
+    for member in built() {
+        let roots = ["src/lib.rs", "src/main.rs"].map(|root| member.directory.join(root));
         let roots: Vec<_> = roots.iter().filter(|root| root.is_file()).collect();
-        assert!(!roots.is_empty(), "{} has no crate root", room.name);
+        assert!(!roots.is_empty(), "{} has no crate root", member.name);
         for root in roots {
             let text = fs::read_to_string(root).expect("a crate root");
             let forbidden = text.contains("#![forbid(unsafe_code)]");
-            assert_eq!(forbidden, !UNSAFE_ROOMS.contains(&&*room.name), "{}", root.display());
+            assert_eq!(forbidden, !UNSAFE_CRATES.contains(&&*member.name), "{}", root.display());
         }
     }
 }
 
-/// Elsewhere an allocation that fails ends the program, also one whose failure somebody would see to.
+/// Elsewhere a failed allocation ends the program, even if the caller would handle the failure.
 #[test]
 fn memory_that_may_be_missing_is_reserved_within_may_fail() {
-    for room in built() {
-        for (path, text) in sources(&room) {
+    for member in built() {
+        for (path, text) in sources(&member) {
             for line in code(&text).lines().filter(|line| line.contains("try_reserve")) {
                 assert!(line.contains("may_fail("), "{}: {line}", path.display());
             }
@@ -274,15 +276,15 @@ fn memory_that_may_be_missing_is_reserved_within_may_fail() {
 }
 
 #[test]
-fn every_library_says_what_is_in_it() {
-    for room in built() {
-        let path = room.directory.join("src/lib.rs");
+fn every_library_names_its_modules() {
+    for member in built() {
+        let path = member.directory.join("src/lib.rs");
         let Ok(text) = fs::read_to_string(&path) else { continue };
         assert!(text.starts_with("//! "), "{} has no head", path.display());
         let head: Vec<_> = text.lines().take_while(|line| line.starts_with("//!")).collect();
         let head = head.join("\n");
         for module in text.lines().filter_map(|line| line.strip_prefix("pub mod ")) {
-            // A module whose words are re-exported is named by any of them.
+            // A module may be named by any of its re-exports.
             let module = module.trim_end_matches(';');
             let exports = text.split(&format!("pub use {module}::")).nth(1).unwrap_or_default();
             let exports = exports.split(';').next().unwrap_or_default();
@@ -299,8 +301,8 @@ fn every_library_says_what_is_in_it() {
 
 #[test]
 fn every_file_can_be_read_in_one_sitting() {
-    for room in built() {
-        for (path, text) in sources(&room) {
+    for member in built() {
+        for (path, text) in sources(&member) {
             let lines = text.lines().count();
             let fits = lines <= FILE_MAX_LINES || is_test_file(&path);
             assert!(fits, "{} has {lines} lines", path.display());

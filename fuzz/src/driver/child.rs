@@ -13,24 +13,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long one input may take. A decoder takes milliseconds and a protocol tenths of a second; all that this is to find
-/// is work without end, on a machine however slow.
+/// Time limit for one input. A decoder takes milliseconds and a protocol tenths of a second; the limit
+/// only has to find endless work, on any machine.
 const INPUT_LIMIT: Duration = Duration::from_secs(120);
 
-/// Most bytes that the process may map: a length that an input names and nobody checks is above it.
+/// Most bytes that the process may map: an unchecked length in an input exceeds it.
 const MEMORY_LIMIT: u64 = 8 << 30;
 
 /// The exit code after an input that took too long.
 pub(super) const TOO_LONG: u8 = 71;
 
-/// The input that is running, in milliseconds since the start of the process; none where it is zero.
+/// Start of the current input, in milliseconds since the start of the process; zero if there is none.
 static BUSY_SINCE: AtomicU64 = AtomicU64::new(0);
 
-/// Runs the inputs of `task`, and prints how many they were.
+/// Runs the inputs of `task`, and prints their number.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's answer")]
 pub(super) fn run(task: &Task) -> ExitCode {
     let started = Instant::now();
-    // Without the limit an input is only found later, so that a system without it does not matter.
+    // Without the limit, large allocations are only found later, so a system without it does not
+    // matter.
     let _ = setrlimit(Resource::RLIMIT_AS, MEMORY_LIMIT, MEMORY_LIMIT);
     panics::watch();
     watch_time(started);
@@ -47,7 +48,7 @@ pub(super) fn run(task: &Task) -> ExitCode {
     }
 }
 
-/// How many inputs there were; `None` when the last one failed.
+/// The number of inputs; `None` if the last one failed.
 fn try_all(task: &Task, started: Instant) -> io::Result<Option<u64>> {
     let mut note = Note::new(task)?;
     let mut run = |bytes: &[u8]| -> io::Result<bool> {
@@ -69,7 +70,7 @@ fn try_all(task: &Task, started: Instant) -> io::Result<Option<u64>> {
         }
     }
     let mut mutator = Mutator::new(task.seed, kept, task.target);
-    // What is kept may have taken a while on a slow machine, and is not what this time is for.
+    // The stored inputs may have taken a while on a slow machine, and do not count.
     let since = Instant::now();
     while since.elapsed() < task.time {
         count += 1;
@@ -80,7 +81,7 @@ fn try_all(task: &Task, started: Instant) -> io::Result<Option<u64>> {
     Ok(Some(count))
 }
 
-/// The file that tells which input ran last, when the process is not there to say it.
+/// A file with the current input, for when the process can no longer report it.
 struct Note {
     file: File,
 }
@@ -98,7 +99,7 @@ impl Note {
     }
 }
 
-/// The input that ran last, from the file of a [`Note`].
+/// The last input, from the file of a [`Note`].
 pub(super) fn noted(path: &std::path::Path) -> io::Result<Vec<u8>> {
     let bytes = fs::read(path)?;
     let (len, rest) = bytes.split_first_chunk().ok_or(io::ErrorKind::UnexpectedEof)?;

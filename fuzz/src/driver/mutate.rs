@@ -1,8 +1,8 @@
-//! New inputs out of known ones.
+//! Makes new inputs from known ones.
 
 use crate::Target;
 
-/// Numbers that decoders go wrong at.
+/// Numbers at which decoders tend to fail.
 const EDGES: [u64; 14] = [
     0,
     1,
@@ -20,22 +20,22 @@ const EDGES: [u64; 14] = [
     u64::MAX,
 ];
 
-/// Bytes of text that mean something in some format.
+/// Text bytes that have a meaning in some format.
 const SIGNS: &[u8] = b"\0\n\r\t \"'#%+,-./0129:;<=>?@AZ[\\]_az{|}~\x7f\x80\xc3\xe2\xff";
 
 /// Makes inputs.
 pub(super) struct Mutator {
     state: u64,
     kept: Vec<Vec<u8>>,
-    words: &'static [&'static [u8]],
+    tokens: &'static [&'static [u8]],
     max_len: usize,
     out: Vec<u8>,
 }
 
 impl Mutator {
     pub(super) fn new(seed: u64, kept: Vec<Vec<u8>>, target: &Target) -> Self {
-        let (words, max_len) = (target.words, target.max_len);
-        Self { state: seed, kept, words, max_len, out: Vec::new() }
+        let (tokens, max_len) = (target.tokens, target.max_len);
+        Self { state: seed, kept, tokens, max_len, out: Vec::new() }
     }
 
     /// The next input.
@@ -43,7 +43,7 @@ impl Mutator {
         let base = self.below(self.kept.len());
         self.out.clear();
         self.out.extend_from_slice(&self.kept[base]);
-        // Mostly few changes, so that most of what was right stays right; now and then many.
+        // Mostly few changes, so that most of a valid input stays valid; sometimes many.
         let changes = 1 + self.random().trailing_zeros() as usize;
         (0..changes).for_each(|_| self.change());
         self.out.truncate(self.max_len);
@@ -90,9 +90,9 @@ impl Mutator {
                 self.out.truncate(at);
                 self.out.extend_from_slice(&self.kept[other][from..]);
             }
-            9 if !self.words.is_empty() => {
-                let word = self.words[self.below(self.words.len())];
-                self.put_in(word);
+            9 if !self.tokens.is_empty() => {
+                let token = self.tokens[self.below(self.tokens.len())];
+                self.put_in(token);
             }
             10 => self.out.truncate(at),
             _ => {

@@ -18,7 +18,7 @@ An input on which a target fails is printed in hexadecimal, and the exit code is
   --seeds DIR    writes the inputs that are kept, and those that targets make, to DIR, a folder for each target
 ";
 
-/// What the command line asks for.
+/// The request of the command line.
 pub(super) enum Asked {
     Help,
     List,
@@ -27,7 +27,7 @@ pub(super) enum Asked {
     Child(Task),
 }
 
-/// All targets that are to run.
+/// The targets to run.
 pub(super) struct Run {
     pub(super) targets: Vec<&'static Target>,
     pub(super) seconds: u64,
@@ -36,14 +36,14 @@ pub(super) struct Run {
     pub(super) input: Option<PathBuf>,
 }
 
-/// What a child process does.
+/// The task of a child process.
 pub(super) struct Task {
     pub(super) target: &'static Target,
     pub(super) time: Duration,
     pub(super) seed: u64,
-    /// One input and nothing else.
+    /// Run only this input.
     pub(super) input: Option<PathBuf>,
-    /// Where it keeps the input that it is running.
+    /// The file that stores the current input.
     pub(super) current: PathBuf,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Asked
             "--at-once" => at_once = number(value()?)?.clamp(1, 1024) as usize,
             "--seed" => seed = number(value()?)?,
             "--input" => input = Some(PathBuf::from(value()?)),
-            // What this program starts itself with.
+            // Set by this program when it starts itself.
             "--child" => current = Some(PathBuf::from(value()?)),
             name if name.starts_with('-') => return Err(format!("there is no option {name}")),
             _ => names.push(argument),

@@ -1,4 +1,4 @@
-//! Starts a process for each target, and tells of those that fail.
+//! Starts a process for each target, and reports failures.
 
 use super::child::{TOO_LONG, noted};
 use super::options::Run;
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// Runs all targets of `run`; a line for each, and for one that fails its words and the input.
+/// Runs all targets of `run`; prints a line for each, and for a failed one its output and the input.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's answer")]
 pub(super) fn run(run: &Run) -> ExitCode {
     let dir = match tempfile::tempdir() {
@@ -29,9 +29,9 @@ pub(super) fn run(run: &Run) -> ExitCode {
             scope.spawn(|| {
                 while let Some(target) = next() {
                     match one(run, target, &dir) {
-                        Ok(words) => println!("{words}"),
-                        Err(words) => {
-                            println!("{words}");
+                        Ok(report) => println!("{report}"),
+                        Err(report) => {
+                            println!("{report}");
                             failed.lock().unwrap_or_else(|bad| bad.into_inner()).push(target.name);
                         }
                     }
@@ -47,39 +47,39 @@ pub(super) fn run(run: &Run) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// What to print of one target, by whether it passed.
+/// The text to print for one target; an error if it failed.
 fn one(run: &Run, target: &Target, dir: &TempDir) -> Result<String, String> {
     let name = target.name;
     let current = dir.path().join(name);
     let started = Instant::now();
     let output = start(run, name, &current).map_err(|error| format!("{name}: {error}"))?;
     let seconds = started.elapsed().as_secs_f64();
-    // A process that an input has ended as if all were well has not said how far it came.
+    // A process that an input ended with success has not printed its count.
     let count = String::from_utf8_lossy(&output.stdout).trim().parse::<u64>();
     if let (true, Ok(count)) = (output.status.success(), count) {
         return Ok(format!("{name:<18} {count:>12} inputs in {seconds:.1} s"));
     }
-    let mut words = format!("{name:<18} FAILED ({})\n", output.status);
+    let mut report = format!("{name:<18} FAILED ({})\n", output.status);
     if output.status.code() == Some(TOO_LONG.into()) {
-        words.push_str("one input took too long\n");
+        report.push_str("one input took too long\n");
     }
-    words.push_str(&String::from_utf8_lossy(&output.stderr));
+    report.push_str(&String::from_utf8_lossy(&output.stderr));
     match noted(&current) {
         Ok(input) => {
-            words.push_str("the input, in hexadecimal:\n");
+            report.push_str("the input, in hexadecimal:\n");
             for byte in input {
-                let _ = write!(words, "{byte:02x}");
+                let _ = write!(report, "{byte:02x}");
             }
             let _ = write!(
-                words,
+                report,
                 "\nto run it again: xxd -r -p > input; vesica-fuzz --input input {name}"
             );
         }
         Err(error) => {
-            let _ = write!(words, "the input is not known: {error}");
+            let _ = write!(report, "the input is not known: {error}");
         }
     }
-    Err(words)
+    Err(report)
 }
 
 fn start(run: &Run, name: &str, current: &std::path::Path) -> io::Result<Output> {

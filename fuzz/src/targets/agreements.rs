@@ -10,7 +10,7 @@ pub(super) const AGREEMENT: Target = Target {
     name: "agreement",
     run: agreement,
     seeds: samples,
-    words: &[
+    tokens: &[
         b"operation = \"cardinality\"\n",
         b"operation = \"threshold\"\n",
         b"operation = \"sum\"\n",
@@ -47,7 +47,7 @@ fn samples() -> Vec<Vec<u8>> {
     all.into_iter().flatten().collect()
 }
 
-/// What any other text is compared with.
+/// The agreement that every other text is compared with.
 fn reference() -> &'static Agreement {
     static REFERENCE: OnceLock<Agreement> = OnceLock::new();
     REFERENCE.get_or_init(|| {
@@ -58,7 +58,7 @@ fn reference() -> &'static Agreement {
 
 fn agreement(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    // What a peer says that has another agreement.
+    // The message of a peer with another agreement.
     if let Ok(differences) = reference().differences_from(text) {
         for difference in differences {
             assert!(difference.here != difference.there || difference.field.ends_with('…'));

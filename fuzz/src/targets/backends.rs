@@ -1,4 +1,4 @@
-//! What database servers answer.
+//! The answers of database servers.
 
 use super::{Target, scratch};
 use crate::input::Input;
@@ -43,7 +43,7 @@ impl Server {
 
 fn serve(mut stream: UnixStream, answer: &[u8]) {
     let _ = stream.write_all(answer).and_then(|()| stream.shutdown(Shutdown::Write));
-    // Until the client hangs up: it must be able to say all it has to.
+    // Until the client disconnects: it must be able to send everything.
     let mut rubbish = [0; 4096];
     while stream.read(&mut rubbish).is_ok_and(|len| len > 0) {}
 }
@@ -65,8 +65,8 @@ fn stored(format: Format, labels: &[Label]) -> Stored {
     Stored(vec![sorted.encode(&segment).expect("there are few")])
 }
 
-/// Asks the server all that a helper asks.
-fn ask(backend: &dyn Backend) {
+/// Sends the server all requests of a helper.
+fn query(backend: &dyn Backend) {
     if let Err(error) = backend.check() {
         drop(error.to_string());
     }
@@ -98,7 +98,7 @@ pub(super) const REDIS: Target = Target {
     name: "redis",
     run: redis,
     seeds: redis_answers,
-    words: &[
+    tokens: &[
         b"+OK\r\n",
         b"+QUEUED\r\n",
         b":0\r\n",
@@ -115,7 +115,7 @@ pub(super) const REDIS: Target = Target {
     max_len: 8192,
 };
 
-/// Honest answers: to a check, and to a question for two lists.
+/// Honest answers: to a check, and to an intersection of two lists.
 fn redis_answers() -> Vec<Vec<u8>> {
     let check = b"+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n:1\r\n*1\r\n$1\r\n\xff\r\n:1\r\n";
     let common = b":0\r\n+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*4\r\n:4\r\n:4\r\n\
@@ -130,14 +130,14 @@ fn redis(bytes: &[u8]) {
         Server::start(&socket, &format!("redis+unix://{}", socket.display()))
     });
     server.says(bytes);
-    ask(&*server.backend);
+    query(&*server.backend);
 }
 
 pub(super) const POSTGRES: Target = Target {
     name: "postgres",
     run: postgres,
     seeds: postgres_answers,
-    words: &[
+    tokens: &[
         b"PGCOPY\n\xff\r\n\0",
         b"SCRAM-SHA-256\0",
         b"\0\x01\0\0\0\x10",
@@ -151,7 +151,8 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     [&[tag][..], &(body.len() as u32 + 4).to_be_bytes(), body].concat()
 }
 
-/// Honest answers of a server that lets everybody in. The first byte says whether the client has a password.
+/// Honest answers of a server without authentication. The first byte decides whether the client has a
+/// password.
 fn postgres_answers() -> Vec<Vec<u8>> {
     let ready = || message(b'Z', b"I");
     let let_in = [message(b'R', &[0; 4]), message(b'S', b"a\0b\0"), ready()].concat();
@@ -203,5 +204,5 @@ fn postgres(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let server = &servers[usize::from(input.byte() & 1)];
     server.says(input.rest());
-    ask(&*server.backend);
+    query(&*server.backend);
 }

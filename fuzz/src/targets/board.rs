@@ -1,4 +1,4 @@
-//! The protocols with a helper: what parties put on the board, and what a helper shows them.
+//! The protocols with a helper: the parties' puts, and what a helper shows to a party.
 
 mod desk;
 
@@ -17,7 +17,7 @@ use vesica_protocols::kmrs14::{Board, Boards, Kind, PartySpec, Slot, Spec, Varia
 const VARIANTS: [Variant; 5] =
     [Variant::SemiHonest, Variant::Malicious, Variant::Fair, Variant::SizeHiding, Variant::Pet];
 
-/// Slots, as parties have them.
+/// The slots of a run.
 type Slots = BTreeMap<Slot, Vec<u8>>;
 
 fn spec(variant: Variant) -> Spec {
@@ -30,7 +30,7 @@ fn spec(variant: Variant) -> Spec {
     Spec { variant, agreement: [9; 32], parties: vec![party(1), party(2)], copies: 2, dummies: 4 }
 }
 
-/// How many items a party has.
+/// The number of items of a party.
 fn rows(variant: Variant) -> u64 {
     variant.max_rows().min(4)
 }
@@ -52,7 +52,7 @@ fn honest(variant: Variant) -> Arc<Slots> {
         let scale = helper.spec.scale(rows(variant));
         for number in 0..2 {
             let hello = helper.put(number, Slot::new(Kind::Hello, number), &[scale as u8]);
-            hello.expect("an honest hello is taken");
+            hello.expect("an honest hello is accepted");
         }
         thread::scope(|scope| {
             let run = |number: u8| {
@@ -70,15 +70,15 @@ fn honest(variant: Variant) -> Arc<Slots> {
 }
 
 pub(super) const AIDED_HELPER: Target =
-    Target { name: "aided_helper", run: aided_helper, seeds: puts, words: &[], max_len: 1024 };
+    Target { name: "aided_helper", run: aided_helper, seeds: puts, tokens: &[], max_len: 1024 };
 
-/// All puts of an honest run, in the order of their slots, which is one that a helper takes.
+/// All puts of an honest run, in the order of their slots, which a helper accepts.
 fn puts() -> Vec<Vec<u8>> {
     let of = |variant: u8| [&[variant][..], &[0; 40]].concat();
     (0..VARIANTS.len() as u8).map(of).collect()
 }
 
-/// A variant, then puts of two parties, most of them those of an honest run, changed.
+/// A variant, then puts of two parties, mostly those of an honest run, changed.
 fn aided_helper(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let variant = *input.one_of(&VARIANTS);
@@ -90,7 +90,7 @@ fn aided_helper(bytes: &[u8]) {
     while !input.is_empty() {
         let op = input.byte();
         let (slot, body) = match op % 4 {
-            // The next of the honest ones, as it is or damaged.
+            // The next honest one, unchanged or damaged.
             0 | 1 => {
                 let Some((slot, body)) = by_parties.get(next) else { return };
                 next += 1;
@@ -123,7 +123,7 @@ fn aided_helper(bytes: &[u8]) {
                 Ok(false) => break,
                 Err(refusal) => {
                     let is_ours = matches!(refusal, Refusal::Internal | Refusal::Storage);
-                    assert!(!is_ours, "what parties put is no fault of the helper's: {refusal:?}");
+                    assert!(!is_ours, "what parties put is not the helper's fault: {refusal:?}");
                     return;
                 }
             }
@@ -138,7 +138,7 @@ fn any_slot(input: &mut Input<'_>) -> Slot {
     Slot::part(kind, input.byte() % 3, u32::from(input.byte() % 8))
 }
 
-/// A segment of labels that nobody has chosen honestly, or any bytes.
+/// A well-formed segment of dishonest labels, or any bytes.
 fn body(spec: &Spec, honest: &Slots, input: &mut Input<'_>) -> Vec<u8> {
     let any = |input: &mut Input<'_>| input.piece().to_vec();
     if input.byte() & 1 == 0 {
@@ -157,7 +157,7 @@ fn body(spec: &Spec, honest: &Slots, input: &mut Input<'_>) -> Vec<u8> {
 }
 
 pub(super) const AIDED_PARTY: Target =
-    Target { name: "aided_party", run: aided_party, seeds: no_seeds, words: &[], max_len: 512 };
+    Target { name: "aided_party", run: aided_party, seeds: no_seeds, tokens: &[], max_len: 512 };
 
 /// A party whose helper shows it an honest run, changed.
 fn aided_party(bytes: &[u8]) {
@@ -181,13 +181,13 @@ fn aided_party(bytes: &[u8]) {
     let scale = spec.scale(rows(variant));
     let shown = Shown { slots: Arc::new(slots) };
     match party(&spec, number, scale, &set(variant, number), &shown, &desk::Forgetful) {
-        Err(Error::Bug(what)) => panic!("a helper brings about a bug: {what}"),
+        Err(Error::Bug(what)) => panic!("a helper causes a bug: {what}"),
         Err(error) => drop(error.to_string()),
         Ok(_) => {}
     }
 }
 
-/// A board on which everything stands already.
+/// A board with all slots filled.
 #[derive(Clone)]
 struct Shown {
     slots: Arc<Slots>,

@@ -13,9 +13,10 @@ use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, PolynomialOkvs, Scratch};
 use vesica_simd::aes::Aes128;
 
 pub(super) const ELIAS_FANO: Target =
-    Target { name: "elias_fano", run: elias_fano, seeds: no_seeds, words: &[], max_len: 4096 };
+    Target { name: "elias_fano", run: elias_fano, seeds: no_seeds, tokens: &[], max_len: 4096 };
 
-/// A shape, then the code of a peer, which comes in pieces. Or, by the first byte, tags that are written and read.
+/// A shape, then a peer's code, which arrives in pieces. Or, by the first byte, tags that are written
+/// and read.
 fn elias_fano(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let is_written = input.byte() & 1 == 1;
@@ -73,7 +74,7 @@ fn elias_fano(bytes: &[u8]) {
 }
 
 pub(super) const LABELS: Target =
-    Target { name: "labels_list", run: labels, seeds: segments, words: &[], max_len: 4096 };
+    Target { name: "labels_list", run: labels, seeds: segments, tokens: &[], max_len: 4096 };
 
 fn format(input: &mut Input<'_>) -> (Format, u32) {
     let scale = input.below(24) as u32;
@@ -81,7 +82,7 @@ fn format(input: &mut Input<'_>) -> (Format, u32) {
     (format, input.u32() % format.segments())
 }
 
-/// The labels of one segment as they are written.
+/// The encoded labels of one segment.
 pub(super) fn written(format: Format, index: u32, labels: &[Label]) -> Option<Vec<u8>> {
     let mut spool = Spool::new(format, 16, 1 << 20, &MemoryScratch)?;
     for label in labels {
@@ -129,9 +130,9 @@ fn labels(bytes: &[u8]) {
 }
 
 pub(super) const OKVS: Target =
-    Target { name: "okvs", run: okvs, seeds: no_seeds, words: &[], max_len: 4096 };
+    Target { name: "okvs", run: okvs, seeds: no_seeds, tokens: &[], max_len: 4096 };
 
-/// Which store, how many keys, the keys, and the slots that a peer sends.
+/// The store, the number of keys, the keys, and the slots that a peer sends.
 fn okvs(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let (which, len) = (input.byte(), 1 + input.below(600));
@@ -143,7 +144,7 @@ fn okvs(bytes: &[u8]) {
     };
     let prg = Aes128::new(Block::new(input.u128()));
     let keys: Vec<Block> = (0..len.min(20)).map(|_| Block::new(input.u128())).collect();
-    // Slots of a peer are any blocks; what they lack in an input is random.
+    // A peer's slots are any blocks; those missing in the input are random.
     let mut slots = vec![Block::ZERO; store.len()];
     prg.ctr(0, &mut slots);
     for slot in &mut slots {
@@ -163,7 +164,7 @@ fn okvs(bytes: &[u8]) {
         store.decode(&[*key, *key], slots, &mut twice, &mut scratch);
         assert_eq!(twice, [out[0]; 2], "a key has one value");
     }
-    // What one side writes the other reads, whatever the keys.
+    // One side reads what the other writes, whatever the keys.
     let of_first: Vec<Block> =
         keys.iter().copied().filter(|key| store.cluster_of(*key) == 0).collect();
     let values: Vec<Block> = (0..of_first.len()).map(|i| slots[i % slots.len()]).collect();

@@ -1,4 +1,4 @@
-//! Files: tables of rows, shares, a party's folder.
+//! Files: tables of rows, shares, and a party's folder.
 
 use super::{Target, fresh, no_seeds, scratch};
 use crate::input::Input;
@@ -21,11 +21,11 @@ pub(super) const TEXT: Target = Target {
     name: "csv",
     run: text,
     seeds: no_seeds,
-    words: &[b"\"\"", b"\",\"", b"\r\n", b"\xef\xbb\xbf", b", \"", b"'", b"\xff\xfe", b";;"],
+    tokens: &[b"\"\"", b"\",\"", b"\r\n", b"\xef\xbb\xbf", b", \"", b"'", b"\xff\xfe", b";;"],
     max_len: 2048,
 };
 
-/// How the text is read, then the text: in memory, and some of them as a file.
+/// Read options, then the text: read in memory, and sometimes as a file.
 fn text(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let how = input.byte();
@@ -52,11 +52,11 @@ pub(super) const PARQUET: Target = Target {
     name: "parquet",
     run: parquet,
     seeds: tables,
-    words: &[b"PAR1", b"\x15\x04", b"\x19\x1c"],
+    tokens: &[b"PAR1", b"\x15\x04", b"\x19\x1c"],
     max_len: 8192,
 };
 
-/// A small table as Parquet, which is written by what writes results.
+/// A small table as Parquet, written by the code that writes results.
 fn tables() -> Vec<Vec<u8>> {
     let written = in_folder(|folder| {
         let rows: String =
@@ -97,7 +97,7 @@ fn silent(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Does with a table all that can be done.
+/// Runs every operation on a table.
 fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), InputError> {
     let source = Source::open(path, options)?;
     let Some(column) = source.columns().first() else { return Ok(()) };
@@ -125,7 +125,7 @@ fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), 
         Ok::<_, Infallible>(())
     };
     let again = stream_items(&source, &columns, &hash, &limits, &mut sink, &mut silent);
-    let again = again.expect("what was read once is read again");
+    let again = again.expect("a file that was read can be read again");
     assert_eq!((again.rows, streamed), (set.counts.rows, set.counts.rows));
     if !is_written {
         return Ok(());
@@ -144,7 +144,7 @@ pub(super) const SHARES: Target = Target {
     name: "shares_file",
     run: shares,
     seeds: no_seeds,
-    words: &[
+    tokens: &[
         b"\"format\": \"vesica-shares\"",
         b"\"version\": 1",
         b"\"entries\": 18446744073709551615",
@@ -177,7 +177,7 @@ fn shares(bytes: &[u8]) {
 }
 
 pub(super) const STATE: Target =
-    Target { name: "state_folder", run: state, seeds: no_seeds, words: &[], max_len: 4096 };
+    Target { name: "state_folder", run: state, seeds: no_seeds, tokens: &[], max_len: 4096 };
 
 const STATE_FILES: [&str; 15] = [
     "meeting",
@@ -197,7 +197,7 @@ const STATE_FILES: [&str; 15] = [
     "another",
 ];
 
-/// Files of a folder: which, and what stands in it.
+/// Files of a folder: which, and their contents.
 fn state(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let owner = [7; 32];

@@ -1,4 +1,4 @@
-//! The first and the last words of two parties.
+//! The first and the last messages of two parties.
 
 use super::{Target, two_party};
 use crate::input::Input;
@@ -9,7 +9,7 @@ use vesica_engine::fuzzing;
 use vesica_net::{Context, Meter, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
 
 pub(super) const HELLO: Target =
-    Target { name: "hello", run: hello, seeds: heard, words: &[b"vesica"], max_len: 4096 };
+    Target { name: "hello", run: hello, seeds: honest, tokens: &[b"vesica"], max_len: 4096 };
 
 fn agreement() -> &'static Agreement {
     static AGREEMENT: OnceLock<Agreement> = OnceLock::new();
@@ -19,16 +19,17 @@ fn agreement() -> &'static Agreement {
     })
 }
 
-/// What this end says, which is what an honest peer says too, but for the counts of the closing.
-fn heard() -> Vec<Vec<u8>> {
-    let (heard, said) = (Heard::default(), Heard::default());
-    let _ = meet(&heard, &said);
-    // Each message that is heard lets this end say the next: with a hello the size, with a size the closing.
-    let mut all = said.bytes();
-    let heard = Heard::of(all.clone());
-    let said = Heard::default();
-    let _ = meet(&heard, &said);
-    all = said.bytes();
+/// The messages of this end, which equal those of an honest peer, except for the counts of the closing.
+fn honest() -> Vec<Vec<u8>> {
+    let (received, sent) = (Pipe::default(), Pipe::default());
+    let _ = meet(&received, &sent);
+    // Each received message makes this end send the next: after a hello the size, after a size the
+    // closing.
+    let mut all = sent.bytes();
+    let received = Pipe::of(all.clone());
+    let sent = Pipe::default();
+    let _ = meet(&received, &sent);
+    all = sent.bytes();
     let mut closing = all.clone();
     closing.extend_from_slice(&33_u32.to_le_bytes());
     closing.push(1);
@@ -49,17 +50,17 @@ fn heard() -> Vec<Vec<u8>> {
     vec![all, closing, other]
 }
 
-/// What a peer says.
+/// The messages of a peer.
 fn hello(bytes: &[u8]) {
     let mut input = Input::new(bytes);
-    let heard = Heard::of(input.rest().to_vec());
-    if let Err(error) = meet(&heard, &Heard::default()) {
-        assert!(fuzzing::is_no_bug(&error), "a peer brings about a bug: {error}");
+    let received = Pipe::of(input.rest().to_vec());
+    if let Err(error) = meet(&received, &Pipe::default()) {
+        assert!(fuzzing::is_no_bug(&error), "a peer causes a bug: {error}");
     }
 }
 
 pub(super) const PROBE: Target =
-    Target { name: "probe", run: probe, seeds: figures, words: &[], max_len: 256 };
+    Target { name: "probe", run: probe, seeds: figures, tokens: &[], max_len: 256 };
 
 fn figures() -> Vec<Vec<u8>> {
     let of = |numbers: [u64; 3]| {
@@ -71,56 +72,58 @@ fn figures() -> Vec<Vec<u8>> {
     vec![of([1_000_000, 125_000_000, 9_000_000]), most]
 }
 
-/// Figures of a peer that measures the network with this end, burst by burst; then what is changed of its messages.
+/// A peer's figures when it measures the network with this end, burst by burst; then the changes of its
+/// messages.
 fn probe(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let changes = input.byte() % 4;
-    let mut heard: Vec<Vec<u8>> = vec![vec![0], vec![1]];
+    let mut received: Vec<Vec<u8>> = vec![vec![0], vec![1]];
     for blocks in [8, 32, 128] {
-        heard.extend((0..blocks).map(|_| vec![0; 16 << 10]));
-        heard.push(input.array::<24>().to_vec());
+        received.extend((0..blocks).map(|_| vec![0; 16 << 10]));
+        received.push(input.array::<24>().to_vec());
     }
     for _ in 0..changes {
-        let which = input.below(heard.len());
-        input.damage(&mut heard[which]);
+        let which = input.below(received.len());
+        input.damage(&mut received[which]);
     }
     let mut bytes = Vec::new();
-    for message in heard {
+    for message in received {
         bytes.extend_from_slice(&(message.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&message);
     }
     let role = if changes & 1 == 0 { Role::Sender } else { Role::Receiver };
-    let heard = Heard::of(bytes);
-    let mut ctx = context(&heard, &Heard::default());
+    let received = Pipe::of(bytes);
+    let mut ctx = context(&received, &Pipe::default());
     match fuzzing::measure(&mut ctx, role) {
         Ok(network) => {
             let rates = [network.to_receiver_bytes_per_s, network.to_sender_bytes_per_s];
-            assert!(network.round_trip_ns > 0 && !rates.contains(&0), "what is divided by");
+            assert!(network.round_trip_ns > 0 && !rates.contains(&0), "the divisors");
         }
-        Err(Error::Bug(what)) => panic!("a peer brings about a bug: {what}"),
+        Err(Error::Bug(what)) => panic!("a peer causes a bug: {what}"),
         Err(error) => drop(error.to_string()),
     }
 }
 
-fn context(heard: &Heard, said: &Heard) -> Context {
-    let streams: Arc<dyn Streams> = Arc::new(Both { heard: heard.clone(), said: said.clone() });
+fn context(received: &Pipe, sent: &Pipe) -> Context {
+    let streams: Arc<dyn Streams> =
+        Arc::new(Both { received: received.clone(), sent: sent.clone() });
     let ctx = Context::new(vec![(Role::Sender, streams)], [1; 32], two_party::pool(), Meter::new());
     ctx.expect("a connection in memory is there")
 }
 
-fn meet(heard: &Heard, said: &Heard) -> Result<(), vesica_engine::Error> {
-    let mut ctx = context(heard, said);
+fn meet(received: &Pipe, sent: &Pipe) -> Result<(), vesica_engine::Error> {
+    let mut ctx = context(received, sent);
     let met = fuzzing::meet(&mut ctx, agreement());
-    // What this end has said is all there once its channel is gone.
+    // Everything that this end sends has arrived once its channel is dropped.
     let _ = ctx.finish();
     met
 }
 
 /// Bytes of one direction.
 #[derive(Clone, Default)]
-struct Heard(Arc<std::sync::Mutex<(Vec<u8>, usize)>>);
+struct Pipe(Arc<std::sync::Mutex<(Vec<u8>, usize)>>);
 
-impl Heard {
+impl Pipe {
     fn of(bytes: Vec<u8>) -> Self {
         Self(Arc::new(std::sync::Mutex::new((bytes, 0))))
     }
@@ -135,22 +138,22 @@ impl Heard {
 }
 
 struct Both {
-    heard: Heard,
-    said: Heard,
+    received: Pipe,
+    sent: Pipe,
 }
 
 impl Streams for Both {
     fn open(&self, _: StreamId) -> Result<StreamPair, TransportError> {
-        Ok((Box::new(self.heard.clone()), Box::new(self.said.clone())))
+        Ok((Box::new(self.received.clone()), Box::new(self.sent.clone())))
     }
 
     fn abort(&self, _: StopReason) {}
 }
 
-impl StreamReader for Heard {
+impl StreamReader for Pipe {
     fn read_exact(&mut self, buf: &mut [u8]) -> Result<(), TransportError> {
-        let mut heard = self.lock();
-        let (bytes, at) = &mut *heard;
+        let mut received = self.lock();
+        let (bytes, at) = &mut *received;
         let now = bytes.get(*at..*at + buf.len()).ok_or(TransportError::Closed)?;
         buf.copy_from_slice(now);
         *at += buf.len();
@@ -158,7 +161,7 @@ impl StreamReader for Heard {
     }
 }
 
-impl StreamWriter for Heard {
+impl StreamWriter for Pipe {
     fn write_all(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
         self.lock().0.extend_from_slice(bytes);
         Ok(())

@@ -1,4 +1,4 @@
-//! A whole service of a helper and its parties, over connections of this machine.
+//! A complete helper service and its parties, over connections of this machine.
 
 use super::wire::specs;
 use super::{Target, fresh, no_seeds, scratch};
@@ -17,7 +17,7 @@ use vesica_link::{
 use vesica_net::{Context, Meter, Streams};
 use vesica_protocols::kmrs14::{Boards, Kind, PartySpec, Slot, Spec, Variant};
 
-/// How long anything here may be silent: no end of an honest one is near it.
+/// Longest silence of any end: honest ones never get near it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn identity() -> Identity {
@@ -51,17 +51,17 @@ fn context(session: &Session, role: Role) -> Option<Context> {
 }
 
 /// A service that runs as long as this process.
-struct House {
+struct Fixture {
     helper: Identity,
     parties: [Identity; 2],
     address: String,
-    /// Serves until it is dropped, which is never.
+    /// Serves until it is dropped, which never happens.
     service: Service,
 }
 
-fn house() -> &'static House {
-    static HOUSE: OnceLock<House> = OnceLock::new();
-    HOUSE.get_or_init(|| {
+fn fixture() -> &'static Fixture {
+    static FIXTURE: OnceLock<Fixture> = OnceLock::new();
+    FIXTURE.get_or_init(|| {
         let (helper, parties) = (identity(), [identity(), identity()]);
         let state = scratch().path().join("service");
         let text = format!(
@@ -76,30 +76,30 @@ fn house() -> &'static House {
         let options = settings.options(helper.clone()).unwrap_or_else(|error| panic!("{error}"));
         let service = Service::start(options).unwrap_or_else(|error| panic!("{error}"));
         let address = service.addresses()[0].to_string();
-        House { helper, parties, address, service }
+        Fixture { helper, parties, address, service }
     })
 }
 
 pub(super) const REQUESTS: Target =
-    Target { name: "helper_requests", run: requests, seeds: no_seeds, words: &[], max_len: 1024 };
+    Target { name: "helper_requests", run: requests, seeds: no_seeds, tokens: &[], max_len: 1024 };
 
-/// Messages of a party that the helper serves, the first of them mostly those of an honest one.
+/// Messages of a party that the helper serves, the first of them mostly honest.
 fn requests(bytes: &[u8]) {
-    let house = house();
+    let fixture = fixture();
     let mut input = Input::new(bytes);
     let how = input.byte();
-    let own = &house.parties[0];
+    let own = &fixture.parties[0];
     let session = establish(
         own,
-        &[house.helper.public()],
-        &link(&house.address),
+        &[fixture.helper.public()],
+        &link(&fixture.address),
         &|_| (),
         &CancelToken::new(),
     );
-    let session = session.expect("the service still takes connections");
+    let session = session.expect("the service still accepts connections");
     let Some(mut context) = context(&session, Role::Helper) else { return };
-    let mut spec = spec(&[own, &house.parties[1]]);
-    // Runs of their own for some inputs, so that not all meet in one.
+    let mut spec = spec(&[own, &fixture.parties[1]]);
+    // Some inputs have their own runs, so that not all share one.
     spec.agreement[0] = how;
     let spec = spec.to_bytes();
     let mut messages = Vec::new();
@@ -132,18 +132,18 @@ fn requests(bytes: &[u8]) {
         }
     }
     if let Ok(channel) = context.with(Role::Helper) {
-        // Once the helper has hung up, sending fails.
+        // Sending fails after the helper has disconnected.
         let _ = messages.iter().try_for_each(|message| channel.send(message));
         let _ = channel.finish();
     }
-    // In good order now and then, so that the helper reads to the end.
+    // Sometimes in order, so that the helper reads to the end.
     if how & 0x38 == 0 {
         let _ = session.close_within(Duration::from_millis(200));
     }
     drop(context);
     drop(session);
     if fresh().is_multiple_of(64) {
-        is_alive(house);
+        is_alive(fixture);
     }
 }
 
@@ -155,10 +155,15 @@ fn request(op: u8, slot: Slot, len: u64) -> Vec<u8> {
 }
 
 /// Another party is still served.
-fn is_alive(house: &House) {
-    let spec = spec(&[&house.parties[1], &house.parties[0]]);
-    let remote =
-        remote(&house.parties[1], house.helper.public(), &house.address, spec, CancelToken::new());
+fn is_alive(fixture: &Fixture) {
+    let spec = spec(&[&fixture.parties[1], &fixture.parties[0]]);
+    let remote = remote(
+        &fixture.parties[1],
+        fixture.helper.public(),
+        &fixture.address,
+        spec,
+        CancelToken::new(),
+    );
     let seen = remote.look();
     assert!(seen.is_ok(), "another party is served: {seen:?}");
 }
@@ -189,7 +194,7 @@ pub(super) const PAGES: Target = Target {
     name: "helper_pages",
     run: pages,
     seeds: heads,
-    words: &[
+    tokens: &[
         b"GET ",
         b"HEAD ",
         b"/healthz",
@@ -207,29 +212,34 @@ fn heads() -> Vec<Vec<u8>> {
     ["/healthz", "/readyz", "/metrics", "/other?x"].map(of).to_vec()
 }
 
-/// The head of a request over HTTP, and whatever follows it.
+/// The head of an HTTP request, and what follows it.
 fn pages(bytes: &[u8]) {
-    let address = house().service.metrics_address().expect("the settings ask for pages");
-    let mut socket = TcpStream::connect(address).expect("the service still takes connections");
-    // What is not read before the answer resets the connection: then there is none.
-    let said = socket.write_all(bytes).and_then(|()| socket.shutdown(Shutdown::Write));
+    let address = fixture().service.metrics_address().expect("the settings ask for pages");
+    let mut socket = TcpStream::connect(address).expect("the service still accepts connections");
+    // Data that is not read before the answer resets the connection: then there is none.
+    let sent = socket.write_all(bytes).and_then(|()| socket.shutdown(Shutdown::Write));
     let mut answer = Vec::new();
-    if said.and_then(|()| socket.read_to_end(&mut answer).map(drop)).is_ok() && !answer.is_empty() {
+    if sent.and_then(|()| socket.read_to_end(&mut answer).map(drop)).is_ok() && !answer.is_empty() {
         assert!(answer.starts_with(b"HTTP/1.1 "), "{}", answer.escape_ascii());
     }
 }
 
 pub(super) const REPLIES: Target =
-    Target { name: "helper_replies", run: replies, seeds: no_seeds, words: &[], max_len: 1024 };
+    Target { name: "helper_replies", run: replies, seeds: no_seeds, tokens: &[], max_len: 1024 };
 
-/// Who the helper and its party are.
+/// The identities of the helper and its party.
 fn pair() -> &'static [Identity; 2] {
     static PAIR: OnceLock<[Identity; 2]> = OnceLock::new();
     PAIR.get_or_init(|| [identity(), identity()])
 }
 
-/// Says `messages` to the first party that comes, and then sees to it that it does not come again.
-fn say(listener: &mut Listener, messages: &[Vec<u8>], cancel: &CancelToken, is_over: &CancelToken) {
+/// Sends `messages` to the first party that connects, and then makes sure that it does not reconnect.
+fn send(
+    listener: &mut Listener,
+    messages: &[Vec<u8>],
+    cancel: &CancelToken,
+    is_over: &CancelToken,
+) {
     if let Ok(session) = listener.accept(&|_| (), is_over)
         && let Some(mut context) = context(&session, Role::Sender)
         && let Ok(channel) = context.peer()
@@ -241,7 +251,7 @@ fn say(listener: &mut Listener, messages: &[Vec<u8>], cancel: &CancelToken, is_o
     cancel.cancel();
 }
 
-/// What the helper answers: a welcome and replies, honest but for what the input changes.
+/// The helper's answers: a welcome and replies, honest except for the changes of the input.
 fn replies(bytes: &[u8]) {
     let [helper, party] = pair();
     let mut input = Input::new(bytes);
@@ -270,14 +280,14 @@ fn replies(bytes: &[u8]) {
             break;
         }
     }
-    // A port of its own for each input: nobody who comes back late meets the next one.
+    // Each input has its own port, so that a late reconnect does not affect the next one.
     let options = ListenOptions { idle: PATIENCE, total: None };
     let listener = Listener::bind(helper, &[party.public()], "127.0.0.1:0", options);
     let mut listener = listener.expect("a port is free");
     let address = listener.addresses()[0].to_string();
     let (cancel, is_over) = (CancelToken::new(), CancelToken::new());
     let got = thread::scope(|scope| {
-        scope.spawn(|| say(&mut listener, &messages, &cancel, &is_over));
+        scope.spawn(|| send(&mut listener, &messages, &cancel, &is_over));
         let spec = spec(&[party, helper]);
         let remote = remote(party, helper.public(), &address, spec, cancel.clone());
         let got = remote.open().and_then(|mut board| {
@@ -291,7 +301,7 @@ fn replies(bytes: &[u8]) {
         got
     });
     match got {
-        Err(Error::Bug(what)) => panic!("a helper brings about a bug: {what}"),
+        Err(Error::Bug(what)) => panic!("a helper causes a bug: {what}"),
         Ok(got) if honest => assert_eq!(got, body),
         Err(error) if honest && body.len() <= 512 => panic!("an honest helper: {error}"),
         _ => {}
@@ -299,9 +309,9 @@ fn replies(bytes: &[u8]) {
 }
 
 pub(super) const STORE: Target =
-    Target { name: "helper_store", run: store, seeds: no_seeds, words: &[], max_len: 2048 };
+    Target { name: "helper_store", run: store, seeds: no_seeds, tokens: &[], max_len: 2048 };
 
-/// What is left of a run in the helper's directory: files, most of them with the digest that they should have.
+/// The remains of a run in the helper's directory: files, most of them with the right digest.
 fn store(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let folder = scratch().path().join(format!("store-{}", fresh()));
@@ -320,7 +330,7 @@ fn store(bytes: &[u8]) {
     }
     let write = |name: &str, body: &[u8], is_sound: bool| {
         let stored = if is_sound { fuzzing::stored_file(name, body) } else { body.to_vec() };
-        // A name that the file system does not take is none that it can give back.
+        // A name that the file system refuses cannot be listed either.
         let _ = fs::write(run.join(name), stored);
     };
     write("run", &record, how & 6 != 6);
@@ -347,7 +357,7 @@ fn store(bytes: &[u8]) {
     let first = fuzzing::reopen(&folder);
     let again = fuzzing::reopen(&folder);
     if let (Ok(first), Ok(again)) = (&first, &again) {
-        assert_eq!(first, again, "what was found once is found again");
+        assert_eq!(first, again, "the same is found again");
     }
     let _ = fs::remove_dir_all(&folder);
 }

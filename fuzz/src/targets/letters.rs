@@ -1,4 +1,4 @@
-//! What parties say to each other through a helper: hellos, shares, sealed bodies.
+//! Messages between parties through a helper: hellos, shares, sealed bodies.
 
 use super::{Target, no_seeds};
 use crate::input::Input;
@@ -7,13 +7,13 @@ use vesica_link::letters::{HELLO_LEN, LETTER_LEN, Meeting, Met, SEAL_LEN, Sealer
 use vesica_link::{Identity, PublicIdentity, fuzzing};
 
 pub(super) const LETTERS: Target =
-    Target { name: "letters", run: letters, seeds: no_seeds, words: &[], max_len: 4096 };
+    Target { name: "letters", run: letters, seeds: no_seeds, tokens: &[], max_len: 4096 };
 
 const CONTEXT: [u8; 32] = [5; 32];
 const NOTE: &[u8] = b"\x07";
 const SEALED_LABEL: &str = "vesica fuzz 2026 sealed body";
 
-/// Two parties that have met.
+/// Two parties after their meeting.
 struct Pair {
     identities: [Identity; 2],
     parties: [PublicIdentity; 2],
@@ -39,14 +39,14 @@ fn pair() -> &'static Pair {
     })
 }
 
-/// Which body, and how it differs from an honest one.
+/// A body, and its difference from an honest one.
 fn letters(bytes: &[u8]) {
     let pair = pair();
     let mut input = Input::new(bytes);
     match input.byte() % 6 {
         0 => meet(pair, damaged(&pair.hellos[1], &mut input)),
         1 => {
-            // Signed by the party itself, whatever it says.
+            // Signed by the party itself, whatever the content.
             let honest = &pair.hellos[1][NOTE.len()..HELLO_LEN - 64 + NOTE.len()];
             let keys = damaged(honest, &mut input);
             meet(pair, fuzzing::hello_of(&pair.identities[1], &CONTEXT, NOTE, &keys));

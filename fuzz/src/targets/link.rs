@@ -5,13 +5,14 @@ use crate::input::Input;
 use vesica_link::fuzzing::{FrameFeed, HEADER_LEN, frame};
 
 pub(super) const FRAMES: Target =
-    Target { name: "link_frames", run: frames, seeds: no_seeds, words: &[], max_len: 2048 };
+    Target { name: "link_frames", run: frames, seeds: no_seeds, tokens: &[], max_len: 2048 };
 
-/// What a peer may make us hold: a window of each stream that an input can open, and the first window of as many others
-/// as may be unopened.
+/// Most bytes that a peer can make us store: a window of each stream that an input can open, and the
+/// first window of all streams that may be unopened.
 const MOST_HELD: usize = 16 * (4 << 20) + 512 * (256 << 10);
 
-/// Frames of a peer, with what this end does in between. Streams have small numbers, so that they meet.
+/// Frames of a peer, and actions of this end in between. Streams have small numbers, so that they
+/// collide.
 fn frames(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut feed = FrameFeed::default();
@@ -33,7 +34,7 @@ fn frames(bytes: &[u8]) {
                 }
                 assert!(given <= window + 16 * (256 << 10), "no more than the peer allows");
             }
-            // Any header at all.
+            // Any header.
             5 => {
                 let header: [u8; HEADER_LEN] = input.array();
                 if let Some(written) = frame(&header) {

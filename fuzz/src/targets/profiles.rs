@@ -9,7 +9,7 @@ pub(super) const PROFILE: Target = Target {
     name: "profile",
     run: profile,
     seeds: no_seeds,
-    words: &[
+    tokens: &[
         b"@gmail.com",
         b"@googlemail.com",
         b"+44",
@@ -54,7 +54,8 @@ const NAMES: [&str; 20] = [
     "ipv4",
 ];
 
-/// The first byte names the profile, the rest is the cell. A byte beyond the names reads the rest as a name.
+/// The first byte selects the profile, the rest is the cell. For a byte beyond the profiles, the rest
+/// is a name.
 fn profile(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let which = usize::from(input.byte());
@@ -68,13 +69,13 @@ fn profile(bytes: &[u8]) {
     let profile: Profile = name.parse().expect("the profile is known");
     let mut normal = b"before".to_vec();
     let outcome = profile.normalise(&text, &mut normal);
-    assert!(normal.starts_with(b"before"), "what stood there stays");
+    assert!(normal.starts_with(b"before"), "earlier contents are unchanged");
     let normal = &normal[b"before".len()..];
     let mut part = Vec::new();
     assert_eq!(
         push_column(profile, &text, &mut part),
         outcome,
-        "the encoding takes the same cells"
+        "the encoding accepts the same cells"
     );
     if outcome != Ok(Normalised::Value) {
         assert!(normal.is_empty() && part.is_empty(), "no value, and nothing written");

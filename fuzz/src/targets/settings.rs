@@ -10,7 +10,7 @@ pub(super) const SETTINGS: Target = Target {
     name: "helper_settings",
     run: settings,
     seeds: no_seeds,
-    words: &[
+    tokens: &[
         b"[helper]\n",
         b"[party.acme]\n",
         b"identity = ",
@@ -44,7 +44,7 @@ fn settings(bytes: &[u8]) {
             assert_eq!(
                 Settings::parse(text).as_ref(),
                 Ok(&settings),
-                "the same text says the same"
+                "the same text gives the same settings"
             );
             assert!(!settings.parties.is_empty(), "a helper serves somebody");
         }
@@ -56,7 +56,7 @@ pub(super) const BACKEND_URL: Target = Target {
     name: "backend_url",
     run: backend_url,
     seeds: no_seeds,
-    words: &[
+    tokens: &[
         b"memory:",
         b"disk:",
         b"redis://",
@@ -89,11 +89,11 @@ pub(super) const KEY_FILE: Target = Target {
     name: "key_file",
     run: key_file,
     seeds: key_files,
-    words: &[b"vesica1", b"vesica-secret1", b"VESICA-SECRET1", b"# Vesica secret key", b"\r\n"],
+    tokens: &[b"vesica1", b"vesica-secret1", b"VESICA-SECRET1", b"# Vesica secret key", b"\r\n"],
     max_len: 1024,
 };
 
-/// Another pair of key and identity in each process: what is tried is the text around them.
+/// Another key and identity in each process: the text around them is under test.
 fn key_files() -> Vec<Vec<u8>> {
     static TEXTS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     let texts = TEXTS.get_or_init(|| {

@@ -1,13 +1,13 @@
 //! Every protocol of the catalogue against a peer that deviates.
 //!
-//! The peer says what an honest one said in an earlier run under the same seeds, but for what the input changes: so what
-//! is changed stands where the protocol expects it, deep inside, and the peer itself costs nothing.
+//! The peer sends the messages of an honest one from an earlier run under the same seeds, changed by
+//! the input: so the changes are where the protocol expects data, and the peer itself costs nothing.
 
 mod peer;
 
 use super::{Target, no_seeds};
 use crate::input::Input;
-use peer::{Recorder, Replay, Said};
+use peer::{Recorded, Recorder, Replay};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -19,15 +19,15 @@ use vesica_net::{Context, Meter, Pool, Streams, memory};
 use vesica_protocols::{self as protocols, Operation, Output, Party, Protocol, catalogue};
 
 pub(super) const TWO_PARTY: Target =
-    Target { name: "two_party", run: two_party, seeds: no_seeds, words: &[], max_len: 512 };
+    Target { name: "two_party", run: two_party, seeds: no_seeds, tokens: &[], max_len: 512 };
 
 /// Items of the party and of its peer.
 const SIZES: [(u64, u64); 4] = [(3, 5), (1, 1), (40, 20), (0, 4)];
 
-/// Rows that take longer than this are left to the tests: their parts are those of others with shorter keys.
+/// Rows that take longer are left to the tests: other rows have the same parts with shorter keys.
 const MOST_SECONDS: f64 = 0.3;
 
-/// What runs: all that the peer's honest words depend on.
+/// The inputs of a run, which determine the peer's honest messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Case {
     row: usize,
@@ -37,7 +37,7 @@ struct Case {
     sizes: usize,
 }
 
-/// The bytes choose the case, then the changes.
+/// The bytes determine the case, then the changes.
 fn two_party(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let row = input.below(catalogue().len());
@@ -50,16 +50,16 @@ fn two_party(bytes: &[u8]) {
         sizes: input.below(SIZES.len()),
     };
     let Some(params) = params(protocol, &case) else { return };
-    let Some(said) = said(protocol, &case, params) else { return };
-    let streams: Arc<dyn Streams> = Arc::new(Replay::new(&said, &mut input));
+    let Some(recorded) = recorded(protocol, &case, params) else { return };
+    let streams: Arc<dyn Streams> = Arc::new(Replay::new(&recorded, &mut input));
     match alone(protocol, &case, params, case.role, streams) {
-        Err(Error::Bug(what)) => panic!("{}: a peer brings about a bug: {what}", protocol.id),
+        Err(Error::Bug(what)) => panic!("{}: a peer causes a bug: {what}", protocol.id),
         Err(error) => drop(error.to_string()),
         Ok(output) => check(&case, &output),
     }
 }
 
-/// Whatever the peer said, an output is one that can be.
+/// Checks that an output is possible, whatever the peer sent.
 fn check(case: &Case, output: &Output) {
     let (x, y) = SIZES[case.sizes];
     let own = if case.role == Role::Sender { x } else { y };
@@ -144,7 +144,7 @@ fn party(
     protocol.party(role, params, input)
 }
 
-/// One party of the case on `streams`, which end with it.
+/// One party of the case on `streams`, which are closed at its end.
 fn alone(
     protocol: &Protocol,
     case: &Case,
@@ -169,25 +169,25 @@ fn alone(
     output
 }
 
-/// The threads of every party: one, which is given out again and again.
+/// The threads of every party: one shared pool of one thread.
 pub(super) fn pool() -> Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     POOL.get_or_init(|| Pool::new(NonZeroUsize::MIN).expect("a thread can be started")).clone()
 }
 
-/// What an honest peer says in this case; `None` where the protocol does not take it.
-fn said(protocol: &'static Protocol, case: &Case, params: PsiParams) -> Option<Arc<Said>> {
-    static KNOWN: OnceLock<Mutex<HashMap<Case, Option<Arc<Said>>>>> = OnceLock::new();
+/// The messages of an honest peer in this case; `None` if the protocol does not support it.
+fn recorded(protocol: &'static Protocol, case: &Case, params: PsiParams) -> Option<Arc<Recorded>> {
+    static KNOWN: OnceLock<Mutex<HashMap<Case, Option<Arc<Recorded>>>>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
-    if let Some(said) = known.lock().unwrap_or_else(PoisonError::into_inner).get(case) {
-        return said.clone();
+    if let Some(recorded) = known.lock().unwrap_or_else(PoisonError::into_inner).get(case) {
+        return recorded.clone();
     }
-    let said = record(protocol, case, params);
-    known.lock().unwrap_or_else(PoisonError::into_inner).insert(*case, said.clone());
-    said
+    let recorded = record(protocol, case, params);
+    known.lock().unwrap_or_else(PoisonError::into_inner).insert(*case, recorded.clone());
+    recorded
 }
 
-fn record(protocol: &Protocol, case: &Case, params: PsiParams) -> Option<Arc<Said>> {
+fn record(protocol: &Protocol, case: &Case, params: PsiParams) -> Option<Arc<Recorded>> {
     let roles = [Role::Sender, Role::Receiver];
     if roles.iter().any(|role| party(protocol, case, params, *role).is_err()) {
         return None;
@@ -205,5 +205,5 @@ fn record(protocol: &Protocol, case: &Case, params: PsiParams) -> Option<Arc<Sai
     for output in outputs {
         output.unwrap_or_else(|error| panic!("{}: two honest parties: {error}", protocol.id));
     }
-    Some(Arc::new(other.said()))
+    Some(Arc::new(other.recorded()))
 }

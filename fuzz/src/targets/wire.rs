@@ -1,4 +1,4 @@
-//! What a party and the helper say to each other, message by message.
+//! The messages between a party and the helper.
 
 use super::Target;
 use vesica_core::{Refusal, StopReason};
@@ -9,12 +9,12 @@ pub(super) const WIRE: Target = Target {
     name: "helper_wire",
     run: wire,
     seeds: fuzzing::heads,
-    words: &[b"vesica\x01\x00\x01\x00"],
+    tokens: &[b"vesica\x01\x00\x01\x00"],
     max_len: 64,
 };
 
 fn wire(bytes: &[u8]) {
-    // Each decoder gives what its encoder makes of what it has read: another reading must not change it.
+    // Each decoder returns the encoding of what it has read: reading that again must not change it.
     for read in fuzzing::MESSAGES {
         if let Some(written) = read(bytes) {
             assert_eq!(read(&written), Some(written), "a message survives being written");
@@ -22,7 +22,7 @@ fn wire(bytes: &[u8]) {
     }
     // A request has one form.
     if let Some(written) = fuzzing::request(bytes) {
-        assert_eq!(written, bytes[..written.len()], "every byte of a request is looked at");
+        assert_eq!(written, bytes[..written.len()], "every byte of a request is checked");
     }
     if let Some(code) = bytes.first_chunk() {
         let refusal = Refusal::from_code(*code);
@@ -33,7 +33,7 @@ fn wire(bytes: &[u8]) {
 }
 
 pub(super) const SPEC: Target =
-    Target { name: "spec", run: spec, seeds: specs, words: &[], max_len: 1024 };
+    Target { name: "spec", run: spec, seeds: specs, tokens: &[], max_len: 1024 };
 
 /// Specs of all variants.
 pub(super) fn specs() -> Vec<Vec<u8>> {

@@ -1,5 +1,6 @@
-//! A connection to a PostgreSQL server: what is needed of its protocol, version 3 (PostgreSQL manual, chapter
-//! "Frontend/Backend Protocol"). The proof of the password is that of the crate `postgres-protocol`.
+//! A connection to a PostgreSQL server: the required part of its protocol, version 3 (PostgreSQL
+//! manual, chapter "Frontend/Backend Protocol"). The crate `postgres-protocol` computes the proof of
+//! the password.
 
 use super::failure;
 use crate::error::BackendError;
@@ -11,13 +12,13 @@ use vesica_labels::Label;
 /// Protocol version 3.0.
 const VERSION: u32 = 3 << 16;
 
-/// Longest message of the server that is read.
+/// Longest accepted message of the server.
 const MESSAGE_LIMIT: u32 = 1 << 20;
 
-/// What is sent at once of a table's rows.
+/// Bytes of a table's rows sent at once.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// Most iterations of a password's hash: a second's work. PostgreSQL's own number is 4,096.
+/// Most iterations of a password's hash: a second of work. PostgreSQL's default is 4,096.
 const MOST_ITERATIONS: u32 = 1_000_000;
 
 const LABEL_BYTES: usize = size_of::<Label>();
@@ -28,10 +29,10 @@ const ROW_BYTES: usize = 2 + 4 + LABEL_BYTES;
 /// The head of binary copies: a signature, no flags, no extension.
 const COPY_HEAD: [u8; 19] = *b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// Instead of the number of columns: there are no more rows.
+/// In place of the number of columns: no more rows.
 const COPY_END: [u8; 2] = [0xff; 2];
 
-/// A connection that has been let in.
+/// An authenticated connection.
 pub(super) struct Session {
     from: BufReader<Socket>,
     to: Socket,
@@ -39,7 +40,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Says who we are.
+    /// Authenticates.
     pub(super) fn start(
         socket: Socket,
         user: &str,
@@ -76,9 +77,9 @@ impl Session {
                     }
                     let password = password.ok_or(BackendError::Refused)?.as_bytes();
                     let new = ScramSha256::new(password, ChannelBinding::unsupported());
-                    let said = proof.insert(new).message();
-                    let len = (said.len() as u32).to_be_bytes();
-                    [SCRAM_SHA_256.as_bytes(), &[0], &len, said].concat()
+                    let response = proof.insert(new).message();
+                    let len = (response.len() as u32).to_be_bytes();
+                    [SCRAM_SHA_256.as_bytes(), &[0], &len, response].concat()
                 }
                 (11, Some(proof)) => {
                     if !is_bearable(body) {
@@ -92,7 +93,7 @@ impl Session {
                     proof.finish(body).map_err(|_| BackendError::Refused)?;
                     continue;
                 }
-                // The password itself, a hash of it under MD5, and kinds that need more than a password.
+                // The password itself, an MD5 hash of it, and kinds that need more than a password.
                 (2..=9, _) => return Err(BackendError::WeakAuthentication),
                 _ => return Err(BackendError::Nonsense),
             };
@@ -100,13 +101,14 @@ impl Session {
         }
     }
 
-    /// Runs statements. Gives the first column of the last row that they give.
+    /// Runs statements. Returns the first column of the last row of their results.
     pub(super) fn query(&mut self, sql: &str) -> Result<Vec<u8>, BackendError> {
         self.send_query(sql)?;
         self.until_ready()
     }
 
-    /// Runs `sql`, which copies each of `lists` into a table, each label once, and then gives the common ones.
+    /// Runs `sql`, which copies each of `lists` into a table, each label once, and then returns the
+    /// common ones.
     pub(super) fn intersect(
         &mut self,
         sql: &str,
@@ -122,7 +124,7 @@ impl Session {
         let fewest = lists.iter().map(|labels| labels.len()).min().unwrap_or(0);
         let most_bytes = COPY_HEAD.len() + fewest * ROW_BYTES + COPY_END.len();
         let mut bytes = Vec::new();
-        // The server may cut the bytes into messages as it likes.
+        // The server may split the bytes into messages as it likes.
         while self.next()? == b'd' {
             bytes.extend_from_slice(&self.message);
             if bytes.len() > most_bytes {
@@ -166,11 +168,11 @@ impl Session {
     fn send(&mut self, tag: u8, body: &[u8]) -> Result<(), BackendError> {
         let [a, b, c, d] = (body.len() as u32 + 4).to_be_bytes();
         let sent = self.to.write_all(&[tag, a, b, c, d]).and_then(|()| self.to.write_all(body));
-        // A server that goes says why, which tells more than that it is gone.
-        sent.map_err(|error| self.last_words().unwrap_or(error.into()))
+        // A server that disconnects sends the reason, which is the better error.
+        sent.map_err(|error| self.reported_error().unwrap_or(error.into()))
     }
 
-    fn last_words(&mut self) -> Option<BackendError> {
+    fn reported_error(&mut self) -> Option<BackendError> {
         loop {
             match self.next() {
                 Err(BackendError::Unreachable(_)) => return None,
@@ -180,7 +182,7 @@ impl Session {
         }
     }
 
-    /// Reads until the server is ready for a query. Gives the first column of the last row.
+    /// Reads until the server is ready for a query. Returns the first column of the last row.
     fn until_ready(&mut self) -> Result<Vec<u8>, BackendError> {
         let mut column = Vec::new();
         loop {
@@ -198,15 +200,15 @@ impl Session {
         }
     }
 
-    /// The body of the next message, which is of kind `tag`.
+    /// The body of the next message, which must be of kind `tag`.
     fn expect(&mut self, tag: u8) -> Result<&[u8], BackendError> {
         if self.next()? == tag { Ok(&self.message) } else { Err(BackendError::Nonsense) }
     }
 
-    /// Reads the next message that is neither a notice nor a setting, and gives its kind.
+    /// Reads the next message that is neither a notice nor a setting; returns its kind.
     ///
     /// # Errors
-    /// What the server reports, among others.
+    /// Errors that the server reports, among others.
     fn next(&mut self) -> Result<u8, BackendError> {
         loop {
             let mut head = [0; 5];
@@ -229,13 +231,14 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // So that the server does not log a lost connection. Whether it arrives does not matter.
+        // So that the server does not log a lost connection. Its arrival does not matter.
         let _ = self.to.write_all(b"X\0\0\0\x04");
     }
 }
 
-/// Whether a challenge of SCRAM (RFC 5802 §7: `r=…,s=…,i=…`) asks for work that ends. Nothing but the server limits the
-/// iterations; a large number would keep us busy for hours before we know who it is.
+/// Whether a challenge of SCRAM (RFC 5802 §7: `r=…,s=…,i=…`) requires a bounded amount of work. Only
+/// the server limits the iterations; a large number would take hours before the server is
+/// authenticated.
 fn is_bearable(challenge: &[u8]) -> bool {
     let fields = challenge.split(|byte| *byte == b',');
     let mut iterations = fields.filter_map(|field| field.strip_prefix(b"i="));
@@ -262,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_cannot_ask_for_endless_work() {
+    fn a_server_cannot_require_endless_work() {
         for (challenge, is_taken) in [
             (&b"r=nonce,s=c2FsdA==,i=4096"[..], true),
             (b"r=nonce,s=c2FsdA==,i=1000000", true),

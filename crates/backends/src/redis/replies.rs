@@ -1,14 +1,14 @@
-//! What a Redis server answers (its protocol RESP2).
+//! Parses the answers of a Redis server (protocol RESP2).
 
 use crate::error::{BackendError, ServerCode};
 use crate::socket::Socket;
 use std::io::{self, BufRead, BufReader, Read};
 use vesica_labels::Label;
 
-/// Longest line of an answer that is read: errors are a sentence.
+/// Longest accepted line of an answer: errors are a sentence.
 const LINE_LIMIT: u64 = 4096;
 
-/// Answers, read ahead.
+/// Buffered answers.
 pub(super) struct Replies {
     from: BufReader<Socket>,
     line: Vec<u8>,
@@ -19,18 +19,18 @@ impl Replies {
         Self { from: BufReader::with_capacity(1 << 17, socket), line: Vec::new() }
     }
 
-    /// Takes `+OK`.
+    /// Expects `+OK`.
     pub(super) fn ok(&mut self) -> Result<(), BackendError> {
         self.simple(b"OK")
     }
 
-    /// Takes the number of keys removed.
+    /// Reads the number of removed keys.
     pub(super) fn removed(&mut self) -> Result<usize, BackendError> {
         self.number(b':')
     }
 
-    /// Takes the answers to a transaction that adds `lens` different members of `width` bytes to empty sets. `found`
-    /// becomes what they have in common, in no order.
+    /// Reads the answers to a transaction that adds `lens` different members of `width` bytes to empty
+    /// sets. Stores the common members in `found`, in no order.
     pub(super) fn transaction(
         &mut self,
         lens: &[usize],
@@ -46,7 +46,7 @@ impl Replies {
             return nonsense;
         }
         for len in lens {
-            // Fewer would mean that the key was there before.
+            // Fewer would mean that the key existed before.
             if self.number(b':')? != *len {
                 return nonsense;
             }
@@ -75,7 +75,7 @@ impl Replies {
 
     fn simple(&mut self, expected: &[u8]) -> Result<(), BackendError> {
         match self.line()?.split_first() {
-            Some((b'+', said)) if said == expected => Ok(()),
+            Some((b'+', text)) if text == expected => Ok(()),
             _ => Err(BackendError::Nonsense),
         }
     }
@@ -104,15 +104,15 @@ impl Replies {
     }
 }
 
-/// What an error line means: its first word is its code.
-fn failure(said: &[u8]) -> BackendError {
-    // What made a transaction fail stands behind this, with a code of its own.
-    let said = said.strip_prefix(b"EXECABORT Transaction discarded because of: ").unwrap_or(said);
-    let code = ServerCode::of(said);
+/// The error for an error line: its first word is its code.
+fn failure(line: &[u8]) -> BackendError {
+    // The cause of a failed transaction follows, with its own code.
+    let line = line.strip_prefix(b"EXECABORT Transaction discarded because of: ").unwrap_or(line);
+    let code = ServerCode::of(line);
     match code.as_str() {
         "NOAUTH" | "WRONGPASS" | "NOPERM" => BackendError::Refused,
         "OOM" | "MISCONF" => BackendError::OutOfSpace,
-        _ if said.starts_with(b"ERR max number of clients") => {
+        _ if line.starts_with(b"ERR max number of clients") => {
             BackendError::Unreachable(io::ErrorKind::ResourceBusy)
         }
         "LOADING" | "BUSY" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" => {
@@ -127,9 +127,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_apart_by_their_codes() {
+    fn errors_are_distinguished_by_their_codes() {
         let busy = BackendError::Unreachable(io::ErrorKind::ResourceBusy);
-        for (said, error) in [
+        for (line, error) in [
             ("WRONGPASS invalid username-password pair", BackendError::Refused),
             ("EXECABORT Transaction discarded because of: NOPERM no", BackendError::Refused),
             ("OOM command not allowed", BackendError::OutOfSpace),
@@ -137,7 +137,7 @@ mod tests {
             ("ERR max number of clients reached", busy),
             ("ERR unknown command", BackendError::Failed(ServerCode::of(b"ERR"))),
         ] {
-            assert_eq!(failure(said.as_bytes()), error, "{said}");
+            assert_eq!(failure(line.as_bytes()), error, "{line}");
         }
     }
 }

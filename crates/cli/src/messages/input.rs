@@ -292,7 +292,7 @@ fn data(error: &InputError) -> Message {
              key that fewer rows share",
         ),
         InputError::DuplicateKey { path, first, second } => Message::here(
-            format!("{}, {second}: the key stands in {first} already", path.display()),
+            format!("{}, {second}: the key is already in {first}", path.display()),
             "the agreement refuses rows with the same key: take one out, or agree on duplicates = \
              \"sum\" or \"first\"",
         ),

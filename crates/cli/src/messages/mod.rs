@@ -22,7 +22,7 @@ use crate::logging;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use vesica_engine::explain::grouped;
-use vesica_heap::LastWords;
+use vesica_heap::OutOfMemoryMessage;
 
 pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it with \
      the version (`vesica --version`) and the command line";
@@ -94,7 +94,7 @@ macro_rules! no_memory_hint {
 }
 
 /// What [`no_memory()`] prints, made beforehand: nothing can be made then.
-pub(crate) const LAST_WORDS: LastWords = LastWords {
+pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage = OutOfMemoryMessage {
     text: concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n"),
     exit_code: code::HERE,
 };

@@ -78,7 +78,7 @@ fn one_fault_is_told_as_a_run_tells_it_and_several_of_a_kind_with_what_to_do() {
     let place = sums("refuse");
     place.write("one.csv", "email,amount\na@b.example,1\nb@b.example,x\nc@b.example,2\n");
     let ended = check(&place, "one.csv", &[]);
-    ended.assert_failed(3, "line 3: column \"amount\" holds something that is no whole number");
+    ended.assert_failed(3, "line 3: column \"amount\" holds something other than a whole number");
     assert_lists(&ended, &["3  different keys"]);
     place.write("two.csv", "email,amount\na@b.example,1\nA@b.example,1\na@B.example,1\n");
     let ended = check(&place, "two.csv", &[]);

@@ -441,7 +441,7 @@ fn values_that_are_none_are_refused_with_their_line_and_column() {
         (
             "a@b.example,1,1\nc@b.example,1,1\nA@b.example,2,1",
             "duplicates = \"refuse\"",
-            Some("line 4: the key stands in line 2 already"),
+            Some("line 4: the key is already in line 2"),
         ),
         ("a@b.example,100,1\nA@b.example,100,1", first, None),
         ("a@b.example,,", signed, None),

@@ -1,7 +1,7 @@
-//! One way to the board, over one connection after the other.
+//! A board over a sequence of connections.
 
-use super::is_of_use;
-use super::line::{Line, Lines, RemoteEvent};
+use super::connection::{Connection, Connections, RemoteEvent};
+use super::is_reusable;
 use crate::wire::{Request, max_len};
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -10,21 +10,21 @@ use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Refusal, Result, StopReason, TransportError};
 use vesica_protocols::kmrs14::{Board, Kind, Slot};
 
-/// First and longest pause before a connection is made again.
+/// First and longest pause before a reconnect.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes after which the helper is asked whether it has kept them.
+/// Bytes after which a sync asks whether the helper has stored them.
 const SYNC_EVERY_BYTES: usize = 4 << 20;
 
-/// Bytes kept until the helper has confirmed them; beyond it a put waits.
+/// Bytes kept until the helper confirms them; beyond it a put waits.
 const UNCONFIRMED_BYTES: usize = 16 << 20;
 
-/// A board of the run, with what the helper has not confirmed.
+/// A board of the run, with the puts that the helper has not confirmed.
 pub(super) struct Lane {
-    lines: Arc<Lines>,
-    line: Option<Line>,
-    /// What was put since the last sync that was sent, and before it for each sync without a reply, oldest first.
+    connections: Arc<Connections>,
+    connection: Option<Connection>,
+    /// Puts since the last sync that was sent, and then for each sync without a reply, oldest first.
     unsynced: Batch,
     syncing: VecDeque<Batch>,
     outage: Option<Outage>,
@@ -36,52 +36,55 @@ struct Batch {
     bytes: usize,
 }
 
-/// Since when the helper cannot be reached.
+/// How long the helper has been unreachable.
 struct Outage {
     since: Instant,
     pause: Duration,
 }
 
 impl Lane {
-    pub(super) fn new(lines: Arc<Lines>) -> Self {
+    pub(super) fn new(connections: Arc<Connections>) -> Self {
         let (unsynced, syncing) = (Batch::default(), VecDeque::new());
-        Self { lines, line: None, unsynced, syncing, outage: None }
+        Self { connections, connection: None, unsynced, syncing, outage: None }
     }
 
-    /// Makes sure that there is a connection.
+    /// Ensures that there is a connection.
     pub(super) fn connect(&mut self) -> Result<()> {
         self.persist(|_, _| Ok(()))
     }
 
-    /// Says something that has an empty reply.
-    pub(super) fn tell(&mut self, request: Request) -> Result<()> {
+    /// Sends a request that has an empty reply.
+    pub(super) fn command(&mut self, request: Request) -> Result<()> {
         self.confirm()?;
-        self.ask(request, 0).map(drop)
+        self.request(request, 0).map(drop)
     }
 
-    /// Asks, and waits for the reply.
-    fn ask(&mut self, request: Request, max_len: usize) -> Result<Vec<u8>> {
-        let reply = self.persist(|line, lines| {
-            line.ask(request, &[])?;
-            line.hear(lines, max_len)
+    /// Sends a request and waits for the reply.
+    fn request(&mut self, request: Request, max_len: usize) -> Result<Vec<u8>> {
+        let reply = self.persist(|connection, connections| {
+            connection.send(request, &[])?;
+            connection.receive(connections, max_len)
         })?;
-        self.heard();
+        self.end_outage();
         Ok(reply)
     }
 
-    /// The helper has said something else than that it cannot go on.
-    fn heard(&mut self) {
+    /// Ends the outage: the helper has replied.
+    fn end_outage(&mut self) {
         if self.outage.take().is_some() {
-            self.lines.tell(RemoteEvent::Resumed);
+            self.connections.report(RemoteEvent::Resumed);
         }
     }
 
-    /// Takes `step` on a connection, and once more on another when that is lost, until the helper could not be
-    /// reached for too long.
-    fn persist<R>(&mut self, mut step: impl FnMut(&mut Line, &Lines) -> Result<R>) -> Result<R> {
+    /// Runs `step` on a connection, and again on another if that is lost, until the helper has been
+    /// unreachable for too long.
+    fn persist<R>(
+        &mut self,
+        mut step: impl FnMut(&mut Connection, &Connections) -> Result<R>,
+    ) -> Result<R> {
         loop {
-            let lines = Arc::clone(&self.lines);
-            let result = self.ready().and_then(|line| step(line, &lines));
+            let connections = Arc::clone(&self.connections);
+            let result = self.ready().and_then(|connection| step(connection, &connections));
             match result {
                 Ok(result) => return Ok(result),
                 Err(error) => self.pause(error)?,
@@ -89,11 +92,11 @@ impl Lane {
         }
     }
 
-    /// The connection; a new one after what was not confirmed was put on it again.
-    fn ready(&mut self) -> Result<&mut Line> {
-        if self.line.is_none() {
-            let mut line = self.lines.take()?;
-            // All of it, and one sync for all: it is in order again before anything else is said.
+    /// The current connection; on a new one, unconfirmed puts are sent again first.
+    fn ready(&mut self) -> Result<&mut Connection> {
+        if self.connection.is_none() {
+            let mut connection = self.connections.take()?;
+            // All of it, with one sync for all, so that the order holds before anything else is sent.
             let batches = self.syncing.drain(..).chain([std::mem::take(&mut self.unsynced)]);
             let mut all = Batch::default();
             for mut batch in batches {
@@ -102,34 +105,34 @@ impl Lane {
             }
             self.unsynced = all;
             let sent = self.unsynced.puts.iter().try_for_each(|(slot, body)| {
-                line.ask(Request::Put { slot: *slot, len: body.len() }, body)
+                connection.send(Request::Put { slot: *slot, len: body.len() }, body)
             });
             if let Err(error) = sent {
-                self.lines.close(line);
+                self.connections.close(connection);
                 return Err(error);
             }
-            self.line = Some(line);
+            self.connection = Some(connection);
         }
-        self.line.as_mut().ok_or(Error::Bug("a line is there"))
+        self.connection.as_mut().ok_or(Error::Bug("a connection is there"))
     }
 
-    /// Gives the connection up and waits before the next try; an error when there is none.
+    /// Closes the connection and waits before the next attempt; fails if there is none.
     fn pause(&mut self, error: Error) -> Result<()> {
-        if let Some(line) = self.line.take() {
-            if line.goes_on() {
+        if let Some(connection) = self.connection.take() {
+            if connection.has_resumed() {
                 self.outage = None;
             }
-            self.lines.close(line);
+            self.connections.close(connection);
         }
-        let options = &self.lines.options;
-        let error = judged(error, self.lines.link_error().is_some())?;
+        let options = &self.connections.options;
+        let error = if_temporary(error, self.connections.link_error().is_some())?;
         let since = self.outage.as_ref().map_or_else(Instant::now, |outage| outage.since);
         let pause = self.outage.as_ref().map_or(FIRST_PAUSE, |outage| outage.pause);
         if since.elapsed() + pause > options.link.wait {
             return Err(error);
         }
         self.outage = Some(Outage { since, pause: (pause * 2).min(LONGEST_PAUSE) });
-        self.lines.tell(RemoteEvent::Reconnecting { error, pause });
+        self.connections.report(RemoteEvent::Reconnecting { error, pause });
         if options.cancel.wait(pause) {
             return Err(TransportError::CancelledHere.into());
         }
@@ -140,22 +143,22 @@ impl Lane {
         self.syncing.iter().map(|batch| batch.bytes).sum::<usize>() + self.unsynced.bytes
     }
 
-    /// Asks whether all so far is kept, without waiting for the reply.
+    /// Asks whether everything so far is stored, without waiting for the reply.
     fn send_sync(&mut self) -> Result<()> {
-        self.persist(|line, _| line.ask(Request::Sync, &[]))?;
+        self.persist(|connection, _| connection.send(Request::Sync, &[]))?;
         self.syncing.push_back(std::mem::take(&mut self.unsynced));
         Ok(())
     }
 
-    /// Waits for the reply to the oldest sync. When the connection is lost over it, everything stands in
+    /// Waits for the reply to the oldest sync. If the connection is lost meanwhile, everything is in
     /// `unsynced` again.
-    fn hear_sync(&mut self) -> Result<()> {
-        let lines = Arc::clone(&self.lines);
-        let Some(line) = self.line.as_mut() else { return self.connect() };
-        match line.hear(&lines, 0) {
+    fn receive_sync(&mut self) -> Result<()> {
+        let connections = Arc::clone(&self.connections);
+        let Some(connection) = self.connection.as_mut() else { return self.connect() };
+        match connection.receive(&connections, 0) {
             Ok(_) => {
                 self.syncing.pop_front();
-                self.heard();
+                self.end_outage();
                 Ok(())
             }
             Err(error) => {
@@ -165,14 +168,14 @@ impl Lane {
         }
     }
 
-    /// Waits until the helper has confirmed all.
+    /// Waits until the helper has confirmed everything.
     fn confirm(&mut self) -> Result<()> {
         while !(self.syncing.is_empty() && self.unsynced.puts.is_empty()) {
             if self.syncing.is_empty() || !self.unsynced.puts.is_empty() {
                 self.send_sync()?;
             }
             while !self.syncing.is_empty() {
-                self.hear_sync()?;
+                self.receive_sync()?;
             }
         }
         Ok(())
@@ -184,16 +187,18 @@ impl Board for Lane {
         if body.len() > max_len(slot.kind) {
             return Err(Error::Bug("a slot's bytes are more than its kind has"));
         }
-        // First on the line: should that be lost here, it goes once more with all the rest.
-        self.persist(|line, _| line.ask(Request::Put { slot, len: body.len() }, body))?;
+        // Sent first: if the connection is lost now, it is sent again with all the rest.
+        self.persist(|connection, _| {
+            connection.send(Request::Put { slot, len: body.len() }, body)
+        })?;
         self.unsynced.puts.push((slot, body.to_vec()));
         self.unsynced.bytes += body.len();
-        self.lines.moved(body.len(), 0);
+        self.connections.moved(body.len(), 0);
         if self.unsynced.bytes >= SYNC_EVERY_BYTES {
             self.send_sync()?;
         }
         while self.unconfirmed_bytes() > UNCONFIRMED_BYTES && !self.syncing.is_empty() {
-            self.hear_sync()?;
+            self.receive_sync()?;
         }
         Ok(())
     }
@@ -204,15 +209,15 @@ impl Board for Lane {
 
     fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>> {
         self.confirm()?;
-        let body = self.ask(Request::Get { slot }, max_len)?;
-        self.lines.moved(0, body.len());
+        let body = self.request(Request::Get { slot }, max_len)?;
+        self.connections.moved(0, body.len());
         Ok(body)
     }
 
     fn filled(&mut self, kind: Kind, parts: u32) -> Result<Vec<bool>> {
         self.confirm()?;
         let len = parts.div_ceil(8) as usize;
-        let bits = self.ask(Request::Filled { kind, parts }, len)?;
+        let bits = self.request(Request::Filled { kind, parts }, len)?;
         if bits.len() != len {
             return Err(Misbehaviour::InvalidValue.into());
         }
@@ -222,26 +227,26 @@ impl Board for Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        let Some(line) = self.line.take() else { return };
-        // What was put and never confirmed has no claim to arrive.
+        let Some(connection) = self.connection.take() else { return };
+        // Puts that were never confirmed need not arrive.
         let is_confirmed = self.syncing.is_empty() && self.unsynced.puts.is_empty();
-        if is_confirmed && is_of_use(&line) {
-            self.lines.put_back(line);
+        if is_confirmed && is_reusable(&connection) {
+            self.connections.put_back(connection);
         } else {
-            self.lines.close(line);
+            self.connections.close(connection);
         }
     }
 }
 
-/// The error when it may pass by itself; else it is the end. What came may have been damaged on the way, and the
-/// connection with it is lost, unless none could be made in the first place.
-fn judged(error: Error, is_unreachable: bool) -> Result<Error> {
+/// Returns the error if it may pass; otherwise it is final. Received bytes may have been damaged in
+/// transit, which closes the connection, unless none could be made at all.
+fn if_temporary(error: Error, is_unreachable: bool) -> Result<Error> {
     match error {
         Error::Transport(TransportError::Tls) if !is_unreachable => Ok(error),
         Error::Refused(refusal) if refusal.passes() => Ok(error),
-        // This machine has no memory for the connection: the helper cannot help that.
+        // This machine has no memory for the connection, which is not the helper's fault.
         Error::Transport(TransportError::Io(ErrorKind::OutOfMemory)) => Err(error),
-        // The helper's side of the connection met a defect of its own.
+        // The helper's side of the connection has a defect.
         Error::Transport(TransportError::PeerStopped(StopReason::Internal)) => {
             Err(Refusal::Internal.into())
         }

@@ -1,13 +1,13 @@
-//! A party's way to a helper, that mends itself.
+//! A party's access to a helper; reconnects by itself.
 
+mod connection;
 mod lane;
-mod line;
 
-pub use line::RemoteEvent;
+pub use connection::RemoteEvent;
 
 use crate::wire::{Instance, NO_INSTANCE, Request};
+use connection::{Connection, Connections};
 use lane::Lane;
-use line::{Line, Lines};
 use std::fmt;
 use std::sync::Arc;
 use vesica_core::{Refusal, Result};
@@ -15,95 +15,98 @@ use vesica_link::{CancelToken, Endpoint, Identity, LinkError, LinkOptions, Publi
 use vesica_net::{Meter, Pool};
 use vesica_protocols::kmrs14::{Board, Boards, Spec};
 
-/// What a [`Remote`] is made of.
+/// The options of a [`Remote`].
 pub struct RemoteOptions {
-    /// Who the party is.
+    /// The party's identity.
     pub identity: Identity,
-    /// Who the helper is.
+    /// The helper's identity.
     pub helper: PublicIdentity,
-    /// Where it is: `host:port`.
+    /// The helper's address: `host:port`.
     pub address: String,
-    /// How long to wait for it each time that it cannot be reached, how long it may be silent, and how long one
-    /// connection may last. The endpoint is not looked at.
+    /// How long to wait each time the helper is unreachable, how long it may be silent, and how long
+    /// one connection may last. The endpoint is ignored.
     pub link: LinkOptions,
-    /// The run, as all its parties describe it.
+    /// The run, in the description that all its parties share.
     pub spec: Spec,
-    /// How many connections are of use at once, at least 1.
+    /// Most connections to use at once, at least 1.
     pub lanes: usize,
-    /// Of which instance of the run this party has kept something; `None` when of none. With it the helper refuses
-    /// ([`Refusal::Expired`]) when it has forgotten that one, where it would begin another.
+    /// The instance of the run of which this party has stored data; `None` if there is none. If the
+    /// helper has forgotten that instance, it then refuses ([`Refusal::Expired`]) instead of starting
+    /// another.
     pub instance: Option<Instance>,
-    /// The threads of the party.
+    /// The party's threads.
     pub pool: Pool,
     /// Counts the payload.
     pub meter: Meter,
-    /// Ends all waiting.
+    /// Cancels all waiting.
     pub cancel: CancelToken,
-    /// Hears what happens; called on any thread.
+    /// Receives events; called on any thread.
     pub on_event: Arc<dyn Fn(RemoteEvent) + Send + Sync>,
 }
 
-/// The board of one run at a helper, reached over connections of its own that are made when they are needed.
+/// The board of one run at a helper, over its own connections, which are made on demand.
 ///
-/// A connection that is lost is made again, with growing pauses, until the helper could not be reached for as long
-/// as [`LinkOptions::wait`] says; so is one on which the helper says that it cannot go on for now. What was not
-/// confirmed is put again. The payload counts with what the helper says while a party waits.
+/// A lost connection is made again, with growing pauses, until the helper has been unreachable for
+/// [`LinkOptions::wait`]; likewise one on which the helper reports that it is temporarily unable to
+/// continue. Unconfirmed puts are sent again. The payload includes the helper's messages while a party
+/// waits.
 pub struct Remote {
-    lines: Arc<Lines>,
+    connections: Arc<Connections>,
     lanes: usize,
 }
 
-/// What a helper says of a run that a party only asks about.
+/// The helper's answer to a party that only asks about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The parties that have said hello, by their numbers.
+    /// The parties that have sent their hellos, by number.
     pub present: Vec<u8>,
-    /// The hash of the agreement under which another of the parties waits now in another run of the same parties.
+    /// The hash of the agreement of another run of the same parties, in which another party waits now.
     pub other_agreement: Option<[u8; 32]>,
 }
 
 impl Remote {
-    /// A way to the helper; nothing is connected yet.
+    /// Access to the helper; connects later.
     pub fn new(options: RemoteOptions) -> Self {
         let lanes = options.lanes.max(1);
-        Self { lines: Lines::new(options), lanes }
+        Self { connections: Connections::new(options), lanes }
     }
 
-    /// The instance of the run that this party takes part in, once it has been connected. To be kept with what is
-    /// kept of the run, and given back in [`RemoteOptions::instance`].
+    /// The instance of the run in which this party takes part, once it has connected. Store it with the
+    /// other data of the run, and pass it back in [`RemoteOptions::instance`].
     pub fn instance(&self) -> Option<Instance> {
-        Some(self.lines.instance()).filter(|instance| *instance != NO_INSTANCE)
+        Some(self.connections.instance()).filter(|instance| *instance != NO_INSTANCE)
     }
 
-    /// Asks the helper whether it would take this party into the run, and who is there, without taking part.
+    /// Asks whether the helper would accept this party into the run, and which parties are present,
+    /// without taking part.
     ///
     /// # Errors
     /// As [`Board::put`].
     pub fn look(&self) -> Result<Seen> {
-        self.lines.look()
+        self.connections.look()
     }
 
-    /// Tells the helper that this party has all it needs. When all parties have said so, the helper forgets the
-    /// run.
+    /// Tells the helper that this party has everything it needs. When all parties have done so, the
+    /// helper forgets the run.
     ///
     /// # Errors
     /// As [`Board::put`].
     pub fn done(&self) -> Result<()> {
-        let told = self.lane().and_then(|mut lane| lane.tell(Request::Done));
-        match told {
-            // The reply to an earlier try was lost, and the run with it.
+        let result = self.lane().and_then(|mut lane| lane.command(Request::Done));
+        match result {
+            // The reply to an earlier attempt was lost, and the run with it.
             Err(vesica_core::Error::Refused(Refusal::Expired)) => Ok(()),
             other => other,
         }
     }
 
-    /// Ends the run for all parties, which are told so.
+    /// Ends the run for all parties, which are notified.
     ///
     /// # Errors
     /// As [`Board::put`].
     pub fn end(&self) -> Result<()> {
-        let own = self.lines.party();
-        match self.lane().and_then(|mut lane| lane.tell(Request::End)) {
+        let own = self.connections.party();
+        match self.lane().and_then(|mut lane| lane.command(Request::End)) {
             Err(vesica_core::Error::Refused(Refusal::Ended { party })) if Some(party) == own => {
                 Ok(())
             }
@@ -111,18 +114,18 @@ impl Remote {
         }
     }
 
-    /// Why the last connection could not be made: more than the errors of the board say.
+    /// Why the last attempt to connect failed; more detailed than the errors of the board.
     pub fn link_error(&self) -> Option<LinkError> {
-        self.lines.link_error()
+        self.connections.link_error()
     }
 
-    /// Bytes sent and received on all connections so far, TLS included.
+    /// Bytes sent and received on all connections so far, including TLS.
     pub fn wire_bytes(&self) -> (u64, u64) {
-        self.lines.wire_bytes()
+        self.connections.wire_bytes()
     }
 
     fn lane(&self) -> Result<Lane> {
-        let mut lane = Lane::new(Arc::clone(&self.lines));
+        let mut lane = Lane::new(Arc::clone(&self.connections));
         lane.connect()?;
         Ok(lane)
     }
@@ -149,7 +152,7 @@ fn connecting(link: &LinkOptions, address: &str) -> LinkOptions {
     LinkOptions { endpoint: Endpoint::Connect(address.to_owned()), ..link.clone() }
 }
 
-/// How a line is left when its lane ends: for the next.
-fn is_of_use(line: &Line) -> bool {
-    !line.is_behind()
+/// Whether a connection can be reused when its lane ends.
+fn is_reusable(connection: &Connection) -> bool {
+    !connection.has_pending_replies()
 }

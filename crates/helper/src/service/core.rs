@@ -1,5 +1,6 @@
-//! What all threads of a service share.
+//! State shared by all threads of a service.
 
+use super::connections::Connections;
 use super::desk::RunDesk;
 use super::members::{Member, Members};
 use super::memory::Memory;
@@ -9,7 +10,6 @@ use super::queue::Queue;
 use super::room::{DiskLimits, Ledger};
 use super::run::{Over, Run};
 use super::runs::Runs;
-use super::visits::Visits;
 use crate::store::{Damage, Found, Keeping, Store};
 use crate::wire::Instance;
 use std::io;
@@ -24,25 +24,25 @@ use vesica_link::PublicIdentity;
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::helper::{left, may_be_ended};
 
-/// What an ended run has left.
-pub(super) struct Rest {
+/// What remains of an ended run.
+pub(super) struct Remains {
     run: String,
     name: RunName,
     gone: Option<PathBuf>,
 }
 
-impl Rest {
-    /// What `run` has left, and where its files are now.
+impl Remains {
+    /// What remains of `run`, and where its files are now.
     pub(super) fn of(run: &Run, gone: Option<PathBuf>) -> Self {
         Self { run: short(run), name: RunName(run.record.instance), gone }
     }
 }
 
-/// What all threads of a service share.
+/// State shared by all threads of a service.
 pub(super) struct Core {
     pub(super) members: Members,
     pub(super) ledger: Ledger,
-    /// For slots on their way in and out.
+    /// For slots being received and sent.
     pub(super) memory: Memory,
     pub(super) runs: Runs,
     pub(super) store: Arc<Store>,
@@ -54,10 +54,10 @@ pub(super) struct Core {
     pub(super) step_memory_bytes: u64,
     pub(super) keep: Duration,
     is_stopping: AtomicBool,
-    /// When the directory failed last.
+    /// The last failure of the directory.
     storage_failed: Mutex<Option<Instant>>,
-    sweeper: Mutex<Option<Sender<Rest>>>,
-    pub(super) visits: Visits,
+    sweeper: Mutex<Option<Sender<Remains>>>,
+    pub(super) connections: Connections,
 }
 
 impl Core {
@@ -72,7 +72,7 @@ impl Core {
         memory_bytes: u64,
         keep: Duration,
         disk: DiskLimits,
-        sweeper: Sender<Rest>,
+        sweeper: Sender<Remains>,
     ) -> Self {
         let metrics = Metrics::new(backend.name());
         let queue = Queue::new(workers);
@@ -97,15 +97,16 @@ impl Core {
             is_stopping: AtomicBool::new(false),
             storage_failed: Mutex::default(),
             sweeper: Mutex::new(Some(sweeper)),
-            visits: Visits::default(),
+            connections: Connections::default(),
         }
     }
 
-    /// Takes on the runs that a process before this one has left. Those with a party that is not served any more
-    /// are ended, but for one that nobody may end: what one of its parties has learned the other is to learn, too.
+    /// Resumes the runs of an earlier process. Runs with a party that is no longer served are ended,
+    /// except those that nobody may end: if one party has learned its answer, the other must be able to
+    /// learn it too.
     pub(super) fn adopt(&self, found: Vec<Found>) {
         for (id, record, store) in found {
-            // The process before this one ended when all had said that they are done, or one that it is over.
+            // The earlier process ended after all had sent done, or after one had ended the run.
             let is_finished = store.done().count_ones() as usize == record.spec.parties.len();
             if is_finished || self.runs.has_ended(&id, &record.instance) {
                 self.store.sweep(store.remove(0).1);
@@ -121,21 +122,21 @@ impl Core {
                 self.members.get(*number).stored_bytes.fetch_add(bytes, Ordering::Relaxed);
             }
             if self.take_on(&run).is_err() {
-                tracing::warn!(run = %short(&run), "it cannot be read how much a run needs");
+                tracing::warn!(run = %short(&run), "the space that a run needs cannot be read");
             }
-            tracing::info!(run = %short(&run), "run found again");
+            tracing::info!(run = %short(&run), "run resumed");
             if !self.end_if_revoked(&run) {
                 self.queue.push(&run);
             }
         }
     }
 
-    /// Reserves what a run needs that is here already.
+    /// Reserves space for a run whose data exists already.
     pub(super) fn take_on(&self, run: &Run) -> io::Result<()> {
         self.ledger.take_on(&self.members, &self.store, run, &RunDesk::new(self, run))
     }
 
-    /// Ends `run` where one of its parties is not served (any more), and it may be ended; says whether it is over.
+    /// Ends `run` if one of its parties is not served and it may be ended; returns whether it is over.
     pub(super) fn end_if_revoked(&self, run: &Arc<Run>) -> bool {
         let is_served = |number: &usize| self.members.get(*number).is_served();
         let Some(party) = run.members.iter().position(|number| !is_served(number)) else {
@@ -157,10 +158,10 @@ impl Core {
         self.runs.open().iter().for_each(|run| run.wake());
     }
 
-    /// Whether everything that a run needs is there; the parts that are not.
+    /// Lists the missing parts that runs need.
     pub(super) fn ailing(&self) -> Vec<&'static str> {
         let mut ailing = Vec::new();
-        // What is written to see whether anything can be is small, and may have room where a list has none.
+        // The file of the write test is small, and may fit where a list does not.
         let has_failed = self.storage_failed().is_some_and(|at| at.elapsed() < FAILING_FOR);
         let checked = self.store.check();
         if let Err(error) = &checked {
@@ -195,7 +196,7 @@ impl Core {
         }
     }
 
-    /// Has a worker look at `run` when something is new.
+    /// Queues `run` for a worker if something is new.
     pub(super) fn consider(&self, run: &Arc<Run>) {
         if run.take_dirty() {
             run.set_hindrance(None);
@@ -203,10 +204,10 @@ impl Core {
         }
     }
 
-    /// Looks at what a process before this one has left of `run`, once.
+    /// Checks what an earlier process has left of `run`, once.
     ///
     /// # Errors
-    /// [`Refusal::Storage`]; what ends the run when too much of it is damaged.
+    /// [`Refusal::Storage`]; the refusal that ends the run if too much of it is damaged.
     pub(super) fn check(&self, run: &Run) -> Result<(), Refusal> {
         let _one = run.checking.lock().unwrap_or_else(PoisonError::into_inner);
         if run.is_checked() {
@@ -222,12 +223,12 @@ impl Core {
         left?;
         run.store.set_checked();
         run.set_checked();
-        // Something may be due that nobody asks for any more.
+        // Work may be due that nobody requests any more.
         run.set_dirty();
         Ok(())
     }
 
-    /// Empties what is of no use without what was damaged, or never came to the disk.
+    /// Empties slots that are useless without the damaged or missing ones.
     fn salvage(&self, run: &Run, damage: Damage) -> Result<(), Refusal> {
         let left = left(&run.record.spec, &RunDesk::new(self, run))?;
         run.store.empty_all(&left.useless).map_err(|error| self.storage(&error))?;
@@ -239,7 +240,7 @@ impl Core {
         if damage.secret && left.needs_secret { Err(Refusal::Expired) } else { Ok(()) }
     }
 
-    /// Counts anew what the parties of `run` have put: slots that were damaged, or could not be synced, have gone.
+    /// Recounts what the parties of `run` have put: damaged or unsynced slots are gone.
     pub(super) fn recount(&self, run: &Run) {
         let after = run.store.charges(run.members.len());
         let mut holding = run.holding();
@@ -250,14 +251,14 @@ impl Core {
         }
     }
 
-    /// Notes that the disk failed.
+    /// Records a failure of the disk.
     pub(super) fn storage(&self, error: &io::Error) -> Refusal {
         tracing::error!(error = %error.kind(), "the helper's directory cannot be written or read");
         self.storage_fails();
         Refusal::Storage
     }
 
-    /// The directory has just failed, as it was said.
+    /// Records that the directory has failed.
     pub(super) fn storage_fails(&self) {
         *self.storage_failed() = Some(Instant::now());
     }
@@ -266,21 +267,23 @@ impl Core {
         self.storage_failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends `run` for all and removes what was kept of it. Without effect on one that is over.
-    pub(super) fn end(&self, run: &Arc<Run>, over: Over, counted: Counted, told: u16) {
-        self.end_if(run, over, counted, told, || true);
+    /// Ends `run` for all and removes its data. No effect on an ended one.
+    pub(super) fn end(&self, run: &Arc<Run>, over: Over, counted: Counted, notified: u16) {
+        self.end_if(run, over, counted, notified, || true);
     }
 
-    /// As [`end`](Self::end), where `may` says so at the moment that it ends; says whether it did.
+    /// Like [`end`](Self::end), if `may` permits it at the moment of the end; returns whether it did.
     pub(super) fn end_if(
         &self,
         run: &Arc<Run>,
         over: Over,
         counted: Counted,
-        told: u16,
+        notified: u16,
         may: impl FnOnce() -> bool,
     ) -> bool {
-        let Some(rest) = self.runs.close(run, over, told, &self.store, may) else { return false };
+        let Some(rest) = self.runs.close(run, over, notified, &self.store, may) else {
+            return false;
+        };
         self.ledger.release(&self.members, run);
         self.metrics.run(counted);
         let age_s = run.record.created.elapsed().unwrap_or_default().as_secs();
@@ -298,7 +301,7 @@ impl Core {
         true
     }
 
-    /// The name of the party that a refusal names.
+    /// The name of the party in a refusal.
     fn blamed(&self, run: &Run, refusal: Refusal) -> Option<String> {
         let (Refusal::Ended { party }
         | Refusal::Malformed { party }
@@ -312,35 +315,35 @@ impl Core {
         Some(self.members.get(*member).limits().name.clone())
     }
 
-    /// Forgets an empty run, after a while or because it has given way to another.
+    /// Forgets an empty run, after a time or to make room for another.
     pub(super) fn forget(&self, run: &Arc<Run>) {
         let rest = self.runs.forget(run);
         self.ledger.release(&self.members, run);
         self.hand_over(rest);
     }
 
-    fn hand_over(&self, rest: Rest) {
+    fn hand_over(&self, rest: Remains) {
         if let Some(sweeper) = &*self.sweeper() {
-            // Without somebody to sweep it is swept at the next start.
+            // If nobody sweeps it, the next start does.
             let _ = sweeper.send(rest);
         }
     }
 
-    /// Removes what ended runs have left, which may take a while, until the service stops; and, `every` so often,
-    /// ends the runs that are too old.
-    pub(super) fn sweep(&self, rests: &Receiver<Rest>, every: Duration) {
+    /// Removes the files of ended runs, which may take a while, until the service stops; and at
+    /// intervals of `every`, ends runs that are too old.
+    pub(super) fn sweep(&self, remains: &Receiver<Remains>, every: Duration) {
         let mut next = Instant::now();
         loop {
             if Instant::now() >= next {
                 self.expire();
                 next = Instant::now() + every;
             }
-            match rests.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            match remains.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(_) | Err(RecvTimeoutError::Disconnected) if self.is_stopping() => return,
                 Ok(rest) => {
                     self.store.sweep(rest.gone);
                     if self.backend.forget(&rest.name).is_err() {
-                        tracing::warn!(run = rest.run, "the backend may have kept something");
+                        tracing::warn!(run = rest.run, "the backend may have kept data");
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -349,7 +352,7 @@ impl Core {
         }
     }
 
-    fn sweeper(&self) -> MutexGuard<'_, Option<Sender<Rest>>> {
+    fn sweeper(&self) -> MutexGuard<'_, Option<Sender<Remains>>> {
         self.sweeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -359,9 +362,9 @@ impl Core {
         for run in self.runs.open() {
             let desk = RunDesk::new(self, &run);
             let may_be_ended = || may_be_ended(&run.record.spec, &desk);
-            // A party may have read its answer by now: the other has the whole time to come for its own.
+            // A party may have read its answer by now: the other has the whole time to read its own.
             let bound = run.bound_since(|| !may_be_ended()).map(|since| since.elapsed());
-            // A clock that was set back makes no run old.
+            // Setting the clock back makes no run old.
             let age = || now.duration_since(run.record.created).unwrap_or_default();
             if bound.unwrap_or_else(age) >= self.keep {
                 let over = Over::Refused(Refusal::Expired);
@@ -376,14 +379,14 @@ impl Core {
     }
 }
 
-/// How long a run is kept in which nobody has said anything: a party whose connection is lost just then, or that the
-/// disk had no room for, comes back.
+/// How long an empty run is kept: a party whose connection was just lost, or for which the disk had no
+/// space, returns.
 const KEEP_EMPTY: Duration = Duration::from_secs(120);
 
-/// How long the directory counts as failing after it has.
+/// How long the directory counts as failing after a failure.
 const FAILING_FOR: Duration = Duration::from_secs(60);
 
-/// A name of a run for logs.
+/// The name of a run in logs.
 pub(super) fn short(run: &Run) -> String {
     short_name(&run.record.instance)
 }

@@ -1,4 +1,4 @@
-//! A run as the helper's steps see it, and the workers that take the steps.
+//! A run as the helper's steps see it, and the workers that execute the steps.
 
 use super::core::{Core, short};
 use super::metrics::{Counted, reason};
@@ -16,12 +16,12 @@ use vesica_net::Pool;
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance};
 use vesica_protocols::kmrs14::{Kind, Slot};
 
-/// A run on the desk of a service.
+/// A run of a service, for the helper's steps.
 pub(super) struct RunDesk<'a> {
     core: &'a Core,
     run: &'a Run,
     mark: Mark,
-    /// Of the size-hiding protocol: labels were made anew.
+    /// In the size-hiding protocol: labels were made anew.
     has_relabelled: AtomicBool,
 }
 
@@ -30,8 +30,8 @@ impl<'a> RunDesk<'a> {
         Self { core, run, mark: run.store.mark(), has_relabelled: AtomicBool::new(false) }
     }
 
-    /// Notes in the log what a step has written that nothing else tells of.
-    fn tell(&self) {
+    /// Logs what a step has written and nothing else reports.
+    fn log(&self) {
         if self.has_relabelled.swap(false, Ordering::Relaxed) {
             tracing::info!(run = %short(self.run), "labels made anew");
         }
@@ -119,7 +119,7 @@ impl Desk for RunDesk<'_> {
     }
 }
 
-/// Takes steps of one run after the other until the service stops.
+/// Executes steps of one run after the other until the service stops.
 pub(super) fn work(core: &Core) {
     while let Some(run) = core.queue.next() {
         take_steps(core, &run);
@@ -128,15 +128,15 @@ pub(super) fn work(core: &Core) {
 }
 
 fn take_steps(core: &Core, run: &Arc<Run>) {
-    // Its files are looked at when one of its parties comes, on the thread of that connection: a large run takes
-    // minutes, and others have steps to take.
+    // A connection's thread checks the files when one of the run's parties connects: that takes minutes
+    // for a large run, and others have steps to execute.
     if !run.is_checked() {
         return;
     }
     let steps = || {
         let desk = RunDesk::new(core, run);
         loop {
-            // Nothing is made of what could be lost.
+            // Nothing is computed from data that could be lost.
             desk.settle().map_err(|_| Refusal::Storage)?;
             if desk.stop() {
                 return Ok(());
@@ -144,18 +144,18 @@ fn take_steps(core: &Core, run: &Arc<Run>) {
             match advance(&run.record.spec, &desk) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                // What is found wrong may be so because something could not be synced meanwhile.
+                // The fault may be the consequence of a slot that could not be synced.
                 Err(_) if run.store.mark() != desk.mark => return Err(Refusal::Storage),
                 Err(refusal) => return Err(refusal),
             }
-            desk.tell();
+            desk.log();
         }
     };
     let result = catch_unwind(AssertUnwindSafe(steps)).unwrap_or_else(|_| {
         tracing::error!(run = %short(run), "a step of the helper panicked");
         Err(Refusal::Internal)
     });
-    // What fails because of the end is no failure.
+    // A failure caused by the end is not a failure.
     if core.is_stopping() || run.over().is_some() {
         return;
     }
@@ -167,11 +167,11 @@ fn take_steps(core: &Core, run: &Arc<Run>) {
                 core.storage_fails();
             }
             let reason = reason(hindrance);
-            tracing::warn!(run = %short(run), reason, "a run does not get on for now");
+            tracing::warn!(run = %short(run), reason, "a run cannot continue for now");
             run.set_hindrance(Some(hindrance));
         }
         Err(refusal) => {
-            // Of this run nothing more is to be had, where a connection that met a defect may be followed by others.
+            // This run cannot continue, whereas a connection with a defect may be followed by others.
             let refusal = if refusal == Refusal::Internal { Refusal::Broken } else { refusal };
             core.end(run, Over::Refused(refusal), Counted::Failed, 0);
         }

@@ -1,14 +1,14 @@
-//! Who comes in at the port: told to the thread that has it.
+//! Passes changes of the accepted peers to the thread that owns the port.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_link::{CancelToken, PublicIdentity};
 
-/// How long the thread may take to hear of a change.
+/// Time limit for that thread to apply a change.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What waits for the thread that has the port.
+/// A change for the thread that owns the port.
 struct Change {
     peers: Vec<PublicIdentity>,
     is_done: Sender<()>,
@@ -16,19 +16,19 @@ struct Change {
 
 #[derive(Default)]
 struct State {
-    /// Ends the present wait for a connection.
+    /// Cancels the current wait for a connection.
     round: CancelToken,
     change: Option<Change>,
 }
 
-/// The way to the thread that has the port.
+/// The way to the thread that owns the port.
 #[derive(Default)]
 pub(super) struct Gate {
     state: Mutex<State>,
 }
 
 impl Gate {
-    /// One whose thread is woken when `cancel` is thrown, too.
+    /// Also wakes the thread when `cancel` is cancelled.
     pub(super) fn new(cancel: &CancelToken) -> Arc<Self> {
         let gate = Arc::new(Self::default());
         let for_cancel = Arc::downgrade(&gate);
@@ -40,7 +40,7 @@ impl Gate {
         gate
     }
 
-    /// Lets `peers` in from now on, and nobody else; says whether that holds when it returns.
+    /// Accepts only `peers` from now on; returns whether that holds on return.
     pub(super) fn let_in(&self, peers: Vec<PublicIdentity>) -> bool {
         let (is_done, done) = channel();
         let round = {
@@ -52,7 +52,8 @@ impl Gate {
         done.recv_timeout(PATIENCE).is_ok()
     }
 
-    /// Before the thread waits again: hands a change to `take`, and gives what ends the wait.
+    /// Called by the thread before it waits again: passes a change to `take`, and returns the token
+    /// that ends the wait.
     pub(super) fn next(&self, take: impl FnOnce(&[PublicIdentity])) -> CancelToken {
         let (round, change) = {
             let mut state = self.state();

@@ -2,9 +2,9 @@
 //!
 //! | page | answer |
 //! |---|---|
-//! | `/healthz` | 200 when the directory can be written and has not failed within a minute, and the backend is there; 503 and what is not |
-//! | `/readyz` | 200 while the service takes connections |
-//! | `/metrics` | the counters, as Prometheus reads them |
+//! | `/healthz` | 200 if the directory can be written and has not failed within a minute, and the backend is reachable; 503 and what is missing |
+//! | `/readyz` | 200 while the service accepts connections |
+//! | `/metrics` | the counters, in Prometheus's format |
 
 use super::StartError;
 use super::core::Core;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often an idle server looks whether it is to end.
+/// How often an idle server checks whether to end.
 const TICK: Duration = Duration::from_millis(20);
 
 /// How long one request may take to arrive.
@@ -28,10 +28,10 @@ const MAX_HEAD_LEN: usize = 8 << 10;
 /// Most header fields of a request.
 const MAX_FIELDS: usize = 64;
 
-/// Requests answered at once.
+/// Requests processed at once.
 const AT_ONCE: usize = 8;
 
-/// A word for plain text, and one for what Prometheus reads.
+/// Content types of plain text, and of metrics.
 const TEXT: &str = "text/plain; charset=utf-8";
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -88,7 +88,7 @@ fn serve(listener: &TcpListener, core: &Arc<Core>, is_closed: &AtomicBool) {
             continue;
         };
         let busy = Busy(Arc::clone(&answering));
-        // Whoever is one too many is hung up on.
+        // Connections over the limit are dropped.
         if busy.0.fetch_add(1, Ordering::AcqRel) >= AT_ONCE {
             continue;
         }
@@ -134,7 +134,7 @@ fn answer(mut socket: TcpStream, core: &Core) -> io::Result<()> {
     socket.shutdown(Shutdown::Write)
 }
 
-/// Method and path; `None` for what is no request.
+/// Method and path; `None` for an invalid request.
 fn read_head(socket: &mut TcpStream) -> io::Result<Option<(String, String)>> {
     let started = Instant::now();
     let mut head = Vec::new();

@@ -1,4 +1,4 @@
-//! Whom the service serves, which may change while it runs, and what each of them uses.
+//! The parties that the service serves, which may change while it runs, and their usage.
 
 use super::options::PartyLimits;
 use std::collections::HashMap;
@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use vesica_link::PublicIdentity;
 
-/// The name of a party that was served before this process began, and is not any more.
+/// The name of a party that only an earlier process served.
 const FORMER: &str = "(not served)";
 
-/// A party that is, or was, served.
+/// A party that is or was served.
 pub(super) struct Member {
     pub(super) identity: PublicIdentity,
     limits: RwLock<Arc<PartyLimits>>,
     is_served: AtomicBool,
     pub(super) connections: AtomicU32,
-    /// Bytes that are reserved for it, in all runs together. Changed under the lock of the
-    /// [`Ledger`](super::room::Ledger) alone.
+    /// Bytes reserved for it, in all runs together. Changed only under the lock of the
+    /// [`Ledger`](super::room::Ledger).
     pub(super) reserved_bytes: AtomicU64,
-    /// Bytes of slots that are kept for it.
+    /// Bytes of slots stored for it.
     pub(super) stored_bytes: AtomicU64,
 }
 
@@ -34,7 +34,7 @@ impl Member {
         }
     }
 
-    /// Its name, and how much it may use, as they are now.
+    /// Its current name and limits.
     pub(super) fn limits(&self) -> Arc<PartyLimits> {
         Arc::clone(&self.limits.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -51,25 +51,25 @@ impl Member {
 
 #[derive(Default)]
 struct Table {
-    /// Never shorter: runs know parties by their numbers.
+    /// Never shrinks: runs know parties by their numbers.
     all: Vec<Arc<Member>>,
     by_identity: HashMap<PublicIdentity, usize>,
 }
 
-/// All parties that are, or were, served since the service began.
+/// All parties that are or were served since the service started.
 #[derive(Default)]
 pub(super) struct Members {
     table: RwLock<Table>,
 }
 
-/// What a change of the parties came to, by their names.
+/// The effect of a change of the parties, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// Served from now on.
+    /// Newly served.
     pub added: Vec<String>,
     /// Served with another name or other limits.
     pub changed: Vec<String>,
-    /// Not served any more.
+    /// No longer served.
     pub revoked: Vec<String>,
 }
 
@@ -80,19 +80,19 @@ impl Members {
         members
     }
 
-    /// The party of this number.
+    /// The party with this number.
     pub(super) fn get(&self, number: usize) -> Arc<Member> {
         Arc::clone(&self.table().all[number])
     }
 
-    /// The number of a party that is served.
+    /// The number of a served party.
     pub(super) fn served(&self, identity: &PublicIdentity) -> Option<usize> {
         let table = self.table();
         let number = *table.by_identity.get(identity)?;
         table.all[number].is_served().then_some(number)
     }
 
-    /// The number of a party, also of one that is not served (any more).
+    /// The number of a party, also of one that is not served.
     pub(super) fn number(&self, identity: &PublicIdentity) -> usize {
         if let Some(number) = self.table().by_identity.get(identity) {
             return *number;
@@ -107,12 +107,12 @@ impl Members {
         number
     }
 
-    /// All that are served.
+    /// All served parties.
     pub(super) fn all_served(&self) -> Vec<Arc<Member>> {
         self.table().all.iter().filter(|member| member.is_served()).cloned().collect()
     }
 
-    /// Serves `parties` from now on, and nobody else.
+    /// Serves only `parties` from now on.
     pub(super) fn replace(&self, parties: Vec<PartyLimits>) -> Changed {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Changed::default();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_whoever_comes_and_goes() {
+    fn numbers_survive_changes_of_the_parties() {
         let members = Members::new(vec![party("a", 1), party("b", 2)]);
         let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
         let b = members.served(&identity(2)).unwrap();

@@ -1,14 +1,15 @@
-//! Memory for slots on their way in and out: all connections share so much, and no party has all of it.
+//! Memory for slots being received and sent: all connections share a limit, and no party can have all
+//! of it.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_protocols::kmrs14::Slot;
 
-/// Slots of up to so many bytes do not wait.
+/// Slots of up to this length do not wait.
 const SMALL_LEN: u64 = 64 << 10;
 
-/// How often who waits looks whether there is still a reason to.
+/// How often a waiting thread checks whether to give up.
 const POLL: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
@@ -17,14 +18,14 @@ struct Taken {
     by_party: HashMap<usize, u64>,
 }
 
-/// Memory that connections share.
+/// Memory shared by connections.
 pub(super) struct Memory {
     bytes: u64,
     taken: Mutex<Taken>,
     changed: Condvar,
 }
 
-/// Some of it, until it is dropped.
+/// A part of the memory; returned when dropped.
 pub(super) struct Lease<'a> {
     memory: &'a Memory,
     party: usize,
@@ -32,8 +33,7 @@ pub(super) struct Lease<'a> {
 }
 
 impl Memory {
-    /// What connections have of `memory_bytes` for everything: a quarter, and as much as the longest slot takes in any
-    /// case.
+    /// The connections' part of `memory_bytes`: a quarter, and at least the size of the longest slot.
     pub(super) fn part_of(memory_bytes: u64) -> u64 {
         (memory_bytes / 4).max(2 * Slot::MAX_LEN as u64)
     }
@@ -42,10 +42,10 @@ impl Memory {
         Self { bytes, taken: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Takes `bytes` for `party`, when there are so many; `None` when `give_up` says so first.
+    /// Takes `bytes` for `party` when they are free; `None` if `give_up` returns true first.
     ///
-    /// A party may have as much as is left for others, so that one that never lets go keeps half, two of them a third
-    /// each, and whoever comes finds some.
+    /// A party may have as much as remains for others, so one that never releases memory holds half, two of
+    /// them a third each, and a new one always finds some.
     pub(super) fn take(
         &self,
         party: usize,
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_has_all_of_it_and_what_is_given_back_is_there_again() {
+    fn no_party_gets_all_and_returned_memory_is_free_again() {
         let memory = Memory::new(100 << 20);
         let now = || true;
         let take = |party, mb: u64| memory.take(party, mb << 20, now);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_goes_on_when_there_is_some() {
+    fn a_waiting_party_continues_when_memory_is_free() {
         let memory = Memory::new(40 << 20);
         let all = memory.take(1, 40 << 20, || true).unwrap();
         std::thread::scope(|scope| {

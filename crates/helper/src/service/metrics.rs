@@ -1,6 +1,7 @@
-//! What the service counts, for Prometheus. The only names in it are those of the parties in the settings.
+//! Metrics of the service, for Prometheus. The only names in them are those of the parties in the
+//! settings.
 
-use super::visit::Traffic;
+use super::connection::Traffic;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -12,8 +13,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use vesica_core::Refusal;
 
-/// Shortest time of a comparison that has a bucket of its own, in seconds; each next bucket is twice as wide, up
-/// to some twenty minutes.
+/// Upper bound of the first bucket for comparison times, in seconds; each next bucket is twice as wide,
+/// up to about twenty minutes.
 const FIRST_BUCKET: f64 = 0.005;
 const BUCKETS: u16 = 18;
 
@@ -37,7 +38,7 @@ struct Direction {
     direction: &'static str,
 }
 
-/// What a run came to, for counting.
+/// The outcome of a run, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
     Opened,
@@ -58,7 +59,7 @@ impl Counted {
         Counted::Failed,
     ];
 
-    fn word(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Counted::Opened => "opened",
             Counted::Finished => "finished",
@@ -70,7 +71,7 @@ impl Counted {
     }
 }
 
-/// Figures that are looked up when somebody asks.
+/// Figures that are read on request.
 pub(super) struct Now {
     pub(super) open_runs: u64,
     pub(super) waiting_runs: u64,
@@ -79,11 +80,11 @@ pub(super) struct Now {
     pub(super) stored_labels: u64,
     pub(super) reserved_bytes: u64,
     pub(super) free_disk_bytes: u64,
-    /// Of those that are served.
+    /// Of the served parties.
     pub(super) parties: Vec<PartyNow>,
 }
 
-/// The same of one party.
+/// Figures of one party.
 pub(super) struct PartyNow {
     pub(super) name: String,
     pub(super) connections: u32,
@@ -91,7 +92,7 @@ pub(super) struct PartyNow {
     pub(super) reserved_bytes: u64,
 }
 
-/// A figure of each party.
+/// A figure for each party.
 type ByParty = Family<Party, Gauge<u64, AtomicU64>>;
 
 /// All counters and gauges.
@@ -140,14 +141,14 @@ impl Metrics {
         };
         let build = vec![("version", env!("CARGO_PKG_VERSION")), ("backend", backend)];
         registry.register("build", "The running service", Info::new(build));
-        registry.register("runs", "Runs by what became of them", metrics.runs.clone());
+        registry.register("runs", "Runs by outcome", metrics.runs.clone());
         registry.register("open_runs", "Runs that are open", metrics.open_runs.clone());
         let runs = metrics.waiting_runs.clone();
         registry.register("waiting_runs", "Runs that wait for a worker", runs);
         let runs = metrics.running_runs.clone();
-        registry.register("running_runs", "Runs that a worker has", runs);
+        registry.register("running_runs", "Runs being computed", runs);
         let connections = metrics.connections.clone();
-        registry.register("connections", "Connections that stand, by party", connections);
+        registry.register("connections", "Open connections, by party", connections);
         registry.register("labels_received", "Labels received", metrics.labels.clone());
         registry.register("stored_labels", "Labels kept", metrics.stored_labels.clone());
         let (bytes, unit) = (metrics.bytes.clone(), Unit::Bytes);
@@ -156,12 +157,12 @@ impl Metrics {
         registry.register_with_unit("stored", "Bytes kept", unit, bytes);
         for (name, help, bytes) in [
             ("reserved", "Bytes reserved for open runs", &metrics.reserved_bytes),
-            ("free_disk", "Bytes that the disk still has", &metrics.free_disk_bytes),
+            ("free_disk", "Free bytes on the disk", &metrics.free_disk_bytes),
         ] {
             registry.register_with_unit(name, help, Unit::Bytes, bytes.clone());
         }
         for (name, help, bytes) in [
-            ("party_stored", "Bytes kept of what a party has put", &metrics.party_stored),
+            ("party_stored", "Stored bytes of the slots of a party", &metrics.party_stored),
             ("party_reserved", "Bytes reserved for a party", &metrics.party_reserved),
         ] {
             registry.register_with_unit(name, help, Unit::Bytes, bytes.clone());
@@ -169,9 +170,9 @@ impl Metrics {
         let (seconds, unit) = (metrics.backend_seconds.clone(), Unit::Seconds);
         registry.register_with_unit("backend", "Time of each comparison of lists", unit, seconds);
         registry.register("refusals", "Refusals by reason", metrics.refusals.clone());
-        // All rows are there from the beginning, so that their rates are known.
+        // All rows exist from the beginning, so that their rates are known.
         for counted in Counted::ALL {
-            drop(metrics.runs.get_or_create(&Outcome { outcome: counted.word() }));
+            drop(metrics.runs.get_or_create(&Outcome { outcome: counted.label() }));
         }
         for direction in ["in", "out"] {
             drop(metrics.bytes.get_or_create(&Direction { direction }));
@@ -180,7 +181,7 @@ impl Metrics {
     }
 
     pub(super) fn run(&self, counted: Counted) {
-        self.runs.get_or_create(&Outcome { outcome: counted.word() }).inc();
+        self.runs.get_or_create(&Outcome { outcome: counted.label() }).inc();
     }
 
     pub(super) fn moved(&self, traffic: &Traffic) {
@@ -200,7 +201,7 @@ impl Metrics {
         self.backend_seconds.observe(seconds);
     }
 
-    /// All of it as text.
+    /// All metrics as text.
     pub(super) fn text(&self, now: &Now) -> String {
         let _one = self.one_page.lock().unwrap_or_else(PoisonError::into_inner);
         self.open_runs.set(now.open_runs);
@@ -210,7 +211,7 @@ impl Metrics {
         self.stored_labels.set(now.stored_labels);
         self.reserved_bytes.set(now.reserved_bytes);
         self.free_disk_bytes.set(now.free_disk_bytes);
-        // Who is not served any more has no row.
+        // Parties that are no longer served have no row.
         for rows in [&self.connections, &self.party_stored, &self.party_reserved] {
             rows.clear();
         }
@@ -221,13 +222,13 @@ impl Metrics {
             self.party_reserved.get_or_create(&row).set(party.reserved_bytes);
         }
         let mut out = String::new();
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = text::encode(&mut out, &self.registry);
         out
     }
 }
 
-/// A word for each refusal, without the party.
+/// The label of each refusal, without the party.
 pub(super) fn reason(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Version => "version",

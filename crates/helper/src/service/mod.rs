@@ -1,14 +1,16 @@
 //! The helper as a service.
 //!
 //! ```text
-//!   Listener ──▶ visit (a thread for each connection) ──▶ Run ◀── worker (a few threads): the steps, the backend
+//!   Listener ──▶ connection (a thread for each)    ──▶ Run ◀── worker (a few threads): the steps, the backend
 //!                  │ put, get                              │
 //!                  ▼                                       ▼
 //!                Channel                                 Store
 //! ```
 //!
-//! Locks are taken in the order runs, queue, run, store.
+//! Lock order: runs, queue, run, store.
 
+mod connection;
+mod connections;
 mod core;
 mod desk;
 mod gate;
@@ -21,8 +23,6 @@ mod queue;
 mod room;
 mod run;
 mod runs;
-mod visit;
-mod visits;
 
 pub use members::Changed;
 pub use options::{MetricsOptions, PartyLimits, ServiceOptions};
@@ -46,7 +46,7 @@ use vesica_link::{
 };
 use vesica_net::Streams;
 
-/// How often the service looks for runs that are too old, at the most.
+/// Longest interval between checks for runs that are too old.
 const EXPIRE_EVERY: Duration = Duration::from_secs(60);
 
 /// Why a service could not be started.
@@ -59,35 +59,35 @@ pub enum StartError {
     /// The directory cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The backend is not there.
+    /// The backend is not reachable.
     #[error(transparent)]
     Backend(#[from] BackendError),
     /// The address for health and metrics cannot be used.
     #[error("health and metrics cannot be served at their address ({0})")]
     Metrics(std::io::ErrorKind),
-    /// The address for health and metrics is one that other machines reach.
-    #[error("the address for health and metrics is not one of the loopback interface")]
+    /// The address for health and metrics is reachable from other machines.
+    #[error("the address for health and metrics is not on the loopback interface")]
     MetricsNotLoopback,
-    /// Two parties have one identity or one name.
-    #[error("the party {name:?} is there twice, by its name or its identity")]
+    /// Two parties have the same identity or the same name.
+    #[error("the party {name:?} is listed twice, by name or identity")]
     SameParty {
         /// The name.
         name: String,
     },
-    /// A party has the identity of the helper.
-    #[error("the party {name:?} has the helper's own identity, which is no party's")]
+    /// A party has the helper's identity.
+    #[error("the party {name:?} has the helper's own identity")]
     OwnIdentity {
         /// Its name.
         name: String,
     },
-    /// The machine gave no thread.
+    /// The machine has no thread left.
     #[error("the machine has no thread for the service ({0})")]
     NoThread(std::io::ErrorKind),
 }
 
-/// A helper that serves its parties on threads of its own until it is shut down.
+/// A helper that serves its parties on its own threads until it is shut down.
 ///
-/// Dropping it without [`shutdown`](Service::shutdown) ends all connections at once.
+/// Dropping it without [`shutdown`](Service::shutdown) closes all connections at once.
 pub struct Service {
     core: Arc<Core>,
     gate: Arc<Gate>,
@@ -99,8 +99,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens the directory, the backend and the ports, and begins to serve. Runs that an earlier service has left
-    /// in the directory go on.
+    /// Opens the directory, the backend and the ports, and starts serving. Runs of an earlier service
+    /// in the directory continue.
     ///
     /// # Errors
     /// Any [`StartError`].
@@ -118,7 +118,7 @@ impl Service {
         let listener = Listener::bind(&options.identity, &peers, &options.listen, listening)?;
         let addresses = listener.addresses();
         let workers = options.workers.max(1);
-        let (sweeper, rests) = mpsc::channel();
+        let (sweeper, remains) = mpsc::channel();
         let unusable = |error: std::io::Error| StoreError::Unusable {
             path: options.state_dir.clone(),
             kind: error.kind(),
@@ -149,14 +149,14 @@ impl Service {
         let cancel = CancelToken::new();
         let gate = Gate::new(&cancel);
         let for_thread = Arc::clone(&gate);
-        // From here on dropping it ends what was started.
+        // From here on, dropping it ends what was started.
         let threads = Vec::new();
         let mut service = Self { core, gate, own, cancel, addresses, pages, threads };
         for _ in 0..workers {
             service.spawn("vesica-steps", |core, _| desk::work(&core))?;
         }
         let every = (options.keep / 10).clamp(Duration::from_millis(20), EXPIRE_EVERY);
-        service.spawn("vesica-sweep", move |core, _| core.sweep(&rests, every))?;
+        service.spawn("vesica-sweep", move |core, _| core.sweep(&remains, every))?;
         service.spawn("vesica-accept", move |core, cancel| {
             accept(listener, &core, &for_thread, &cancel);
         })?;
@@ -167,19 +167,19 @@ impl Service {
         Ok(service)
     }
 
-    /// Where it listens.
+    /// The addresses of the port for parties.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Where health and metrics are served.
+    /// The address of health and metrics.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.pages.as_ref().map(Pages::address)
     }
 
-    /// Serves `parties` from now on, and nobody else, with these limits of the disk. When it returns all of it holds:
-    /// who is new is let in; who is not among them any more has no connection, and its runs are ended for all, but for
-    /// those that nobody may end.
+    /// Serves only `parties` from now on, with these disk limits. On return the change is complete: new
+    /// parties are accepted; parties that are not in the list have no connections, and their runs are
+    /// ended for all, except those that nobody may end.
     ///
     /// # Errors
     /// [`StartError::SameParty`] and [`StartError::OwnIdentity`]; nothing has changed then.
@@ -194,11 +194,11 @@ impl Service {
         core.ledger.set_limits(DiskLimits { max_stored_bytes, keep_free_bytes });
         let peers = parties.iter().map(|party| party.identity).collect();
         let changed = core.members.replace(parties);
-        // Whoever comes in between is judged by the new list.
+        // New connections are checked against the new list.
         if !self.gate.let_in(peers) {
-            tracing::error!("the port goes by the parties from before");
+            tracing::error!("the port still uses the earlier parties");
         }
-        core.visits.end_of(|member| !core.members.get(member).is_served());
+        core.connections.close_those(|member| !core.members.get(member).is_served());
         for run in core.runs.open() {
             core.end_if_revoked(&run);
         }
@@ -210,9 +210,9 @@ impl Service {
         Ok(changed)
     }
 
-    /// Takes no more connections, tells the parties that wait, ends what is computed, and returns when all is
-    /// quiet, at the latest some seconds after `grace`. Says whether it is quiet; runs go on when a service is
-    /// started again.
+    /// Accepts no more connections, notifies waiting parties, ends computations, and returns when
+    /// everything has stopped, at the latest some seconds after `grace`. Returns whether it has; runs
+    /// continue when a service is started again.
     pub fn shutdown(mut self, grace: Duration) -> bool {
         self.end(grace)
     }
@@ -221,14 +221,15 @@ impl Service {
         if self.threads.is_empty() {
             return true;
         }
-        tracing::info!("helper shuts down");
+        tracing::info!("helper is shutting down");
         self.core.stop();
         self.cancel.cancel();
         if let Some(pages) = &mut self.pages {
             pages.close();
         }
-        let are_gone = self.core.visits.end_all(grace);
-        // A backend that hangs must not keep the process; it keeps the lock, and the threads end with the process.
+        let are_gone = self.core.connections.close_all(grace);
+        // A backend that hangs must not block the process; it keeps the lock, and its threads end with
+        // the process.
         let deadline = std::time::Instant::now() + grace.max(Duration::from_secs(3));
         while std::time::Instant::now() < deadline
             && !self.threads.iter().all(JoinHandle::is_finished)
@@ -246,7 +247,7 @@ impl Service {
         if is_quiet {
             tracing::info!("helper is shut down");
         } else {
-            tracing::warn!("helper is shut down, though something of it has not come to its end");
+            tracing::warn!("helper is shut down, but some of its threads have not ended");
         }
         is_quiet
     }
@@ -278,7 +279,7 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// Whether parties can be told apart.
+/// Checks that parties are distinct.
 fn are_sound(parties: &[PartyLimits], own: &PublicIdentity) -> Result<(), StartError> {
     let (mut names, mut identities) = (BTreeSet::new(), BTreeSet::new());
     for party in parties {
@@ -294,14 +295,14 @@ fn are_sound(parties: &[PartyLimits], own: &PublicIdentity) -> Result<(), StartE
 
 fn accept(mut listener: Listener, core: &Arc<Core>, gate: &Gate, cancel: &CancelToken) {
     let next = AtomicU64::new(0);
-    let tell = |event: LinkEvent| {
-        if let LinkEvent::TurnedAway { from, reason, count } = event {
+    let on_event = |event: LinkEvent| {
+        if let LinkEvent::Rejected { from, reason, count } = event {
             core.metrics.refused(Refusal::Stranger);
             match reason {
                 LinkError::WrongIdentity { presented: identity } => {
-                    tracing::info!(%from, %identity, count, "turned away: not in the settings");
+                    tracing::info!(%from, %identity, count, "connection rejected: not in the settings");
                 }
-                reason => tracing::info!(%from, %reason, count, "a connection was turned away"),
+                reason => tracing::info!(%from, %reason, count, "a connection was rejected"),
             }
         }
     };
@@ -310,28 +311,28 @@ fn accept(mut listener: Listener, core: &Arc<Core>, gate: &Gate, cancel: &Cancel
         if cancel.is_cancelled() {
             return;
         }
-        let Ok(session) = listener.accept(&tell, &round) else { continue };
-        begin_visit(core, session, next.fetch_add(1, Ordering::Relaxed));
+        let Ok(session) = listener.accept(&on_event, &round) else { continue };
+        start_connection(core, session, next.fetch_add(1, Ordering::Relaxed));
     }
 }
 
-/// Serves `session` on a thread of its own.
-fn begin_visit(core: &Arc<Core>, session: Session, number: u64) {
+/// Serves `session` on its own thread.
+fn start_connection(core: &Arc<Core>, session: Session, number: u64) {
     let Some(member) = core.members.served(&session.peer()) else { return };
     let party = core.members.get(member);
     let max_connections = party.limits().max_connections;
     let standing = party.connections.fetch_add(1, Ordering::AcqRel);
-    let guard = VisitGuard { core: Arc::clone(core), number, member };
-    // Some too many are told so; whoever does not listen has no thread for it.
+    let guard = ConnectionGuard { core: Arc::clone(core), number, member };
+    // Some connections over the limit are told so; a peer that does not read must not cost a thread.
     if standing >= max_connections.saturating_mul(2).saturating_add(2) {
         return;
     }
     let crowded = standing >= max_connections;
-    core.visits.begins(number, member, session.clone());
+    core.connections.add(number, member, session.clone());
     let serve = move || {
         let core = &guard.core;
         let served = catch_unwind(AssertUnwindSafe(|| {
-            visit::serve(core, &session, number, member, crowded);
+            connection::serve(core, &session, number, member, crowded);
         }));
         if served.is_err() {
             tracing::error!("serving a connection panicked");
@@ -339,21 +340,21 @@ fn begin_visit(core: &Arc<Core>, session: Session, number: u64) {
             session.abort(StopReason::Internal);
         }
     };
-    if let Err(error) = std::thread::Builder::new().name("vesica-visit".into()).spawn(serve) {
+    if let Err(error) = std::thread::Builder::new().name("vesica-connection".into()).spawn(serve) {
         tracing::error!(error = %error.kind(), "the machine has no thread for a connection");
     }
 }
 
-/// Takes a connection out of the books, whatever ended it.
-struct VisitGuard {
+/// Deregisters a connection, whatever ended it.
+struct ConnectionGuard {
     core: Arc<Core>,
     number: u64,
     member: usize,
 }
 
-impl Drop for VisitGuard {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.core.members.get(self.member).connections.fetch_sub(1, Ordering::AcqRel);
-        self.core.visits.ends(self.number);
+        self.core.connections.remove(self.number);
     }
 }

@@ -1,4 +1,4 @@
-//! What a service is started with.
+//! The options of a service.
 
 use crate::store::Keeping;
 use std::path::PathBuf;
@@ -8,32 +8,33 @@ use vesica_link::{Identity, PublicIdentity};
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::MAX_ROWS;
 
-/// A party that the helper serves, and how much of the helper it may use.
+/// A party that the helper serves, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartyLimits {
     /// Its name in logs and metrics.
     pub name: String,
     /// Its identity.
     pub identity: PublicIdentity,
-    /// Most rows that it may have in a run.
+    /// Most rows it may have in a run.
     pub max_rows: u64,
-    /// Most runs that it may take part in at once.
+    /// Most runs it may take part in at once.
     pub max_runs: u32,
-    /// Most connections that it may have at once.
+    /// Most connections it may have at once.
     pub max_connections: u32,
-    /// Most bytes that may be reserved for it, in all runs together: what it puts, and what the helper writes for it.
+    /// Most bytes reserved for it, in all runs together: what it puts, and what the helper writes for
+    /// it.
     pub max_stored_bytes: u64,
 }
 
 impl PartyLimits {
-    /// Most runs at once, unless said otherwise.
+    /// Default limit of runs at once.
     pub const MAX_RUNS: u32 = 64;
-    /// Most connections at once, unless said otherwise.
+    /// Default limit of connections at once.
     pub const MAX_CONNECTIONS: u32 = 64;
-    /// Most bytes kept, unless said otherwise: 256 GiB.
+    /// Default limit of stored bytes: 256 GiB.
     pub const MAX_STORED_BYTES: u64 = 256 << 30;
 
-    /// The party `name` with the limits that hold unless said otherwise.
+    /// The party `name` with the default limits.
     pub fn new(name: impl Into<String>, identity: PublicIdentity) -> Self {
         Self {
             name: name.into(),
@@ -46,36 +47,36 @@ impl PartyLimits {
     }
 }
 
-/// What a [`Service`](crate::Service) is started with.
+/// The options of a [`Service`](crate::Service).
 pub struct ServiceOptions {
-    /// Who the helper is.
+    /// The helper's identity.
     pub identity: Identity,
-    /// Where it listens: `host:port`, port 0 for a free one.
+    /// The address to listen on: `host:port`, port 0 for a free one.
     pub listen: String,
-    /// Whom it serves, at least one.
+    /// The parties it serves, at least one.
     pub parties: Vec<PartyLimits>,
-    /// Where lists are compared.
+    /// Compares the lists.
     pub backend: Box<dyn Backend>,
-    /// Where slots are kept.
+    /// Where slots are stored.
     pub keeping: Keeping,
-    /// The directory of the service; made when it is not there.
+    /// The directory of the service; created if missing.
     pub state_dir: PathBuf,
-    /// How long a run is kept that is not finished.
+    /// How long an unfinished run is kept.
     pub keep: Duration,
-    /// A party from which nothing comes for this long is gone.
+    /// A party that sends nothing for this long is considered gone.
     pub idle: Duration,
-    /// The threads of all computations together.
+    /// The threads for all computations together.
     pub pool: Pool,
-    /// How many runs are computed at once, at least 1. Each may take its part of `memory_bytes`.
+    /// Most runs computed at once, at least 1. Each may use its part of `memory_bytes`.
     pub workers: usize,
-    /// About how much memory computations and connections may take together: connections a quarter, for slots on their
-    /// way in and out.
+    /// Approximate memory for computations and connections together: connections get a quarter, for
+    /// slots being received and sent.
     pub memory_bytes: u64,
-    /// Most bytes of the disk for all runs together; `None` for as many as it has.
+    /// Most bytes of the disk for all runs together; `None` for no limit but the disk.
     pub max_stored_bytes: Option<u64>,
-    /// Bytes of the disk that are left free.
+    /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,
-    /// Where health and metrics are served by HTTP, if anywhere.
+    /// Where health and metrics are served over HTTP; `None` for nowhere.
     pub metrics: Option<MetricsOptions>,
 }
 
@@ -84,17 +85,17 @@ pub struct ServiceOptions {
 pub struct MetricsOptions {
     /// `host:port`, port 0 for a free one.
     pub listen: String,
-    /// Whether other machines may reach it: neither encrypted nor asked who they are.
+    /// Whether other machines may reach it: it has neither encryption nor authentication.
     pub allow_remote: bool,
 }
 
 impl ServiceOptions {
-    /// How long a run is kept that is not finished, unless said otherwise.
+    /// Default time to keep an unfinished run.
     pub const KEEP: Duration = Duration::from_secs(7 * 24 * 3600);
-    /// How long a party may be silent, unless said otherwise.
+    /// Default time that a party may be silent.
     pub const IDLE: Duration = Duration::from_secs(30);
-    /// Bytes of the disk that are left free, unless said otherwise: 1 GiB.
+    /// Default number of bytes of the disk to leave free: 1 GiB.
     pub const KEEP_FREE_BYTES: u64 = 1 << 30;
-    /// Runs computed at once, unless said otherwise.
+    /// Default number of runs computed at once.
     pub const WORKERS: usize = 2;
 }

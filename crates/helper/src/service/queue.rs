@@ -1,11 +1,11 @@
-//! Which run is computed next.
+//! Chooses the run that is computed next.
 
 use super::run::{Run, Turn};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Runs that wait for a worker. Those of one party wait for each other, not those of another: the parties that
-/// began them take turns, and none has all workers where there are several.
+/// Runs that wait for a worker. Runs of one party wait for each other, not for those of another: the
+/// parties that started them take turns, and none occupies all workers if there are several.
 pub(super) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
@@ -14,10 +14,10 @@ pub(super) struct Queue {
 }
 
 struct State {
-    /// By the number of the party that began them.
+    /// By the number of the party that started them.
     waiting: BTreeMap<usize, VecDeque<Arc<Run>>>,
     running: BTreeMap<usize, usize>,
-    /// Whose turn it is: the first of this number or above who has something to do.
+    /// Whose turn it is: the first party from this number on that has waiting runs.
     next: usize,
     is_closed: bool,
 }
@@ -30,7 +30,7 @@ impl Queue {
         Self { state: Mutex::new(state), changed: Condvar::new(), at_once }
     }
 
-    /// A worker is to look at `run`; at once, or again when one is at it.
+    /// Queues `run` for a worker; at once, or again after the current one.
     pub(super) fn push(&self, run: &Arc<Run>) {
         let was = run.turn(|turn| match turn {
             Turn::Idle | Turn::Queued => Turn::Queued,
@@ -44,7 +44,7 @@ impl Queue {
         }
     }
 
-    /// The next run, when there is one; `None` when there will be no more.
+    /// The next run; waits for one; `None` after the queue is closed.
     pub(super) fn next(&self) -> Option<Arc<Run>> {
         let mut state = self.state();
         loop {
@@ -59,7 +59,7 @@ impl Queue {
         }
     }
 
-    /// A worker is done with `run` for now.
+    /// A worker has finished with `run` for now.
     pub(super) fn put_back(&self, run: &Arc<Run>) {
         let was = run.turn(|_| Turn::Idle);
         self.state().is_back(run.opener());
@@ -69,14 +69,14 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// How many wait for a worker, and how many have one.
+    /// The number of runs that wait for a worker, and that have one.
     pub(super) fn depth(&self) -> (usize, usize) {
         let state = self.state();
         let waiting = state.waiting.values().map(VecDeque::len).sum();
         (waiting, state.running.values().sum())
     }
 
-    /// Sends all workers home.
+    /// Ends all workers.
     pub(super) fn close(&self) {
         self.state().is_closed = true;
         self.changed.notify_all();
@@ -88,7 +88,7 @@ impl Queue {
 }
 
 impl State {
-    /// The next run of whose turn it is. A party that has nothing to do has no entry.
+    /// The next run of the party whose turn it is. A party without waiting runs has no entry.
     fn take(&mut self, at_once: usize) -> Option<Arc<Run>> {
         let running = |of: &usize| self.running.get(of).copied().unwrap_or(0);
         let after = self.waiting.range(self.next..).chain(self.waiting.range(..self.next));

@@ -1,6 +1,7 @@
-//! Room on the disk: a run has all that it may ever need reserved, or none of it begins.
+//! Space on the disk: a run has everything reserved that it may need, or does not start.
 //!
-//! How much that is the parties' hellos tell. Until all are there a run may keep nothing but them.
+//! The parties' hellos determine how much that is. Until all have arrived, a run may store nothing
+//! else.
 
 use super::members::Members;
 use super::run::Run;
@@ -12,21 +13,21 @@ use vesica_core::Refusal;
 use vesica_protocols::kmrs14::helper::Desk;
 use vesica_protocols::kmrs14::{Kind, Room, Slot};
 
-/// How much of the disk runs may have together.
+/// Disk limits for all runs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DiskLimits {
     pub(super) max_stored_bytes: Option<u64>,
     pub(super) keep_free_bytes: u64,
 }
 
-/// What is reserved for one run.
+/// Space reserved for one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reserved {
     /// For each party.
     parties: Vec<u64>,
-    /// For none of them: intermediate data.
+    /// For no party: intermediate data.
     scratch: u64,
-    /// The most that each party may put, once all have said hello.
+    /// The most that each party may put, after all hellos.
     most: Option<Vec<u64>>,
 }
 
@@ -45,7 +46,7 @@ impl Reserved {
     }
 }
 
-/// What one run has of the disk: what is reserved, and what its parties have put.
+/// One run's space on the disk: what is reserved, and what its parties have put.
 #[derive(Default)]
 pub(super) struct Holding {
     reserved: Reserved,
@@ -54,17 +55,18 @@ pub(super) struct Holding {
 }
 
 impl Holding {
-    /// Of a run in which the parties have put so many bytes each.
+    /// Of a run in which the parties have put these many bytes each.
     pub(super) fn new(used: Vec<u64>) -> Self {
         Self { used, ..Self::default() }
     }
 
-    /// What is reserved.
+    /// The reserved space.
     pub(super) fn reserved(&self) -> Reserved {
         self.reserved.clone()
     }
 
-    /// Counts `bytes` that `party` is about to put; says whether it may, and `None` while nobody knows how much it may.
+    /// Counts `bytes` that `party` is about to put; returns whether it may, and `None` before its limit
+    /// is known.
     pub(super) fn put(&mut self, party: usize, bytes: u64) -> Option<bool> {
         let most = self.reserved.most.as_ref()?.get(party)?;
         let used = self.used.get_mut(party)?;
@@ -73,14 +75,14 @@ impl Holding {
         Some(fits)
     }
 
-    /// Counts a hello, for which there is room.
+    /// Counts a hello, for which there is always space.
     pub(super) fn put_hello(&mut self, party: usize, bytes: u64) {
         if let Some(used) = self.used.get_mut(party) {
             *used += bytes;
         }
     }
 
-    /// What was counted is not put; gives what is to be taken off the party's sum.
+    /// Reverts the count of a failed put; returns the bytes to subtract from the party's sum.
     pub(super) fn take_back(&mut self, party: usize, bytes: u64) -> u64 {
         let Some(used) = self.used.get_mut(party) else { return 0 };
         let back = bytes.min(*used);
@@ -88,28 +90,28 @@ impl Holding {
         back
     }
 
-    /// What the parties have put is counted anew; gives what each had.
+    /// Replaces the counts of the parties; returns the earlier ones.
     pub(super) fn recount(&mut self, used: Vec<u64>) -> Vec<u64> {
         std::mem::replace(&mut self.used, used)
     }
 }
 
-/// Why there is no room.
+/// Why there is no space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoRoom {
-    /// The run alone is more than a limit allows; that of a party, by its name, or of the helper.
+    /// The run alone exceeds a limit: that of a party, by its name, or of the helper.
     Above { party: Option<String>, asked: u64, most: u64 },
-    /// Others have what it needs.
+    /// Other runs occupy what it needs.
     Taken { party: Option<String>, asked: u64, free: u64 },
-    /// The disk does not say how much it has.
+    /// The disk does not report its free space.
     Unknown(io::ErrorKind),
 }
 
-/// What is reserved for all runs together.
+/// Space reserved for all runs together.
 pub(super) struct Ledger {
     limits: Mutex<DiskLimits>,
     reserved: Mutex<u64>,
-    /// What is kept in memory, and takes no disk.
+    /// Bytes kept in memory, which take no disk space.
     in_memory_bytes: u64,
 }
 
@@ -131,8 +133,8 @@ impl Ledger {
         *self.sum()
     }
 
-    /// Reserves `wanted` for `run` in place of what it has; what it has stays where there is no room. There is for what is
-    /// `in_any_case`: data that is there already.
+    /// Reserves `wanted` for `run` in place of its reservation, which stays if there is no space. With
+    /// `in_any_case` there always is: the data exists already.
     fn reserve(
         &self,
         members: &Members,
@@ -158,7 +160,7 @@ impl Ledger {
                 if asked > most {
                     return Err(NoRoom::Above { party: name, asked, most });
                 }
-                // Who has more than that from before may have less of it, not more.
+                // A party that already exceeds its limit may shrink its reservation, but not grow it.
                 if after(party) > most.max(now(party)) {
                     let free = most.saturating_sub(after(party) - asked);
                     return Err(NoRoom::Taken { party: name, asked, free });
@@ -174,7 +176,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether `wanted` is within what all runs may have, and on the disk, when `total` is reserved with it.
+    /// Checks `wanted` against the limit of all runs and the disk; `total` is the sum with it.
     fn check(&self, store: &Store, wanted: &Reserved, total: u64) -> Result<(), NoRoom> {
         let limits = self.limits();
         let asked = wanted.total();
@@ -187,7 +189,7 @@ impl Ledger {
                 return Err(NoRoom::Taken { party: None, asked, free });
             }
         }
-        // What runs will take of the disk beyond what they take now.
+        // What runs will use of the disk beyond what they use now.
         let free = store.free_bytes().map_err(|error| NoRoom::Unknown(error.kind()))?;
         let on_disk = total.saturating_sub(self.in_memory_bytes);
         let to_come = on_disk.saturating_sub(store.disk_bytes());
@@ -198,7 +200,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives back what is reserved for a run that is over.
+    /// Releases the reservation of an ended run.
     pub(super) fn release(&self, members: &Members, run: &Run) {
         let mut sum = self.sum();
         let mut had = run.holding();
@@ -213,7 +215,8 @@ impl Ledger {
         }
     }
 
-    /// Reserves what `run` needs when `party` has said hello with `body`: of a whole run when it is the last.
+    /// Reserves what `run` needs after the hello `body` of `party`: for the whole run if it is the
+    /// last.
     pub(super) fn admit(
         &self,
         members: &Members,
@@ -222,7 +225,7 @@ impl Ledger {
         desk: &dyn Desk,
         (party, body): (u8, &[u8]),
     ) -> Result<(), NoRoom> {
-        // A hello is small, and there are no more of them than a party may have runs.
+        // A hello is small, and a party has at most as many of them as it may have runs.
         let (wanted, is_small) = match whole(run, desk, Some((party, body))) {
             Ok(Some(room)) => (Reserved::of(room), false),
             Ok(None) => {
@@ -237,10 +240,10 @@ impl Ledger {
         self.reserve(members, store, run, wanted, is_small)
     }
 
-    /// Reserves what a run needs that has its data here already, whatever there is room for.
+    /// Reserves space for a run whose data exists already, regardless of limits.
     ///
     /// # Errors
-    /// When its hellos cannot be read.
+    /// If its hellos cannot be read.
     pub(super) fn take_on(
         &self,
         members: &Members,
@@ -250,7 +253,7 @@ impl Ledger {
     ) -> io::Result<()> {
         let wanted = match whole(run, desk, None) {
             Ok(Some(room)) => Reserved::of(room),
-            // One is missing, or damaged: what stands there counts until its party has come again.
+            // A hello is missing or damaged: existing data counts until its party returns.
             Ok(None) => {
                 Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() }
             }
@@ -259,12 +262,12 @@ impl Ledger {
             }
             Err(error) => return Err(error),
         };
-        // Nothing that is there can be refused.
+        // Existing data cannot be refused.
         let _ = self.reserve(members, store, run, wanted, true);
         Ok(())
     }
 
-    /// Puts back what was reserved before a hello that could not be kept.
+    /// Restores the reservation from before a hello that could not be stored.
     pub(super) fn restore(&self, members: &Members, store: &Store, run: &Run, before: Reserved) {
         let _ = self.reserve(members, store, run, before, true);
     }
@@ -274,7 +277,7 @@ impl Ledger {
     }
 }
 
-/// What the whole run needs when all have said hello, `coming` included; `None` while one has not.
+/// The needs of the whole run if all hellos are known, including `coming`; `None` while one is missing.
 fn whole(run: &Run, desk: &dyn Desk, coming: Option<(u8, &[u8])>) -> io::Result<Option<Room>> {
     let spec = &run.record.spec;
     let mut scales = Vec::new();
@@ -283,12 +286,12 @@ fn whole(run: &Run, desk: &dyn Desk, coming: Option<(u8, &[u8])>) -> io::Result<
         let scale = match coming {
             Some((other, body)) if other == party => body.first().copied(),
             _ if !desk.is_filled(slot) => return Ok(None),
-            // All of it, so that damage shows.
+            // Reads all of it, so that damage is detected.
             _ => desk.read(slot)?.first().copied(),
         };
         scales.push(u32::from(scale.ok_or(io::ErrorKind::InvalidData)?));
     }
-    // Each is allowed for its party, so all are together.
+    // Each is allowed for its party, so all together are.
     let is_sound = spec.formats(&scales).is_some();
     Ok(is_sound.then(|| spec.room(&scales, BESIDE_SLOT)))
 }
@@ -298,7 +301,7 @@ fn is_damage(error: &io::Error) -> bool {
 }
 
 impl NoRoom {
-    /// What a party is told, and a line in the log.
+    /// The refusal for the party; also writes a line to the log.
     pub(super) fn refusal(&self, run: &str) -> Refusal {
         match self {
             NoRoom::Above { party, asked, most } => {
@@ -311,7 +314,7 @@ impl NoRoom {
             NoRoom::Taken { party, asked, free } => {
                 let (asked_mb, free_mb) = (mb(*asked), free >> 20);
                 let party = party.as_deref();
-                tracing::warn!(party, run, asked_mb, free_mb, "no room for a run now");
+                tracing::warn!(party, run, asked_mb, free_mb, "no space for a run now");
                 Refusal::NoRoom
             }
             NoRoom::Unknown(kind) => {

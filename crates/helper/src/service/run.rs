@@ -1,4 +1,4 @@
-//! One run that is open.
+//! One open run.
 
 use super::room::Holding;
 use crate::store::{Record, RunId, RunStore};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use vesica_core::Refusal;
 use vesica_protocols::kmrs14::{Kind, Slot, Variant};
 
-/// How a run came to its end.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Over {
     /// All parties have what they need.
@@ -18,7 +18,7 @@ pub(super) enum Over {
 }
 
 impl Over {
-    /// What a party is told that asks for more.
+    /// The refusal for a party that sends further requests.
     pub(super) fn refusal(self) -> Refusal {
         match self {
             Over::Finished => Refusal::Expired,
@@ -27,7 +27,7 @@ impl Over {
     }
 }
 
-/// Where a run stands between those who fill slots and those who compute.
+/// The state of a run between its connections and the workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Nothing new.
@@ -37,30 +37,30 @@ pub(super) enum Turn {
     Queued,
     /// A worker has it.
     Running,
-    /// A worker has it, and something is new since.
+    /// A worker has it, and there is new work.
     RunningBehind,
 }
 
 #[derive(Default)]
 struct State {
     over: Option<Over>,
-    /// It is about to be over, and nothing of it is told until it is.
+    /// It is about to end; nothing of it is sent until then.
     is_ending: bool,
-    /// Why the last computation did not get on; it is tried again when a party asks.
+    /// Why the last computation could not continue; tried again when a party asks.
     hindrance: Option<Refusal>,
-    /// Slots were filled that nobody has looked at.
+    /// Slots were filled that no worker has seen.
     is_dirty: bool,
     is_checked: bool,
     turn: Turn,
     joined: u16,
-    visits: usize,
-    /// When it was first seen that nobody may end it any more.
+    connections: usize,
+    /// When it was first known that nobody may end it any more.
     bound_since: Option<Instant>,
-    /// Since when nobody is there and nothing was left.
+    /// Since when it has been without connections and data.
     empty_since: Option<Instant>,
 }
 
-/// A run, and those who wait for something of it.
+/// A run, and the threads that wait for it.
 pub(super) struct Run {
     pub(super) id: RunId,
     pub(super) record: Record,
@@ -69,9 +69,9 @@ pub(super) struct Run {
     pub(super) members: Vec<usize>,
     state: Mutex<State>,
     changed: Condvar,
-    /// Held while the files of a process before this one are looked at.
+    /// Held while the files of an earlier process are checked.
     pub(super) checking: Mutex<()>,
-    /// Held while a hello comes: the last of them decides whether there is room.
+    /// Held while a hello arrives: the last of them decides whether there is space.
     pub(super) admitting: Mutex<()>,
     holding: Mutex<Holding>,
 }
@@ -101,12 +101,12 @@ impl Run {
         }
     }
 
-    /// What it has of the disk.
+    /// Its space on the disk.
     pub(super) fn holding(&self) -> MutexGuard<'_, Holding> {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of the party that began it in the service's list.
+    /// The number, in the service's list, of the party that started it.
     pub(super) fn opener(&self) -> usize {
         self.members[usize::from(self.record.opener)]
     }
@@ -115,20 +115,20 @@ impl Run {
         self.members.len() as u8
     }
 
-    /// How it came to its end. Waits where it is about to.
+    /// How it ended. Waits if it is about to end.
     pub(super) fn over(&self) -> Option<Over> {
         let state = self.state();
         let ended = self.changed.wait_while(state, |state| state.is_ending);
         ended.unwrap_or_else(PoisonError::into_inner).over
     }
 
-    /// Whether it is about to be over.
+    /// Whether it is about to end.
     pub(super) fn is_ending(&self) -> bool {
         self.state().is_ending
     }
 
-    /// Begins its end where `may` says so; false when it may not, or somebody else was before. Nothing of it is told
-    /// until [`end`](Self::end), and over [`over`](Self::over) all wait for that.
+    /// Starts its end if `may` permits it; false if it does not, or if it has already started. Nothing
+    /// of the run is sent until [`end`](Self::end), and [`over`](Self::over) waits for it.
     pub(super) fn begin_end(&self, may: impl FnOnce() -> bool) -> bool {
         let mut state = self.state();
         let begins = state.over.is_none() && !state.is_ending && may();
@@ -136,7 +136,8 @@ impl Run {
         begins
     }
 
-    /// As [`begin_end`](Self::begin_end), where nobody is there and nothing was left since before `than`.
+    /// Like [`begin_end`](Self::begin_end), if the run has been without connections and data since
+    /// before `than`.
     pub(super) fn begin_to_forget(&self, than: Instant) -> bool {
         let mut state = self.state();
         let is_old = state.empty_since.is_some_and(|since| since <= than);
@@ -145,7 +146,7 @@ impl Run {
         begins
     }
 
-    /// It is over.
+    /// Completes the end.
     pub(super) fn end(&self, over: Over) {
         let mut state = self.state();
         state.over = Some(over);
@@ -154,7 +155,8 @@ impl Run {
         self.changed.notify_all();
     }
 
-    /// Since when it is known that nobody may end it any more: from now on, where `is_bound` says so first now.
+    /// Since when it is known that nobody may end it any more: from now on, if `is_bound` returns true
+    /// for the first time.
     pub(super) fn bound_since(&self, is_bound: impl FnOnce() -> bool) -> Option<Instant> {
         let mut state = self.state();
         if state.bound_since.is_none() && is_bound() {
@@ -171,30 +173,30 @@ impl Run {
         self.state().is_checked = true;
     }
 
-    /// The parties that have come so far, a bit each.
+    /// The parties that have connected so far, one bit each.
     pub(super) fn joined(&self) -> u16 {
         self.state().joined
     }
 
-    /// A party comes, on one more connection.
+    /// Counts one more connection of a party.
     pub(super) fn enter(&self, party: u8) {
         let mut state = self.state();
         state.joined |= 1 << party;
-        state.visits += 1;
+        state.connections += 1;
         state.empty_since = None;
     }
 
-    /// A connection is gone.
+    /// Counts a closed connection.
     pub(super) fn leave(&self) {
         let mut state = self.state();
-        state.visits -= 1;
-        if state.visits == 0 && state.over.is_none() && self.store.is_empty() {
+        state.connections -= 1;
+        if state.connections == 0 && state.over.is_none() && self.store.is_empty() {
             state.empty_since = Some(Instant::now());
         }
     }
 
-    pub(super) fn has_visits(&self) -> bool {
-        self.state().visits > 0
+    pub(super) fn has_connections(&self) -> bool {
+        self.state().connections > 0
     }
 
     /// Slots were filled, or the last computation is to be tried again.
@@ -202,17 +204,17 @@ impl Run {
         self.state().is_dirty = true;
     }
 
-    /// Whether there is something to look at; nothing until the next.
+    /// Whether there is new work; clears the flag.
     pub(super) fn take_dirty(&self) -> bool {
         std::mem::take(&mut self.state().is_dirty)
     }
 
-    /// What hinders it.
+    /// Why it cannot continue.
     pub(super) fn hindrance(&self) -> Option<Refusal> {
         self.state().hindrance
     }
 
-    /// A computation was hindered, or is about to be tried (again).
+    /// Sets why a computation could not continue, or clears it before the next attempt.
     pub(super) fn set_hindrance(&self, hindrance: Option<Refusal>) {
         let mut state = self.state();
         state.hindrance = hindrance;
@@ -221,7 +223,7 @@ impl Run {
         self.changed.notify_all();
     }
 
-    /// Changes whose turn it is; gives what it was.
+    /// Changes the state of the run's turn; returns the earlier one.
     pub(super) fn turn(&self, change: impl FnOnce(Turn) -> Turn) -> Turn {
         let mut state = self.state();
         let was = state.turn;
@@ -229,32 +231,32 @@ impl Run {
         was
     }
 
-    /// Wakes all who wait: a slot was filled.
+    /// Wakes all waiting threads: a slot was filled.
     pub(super) fn wake(&self) {
-        // Under the lock, so that nobody who has just looked misses it.
+        // Under the lock, so that no thread that has just checked misses it.
         drop(self.state());
         self.changed.notify_all();
     }
 
-    /// Waits until `is_out` says so, something ends or hinders the run, or `limit` is over; says whether it is out,
-    /// which nothing is of a run that is over.
+    /// Waits until `is_out` returns true, something ends or blocks the run, or `limit` has passed;
+    /// returns whether it is out. Nothing is out in an ended run.
     pub(super) fn wait(&self, limit: Duration, is_out: impl Fn() -> bool) -> bool {
         let state = self.state();
         let waits = |state: &mut State| {
             state.is_ending || state.over.is_none() && state.hindrance.is_none() && !is_out()
         };
         let waited = self.changed.wait_timeout_while(state, limit, waits);
-        // Looked at together, so that nobody ends it after it was found out.
+        // Checked together, so that the run cannot end after it was found out.
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.over.is_none() && !state.is_ending && is_out()
     }
 
-    /// Who has said hello, a bit each.
+    /// The parties that have sent hellos, one bit each.
     pub(super) fn present(&self) -> u16 {
         self.filled(Kind::Hello)
     }
 
-    /// Who has something to do before `slot` can be filled.
+    /// The parties that must act before `slot` can be filled.
     pub(super) fn missing_for(&self, slot: Slot, other_agreement: [u8; 32]) -> WaitingFor {
         let all = u16::MAX >> (u16::BITS - u32::from(self.parties()));
         let parties = match slot.kind {
@@ -293,7 +295,7 @@ mod tests {
     use vesica_protocols::kmrs14::{PartySpec, Spec};
 
     #[test]
-    fn nothing_is_out_of_a_run_once_it_was_found_that_it_may_be_ended() {
+    fn nothing_is_out_once_a_run_is_ending() {
         let dir = tempfile::tempdir().unwrap();
         let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
         let party =
@@ -317,7 +319,7 @@ mod tests {
                     std::thread::sleep(Duration::from_millis(100));
                     true
                 });
-                // What it takes to be over for good.
+                // The time that the end takes.
                 std::thread::sleep(Duration::from_millis(100));
                 run.end(ended);
                 ends

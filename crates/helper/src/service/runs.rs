@@ -1,6 +1,6 @@
-//! All runs that are open, and those that ended before everybody heard of it.
+//! All open runs, and the ended ones of which some party has not been notified.
 
-use super::core::{Rest, short};
+use super::core::{Remains, short};
 use super::run::{Over, Run};
 use crate::store::{EndedRecord, Record, RunId, Store};
 use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
@@ -9,37 +9,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use vesica_core::Refusal;
 
-/// Most endings that are remembered.
+/// Most ended runs that are remembered.
 const MAX_ENDED: usize = 10_000;
 
-/// Why a run ended, for those who took part and have not heard of it.
+/// Why a run ended, for parties that have not been notified.
 struct Ended {
     instance: Instance,
     refusal: Refusal,
-    untold: u16,
+    unnotified: u16,
     at: Instant,
-    /// The same for those who ask after a restart.
+    /// The same on the wall clock, for the time after a restart.
     on_the_clock: SystemTime,
 }
 
 impl Ended {
-    /// A party has been told; gives what is to be kept of it, where that is new.
-    fn tell(&mut self, party: u8) -> Option<EndedRecord> {
-        let untold = self.untold & !(1 << party);
-        let is_new = std::mem::replace(&mut self.untold, untold) != untold;
+    /// Marks a party as notified; returns the record to store, if it changed.
+    fn mark_notified(&mut self, party: u8) -> Option<EndedRecord> {
+        let unnotified = self.unnotified & !(1 << party);
+        let is_new = std::mem::replace(&mut self.unnotified, unnotified) != unnotified;
         is_new.then(|| self.record())
     }
 
     fn record(&self) -> EndedRecord {
-        let Self { instance, refusal, untold, at: _, on_the_clock: at } = *self;
-        EndedRecord { instance, refusal, untold, at }
+        let Self { instance, refusal, unnotified, at: _, on_the_clock: at } = *self;
+        EndedRecord { instance, refusal, unnotified, at }
     }
 }
 
-/// Keeps how a run ended. Not under the lock of the table: the disk may take its time.
+/// Stores how a run ended. Not under the lock of the table: the disk may be slow.
 fn keep(id: &RunId, ended: &EndedRecord, store: &Store) {
     if let Err(error) = store.keep_ended(id, ended) {
-        tracing::warn!(error = %error.kind(), "how a run ended could not be kept");
+        tracing::warn!(error = %error.kind(), "the record of an ended run could not be stored");
     }
 }
 
@@ -55,75 +55,75 @@ pub(super) struct Runs {
     table: Mutex<Table>,
 }
 
-/// A party at the door.
+/// A party that connects to a run.
 pub(super) struct Entering<'a> {
     pub(super) id: RunId,
-    /// What it says of the run, when it is to be begun.
+    /// Its description of the run, if the run is to be started.
     pub(super) record: Record,
-    /// Which party of the run it is.
+    /// The party's number in the run.
     pub(super) party: u8,
     pub(super) members: &'a [usize],
     pub(super) purpose: Purpose,
-    /// Which instance it knows.
+    /// The instance it knows.
     pub(super) known: Instance,
-    /// Most runs it may be in.
+    /// Most runs it may take part in.
     pub(super) max_runs: u32,
 }
 
-/// A party that was let in.
+/// A party that was accepted.
 pub(super) struct Entered {
-    /// The run; `None` for one that only looks.
+    /// The run; `None` for a party that only looks.
     pub(super) run: Option<Arc<Run>>,
     pub(super) welcome: Welcome,
-    /// An empty run that gives way, to be [forgotten](Runs::forget).
+    /// An empty run that makes room, to be [forgotten](Runs::forget).
     pub(super) gives_way: Option<Arc<Run>>,
 }
 
 impl Runs {
-    /// Runs that a process before this one has left.
+    /// Adds a run of an earlier process.
     pub(super) fn adopt(&self, run: Run) -> Arc<Run> {
         let run = Arc::new(run);
         self.table().open.insert(run.id, Arc::clone(&run));
         run
     }
 
-    /// How runs ended that a process before this one has ended.
+    /// Adds the records of runs that an earlier process has ended.
     pub(super) fn adopt_ended(&self, found: Vec<(RunId, EndedRecord)>) {
         let mut table = self.table();
         for (id, record) in found {
-            let EndedRecord { instance, refusal, untold, at: on_the_clock } = record;
-            // A clock that was set back makes nothing young.
+            let EndedRecord { instance, refusal, unnotified, at: on_the_clock } = record;
+            // Setting the clock back makes nothing young.
             let age = on_the_clock.elapsed().unwrap_or_default();
             let at = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
-            table.ended.insert(id, Ended { instance, refusal, untold, at, on_the_clock });
+            table.ended.insert(id, Ended { instance, refusal, unnotified, at, on_the_clock });
         }
     }
 
-    /// Whether this very run has ended: a process before this one was killed before it had removed the rest.
+    /// Whether this very run has ended: the earlier process was killed before it had removed the rest.
     pub(super) fn has_ended(&self, id: &RunId, instance: &Instance) -> bool {
         self.table().ended.get(id).is_some_and(|ended| ended.instance == *instance)
     }
 
-    /// All that are open.
+    /// All open runs.
     pub(super) fn open(&self) -> Vec<Arc<Run>> {
         self.table().open.values().cloned().collect()
     }
 
-    /// Lets a party in, into a new run where there is none, or tells it why not. A party that only looks enters
-    /// nothing.
+    /// Accepts a party into a run, which is started if missing, or refuses it. A party that only looks
+    /// enters nothing.
     pub(super) fn enter(
         &self,
         entering: Entering<'_>,
         store: &Arc<Store>,
     ) -> Result<Entered, Refusal> {
         let mut table = self.table_without(entering.id);
-        // Another may have begun by now; how its own came to its end is told all the same.
+        // Another run may have started by now; the party still learns how its own ended.
         if let Some(ended) = table.ended.get_mut(&entering.id)
             && entering.known == ended.instance
         {
-            let (refusal, told) = (ended.refusal, ended.tell(entering.party));
+            let (refusal, notified) = (ended.refusal, ended.mark_notified(entering.party));
             drop(table);
-            told.inspect(|ended| keep(&entering.id, ended, store));
+            notified.inspect(|ended| keep(&entering.id, ended, store));
             return Err(refusal);
         }
         let party = entering.party;
@@ -149,11 +149,11 @@ impl Runs {
         }
         if let Some(ended) = table.ended.get_mut(&entering.id)
             && entering.known == NO_INSTANCE
-            && ended.untold >> party & 1 == 1
+            && ended.unnotified >> party & 1 == 1
         {
-            let (refusal, told) = (ended.refusal, ended.tell(party));
+            let (refusal, notified) = (ended.refusal, ended.mark_notified(party));
             drop(table);
-            told.inspect(|ended| keep(&entering.id, ended, store));
+            notified.inspect(|ended| keep(&entering.id, ended, store));
             return Err(refusal);
         }
         if entering.known != NO_INSTANCE {
@@ -172,50 +172,50 @@ impl Runs {
         Ok(Entered { run: Some(run), welcome, gives_way })
     }
 
-    /// Runs in which nobody has said anything for so long: to be [forgotten](Self::forget).
+    /// Runs that have been empty for so long, to be [forgotten](Self::forget).
     pub(super) fn empty(&self, keep: Duration) -> Vec<Arc<Run>> {
         let Some(than) = Instant::now().checked_sub(keep) else { return Vec::new() };
         let table = self.table();
         table.open.values().filter(|run| run.begin_to_forget(than)).cloned().collect()
     }
 
-    /// Takes out an empty run; gives what is left of it to sweep.
-    pub(super) fn forget(&self, run: &Arc<Run>) -> Rest {
+    /// Removes an empty run; returns what remains of it to sweep.
+    pub(super) fn forget(&self, run: &Arc<Run>) -> Remains {
         let (_, gone) = run.store.remove(0);
         let mut table = self.table();
         if table.is_open(run) {
             table.open.remove(&run.id);
         }
         run.end(Over::Refused(Refusal::Expired));
-        tracing::debug!(run = %short(run), "an empty run is forgotten");
-        Rest::of(run, gone)
+        tracing::debug!(run = %short(run), "an empty run was forgotten");
+        Remains::of(run, gone)
     }
 
-    /// Ends a run where `may` says so, and takes it out; gives what is left to sweep. `None` when it may not be
-    /// ended, or was over. `told` are the parties that know.
+    /// Ends a run if `may` permits it, and removes it; returns what remains to sweep. `None` if it may
+    /// not be ended, or has ended. `notified` are the parties that know.
     ///
-    /// The run is off the disk before anybody is told: it must not come back when the power fails.
+    /// The run is off the disk before any party is notified: it must not return after a power failure.
     pub(super) fn close(
         &self,
         run: &Arc<Run>,
         over: Over,
-        told: u16,
+        notified: u16,
         store: &Store,
         may: impl FnOnce() -> bool,
-    ) -> Option<Rest> {
+    ) -> Option<Remains> {
         if !run.begin_end(may) {
             return None;
         }
-        // Without the table: the disk may take its time.
+        // Without the table: the disk may be slow.
         let ended = match over {
             Over::Finished => None,
             Over::Refused(refusal) => {
-                let (instance, untold) = (run.record.instance, run.joined() & !told);
+                let (instance, unnotified) = (run.record.instance, run.joined() & !notified);
                 let (at, on_the_clock) = (Instant::now(), SystemTime::now());
-                Some(Ended { instance, refusal, untold, at, on_the_clock })
+                Some(Ended { instance, refusal, unnotified, at, on_the_clock })
             }
         };
-        // First, so that there is no moment in which neither the run nor its end is known.
+        // First, so that at every moment the run or its end is known.
         if let Some(ended) = &ended {
             keep(&run.id, &ended.record(), store);
         }
@@ -229,34 +229,34 @@ impl Runs {
             table.bound_ended(store);
         }
         run.end(over);
-        Some(Rest::of(run, gone))
+        Some(Remains::of(run, gone))
     }
 
-    /// A party has been told how `run` ended.
-    pub(super) fn told(&self, run: &Run, party: u8, store: &Store) {
-        let told = {
+    /// Records that a party was notified of the end of `run`.
+    pub(super) fn mark_notified(&self, run: &Run, party: u8, store: &Store) {
+        let notified = {
             let mut table = self.table();
             let ended = table.ended.get_mut(&run.id);
             let ended = ended.filter(|ended| ended.instance == run.record.instance);
-            ended.and_then(|ended| ended.tell(party))
+            ended.and_then(|ended| ended.mark_notified(party))
         };
-        told.inspect(|ended| keep(&run.id, ended, store));
+        notified.inspect(|ended| keep(&run.id, ended, store));
     }
 
-    /// Forgets how runs ended that ended so long ago.
+    /// Forgets runs that ended so long ago.
     pub(super) fn forget_ended(&self, keep: Duration, store: &Store) {
         let mut table = self.table();
         let old = table.ended.extract_if(|_, ended| ended.at.elapsed() >= keep);
-        // Under the lock, so that one of the same name that ends now is not meant.
+        // Under the lock, so that a run of the same name that ends now is not affected.
         old.for_each(|(id, _)| store.forget_ended(&id));
     }
 
-    /// As [`Table::other_agreement`], of a run.
+    /// Like [`Table::other_agreement`], for a run.
     pub(super) fn other_agreement(&self, run: &Run, party: u8) -> [u8; 32] {
         self.table().other_agreement(&run.record, party)
     }
 
-    /// The table when the run of this name is not about to be over.
+    /// The table, when the run of this name is not about to end.
     fn table_without(&self, ending: RunId) -> MutexGuard<'_, Table> {
         loop {
             let table = self.table();
@@ -277,8 +277,8 @@ impl Table {
         self.open.get(&run.id).is_some_and(|open| Arc::ptr_eq(open, run))
     }
 
-    /// Whether the party may be in one more run. One that it has begun, and in which nobody has said anything, gives
-    /// way; it is given to be [forgotten](Runs::forget).
+    /// Whether the party may take part in one more run. An empty one that it has started makes room; it
+    /// is returned to be [forgotten](Runs::forget).
     fn make_room(&self, entering: &Entering<'_>) -> Result<Option<Arc<Run>>, Refusal> {
         let Some(member) = entering.members.get(usize::from(entering.party)) else {
             return Err(Refusal::NotAParty);
@@ -306,8 +306,8 @@ impl Table {
         empty.map(Some).ok_or(Refusal::OverLimit)
     }
 
-    /// The agreement of another run of exactly the same parties in which another of them waits now, and this one
-    /// has no part; zeros without one.
+    /// The agreement of another run of exactly the same parties in which another of them waits now, and
+    /// this one does not take part; zeros without one.
     fn other_agreement(&self, record: &Record, party: u8) -> [u8; 32] {
         let own = record.spec.parties.get(usize::from(party)).map(|party| party.identity);
         let identities = |record: &Record| -> BTreeSet<[u8; 32]> {
@@ -319,7 +319,7 @@ impl Table {
             let place = spec.parties.iter().position(|party| Some(party.identity) == own);
             spec.agreement != record.spec.agreement
                 && place.is_some_and(|place| run.joined() >> place & 1 == 0)
-                && run.has_visits()
+                && run.has_connections()
                 && identities(&run.record) == all
         };
         let other = self.open.values().filter(is_other).map(|run| run.record.spec.agreement);

@@ -1,4 +1,4 @@
-//! What is wrong with settings, and where.
+//! Faults in settings, and their positions.
 
 use vesica_backends::BackendError;
 use vesica_link::ParseIdentityError;
@@ -11,20 +11,20 @@ impl Fault for SettingsFault {
     const TEXT: &'static str = "settings";
 }
 
-/// What is wrong with settings. Holds words of the file, but never the backend's address.
+/// A fault in settings. Contains words of the file, but never the backend's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsFault {
     /// The file could not be read.
     #[error(transparent)]
     File(#[from] FileFault),
-    /// The form of its tables.
+    /// A fault in the form of its tables.
     #[error(transparent)]
     Table(#[from] TableFault),
     /// The backend's address.
     #[error("\"helper.backend\": {0}")]
     Backend(BackendError),
-    /// A party's name with other characters than a name has.
+    /// A party's name with other characters than allowed.
     #[error("the party name {name:?} is not of a-z, 0-9, - and _, at most 32")]
     PartyName {
         /// The name.
@@ -46,7 +46,7 @@ pub enum SettingsFault {
         /// The second.
         other: String,
     },
-    /// Nobody is served.
-    #[error("there is no party: each has a table of its own, such as [party.acme]")]
+    /// No party is served.
+    #[error("no party is defined: each has its own table, such as [party.acme]")]
     NoParty,
 }

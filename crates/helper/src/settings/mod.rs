@@ -1,4 +1,4 @@
-//! The settings of a helper: a TOML file that names whom it serves.
+//! The settings of a helper: a TOML file that names the parties it serves.
 //!
 //! ```toml
 //! [helper]                          # all of it optional
@@ -7,8 +7,8 @@
 //! state = "vesica-helper"           # its directory, where the backend names none
 //! metrics = "127.0.0.1:7501"        # health and metrics, or "off"
 //! metrics_for_others = false        # whether other machines may reach them
-//! keep_hours = 168                  # how long a run is kept that is not finished
-//! memory_mb = 1024                  # for computing, and with memory: for the lists
+//! keep_hours = 168                  # how long an unfinished run is kept
+//! memory_mb = 1024                  # for computing, and for the lists with memory:
 //! threads = 8                       # for computing; as many as the machine has
 //! runs_at_once = 2                  # runs computed at once
 //! max_stored_mb = 1000000           # most of the disk for all runs; as much as it has
@@ -64,34 +64,50 @@ const PARTY_FIELD_NAMES: &[&str] =
 
 type Table<'a> = vesica_tables::Table<'a, SettingsFault>;
 
-/// What a helper's settings say, with what holds where they say nothing.
+/// The settings of a helper, with defaults for missing ones.
+///
+/// ```
+/// use vesica_helper::Settings;
+/// use vesica_link::Identity;
+///
+/// let identity = Identity::generate()?.public();
+/// let text = format!("[helper]\nkeep_hours = 24\n\n[party.acme]\nidentity = \"{identity}\"\n");
+/// let settings = Settings::parse(&text)?;
+/// assert_eq!(settings.listen, Settings::LISTEN);
+/// assert_eq!(settings.keep.as_secs(), 24 * 3600);
+/// assert_eq!(settings.parties[0].name, "acme");
+///
+/// let error = Settings::parse("[helper]\nkeep_days = 1\n").unwrap_err();
+/// assert!(error.to_string().contains("unknown field \"helper.keep_days\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where parties reach it.
+    /// The address for parties.
     pub listen: String,
     /// The address of the backend; `None` for files in the helper's directory. May hold a password.
     pub backend: Option<String>,
     /// The helper's directory, unless the backend names one.
     pub state: PathBuf,
-    /// Where health and metrics are served, if anywhere.
+    /// Where health and metrics are served; `None` for nowhere.
     pub metrics: Option<MetricsOptions>,
-    /// How long a run is kept that is not finished.
+    /// How long an unfinished run is kept.
     pub keep: Duration,
-    /// About how much memory computations may take, and lists that are kept in memory.
+    /// Approximate memory for computations, and for lists that are kept in memory.
     pub memory_bytes: u64,
-    /// The threads of computations; `None` for as many as the machine has.
+    /// The threads for computations; `None` for as many as the machine has.
     pub threads: Option<NonZeroUsize>,
     /// Runs computed at once.
     pub runs_at_once: usize,
-    /// Most bytes of the disk for all runs together; `None` for as many as it has.
+    /// Most bytes of the disk for all runs together; `None` for no limit but the disk.
     pub max_stored_bytes: Option<u64>,
-    /// Bytes of the disk that are left free.
+    /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,
-    /// Whom it serves, at least one.
+    /// The parties it serves, at least one.
     pub parties: Vec<PartyLimits>,
 }
 
-/// Why settings could not be turned into a service's options.
+/// Why settings could not become a service's options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
@@ -104,13 +120,13 @@ pub enum OptionsError {
 }
 
 impl Settings {
-    /// The port for parties, unless said otherwise.
+    /// The default address for parties.
     pub const LISTEN: &'static str = "0.0.0.0:7500";
-    /// The port for health and metrics, unless said otherwise.
+    /// The default address for health and metrics.
     pub const METRICS: &'static str = "127.0.0.1:7501";
-    /// The directory, unless said otherwise.
+    /// The default directory.
     pub const STATE: &'static str = "vesica-helper";
-    /// Megabytes of memory, unless said otherwise.
+    /// The default memory in megabytes.
     pub const MEMORY_MB: u64 = 1024;
 
     /// Reads a settings file.
@@ -200,7 +216,7 @@ fn of_helper(table: &Table<'_>) -> Result<Settings, SettingsError> {
     let backend = match table.text("backend")? {
         None => None,
         Some(At { value, span, .. }) => {
-            // What is wrong with it is said here, without the address, which may hold a password.
+            // Its errors are reported here, without the address, which may contain a password.
             Place::of(value).map_err(|error| table.error(span, SettingsFault::Backend(error)))?;
             Some(value.to_owned())
         }

@@ -1,4 +1,4 @@
-//! Every change that the helper makes to what it keeps, at the one place where a test can make the power fail.
+//! All changes of the helper's files, in one place where a test can simulate a power failure.
 
 use super::file::Digest;
 use std::fs::{self, File, OpenOptions};
@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Changes files, and notes the changes for a test that makes the power fail after one of them.
+/// Changes files, and reports the changes to a test that simulates a power failure after one of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
     #[cfg(test)]
     pub(crate) power: Option<std::sync::Arc<super::power::Power>>,
 }
 
-/// Notes a change with the power that a test may have given.
+/// Reports a change to the simulated power of a test.
 macro_rules! note {
     ($disk:expr, $change:ident($($given:expr),*)) => {
         #[cfg(test)]
@@ -24,14 +24,15 @@ macro_rules! note {
 }
 
 impl Disk {
-    /// Makes a directory, and what is above it, for its owner alone. One that is there stays as it is.
+    /// Creates a directory and its parents, for the owner only. An existing one is unchanged.
     pub(super) fn make_dir(&self, dir: &Path) -> io::Result<()> {
         note!(self, make_dir(dir));
         super::file::make_dir(dir)
     }
 
-    /// Writes `body` and its digest into the new file `path`, which must not be there. Nothing is left of it after an
-    /// error. It outlasts a failure of the power once it, and the directory, have been [synced](Self::sync).
+    /// Writes `body` and its digest to the new file `path`, which must not exist. Leaves nothing behind
+    /// after an error. The file survives a power failure once it and the directory are
+    /// [synced](Self::sync).
     pub(super) fn create(&self, path: &Path, body: &[u8], digest: &Digest) -> io::Result<()> {
         note!(self, create(path, &[body, digest].concat()));
         let written = OpenOptions::new()
@@ -46,7 +47,7 @@ impl Disk {
         written
     }
 
-    /// Puts a file's bytes, or what stands in a directory itself, onto the disk.
+    /// Syncs a file's bytes, or the entries of a directory.
     pub(super) fn sync(&self, path: &Path) -> io::Result<()> {
         note!(self, sync(path));
         File::open(path)?.sync_all()

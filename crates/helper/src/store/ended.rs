@@ -1,4 +1,4 @@
-//! How runs ended, for those parties that have not heard of it.
+//! Records of how runs ended, for parties that have not been notified.
 
 use super::file::{digest, read};
 use super::{Keeping, RunId, Store, id_of, is_damage, name_of};
@@ -14,10 +14,10 @@ use vesica_core::Refusal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndedRecord {
     pub(crate) instance: Instance,
-    /// What its parties are told.
+    /// The refusal for its parties.
     pub(crate) refusal: Refusal,
-    /// Those who have not been told, a bit each.
-    pub(crate) untold: u16,
+    /// The parties that have not been notified, one bit each.
+    pub(crate) unnotified: u16,
     pub(crate) at: SystemTime,
 }
 
@@ -28,7 +28,7 @@ impl EndedRecord {
         let age = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut out = self.instance.to_vec();
         out.extend_from_slice(&self.refusal.code());
-        out.extend_from_slice(&self.untold.to_le_bytes());
+        out.extend_from_slice(&self.unnotified.to_le_bytes());
         out.extend_from_slice(&age.as_secs().to_le_bytes());
         out
     }
@@ -36,13 +36,13 @@ impl EndedRecord {
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (instance, rest) = bytes.split_first_chunk()?;
         let (refusal, rest) = rest.split_first_chunk()?;
-        let (untold, rest) = rest.split_first_chunk()?;
+        let (unnotified, rest) = rest.split_first_chunk()?;
         let (at, rest) = rest.split_first_chunk()?;
         let at = Duration::from_secs(u64::from_le_bytes(*at));
         let record = Self {
             instance: *instance,
             refusal: Refusal::from_code(*refusal),
-            untold: u16::from_le_bytes(*untold),
+            unnotified: u16::from_le_bytes(*unnotified),
             at: SystemTime::UNIX_EPOCH.checked_add(at)?,
         };
         (rest.is_empty() && bytes.len() == Self::LEN).then_some(record)
@@ -54,7 +54,7 @@ impl Store {
         self.root.join("ended")
     }
 
-    /// Keeps how the run `id` ended, where runs survive a restart. It is on the disk when this returns.
+    /// Stores how the run `id` ended, if runs survive a restart. On return it is on the disk.
     ///
     /// # Errors
     /// Those of the file system.
@@ -73,15 +73,15 @@ impl Store {
     /// Forgets how the run `id` ended.
     pub(crate) fn forget_ended(&self, id: &RunId) {
         if self.keeping == Keeping::Files {
-            // What stays is forgotten at the next start.
+            // What remains is forgotten at the next start.
             let _ = self.disk.remove_file(&self.ended_dir().join(name_of(id)));
         }
     }
 
-    /// How runs ended that a process before this one has ended.
+    /// The records of runs that an earlier process has ended.
     ///
     /// # Errors
-    /// Those of the file system. What is damaged is forgotten.
+    /// Those of the file system. Damaged records are forgotten.
     pub(crate) fn find_ended(&self) -> io::Result<Vec<(RunId, EndedRecord)>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.ended_dir())? {
@@ -107,24 +107,24 @@ mod tests {
     use crate::store::Disk;
 
     #[test]
-    fn how_a_run_ended_is_there_after_a_restart_and_a_damaged_one_is_not() {
+    fn ended_runs_survive_a_restart_and_damaged_records_are_dropped() {
         let dir = tempfile::tempdir().unwrap();
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
         let refusal = Refusal::Ended { party: 3 };
-        let ended = EndedRecord { instance: [4; 16], refusal, untold: 5, at };
+        let ended = EndedRecord { instance: [4; 16], refusal, unnotified: 5, at };
         {
             let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
             store.keep_ended(&[1; 32], &ended).unwrap();
             store.keep_ended(&[2; 32], &ended).unwrap();
             store.keep_ended(&[3; 32], &ended).unwrap();
-            store.keep_ended(&[1; 32], &EndedRecord { untold: 1, ..ended }).unwrap();
+            store.keep_ended(&[1; 32], &EndedRecord { unnotified: 1, ..ended }).unwrap();
             store.forget_ended(&[2; 32]);
         }
         let cut = dir.path().join("ended").join(name_of(&[3; 32]));
         fs::write(&cut, b"x").unwrap();
         let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
         let found = store.find_ended().unwrap();
-        assert_eq!(found, [([1; 32], EndedRecord { untold: 1, ..ended })]);
+        assert_eq!(found, [([1; 32], EndedRecord { unnotified: 1, ..ended })]);
         assert!(!cut.exists());
     }
 }

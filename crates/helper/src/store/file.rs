@@ -1,4 +1,4 @@
-//! Files that appear whole, and whose damage shows.
+//! Files that appear whole, and whose damage is detected.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
@@ -14,12 +14,12 @@ pub(super) const DIGEST_LEN: usize = 32;
 /// The digest of a file's name and body.
 pub(super) type Digest = [u8; DIGEST_LEN];
 
-/// The digest that stands at the end of the file `name`.
+/// The digest at the end of the file `name`.
 pub(super) fn digest(name: &str, body: &[u8]) -> Digest {
     derive(DIGEST_LABEL, &[name.as_bytes(), body])
 }
 
-/// Makes `dir`, and what is above it, for its owner alone. One that is there stays as it is.
+/// Creates `dir` and its parents, for the owner only. An existing one is unchanged.
 pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
@@ -27,7 +27,7 @@ pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
 /// The body of the file `dir`/`name`.
 ///
 /// # Errors
-/// Those of the file system; [`io::ErrorKind::InvalidData`] when it is not what was written.
+/// Those of the file system; [`io::ErrorKind::InvalidData`] if it is not what was written.
 pub(super) fn read(dir: &Path, name: &str) -> io::Result<(Vec<u8>, Digest)> {
     let mut body = fs::read(dir.join(name))?;
     let found = body.split_last_chunk().map(|(_, found)| *found);
@@ -40,7 +40,7 @@ pub(super) fn read(dir: &Path, name: &str) -> io::Result<(Vec<u8>, Digest)> {
     }
 }
 
-/// The first `len` bytes of the body of `path`, which has `body_len`. The digest is not looked at.
+/// The first `len` bytes of the body of `path`, which has `body_len`. Does not check the digest.
 pub(super) fn read_head(path: &Path, len: usize, body_len: u64) -> io::Result<Vec<u8>> {
     let mut head = vec![0; usize::try_from(body_len).map_or(len, |body| body.min(len))];
     File::open(path)?.read_exact(&mut head)?;

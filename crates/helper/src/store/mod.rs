@@ -1,23 +1,25 @@
-//! What the helper keeps of its runs: in files, or in memory as long as it is small.
+//! The helper's data of its runs: in files, or in memory as long as it is small.
 //!
 //! ```text
 //! DIR/lock                         held while a service uses the directory
-//! DIR/runs/<id>/run                what the run is; without it the rest is worth nothing
+//! DIR/runs/<id>/run                the run's description; without it the rest is useless
 //! DIR/runs/<id>/secret             the helper's own random bytes of the run
 //! DIR/runs/<id>/done-<party>       this party has all it needs
 //! DIR/runs/<id>/<kind>-<party>-<part>   a slot
-//! DIR/ended/<id>                   how a run ended, for those who have not heard of it
-//! DIR/gone/                        runs on their way out
+//! DIR/ended/<id>                   how a run ended, for parties not yet notified
+//! DIR/gone/                        runs being removed
 //! DIR/scratch/                     intermediate data, in files without a name
 //! ```
 //!
-//! Every file ends with a digest of its name and its bytes, is written under another name and then renamed.
+//! Every file ends with a digest of its name and its bytes, is written under another name and then
+//! renamed.
 //!
-//! A process that is killed loses nothing. Neither does a failure of the power of what somebody was told: before a
-//! party hears anything of a run, all that was written of it is on the disk, the files and their names
-//! ([`RunStore::sync`]); so it is before anything is computed from it, and before what says that a list is complete.
-//! What nobody was told may be lost, which the digest shows: it counts as empty. Bytes that rot on the disk show in
-//! the same way; what is lost with them is found by [`vesica_protocols::kmrs14::helper::left`].
+//! A killed process loses nothing. Neither does a power failure lose anything confirmed: before a party
+//! receives anything about a run, all data of the run is on the disk, files and names
+//! ([`RunStore::sync`]); likewise before anything is computed from it, and before a slot that marks a
+//! list as complete. Unconfirmed data may be lost, which the digest detects: it counts as empty.
+//! Corrupted bytes on the disk are detected in the same way; [`vesica_protocols::kmrs14::helper::left`]
+//! finds what is lost with them.
 
 mod disk;
 mod ended;
@@ -41,20 +43,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Names a run: the hash of what the helper is told of it.
+/// Names a run: the hash of its description.
 pub(crate) type RunId = [u8; 32];
 
-/// A run that a process before this one has left.
+/// A run of an earlier process.
 pub(crate) type Found = (RunId, Record, RunStore);
 
-/// Where slots are kept.
+/// Where slots are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeping {
     /// In files. Runs survive a restart of the service.
     Files,
-    /// In memory up to so many bytes of all runs together, and the rest in files. Runs do not survive a restart.
+    /// In memory up to a limit for all runs together, and the rest in files. Runs do not survive a
+    /// restart.
     Memory {
-        /// How many.
+        /// The limit.
         limit_bytes: u64,
     },
 }
@@ -63,12 +66,12 @@ pub enum Keeping {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The operating system does not let us read or write it.
+    /// The operating system refused to read or write it.
     #[error("the helper's directory {} cannot be used ({kind})", path.display())]
     Unusable {
-        /// The directory, or what in it.
+        /// The directory, or an entry of it.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         kind: io::ErrorKind,
     },
     /// It belongs to another user of the machine.
@@ -85,12 +88,12 @@ pub enum StoreError {
     },
 }
 
-/// The file `name` of a run as it is written: its body, and a digest of both.
+/// The contents of the file `name` of a run: its body, and a digest of both.
 pub(crate) fn stored_file(name: &str, body: &[u8]) -> Vec<u8> {
     [body, &file::digest(name, body)].concat()
 }
 
-/// A directory with what is kept of all runs.
+/// A directory with the data of all runs.
 #[derive(Debug)]
 pub(crate) struct Store {
     root: PathBuf,
@@ -98,16 +101,16 @@ pub(crate) struct Store {
     keeping: Keeping,
     scratch: FolderScratch,
     next: AtomicU64,
-    /// Bytes and labels kept, and of the bytes those in memory.
+    /// Stored bytes and labels, and the part of the bytes in memory.
     bytes: AtomicU64,
     labels: AtomicU64,
     memory_bytes: AtomicU64,
-    /// Unlocked by the system when the process ends.
+    /// The system unlocks it when the process ends.
     lock: File,
 }
 
 impl Store {
-    /// Opens the directory, which is made when it is not there, and finds the runs in it.
+    /// Opens the directory, which is created if missing, and finds the runs in it.
     pub(crate) fn open(
         root: &Path,
         keeping: Keeping,
@@ -122,11 +125,11 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(unusable(root)(error)),
         };
-        // The super-user may write there, and its owner could read it all.
+        // The superuser may write there, but the owner could read everything.
         if owner.is_some_and(|owner| owner != nix::unistd::geteuid().as_raw()) {
             return Err(StoreError::NotOurs { path: root.to_path_buf() });
         }
-        // What is in a directory of another program's is not ours to sweep.
+        // Files of another program must not be swept.
         let is_foreign = fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_some())
             && !root.join("lock").is_file();
         if is_foreign {
@@ -137,7 +140,7 @@ impl Store {
             disk.make_dir(&dir).map_err(unusable(&dir))?;
         }
         disk.sync(root).map_err(unusable(root))?;
-        // One that was there before may have been open to others.
+        // An existing directory may have been accessible to others.
         fs::set_permissions(root, Permissions::from_mode(0o700)).map_err(unusable(root))?;
         let lock_path = root.join("lock");
         let lock = OpenOptions::new()
@@ -162,7 +165,7 @@ impl Store {
             memory_bytes: AtomicU64::new(0),
             lock,
         });
-        // What a process before this one has taken out of sight must not come back half empty.
+        // What an earlier process was removing must not return half empty.
         for dir in [root.join("gone"), root.join("runs")] {
             store.disk.sync(&dir).map_err(unusable(&dir))?;
         }
@@ -171,28 +174,28 @@ impl Store {
         Ok((store, found))
     }
 
-    /// A place for a new run.
+    /// The store of a new run.
     pub(crate) fn run(self: &Arc<Self>, id: &RunId) -> RunStore {
         RunStore::new(Arc::clone(self), id)
     }
 
-    /// Where intermediate data goes.
+    /// The store of intermediate data.
     pub(crate) fn scratch(&self) -> &FolderScratch {
         &self.scratch
     }
 
-    /// Bytes kept of all runs.
+    /// Stored bytes of all runs.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of them, and of intermediate data, that are on the disk.
+    /// Stored bytes and intermediate data on the disk.
     pub(crate) fn disk_bytes(&self) -> u64 {
         let in_memory = self.memory_bytes.load(Ordering::Relaxed);
         self.bytes().saturating_sub(in_memory) + self.scratch.bytes()
     }
 
-    /// Bytes that the disk still has for us.
+    /// Free bytes on the disk for this user.
     ///
     /// # Errors
     /// Those of the file system.
@@ -201,15 +204,15 @@ impl Store {
         Ok(stat.blocks_available().saturating_mul(stat.fragment_size()))
     }
 
-    /// Labels kept of all runs.
+    /// Stored labels of all runs.
     pub(crate) fn labels(&self) -> u64 {
         self.labels.load(Ordering::Relaxed)
     }
 
-    /// Whether something can be written now.
+    /// Whether the directory can be written now.
     ///
     /// # Errors
-    /// What is in the way.
+    /// The error that prevents it.
     pub(crate) fn check(&self) -> io::Result<()> {
         let path = self.root.join(self.fresh_name());
         self.disk.create(&path, &[0; 4096], &[0; file::DIGEST_LEN])?;
@@ -230,7 +233,7 @@ impl Store {
                 Some(Ok((id, (record, run)))) if record.spec.id() == id => {
                     found.push((id, record, run));
                 }
-                // What may be read another time must not be lost.
+                // Data that may be readable another time must not be lost.
                 Some(Err(error)) if !is_damage(&error) => return Err(error),
                 _ => {
                     tracing::warn!("the rest of a run cannot be read and is removed");
@@ -238,7 +241,7 @@ impl Store {
                 }
             }
         }
-        // Temporary files of the process before.
+        // Temporary files of the earlier process.
         for entry in fs::read_dir(&self.root)? {
             let entry = entry?;
             if entry.file_name().to_str().is_some_and(|name| name.starts_with(".new-")) {
@@ -248,12 +251,12 @@ impl Store {
         Ok(found)
     }
 
-    /// Takes the directory of a run out of sight, for good; gives where it is now.
+    /// Moves the directory of a run out of the way durably; returns its new place.
     fn discard(&self, dir: &Path) -> Option<PathBuf> {
         let [runs, gone] = ["runs", "gone"].map(|name| self.root.join(name));
         let place = gone.join(self.fresh_name());
         let moved = self.disk.rename(dir, &place);
-        // It must not come back with half of what was in it.
+        // It must not return with half of its contents.
         match moved.and_then(|()| self.disk.sync(&gone)).and_then(|()| self.disk.sync(&runs)) {
             Ok(()) => Some(place),
             Err(error) => {
@@ -263,14 +266,14 @@ impl Store {
         }
     }
 
-    /// Removes what a removed run has left. May take a while for a large one.
+    /// Removes the files of a removed run. May take a while for a large one.
     pub(crate) fn sweep(&self, gone: Option<PathBuf>) {
         if let Some(Err(error)) = gone.map(|gone| self.disk.remove_dir_all(&gone)) {
             told_unless_missing(&error);
         }
     }
 
-    /// Lets another service use the directory; this one must not any more.
+    /// Lets another service use the directory; this one must not use it afterwards.
     pub(crate) fn unlock(&self) {
         let _ = self.lock.unlock();
     }
@@ -282,7 +285,7 @@ impl Store {
     }
 }
 
-/// Whether a file is not there, or not what was written.
+/// Whether a file is missing, or not what was written.
 fn is_damage(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -292,7 +295,7 @@ fn is_damage(error: &io::Error) -> bool {
 
 fn told_unless_missing(error: &io::Error) {
     if error.kind() != io::ErrorKind::NotFound {
-        tracing::warn!(error = %error.kind(), "what was kept of a run could not be removed");
+        tracing::warn!(error = %error.kind(), "the data of a run could not be removed");
     }
 }
 

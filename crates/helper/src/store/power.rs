@@ -1,7 +1,7 @@
-//! A model of what a failure of the power leaves of the helper's directory.
+//! A model of the helper's directory after a power failure.
 //!
-//! What was synced is there. Of the rest anything may be: names that were changed since their directory was synced
-//! are the old or the new ones, files that were not synced are whole, cut or empty.
+//! Synced data survives. Everything else is undetermined: names changed since their directory was
+//! synced are the old or the new ones, unsynced files are whole, cut or empty.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// What becomes of what was not synced.
+/// What happens to unsynced data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// All of it is lost.
     All,
-    /// Names are there, and the files are empty.
+    /// Names survive, and the files are empty.
     Bytes,
-    /// Names are there, and of the files a half.
+    /// Names survive, and half of each file.
     Halves,
     /// Nothing is lost, as when the process is killed.
     Nothing,
-    /// Of each name and each file it is drawn.
+    /// Drawn at random for each name and each file.
     Drawn,
 }
 
@@ -37,7 +37,7 @@ enum Node {
     Dir(Dir),
 }
 
-/// A directory as the process sees it, as it is on the disk, and what was changed in between, in order.
+/// A directory as the process sees it, as it is on the disk, and the changes in between, in order.
 #[derive(Debug, Default)]
 struct Dir {
     now: BTreeMap<OsString, usize>,
@@ -65,7 +65,7 @@ struct State {
     faulty: Option<u64>,
 }
 
-/// The power of a helper whose directory is `root`.
+/// The power supply of a helper whose directory is `root`.
 #[derive(Debug)]
 pub(crate) struct Power {
     root: PathBuf,
@@ -74,7 +74,7 @@ pub(crate) struct Power {
 }
 
 impl Power {
-    /// Power that does not fail.
+    /// A power supply that does not fail.
     pub(crate) fn new(root: &Path) -> Self {
         let nodes = vec![Node::Dir(Dir::default())];
         let state = Mutex::new(State { nodes, changes: 0, last: None, faulty: None });
@@ -85,13 +85,13 @@ impl Power {
         self.is_off.load(Ordering::SeqCst)
     }
 
-    /// It fails after so many more changes.
+    /// Fails after this many more changes.
     pub(crate) fn fail_after(&self, changes: u64) {
         let mut state = self.state.lock().unwrap();
         state.last = Some(state.changes + changes);
     }
 
-    /// After so many more changes the disk refuses one, and goes on.
+    /// After this many more changes the disk refuses one, and then continues.
     pub(crate) fn refuse_after(&self, changes: u64) {
         let mut state = self.state.lock().unwrap();
         state.faulty = Some(state.changes + changes);
@@ -101,7 +101,7 @@ impl Power {
         self.state.lock().unwrap().changes
     }
 
-    /// One change more, if there is power for it.
+    /// Counts one more change, if there is power for it.
     fn next(&self) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.state.lock().unwrap();
         if self.is_off() || state.last == Some(state.changes) {
@@ -165,7 +165,7 @@ impl Power {
         Ok(())
     }
 
-    /// What is in it is gone at once, which is the worst that can be.
+    /// Its contents are gone at once, which is the worst case.
     pub(super) fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
         let mut state = self.next()?;
         let node = self.node(&state, path)?;
@@ -188,8 +188,8 @@ impl Power {
         Ok((dir, path.file_name().map(OsStr::to_os_string).expect("a name")))
     }
 
-    /// Puts what is on the disk after the failure into the empty directory `to`. What may be lost or not is drawn
-    /// from `draw`.
+    /// Writes the state of the disk after the failure to the empty directory `to`. `draw` decides what
+    /// is lost.
     pub(crate) fn leave(&self, to: &Path, loss: Loss, draw: &mut dyn FnMut() -> u64) {
         assert!(self.is_off(), "the power has not failed");
         fs::write(to.join("lock"), b"").unwrap();

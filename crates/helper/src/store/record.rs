@@ -1,23 +1,23 @@
-//! What a run is, and what its files are called.
+//! The description of a run, and the names of its files.
 
 use super::file::DIGEST_LEN;
 use crate::wire::Instance;
 use std::time::{Duration, SystemTime};
 use vesica_protocols::kmrs14::{Kind, Slot, Spec};
 
-/// Bytes of a block of the file system, as most have them.
+/// Bytes of a block in most file systems.
 const BLOCK_LEN: u64 = 4096;
 
-/// Most bytes that a slot takes of the disk beside its own.
+/// Most bytes that a slot takes on the disk beyond its own.
 pub(crate) const BESIDE_SLOT: u64 = DIGEST_LEN as u64 + BLOCK_LEN - 1;
 
-/// What a run is, beside its slots.
+/// The description of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) spec: Spec,
     pub(crate) instance: Instance,
     pub(crate) created: SystemTime,
-    /// Who began it, by its number in the spec.
+    /// The party that started it, by its number in the spec.
     pub(crate) opener: u8,
 }
 
@@ -43,7 +43,7 @@ impl Record {
     }
 }
 
-/// What a slot of `len` bytes takes of the disk: its bytes and its digest, in whole blocks.
+/// The disk space of a slot of `len` bytes: its bytes and its digest, in whole blocks.
 pub(crate) fn charge(len: u64) -> u64 {
     (len + DIGEST_LEN as u64).next_multiple_of(BLOCK_LEN)
 }

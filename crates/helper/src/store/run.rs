@@ -1,4 +1,4 @@
-//! What is kept of one run.
+//! The stored data of one run.
 
 mod left;
 
@@ -22,14 +22,14 @@ const SECRET_FILE: &str = "secret";
 /// Bytes of the helper's secret of a run.
 const SECRET_LEN: usize = 32;
 
-/// What became of what a party put.
+/// The result of a put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// It is kept.
+    /// It is stored.
     New,
-    /// It was there already.
+    /// It was stored already.
     Same,
-    /// Something else is there.
+    /// The slot holds something else.
     Other,
 }
 
@@ -41,7 +41,7 @@ struct Held {
 
 enum Place {
     Memory(Arc<[u8]>),
-    /// Without a digest the file has not been looked at since the service started.
+    /// Without a digest, the file has not been checked since the service started.
     File(Option<Digest>),
 }
 
@@ -53,29 +53,29 @@ struct Slots {
     /// How often slots were lost because they could not be synced.
     losses: u64,
     done: u16,
-    /// It is said to be begun.
+    /// It is recorded as started.
     is_begun: bool,
-    /// The directory is there, and what the run is stands in it.
+    /// The directory exists and contains the run's description.
     has_dir: bool,
-    /// All files have been looked at.
+    /// All files have been checked.
     is_checked: bool,
     secret: Option<Zeroizing<[u8; SECRET_LEN]>>,
     is_removed: bool,
 }
 
-/// Up to when a connection or a step knows what was kept: it may not rely on anything once something was lost since.
+/// The stored data that a connection or a step knows: it may rely on nothing after something was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(u64);
 
-/// The slots of one run, the helper's secret and who is done.
+/// The slots of one run, the helper's secret, and the parties that are done.
 ///
-/// Locks are taken in the order `syncing`, `files`, `slots`. The last is never held while a file is read or written:
-/// all parties are kept waiting by it, also those of other runs.
+/// Lock order: `syncing`, `files`, `slots`. The last is never held during file operations: it would
+/// block all parties, also those of other runs.
 pub(crate) struct RunStore {
     store: Arc<Store>,
     dir: PathBuf,
     slots: Mutex<Slots>,
-    /// Held while names change in the directory.
+    /// Held while names in the directory change.
     files: Mutex<()>,
     /// Held while slots are synced.
     syncing: Mutex<()>,
@@ -88,11 +88,11 @@ impl RunStore {
         Self { store, dir, slots, files: Mutex::default(), syncing: Mutex::default() }
     }
 
-    /// Keeps what the run is, where runs survive a restart, so that nobody is let into one that could be lost;
-    /// says whether that is new.
+    /// Stores the run's description, if runs survive a restart, so that no party is accepted into a run
+    /// that could be lost; returns whether it is new.
     ///
     /// # Errors
-    /// Those of the file system; [`io::ErrorKind::NotFound`] when the run was removed.
+    /// Those of the file system; [`io::ErrorKind::NotFound`] if the run was removed.
     pub(crate) fn begin(&self, record: &Record) -> io::Result<bool> {
         if self.store.keeping == Keeping::Files {
             self.make_dir(record)?;
@@ -100,16 +100,17 @@ impl RunStore {
         Ok(!std::mem::replace(&mut self.slots().is_begun, true))
     }
 
-    /// What is kept is known up to now.
+    /// A mark of the data stored up to now.
     pub(crate) fn mark(&self) -> Mark {
         Mark(self.slots().losses)
     }
 
-    /// Returns once all that was filled so far outlasts a failure of the power, where runs outlast a restart at all.
-    /// What cannot be synced is emptied: whoever put it has not been told that it is kept, and puts it again.
+    /// Returns when everything filled so far survives a power failure, if runs survive a restart at
+    /// all. Slots that cannot be synced are emptied: their parties have no confirmation, and put them
+    /// again.
     ///
     /// # Errors
-    /// Those of the file system, also when something was lost since `mark`.
+    /// Those of the file system, also if something was lost since `mark`.
     pub(crate) fn sync(&self, mark: Mark) -> io::Result<()> {
         let _one = lock(&self.syncing);
         let slots = std::mem::take(&mut self.slots().unsynced);
@@ -131,7 +132,7 @@ impl RunStore {
         }
     }
 
-    /// Empties slots, and the connections and steps that may rely on them notice.
+    /// Empties slots, and marks that rely on them become invalid.
     fn lose(&self, lost: &[Slot]) {
         let _files = lock(&self.files);
         for slot in lost {
@@ -146,9 +147,9 @@ impl RunStore {
         }
     }
 
-    /// Whether `body` is what stands in `slot`; `None` for an empty slot.
+    /// Whether `slot` holds `body`; `None` for an empty slot.
     pub(crate) fn compare(&self, slot: Slot, body: &[u8]) -> Option<bool> {
-        // The digest is taken without the lock.
+        // The digest is computed without the lock.
         let digest = match self.slots().held.get(&slot).map(|held| &held.place)? {
             Place::Memory(there) => return Some(**there == *body),
             Place::File(digest) => *digest,
@@ -156,10 +157,11 @@ impl RunStore {
         Some(digest == Some(file::digest(&file_name(slot), body)))
     }
 
-    /// Fills an empty slot; what stands there stays. `record` is written with the first where it is not there yet.
+    /// Fills an empty slot; a filled one is unchanged. `record` is written with the first slot if it
+    /// does not exist yet.
     ///
     /// # Errors
-    /// Those of the file system; nothing is kept then.
+    /// Those of the file system; nothing is stored then.
     pub(crate) fn put(&self, slot: Slot, body: &[u8], record: &Record) -> io::Result<Kept> {
         if let Some(is_same) = self.compare(slot, body) {
             return Ok(if is_same { Kept::Same } else { Kept::Other });
@@ -171,12 +173,12 @@ impl RunStore {
         Ok(if is_same { Kept::Same } else { Kept::Other })
     }
 
-    /// Fills a slot of the helper's, in place of what stood there.
+    /// Fills a slot of the helper's, replacing its contents.
     ///
     /// # Errors
     /// As [`put`](Self::put).
     pub(crate) fn replace(&self, slot: Slot, body: &[u8], record: &Record) -> io::Result<()> {
-        // What a party may have been told is not put at risk.
+        // Data that a party may have received is not put at risk.
         if self.compare(slot, body) == Some(true) {
             return Ok(());
         }
@@ -200,7 +202,7 @@ impl RunStore {
         if in_memory {
             let held = Held { len, labels, place: Place::Memory(body.into()) };
             let kept = self.insert(&mut self.slots(), slot, held, replace);
-            // What was counted above is counted again by the insertion, or was in vain.
+            // The insertion counts again what was counted above, or it was in vain.
             self.store.memory_bytes.fetch_sub(len, Ordering::Relaxed);
             return kept;
         }
@@ -265,21 +267,21 @@ impl RunStore {
             return Ok(());
         }
         let disk = &self.store.disk;
-        // What of an earlier run could not be removed must not get mixed up with this one.
+        // Remains of an earlier run must not mix with this one.
         if self.dir.try_exists()? {
             let gone = self.store.discard(&self.dir).ok_or(io::ErrorKind::AlreadyExists)?;
             self.store.sweep(Some(gone));
         }
         let made = disk.make_dir(&self.dir).and_then(|()| self.write_record(record));
         if made.is_err() {
-            // Without the record the rest is worth nothing, and nobody would sweep it.
+            // Without the record the rest is useless, and nobody would sweep it.
             let _ = disk.remove_dir_all(&self.dir);
         }
         self.slots().has_dir = made.is_ok();
         made
     }
 
-    /// On the disk before anybody hears of the run: who was let in comes back to it.
+    /// On the disk before any party learns of the run: an accepted party returns to it.
     fn write_record(&self, record: &Record) -> io::Result<()> {
         if self.store.keeping != Keeping::Files {
             return Ok(());
@@ -288,7 +290,7 @@ impl RunStore {
         self.store.disk.sync(&self.store.root.join("runs"))
     }
 
-    /// A file that is on the disk, with its name, when this returns.
+    /// On return the file and its name are on the disk.
     fn write_synced(&self, name: &str, body: &[u8]) -> io::Result<()> {
         let disk = &self.store.disk;
         let new = self.dir.join(self.store.fresh_name());
@@ -329,7 +331,7 @@ impl RunStore {
         file::read_head(&self.dir.join(file_name(slot)), len, body_len)
     }
 
-    /// Bytes of a filled slot.
+    /// The length of a filled slot in bytes.
     pub(crate) fn slot_len(&self, slot: Slot) -> Option<u64> {
         self.slots().held.get(&slot).map(|held| held.len)
     }
@@ -339,7 +341,7 @@ impl RunStore {
         self.slots().held.contains_key(&slot)
     }
 
-    /// Which of the first parts are filled, a bit each.
+    /// Which of the first parts are filled, one bit each.
     pub(crate) fn filled(&self, kind: Kind, party: u8, parts: u32) -> Vec<u8> {
         let mut bits = vec![0; parts.div_ceil(8) as usize];
         let (first, last) = (Slot::new(kind, party), Slot::part(kind, party, u32::MAX));
@@ -356,12 +358,12 @@ impl RunStore {
         self.slots().held.is_empty()
     }
 
-    /// What each of the first `parties` parties has filled, in bytes as [`charge`] counts them.
+    /// The bytes that each of the first `parties` parties has filled, as [`charge`] counts them.
     pub(crate) fn charges(&self, parties: usize) -> Vec<u64> {
         charges(&self.slots(), parties)
     }
 
-    /// The parties that have filled a slot or are done, a bit each.
+    /// The parties that have filled a slot or are done, one bit each.
     pub(crate) fn joined(&self) -> u16 {
         let slots = self.slots();
         let written = slots.held.keys().filter(|slot| slot.kind.is_written_by_party());
@@ -369,10 +371,10 @@ impl RunStore {
             .fold(slots.done, |bits, slot| bits | 1_u16.checked_shl(slot.party.into()).unwrap_or(0))
     }
 
-    /// Random bytes of this run, made once.
+    /// Random bytes of this run, drawn once.
     ///
     /// # Errors
-    /// Those of the file system, or when the system gives no random numbers.
+    /// Those of the file system, or if the system provides no random numbers.
     pub(crate) fn secret(&self, record: &Record) -> io::Result<[u8; SECRET_LEN]> {
         let is_kept = self.store.keeping == Keeping::Files;
         if is_kept {
@@ -397,7 +399,7 @@ impl RunStore {
             rand::rngs::SysRng
                 .try_fill_bytes(&mut *secret)
                 .map_err(|_| io::Error::from(io::ErrorKind::Other))?;
-            // On the disk before anything is made of it: what was committed to must be opened.
+            // On the disk before anything is computed from it: a commitment must be opened.
             if is_kept {
                 self.write_synced(SECRET_FILE, &*secret)?;
             }
@@ -406,7 +408,8 @@ impl RunStore {
         Ok(**self.slots().secret.insert(secret))
     }
 
-    /// Notes that `party` has all it needs; gives the bits of all that have. It is on the disk when this returns.
+    /// Records that `party` has everything it needs; returns the bits of all that have. On return it is
+    /// on the disk.
     ///
     /// # Errors
     /// Those of the file system.
@@ -434,13 +437,13 @@ impl RunStore {
         Ok(slots.done)
     }
 
-    /// The parties that are done, a bit each.
+    /// The parties that are done, one bit each.
     pub(crate) fn done(&self) -> u16 {
         self.slots().done
     }
 
-    /// Forgets everything; gives what each of the first `parties` parties had filled, and what is left to
-    /// [sweep](Store::sweep). It does not come back, also when the power fails.
+    /// Removes everything; returns what each of the first `parties` parties had filled, and what
+    /// remains to [sweep](Store::sweep). It does not return, even after a power failure.
     pub(crate) fn remove(&self, parties: usize) -> (Vec<u64>, Option<PathBuf>) {
         let _files = lock(&self.files);
         let (charges, has_dir) = {

@@ -1,8 +1,8 @@
-//! The protocol itself over the helper, with a coin toss that everybody sees.
+//! The protocol itself over the helper, with a public coin toss.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
-use crate::common::{House, Trusting, pool};
+use crate::common::{Fixture, Trusting, pool};
 use std::sync::Arc;
 use vesica_backends::{Backend, BackendError, RunName};
 use vesica_core::{Item, Result, Secret};
@@ -39,13 +39,13 @@ pub fn items(party: usize, rows: u64) -> Vec<Item> {
     (0..rows).map(|row| Item::from_integer(own(row).into())).collect()
 }
 
-/// Whether the rows are those of [`items`] that are common.
+/// Whether the rows are the common ones of [`items`].
 pub fn is_right(matched: &Matched, rows: u64) -> bool {
     let bit = |row: u64| matched.rows[(row / 64) as usize] >> (row % 64) & 1 == 1;
     matched.items == rows / 3 && (0..rows).all(|row| bit(row) == (row < rows / 3))
 }
 
-/// Runs a party with these rows to its answer; does not say that it is done.
+/// Runs a party with these rows to its answer; does not send done.
 pub fn run_party(remote: &Remote, spec: &Spec, party: usize, rows: u64) -> Result<Matched> {
     run_party_that_remembers(remote, spec, party, rows, &Trusting)
 }
@@ -64,8 +64,8 @@ pub fn run_party_that_remembers(
     let hello = |party: usize| vec![scales[party] as u8; 50];
     board.put(Slot::new(Kind::Hello, party as u8), &hello(party))?;
     for other in 0..parties {
-        let heard = board.get(Slot::new(Kind::Hello, other as u8), 50)?;
-        assert_eq!(heard, hello(other));
+        let received = board.get(Slot::new(Kind::Hello, other as u8), 50)?;
+        assert_eq!(received, hello(other));
     }
     drop(board);
     let (secret, own_secret) = (Secret::new([5; 32]), Secret::new([party as u8; 32]));
@@ -79,11 +79,11 @@ pub fn run_party_that_remembers(
     Ok(outcome.matched.expect("every party receives"))
 }
 
-/// All parties of a run at once, to the end.
-pub fn run_all(house: &House, service: &Service, spec: &Spec, parties: &[usize], rows: u64) {
+/// Runs all parties at once, to the end.
+pub fn run_all(fixture: &Fixture, service: &Service, spec: &Spec, parties: &[usize], rows: u64) {
     std::thread::scope(|scope| {
         for (place, party) in parties.iter().enumerate() {
-            let remote = house.remote(service, *party, spec);
+            let remote = fixture.remote(service, *party, spec);
             scope.spawn(move || {
                 let matched = run_party(&remote, spec, place, rows).unwrap();
                 assert!(is_right(&matched, rows));
@@ -95,7 +95,7 @@ pub fn run_all(house: &House, service: &Service, spec: &Spec, parties: &[usize],
 
 type Fault = dyn Fn(&(dyn Fn() -> bool + Sync)) -> Option<BackendError> + Send + Sync;
 
-/// A backend that something happens to first.
+/// A backend that calls a function first.
 #[derive(Clone)]
 pub struct Faulty {
     inner: Arc<Box<dyn Backend>>,

@@ -1,8 +1,8 @@
-//! Parties put and get, and nobody more than it may.
+//! Parties put and get, and none more than it may.
 
 use crate::aided::run_party;
 use crate::common;
-use common::{House, MAX_ROWS, hello, refusal, say_hello, slot, talk, until};
+use common::{Fixture, MAX_ROWS, hello, put_hellos, refusal, slot, exchange_slots, until};
 use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Refusal, TransportError};
 use vesica_helper::{Remote, RemoteEvent};
@@ -10,19 +10,19 @@ use vesica_link::{Identity, LinkError};
 use vesica_protocols::kmrs14::{Boards, Kind, Slot, Spec, Variant};
 
 #[test]
-fn two_and_three_parties_hear_each_other() {
+fn two_and_three_parties_exchange_slots() {
     for parties in [2, 3] {
-        let house = House::new(parties);
-        let service = house.start();
-        let spec = house.spec(parties);
+        let fixture = Fixture::new(parties);
+        let service = fixture.start();
+        let spec = fixture.spec(parties);
         std::thread::scope(|scope| {
             for party in 0..parties {
-                let remote = house.remote(&service, party, &spec);
+                let remote = fixture.remote(&service, party, &spec);
                 scope.spawn(move || {
-                    let heard = talk(&remote, party as u8, parties as u8).unwrap();
+                    let received = exchange_slots(&remote, party as u8, parties as u8).unwrap();
                     for other in 0..parties {
-                        assert_eq!(heard[other], hello(other as u8));
-                        assert_eq!(heard[parties + other], [other as u8; 77]);
+                        assert_eq!(received[other], hello(other as u8));
+                        assert_eq!(received[parties + other], [other as u8; 77]);
                     }
                     let (sent, received) = remote.wire_bytes();
                     assert!(sent > 300 && received > 300);
@@ -33,48 +33,48 @@ fn two_and_three_parties_hear_each_other() {
 }
 
 #[test]
-fn a_run_that_all_are_done_with_is_forgotten() {
+fn a_run_is_forgotten_when_all_parties_are_done() {
     for (variant, parties) in
         [(Variant::SemiHonest, 3), (Variant::Fair, 2), (Variant::SizeHiding, 2)]
     {
-        let house = House::new(parties);
-        let service = house.start();
-        let spec = Spec { variant, ..house.spec(parties) };
+        let fixture = Fixture::new(parties);
+        let service = fixture.start();
+        let spec = Spec { variant, ..fixture.spec(parties) };
         std::thread::scope(|scope| {
             for party in 0..parties {
-                let (remote, spec) = (house.remote(&service, party, &spec), &spec);
+                let (remote, spec) = (fixture.remote(&service, party, &spec), &spec);
                 scope.spawn(move || {
                     run_party(&remote, spec, party, MAX_ROWS).unwrap();
                     remote.done().unwrap();
-                    // Once more, as after a lost reply.
+                    // Again, as after a lost reply.
                     remote.done().unwrap();
                 });
             }
         });
-        let runs = house.state().join("runs");
+        let runs = fixture.state().join("runs");
         until("the run is forgotten", || std::fs::read_dir(&runs).unwrap().count() == 0);
     }
 }
 
 #[test]
-fn parties_come_and_go_at_different_times() {
-    let house = House::new(2);
-    let service = house.start();
-    let spec = house.spec(2);
-    let first = house.remote(&service, 0, &spec);
+fn parties_connect_and_leave_at_different_times() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let spec = fixture.spec(2);
+    let first = fixture.remote(&service, 0, &spec);
     let mut board = first.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.sync().unwrap();
     let instance = first.instance().unwrap();
     drop((board, first));
-    let second = house.remote(&service, 1, &spec);
+    let second = fixture.remote(&service, 1, &spec);
     assert_eq!(second.look().unwrap().present, [0]);
     assert_eq!(second.instance(), None);
     let mut board = second.open().unwrap();
     board.put(slot(Kind::Hello, 1), &hello(1)).unwrap();
     assert_eq!(board.get(slot(Kind::Hello, 0), 200).unwrap(), hello(0));
     drop((board, second));
-    let mut options = house.remote_options(&service, 0, &spec);
+    let mut options = fixture.remote_options(&service, 0, &spec);
     options.instance = Some(instance);
     let back = Remote::new(options);
     assert_eq!(talk_on(&back), hello(1));
@@ -84,18 +84,18 @@ fn parties_come_and_go_at_different_times() {
 fn talk_on(remote: &Remote) -> Vec<u8> {
     let mut board = remote.open().unwrap();
     assert_eq!(board.filled(Kind::Hello, 3).unwrap(), [true, false, false]);
-    // The same again is without effect.
+    // Putting the same again has no effect.
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.get(slot(Kind::Hello, 1), 200).unwrap()
 }
 
 #[test]
-fn nobody_writes_for_another_or_reads_what_is_not_for_him() {
-    let house = House::new(3);
-    let service = house.start();
-    let spec = house.spec(3);
-    let remotes: Vec<Remote> = (0..3).map(|party| house.remote(&service, party, &spec)).collect();
-    drop(say_hello(&remotes));
+fn nobody_writes_for_another_or_reads_others_slots() {
+    let fixture = Fixture::new(3);
+    let service = fixture.start();
+    let spec = fixture.spec(3);
+    let remotes: Vec<Remote> = (0..3).map(|party| fixture.remote(&service, party, &spec)).collect();
+    drop(put_hellos(&remotes));
     let malformed = Refusal::Malformed { party: 1 };
     for bad in [
         slot(Kind::Hello, 0),
@@ -132,19 +132,19 @@ fn nobody_writes_for_another_or_reads_what_is_not_for_him() {
 }
 
 #[test]
-fn a_party_that_runs_twice_with_other_data_is_told_so() {
-    let house = House::new(2);
-    let service = house.start();
-    let spec = house.spec(2);
-    let one = house.remote(&service, 0, &spec);
-    let two = house.remote(&service, 0, &spec);
+fn a_party_that_runs_twice_with_other_data_is_refused() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let spec = fixture.spec(2);
+    let one = fixture.remote(&service, 0, &spec);
+    let two = fixture.remote(&service, 0, &spec);
     let mut board = one.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.sync().unwrap();
     let mut board = two.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(7)).unwrap();
     assert_eq!(refusal(board.sync()), Refusal::AlreadyThere);
-    // And stays refused on this board, on which nothing of the rest is kept.
+    // And stays refused on this board, on which nothing of the rest is stored.
     let again = board.put(slot(Kind::Share, 0), b"x").and_then(|()| board.sync());
     assert_eq!(refusal(again), Refusal::AlreadyThere);
     let mut board = one.open().unwrap();
@@ -152,53 +152,53 @@ fn a_party_that_runs_twice_with_other_data_is_told_so() {
 }
 
 #[test]
-fn strangers_and_those_who_are_no_party_are_refused() {
-    let house = House::new(3);
-    let service = house.start();
-    let spec = house.spec(2);
+fn unknown_identities_and_other_runs_parties_are_refused() {
+    let fixture = Fixture::new(3);
+    let service = fixture.start();
+    let spec = fixture.spec(2);
     // Served, but not in the run.
-    let other = house.remote(&service, 2, &spec);
+    let other = fixture.remote(&service, 2, &spec);
     assert_eq!(refusal(other.open()), Refusal::NotAParty);
     // Not served at all.
-    let mut options = house.remote_options(&service, 0, &spec);
+    let mut options = fixture.remote_options(&service, 0, &spec);
     options.identity = Identity::generate().unwrap();
     options.link.wait = Duration::from_secs(1);
     let stranger = Remote::new(options);
     assert!(matches!(stranger.open().err(), Some(Error::Transport(_))));
     assert_eq!(stranger.link_error(), Some(LinkError::RefusedByPeer));
-    // A run that counts on a stranger.
-    let mut strange = house.spec(2);
+    // A run with an unknown party.
+    let mut strange = fixture.spec(2);
     strange.parties[1].identity = [77; 32];
-    let waiting = house.remote(&service, 0, &strange);
+    let waiting = fixture.remote(&service, 0, &strange);
     assert_eq!(refusal(waiting.open()), Refusal::BadRun);
-    // Another helper than the one expected.
-    let mut options = house.remote_options(&service, 0, &spec);
+    // Another helper than the expected one.
+    let mut options = fixture.remote_options(&service, 0, &spec);
     options.helper = Identity::generate().unwrap().public();
     assert_eq!(Remote::new(options).open().err(), Some(Error::Transport(TransportError::Tls)));
 }
 
 #[test]
-fn one_party_more_than_agreed_is_another_run_and_all_find_out() {
-    let house = House::new(3);
-    let service = house.start();
-    let two = house.spec(2);
-    let three = house.spec(3);
-    let waiting = house.remote(&service, 0, &two);
+fn an_extra_party_makes_another_run_and_all_are_notified() {
+    let fixture = Fixture::new(3);
+    let service = fixture.start();
+    let two = fixture.spec(2);
+    let three = fixture.spec(3);
+    let waiting = fixture.remote(&service, 0, &two);
     let mut board = waiting.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.sync().unwrap();
-    let other = house.remote(&service, 2, &three);
+    let other = fixture.remote(&service, 2, &three);
     let seen = other.look().unwrap();
     assert_eq!((seen.present, seen.other_agreement), (Vec::new(), None));
-    // The same parties under another agreement hear of each other.
-    let changed = house.spec_of(&[0, 1], 10);
-    let (late, events) = house.telling_remote(&service, 1, &changed);
+    // The same parties under another agreement learn of each other.
+    let changed = fixture.spec_of(&[0, 1], 10);
+    let (late, events) = fixture.recording_remote(&service, 1, &changed);
     let late_board = late.open().unwrap();
     let other_is = |agreement: u8| RemoteEvent::OtherAgreement { agreement: [agreement; 32] };
     assert!(events.lock().unwrap().contains(&other_is(9)));
     assert_eq!(late.look().unwrap().other_agreement, Some([9; 32]));
     drop(board);
-    let (early, events) = house.telling_remote(&service, 0, &two);
+    let (early, events) = fixture.recording_remote(&service, 0, &two);
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| early.open().unwrap().get(slot(Kind::Hello, 1), 200));
         until("the early one hears of the late one", || {
@@ -214,24 +214,24 @@ fn one_party_more_than_agreed_is_another_run_and_all_find_out() {
 
 #[test]
 fn limits_of_a_party_hold() {
-    let house = House::new(2);
-    let service = house.start_with(|options| {
+    let fixture = Fixture::new(2);
+    let service = fixture.start_with(|options| {
         let party = &mut options.parties[0];
         (party.max_rows, party.max_runs) = (common::MAX_ROWS, 2);
         // A whole run, and a hello in another.
-        let room = house.spec(2).room(&[11, 11], 32 + 4095);
+        let room = fixture.spec(2).room(&[11, 11], 32 + 4095);
         party.max_stored_bytes = room.put[0] + room.written[0] + 4096;
         options.parties[1].max_rows = 10 * common::MAX_ROWS;
     });
-    let mut large = house.spec(2);
+    let mut large = fixture.spec(2);
     large.parties[0].max_rows += 1;
     for party in [0, 1] {
-        let remote = house.remote(&service, party, &large);
+        let remote = fixture.remote(&service, party, &large);
         assert_eq!(refusal(remote.open()), Refusal::OverLimit);
     }
     let mut runs = Vec::new();
     for agreement in 0..3 {
-        let remote = house.remote(&service, 0, &house.spec_of(&[0, 1], agreement));
+        let remote = fixture.remote(&service, 0, &fixture.spec_of(&[0, 1], agreement));
         let board = remote.open();
         if agreement == 2 {
             assert_eq!(refusal(board), Refusal::OverLimit, "a third run");
@@ -242,14 +242,14 @@ fn limits_of_a_party_hold() {
             runs.push((remote, board));
         }
     }
-    // The other party is not hindered by it.
-    let other = house.remote(&service, 1, &house.spec_of(&[0, 1], 0));
+    // The other party is not affected.
+    let other = fixture.remote(&service, 1, &fixture.spec_of(&[0, 1], 0));
     let mut board = other.open().unwrap();
     board.put(slot(Kind::Hello, 1), &hello(1)).unwrap();
     board.sync().unwrap();
-    // A whole run is reserved for the first now, and there is no room for another.
+    // A whole run is reserved for the first now, and there is no space for another.
     let others = |agreement| {
-        let mut options = house.remote_options(&service, 1, &house.spec_of(&[0, 1], agreement));
+        let mut options = fixture.remote_options(&service, 1, &fixture.spec_of(&[0, 1], agreement));
         options.link.wait = Duration::from_millis(300);
         let other = Remote::new(options);
         let mut board = other.open().unwrap();
@@ -262,32 +262,32 @@ fn limits_of_a_party_hold() {
 }
 
 #[test]
-fn a_party_has_its_connections_and_no_more_and_others_have_theirs() {
-    let house = House::new(2);
-    let service = house.start_with(|options| options.parties[0].max_connections = 3);
-    let spec = house.spec(2);
-    let remote = house.remote(&service, 0, &spec);
+fn each_party_has_its_own_limit_of_connections() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start_with(|options| options.parties[0].max_connections = 3);
+    let spec = fixture.spec(2);
+    let remote = fixture.remote(&service, 0, &spec);
     let mut boards: Vec<_> = (0..3).map(|_| remote.open().unwrap()).collect();
     for _ in 0..5 {
         assert_eq!(refusal(remote.open()), Refusal::OverLimit);
     }
-    let other = house.remote(&service, 1, &spec);
+    let other = fixture.remote(&service, 1, &spec);
     drop((0..4).map(|_| other.open().unwrap()).collect::<Vec<_>>());
-    // A board that is dropped leaves its connection to the next.
+    // A dropped board leaves its connection to the next.
     boards.pop();
     boards.push(remote.open().unwrap());
     drop((boards, remote));
     until("connections that are gone do not count", || {
-        let again = house.remote(&service, 0, &spec);
+        let again = fixture.remote(&service, 0, &spec);
         again.open().is_ok()
     });
 }
 
 #[test]
-fn a_longer_slot_than_asked_for_is_not_taken() {
-    let house = House::new(2);
-    let service = house.start();
-    let remote = house.remote(&service, 0, &house.spec(2));
+fn a_slot_longer_than_requested_is_refused() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let remote = fixture.remote(&service, 0, &fixture.spec(2));
     let mut board = remote.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     let wrong = Misbehaviour::WrongMessageLen { expected: 100, actual: 101 };
@@ -298,12 +298,12 @@ fn a_longer_slot_than_asked_for_is_not_taken() {
 }
 
 #[test]
-fn an_ended_run_is_ended_for_all_and_can_be_begun_again() {
-    let house = House::new(3);
-    let service = house.start();
-    let spec = house.spec(3);
-    let remotes: Vec<Remote> = (0..3).map(|party| house.remote(&service, party, &spec)).collect();
-    let mut boards = say_hello(&remotes);
+fn an_ended_run_is_ended_for_all_and_can_be_started_again() {
+    let fixture = Fixture::new(3);
+    let service = fixture.start();
+    let spec = fixture.spec(3);
+    let remotes: Vec<Remote> = (0..3).map(|party| fixture.remote(&service, party, &spec)).collect();
+    let mut boards = put_hellos(&remotes);
     let ended = Refusal::Ended { party: 1 };
     // One waits, one is away, one ends it.
     let away = boards.pop();
@@ -315,17 +315,17 @@ fn an_ended_run_is_ended_for_all_and_can_be_begun_again() {
         remotes[1].end().unwrap();
         assert_eq!(refusal(waiting.join().unwrap()), ended);
     });
-    // Who was away hears of it once, also with nothing kept of the run; then it may begin anew.
-    let back = house.remote(&service, 2, &spec);
+    // The absent party is notified once, even with nothing stored of the run; then it may start again.
+    let back = fixture.remote(&service, 2, &spec);
     assert_eq!(refusal(back.open()), ended);
-    let anew = house.remote(&service, 2, &spec);
+    let anew = fixture.remote(&service, 2, &spec);
     drop(anew.open().unwrap());
     assert_ne!(anew.instance(), remotes[2].instance());
     // The instance that it knew is gone for good.
-    let mut options = house.remote_options(&service, 2, &spec);
+    let mut options = fixture.remote_options(&service, 2, &spec);
     options.instance = remotes[2].instance();
     // Also while another is open.
-    let begun = house.remote(&service, 0, &spec);
+    let begun = fixture.remote(&service, 0, &spec);
     let _other_is_open = begun.open().unwrap();
     assert_ne!(begun.instance(), remotes[2].instance());
     assert_eq!(refusal(Remote::new(options).open()), ended);
@@ -333,60 +333,60 @@ fn an_ended_run_is_ended_for_all_and_can_be_begun_again() {
 
 #[test]
 fn a_run_that_takes_too_long_is_forgotten() {
-    let house = House::new(2);
-    let service = house.start_with(|options| options.keep = Duration::from_secs(2));
-    let spec = house.spec(2);
-    let remote = house.remote(&service, 0, &spec);
+    let fixture = Fixture::new(2);
+    let service = fixture.start_with(|options| options.keep = Duration::from_secs(2));
+    let spec = fixture.spec(2);
+    let remote = fixture.remote(&service, 0, &spec);
     let mut board = remote.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     assert_eq!(refusal(board.get(slot(Kind::Hello, 1), 200)), Refusal::Expired);
-    assert_eq!(std::fs::read_dir(house.state().join("runs")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(fixture.state().join("runs")).unwrap().count(), 0);
 }
 
 #[test]
-fn a_party_without_a_list_is_not_done_and_leaves_no_files_behind() {
-    let house = House::new(2);
-    // As long as that an empty run is kept at the most.
-    let service = house.start_with(|options| options.keep = Duration::from_secs(2));
+fn a_party_without_a_list_is_not_done_and_leaves_no_files() {
+    let fixture = Fixture::new(2);
+    // The longest time for which an empty run is kept.
+    let service = fixture.start_with(|options| options.keep = Duration::from_secs(2));
     for agreement in 0..20 {
-        let remote = house.remote(&service, 0, &house.spec_of(&[0, 1], agreement));
+        let remote = fixture.remote(&service, 0, &fixture.spec_of(&[0, 1], agreement));
         assert_eq!(refusal(remote.done()), Refusal::Malformed { party: 0 });
         assert!(remote.instance().is_some(), "it was in the run");
     }
     for folder in ["runs", "gone"] {
         until("empty runs are removed", || {
-            std::fs::read_dir(house.state().join(folder)).unwrap().count() == 0
+            std::fs::read_dir(fixture.state().join(folder)).unwrap().count() == 0
         });
     }
 }
 
 #[test]
-fn a_run_in_which_nobody_said_anything_leaves_nothing() {
-    let house = House::new(2);
-    let service = house.start_with(|options| {
+fn an_empty_run_leaves_nothing() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start_with(|options| {
         options.keep = Duration::from_secs(2);
         options.parties[0].max_runs = 1;
     });
     let open = |agreement| {
-        let remote = house.remote(&service, 0, &house.spec_of(&[0, 1], agreement));
+        let remote = fixture.remote(&service, 0, &fixture.spec_of(&[0, 1], agreement));
         drop(remote.open().unwrap());
         remote.instance()
     };
-    // It keeps nobody from another run.
+    // It does not keep a party from another run.
     let first = open(1);
     let second = open(2);
     assert_ne!(open(1), first, "the first has given way");
     assert_ne!(open(2), second);
     until("nothing is left", || {
-        std::fs::read_dir(house.state().join("runs")).unwrap().count() == 0
+        std::fs::read_dir(fixture.state().join("runs")).unwrap().count() == 0
     });
 }
 
 #[test]
 fn cancelling_ends_a_get_that_waits() {
-    let house = House::new(2);
-    let service = house.start();
-    let options = house.remote_options(&service, 0, &house.spec(2));
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let options = fixture.remote_options(&service, 0, &fixture.spec(2));
     let cancel = options.cancel.clone();
     let remote = Remote::new(options);
     let mut board = remote.open().unwrap();

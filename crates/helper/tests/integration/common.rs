@@ -25,15 +25,15 @@ pub fn pool() -> Pool {
     Pool::new(NonZeroUsize::new(2).unwrap()).unwrap()
 }
 
-/// A helper that is or is not running, and those whom it serves.
-pub struct House {
+/// A helper, running or not, and its parties.
+pub struct Fixture {
     pub helper: Identity,
     pub parties: Vec<Identity>,
     pub dir: TempDir,
     pub pool: Pool,
 }
 
-impl House {
+impl Fixture {
     pub fn new(parties: usize) -> Self {
         let identity = || Identity::generate().unwrap();
         let dir = tempfile::tempdir().unwrap();
@@ -126,17 +126,17 @@ impl House {
         Remote::new(self.remote_options(service, party, spec))
     }
 
-    /// One that tells what happens.
-    pub fn telling_remote(
+    /// A [`Remote`] that records its events.
+    pub fn recording_remote(
         &self,
         service: &Service,
         party: usize,
         spec: &Spec,
     ) -> (Remote, Arc<Mutex<Vec<RemoteEvent>>>) {
         let events: Arc<Mutex<Vec<RemoteEvent>>> = Arc::default();
-        let told = Arc::clone(&events);
+        let recorded = Arc::clone(&events);
         let mut options = self.remote_options(service, party, spec);
-        options.on_event = Arc::new(move |event| told.lock().unwrap().push(event));
+        options.on_event = Arc::new(move |event| recorded.lock().unwrap().push(event));
         (Remote::new(options), events)
     }
 }
@@ -158,23 +158,23 @@ pub fn slot(kind: Kind, party: u8) -> Slot {
     Slot::new(kind, party)
 }
 
-/// A protocol of its own: everybody says hello, hears all, gives a share, hears all.
-pub fn talk(remote: &Remote, party: u8, parties: u8) -> Result<Vec<Vec<u8>>> {
+/// A small protocol: everybody sends a hello, gets all, puts a share, gets all.
+pub fn exchange_slots(remote: &Remote, party: u8, parties: u8) -> Result<Vec<Vec<u8>>> {
     let mut board = remote.open()?;
     board.put(slot(Kind::Hello, party), &hello(party))?;
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for other in 0..parties {
-        heard.push(board.get(slot(Kind::Hello, other), Slot::HELLO_MAX_LEN)?);
+        received.push(board.get(slot(Kind::Hello, other), Slot::HELLO_MAX_LEN)?);
     }
     board.put(slot(Kind::Share, party), &[party; 77])?;
     for other in 0..parties {
-        heard.push(board.get(slot(Kind::Share, other), Slot::SHARE_MAX_LEN)?);
+        received.push(board.get(slot(Kind::Share, other), Slot::SHARE_MAX_LEN)?);
     }
-    Ok(heard)
+    Ok(received)
 }
 
-/// All parties of a run with hellos said.
-pub fn say_hello(remotes: &[Remote]) -> Vec<Box<dyn Board>> {
+/// All parties of a run after their hellos.
+pub fn put_hellos(remotes: &[Remote]) -> Vec<Box<dyn Board>> {
     (0..)
         .zip(remotes)
         .map(|(party, remote)| {
@@ -198,10 +198,10 @@ pub fn with_pages(options: &mut ServiceOptions) {
     options.metrics = Some(MetricsOptions { listen: "127.0.0.1:0".into(), allow_remote: false });
 }
 
-/// What the pages answer.
-pub fn say(service: &Service, request: &[u8]) -> String {
+/// The answer of the HTTP pages.
+pub fn ask_page(service: &Service, request: &[u8]) -> String {
     let mut socket = TcpStream::connect(service.metrics_address().unwrap()).unwrap();
-    // Whoever is hung up on cannot say everything.
+    // A dropped client cannot send everything.
     let _ = socket.write_all(request);
     let mut answer = String::new();
     let _ = socket.read_to_string(&mut answer);

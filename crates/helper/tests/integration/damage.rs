@@ -1,7 +1,7 @@
-//! A line that damages what it carries: a byte that is changed on the way costs a connection, and no more.
+//! A line that damages its data: a changed byte costs a connection, and nothing else.
 
 use crate::aided::{is_right, run_party};
-use crate::common::{House, MAX_ROWS, SOON};
+use crate::common::{Fixture, MAX_ROWS, SOON};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use vesica_helper::{Remote, RemoteEvent};
 use vesica_link::LinkError;
 use vesica_protocols::kmrs14::Boards;
 
-/// A way to the helper on which one byte is changed, once: the byte at this place of what goes in one direction, all
-/// connections together.
+/// A proxy to the helper that changes one byte, once: the byte at this offset of one direction, over
+/// all connections together.
 struct Damaging {
     address: SocketAddr,
     was_damaged: Arc<AtomicBool>,
@@ -81,25 +81,25 @@ fn carry(mut from: &TcpStream, mut to: &TcpStream, change: impl Fn(&mut [u8])) {
 }
 
 #[test]
-fn a_byte_that_is_damaged_on_the_way_costs_a_connection_and_no_run() {
-    let house = House::new(2);
-    let service = house.start();
+fn a_byte_damaged_in_transit_costs_a_connection_and_not_the_run() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     let helper = service.addresses()[0];
-    // In the handshake, and after it; a length, a type and what was sealed.
+    // In the handshake and after it; a length, a type, and sealed bytes.
     let places = [0, 1, 3, 5, 6, 9, 11, 43, 50, 80, 100, 127, 131, 300, 600, 900, 1300, 2000, 4000];
     let cases: Vec<_> =
         [false, true].iter().flat_map(|way| places.map(move |at| (*way, at))).collect();
     let damaged = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for (number, (is_from_helper, at)) in (0..).zip(cases) {
-            let (house, service, damaged) = (&house, &service, &damaged);
+            let (fixture, service, damaged) = (&fixture, &service, &damaged);
             scope.spawn(move || {
                 let line = Damaging::new(helper, is_from_helper, at);
-                let spec = house.spec_of(&[0, 1], number);
+                let spec = fixture.spec_of(&[0, 1], number);
                 let parties = [0, 1].map(|party| {
-                    let mut options = house.remote_options(service, party, &spec);
+                    let mut options = fixture.remote_options(service, party, &spec);
                     options.link.wait = 6 * SOON;
-                    // A length that is damaged is waited for.
+                    // A damaged length makes the receiver wait.
                     options.link.idle = Duration::from_secs(4);
                     if party == 1 {
                         options.address = line.address.to_string();
@@ -127,18 +127,18 @@ fn a_byte_that_is_damaged_on_the_way_costs_a_connection_and_no_run() {
 }
 
 #[test]
-fn whoever_is_no_helper_is_still_told_from_a_damaged_line() {
-    let house = House::new(2);
-    let service = house.start();
-    // A server of something else.
+fn another_server_is_distinguished_from_a_damaged_line() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    // A server of another protocol.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut options = house.remote_options(&service, 0, &house.spec(2));
+    let mut options = fixture.remote_options(&service, 0, &fixture.spec(2));
     options.address = listener.local_addr().unwrap().to_string();
     let again = Arc::new(AtomicU64::new(0));
-    let told = Arc::clone(&again);
+    let connections = Arc::clone(&again);
     options.on_event = Arc::new(move |event| {
         let is_again = matches!(event, RemoteEvent::Reconnecting { .. });
-        told.fetch_add(is_again.into(), Ordering::SeqCst);
+        connections.fetch_add(is_again.into(), Ordering::SeqCst);
     });
     std::thread::spawn(move || {
         for mut party in listener.incoming().map_while(Result::ok) {
@@ -150,9 +150,9 @@ fn whoever_is_no_helper_is_still_told_from_a_damaged_line() {
     assert_eq!(remote.open().err(), Some(Error::Transport(TransportError::Tls)));
     assert_eq!(remote.link_error(), Some(LinkError::OtherProtocol));
     assert_eq!(again.load(Ordering::SeqCst), 2);
-    // And whom the helper does not serve hears it at once.
-    let stranger = House::new(2);
-    let mut options = house.remote_options(&service, 0, &house.spec(2));
+    // A party that the helper does not serve learns it at once.
+    let stranger = Fixture::new(2);
+    let mut options = fixture.remote_options(&service, 0, &fixture.spec(2));
     options.identity = stranger.parties[0].clone();
     let remote = Remote::new(options);
     assert!(remote.open().is_err());

@@ -1,4 +1,4 @@
-//! The fair protocol at a real service: a party that has its answer cannot keep the other from having it.
+//! The fair protocol at a real service: a party that has its answer cannot deny the other its own.
 
 use crate::common::*;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Progress for Silent {
     fn step(&self, _: &str, _: u64, _: u64) {}
 }
 
-fn say_hello(board: &mut dyn Board, spec: &Spec, party: u8) -> Result<Vec<u32>> {
+fn put_hellos(board: &mut dyn Board, spec: &Spec, party: u8) -> Result<Vec<u32>> {
     let scales: Vec<u32> = (0..2).map(|party| spec.largest_scale(party)).collect();
     let hello = |party: u8| vec![scales[usize::from(party)] as u8; 50];
     board.put(Slot::new(Kind::Hello, party), &hello(party))?;
@@ -37,7 +37,7 @@ fn say_hello(board: &mut dyn Board, spec: &Spec, party: u8) -> Result<Vec<u32>> 
     Ok(scales)
 }
 
-/// Runs a party to its answer, and tells the number of common items; then does `last`.
+/// Runs a party to its answer, and returns the number of common items; then does `last`.
 fn take_part(
     remote: Remote,
     spec: &Spec,
@@ -45,13 +45,13 @@ fn take_part(
     last: impl FnOnce(&Remote) -> Result<()>,
 ) -> (Result<u64>, Result<()>) {
     let found = common_items(&remote, spec, party);
-    let told = last(&remote);
-    (found, told)
+    let result = last(&remote);
+    (found, result)
 }
 
-/// Runs a party on these boards to its answer, and tells the number of common items.
+/// Runs a party on these boards to its answer, and returns the number of common items.
 fn common_items(boards: &dyn Boards, spec: &Spec, party: u8) -> Result<u64> {
-    let scales = say_hello(&mut *boards.open()?, spec, party)?;
+    let scales = put_hellos(&mut *boards.open()?, spec, party)?;
     let (secret, own_secret) = (Secret::new([5; 32]), Secret::new([party; 32]));
     let facts = Run {
         spec,
@@ -70,8 +70,8 @@ fn common_items(boards: &dyn Boards, spec: &Spec, party: u8) -> Result<u64> {
     Ok(outcome.matched.map_or(0, |matched| matched.items))
 }
 
-/// Boards on which something is done before each put, and from which a slot of one kind is never got: the
-/// connection is lost over it.
+/// Boards that call a function before each put, and lose the connection at each get of one kind of
+/// slot.
 #[derive(Clone)]
 struct Bent {
     remote: Arc<Remote>,
@@ -117,8 +117,8 @@ impl Board for BentBoard {
     }
 }
 
-fn fair(house: &House, agreement: u8) -> Spec {
-    let mut spec = house.spec_of(&[0, 1], agreement);
+fn fair(fixture: &Fixture, agreement: u8) -> Spec {
+    let mut spec = fixture.spec_of(&[0, 1], agreement);
     (spec.variant, spec.copies, spec.dummies) = (Variant::Fair, 4, 200);
     assert!(spec.is_sound());
     spec
@@ -126,11 +126,11 @@ fn fair(house: &House, agreement: u8) -> Spec {
 
 #[test]
 fn a_party_that_has_its_answer_cannot_end_the_run_for_the_other() {
-    let house = House::new(2);
-    let service = house.start();
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     for round in 0..5 {
-        let spec = fair(&house, round);
-        let remotes = [0, 1].map(|party| house.remote(&service, party, &spec));
+        let spec = fair(&fixture, round);
+        let remotes = [0, 1].map(|party| fixture.remote(&service, party, &spec));
         let [first, second] = remotes;
         let (hasty, honest) = std::thread::scope(|scope| {
             let hasty = scope.spawn(|| take_part(first, &spec, 0, |remote| remote.end()));
@@ -138,7 +138,7 @@ fn a_party_that_has_its_answer_cannot_end_the_run_for_the_other() {
             (hasty.join().unwrap(), honest.join().unwrap())
         });
         assert_eq!(hasty.0, Ok(899));
-        // It may also come when both are through.
+        // It may also arrive when both are finished.
         assert!(matches!(hasty.1, Ok(()) | Err(Error::Refused(Refusal::TooLate))), "{hasty:?}");
         assert_eq!(honest, (Ok(899), Ok(())), "round {round}");
     }
@@ -146,10 +146,10 @@ fn a_party_that_has_its_answer_cannot_end_the_run_for_the_other() {
 
 #[test]
 fn before_both_have_opened_a_party_may_end_it() {
-    let house = House::new(2);
-    let service = house.start();
-    let spec = fair(&house, 9);
-    let first = house.remote(&service, 0, &spec);
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let spec = fair(&fixture, 9);
+    let first = fixture.remote(&service, 0, &spec);
     let mut board = first.open().unwrap();
     board.put(Slot::new(Kind::Hello, 0), &[spec.largest_scale(0) as u8; 50]).unwrap();
     board.sync().unwrap();
@@ -157,14 +157,14 @@ fn before_both_have_opened_a_party_may_end_it() {
 }
 
 #[test]
-fn a_party_that_was_away_when_both_had_opened_has_the_whole_time_to_come_for_its_answer() {
-    let house = House::new(2);
+fn a_party_away_when_both_had_opened_has_the_whole_time_for_its_answer() {
+    let fixture = Fixture::new(2);
     let keep = Duration::from_secs(4);
-    let service = house.start_with(|options| options.keep = keep);
-    let spec = fair(&house, 7);
-    let [first, second] = [0, 1].map(|party| Arc::new(house.remote(&service, party, &spec)));
+    let service = fixture.start_with(|options| options.keep = keep);
+    let spec = fair(&fixture, 7);
+    let [first, second] = [0, 1].map(|party| Arc::new(fixture.remote(&service, party, &spec)));
     let begun = Instant::now();
-    // One goes away before it reads; the other opens just before the run is too old.
+    // One leaves before it reads; the other opens just before the run is too old.
     let waits = move |slot: Slot| {
         if slot.kind == Kind::OuterSecret {
             let late = keep - Duration::from_millis(700);
@@ -180,26 +180,26 @@ fn a_party_that_was_away_when_both_had_opened_has_the_whole_time_to_come_for_its
         assert_eq!(away.join().unwrap(), Err(TransportError::Closed.into()));
     });
     std::thread::sleep((keep + Duration::from_secs(1)).saturating_sub(begun.elapsed()));
-    let mut options = house.remote_options(&service, 0, &spec);
+    let mut options = fixture.remote_options(&service, 0, &spec);
     options.instance = first.instance();
     let back = Remote::new(options);
     assert_eq!(common_items(&back, &spec, 0), Ok(899));
-    // It is not kept for ever.
-    let runs = house.state().join("runs");
+    // It is not kept forever.
+    let runs = fixture.state().join("runs");
     until("it expires", || std::fs::read_dir(&runs).unwrap().count() == 0);
 }
 
 #[test]
 fn an_end_that_meets_the_opening_leaves_both_with_an_answer_or_none() {
-    let house = House::new(2);
-    let service = house.start();
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
     for round in 0..24 {
-        let spec = fair(&house, round);
-        let [first, second] = [0, 1].map(|party| Arc::new(house.remote(&service, party, &spec)));
+        let spec = fair(&fixture, round);
+        let [first, second] = [0, 1].map(|party| Arc::new(fixture.remote(&service, party, &spec)));
         let ending = Arc::clone(&second);
         let ends = move |slot: Slot| {
             if slot.kind == Kind::OuterSecret {
-                // A connection that stands.
+                // A connection that is open.
                 drop(ending.open());
                 let ending = Arc::clone(&ending);
                 std::thread::spawn(move || {

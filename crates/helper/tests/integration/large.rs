@@ -1,9 +1,10 @@
-//! How long runs take. Slow: `cargo test --release -p vesica-helper --test integration large:: -- --ignored --nocapture`.
+//! Measures how long runs take. Slow: `cargo test --release -p vesica-helper --test integration large::
+//! -- --ignored --nocapture`.
 
 #![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
 
 use crate::aided::{is_right, run_party};
-use crate::common::House;
+use crate::common::Fixture;
 use std::time::Instant;
 use vesica_helper::{Keeping, Remote};
 
@@ -12,20 +13,20 @@ use vesica_helper::{Keeping, Remote};
 fn lists_of_millions_go_through_the_helper() {
     let rows: u64 = std::env::var("VESICA_ROWS").map_or(1_000_000, |rows| rows.parse().unwrap());
     for in_memory in [false, true] {
-        let house = House::new(2);
-        let service = house.start_with(|options| {
+        let fixture = Fixture::new(2);
+        let service = fixture.start_with(|options| {
             if in_memory {
                 options.keeping = Keeping::Memory { limit_bytes: 1 << 30 };
             }
         });
-        let mut spec = house.spec(2);
+        let mut spec = fixture.spec(2);
         spec.parties.iter_mut().for_each(|party| party.max_rows = rows);
         let started = Instant::now();
         std::thread::scope(|scope| {
             for party in 0..2 {
-                let (spec, house, service) = (&spec, &house, &service);
+                let (spec, fixture, service) = (&spec, &fixture, &service);
                 scope.spawn(move || {
-                    let remote: Remote = house.remote(service, party, spec);
+                    let remote: Remote = fixture.remote(service, party, spec);
                     let matched = run_party(&remote, spec, party, rows).unwrap();
                     let answered = started.elapsed().as_secs_f64();
                     assert!(is_right(&matched, rows));

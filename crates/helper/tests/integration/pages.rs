@@ -1,7 +1,7 @@
 //! Health and metrics over HTTP.
 
 use crate::aided::{Faulty, run_all, run_party};
-use crate::common::{House, MAX_ROWS, hello, refusal, say, slot, until, with_pages};
+use crate::common::{Fixture, MAX_ROWS, ask_page, hello, refusal, slot, until, with_pages};
 use std::fs;
 use std::io;
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use vesica_helper::{MetricsOptions, Service, StartError};
 use vesica_protocols::kmrs14::{Boards, Kind};
 
 fn page(service: &Service, path: &str) -> (String, String) {
-    let answer = say(service, format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+    let answer = ask_page(service, format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
     assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{head}");
     (head.split_whitespace().nth(1).unwrap().to_owned(), body.to_owned())
@@ -27,17 +27,17 @@ fn figure(metrics: &str, name: &str) -> f64 {
 }
 
 #[test]
-fn metrics_count_what_happens_and_name_nobody_but_the_parties() {
-    let house = House::new(3);
-    let service = house.start_with(with_pages);
+fn metrics_count_events_and_name_only_the_parties() {
+    let fixture = Fixture::new(3);
+    let service = fixture.start_with(with_pages);
     let before = page(&service, "/metrics").1;
     assert!(before.ends_with("# EOF\n"));
     assert_eq!(figure(&before, "vesica_helper_runs_total{outcome=\"finished\"}"), 0.0);
-    let spec = house.spec(2);
-    run_all(&house, &service, &spec, &[0, 1], MAX_ROWS);
-    let open = house.remote(&service, 0, &house.spec_of(&[0, 1], 7));
+    let spec = fixture.spec(2);
+    run_all(&fixture, &service, &spec, &[0, 1], MAX_ROWS);
+    let open = fixture.remote(&service, 0, &fixture.spec_of(&[0, 1], 7));
     let board = open.open().unwrap();
-    let stranger = house.remote(&service, 2, &spec);
+    let stranger = fixture.remote(&service, 2, &spec);
     assert_eq!(refusal(stranger.open()), Refusal::NotAParty);
     let read = || page(&service, "/metrics").1;
     until("all connections but one are gone", || {
@@ -69,13 +69,13 @@ fn metrics_count_what_happens_and_name_nobody_but_the_parties() {
 }
 
 #[test]
-fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
-    let house = House::new(2);
+fn gauges_show_stored_and_reserved_bytes_and_waiting_runs() {
+    let fixture = Fixture::new(2);
     let may_go_on = Arc::new(AtomicBool::new(true));
     let may = Arc::clone(&may_go_on);
-    let service = house.start_with(|options| {
+    let service = fixture.start_with(|options| {
         with_pages(options);
-        let backend = std::mem::replace(&mut options.backend, house.options().backend);
+        let backend = std::mem::replace(&mut options.backend, fixture.options().backend);
         options.backend = Faulty::boxed(backend, move |stop| {
             while !may.load(Ordering::Acquire) && !stop() {
                 std::thread::sleep(Duration::from_millis(5));
@@ -83,14 +83,14 @@ fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
             None
         });
     });
-    // It is asked whether it is there when the service starts.
+    // The service checks the backend when it starts.
     may_go_on.store(false, Ordering::Release);
     let read = |name: &str| figure(&page(&service, "/metrics").1, &format!("vesica_helper_{name}"));
     let of =
         |name: &str, party: usize| read(&format!("party_{name}_bytes{{party=\"party-{party}\"}}"));
     assert!(read("free_disk_bytes") > 0.0);
-    let specs = [1, 2].map(|agreement| house.spec_of(&[0, 1], agreement));
-    let first = house.remote(&service, 0, &specs[0]);
+    let specs = [1, 2].map(|agreement| fixture.spec_of(&[0, 1], agreement));
+    let first = fixture.remote(&service, 0, &specs[0]);
     let mut board = first.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.sync().unwrap();
@@ -104,7 +104,7 @@ fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
     std::thread::scope(|scope| {
         for spec in &specs {
             for party in [0, 1] {
-                let remote = house.remote(&service, party, spec);
+                let remote = fixture.remote(&service, party, spec);
                 scope.spawn(move || {
                     run_party(&remote, spec, party, MAX_ROWS).unwrap();
                     remote.done().unwrap();
@@ -112,7 +112,7 @@ fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
             }
         }
         until("both are complete", || read("stored_labels") == 4.0 * (MAX_ROWS as f64 + 32.0));
-        // Whoever began a run may have begun the other, too: then one waits for the other.
+        // The party that started a run may have started the other too: then one waits for the other.
         until("workers have them", || {
             read("running_runs") >= 1.0 && read("running_runs") + read("waiting_runs") == 2.0
         });
@@ -129,12 +129,12 @@ fn gauges_tell_what_is_kept_and_reserved_for_whom_and_what_waits() {
 
 #[test]
 fn health_says_what_is_missing() {
-    let house = House::new(2);
+    let fixture = Fixture::new(2);
     let is_gone = Arc::new(AtomicBool::new(false));
     let gone = Arc::clone(&is_gone);
-    let service = house.start_with(|options| {
+    let service = fixture.start_with(|options| {
         with_pages(options);
-        let backend = std::mem::replace(&mut options.backend, house.options().backend);
+        let backend = std::mem::replace(&mut options.backend, fixture.options().backend);
         options.backend = Faulty::boxed(backend, move |_| {
             let error = BackendError::Unreachable(io::ErrorKind::ConnectionRefused);
             gone.load(Ordering::Acquire).then_some(error)
@@ -145,12 +145,12 @@ fn health_says_what_is_missing() {
     assert_eq!(page(&service, "/readyz"), answer("200", "ready\n"));
     is_gone.store(true, Ordering::Release);
     assert_eq!(page(&service, "/healthz"), answer("503", "failing: backend\n"));
-    fs::rename(house.state(), house.state().with_extension("away")).unwrap();
+    fs::rename(fixture.state(), fixture.state().with_extension("away")).unwrap();
     assert_eq!(page(&service, "/healthz"), answer("503", "failing: store, backend\n"));
-    fs::rename(house.state().with_extension("away"), house.state()).unwrap();
+    fs::rename(fixture.state().with_extension("away"), fixture.state()).unwrap();
     is_gone.store(false, Ordering::Release);
     assert_eq!(page(&service, "/healthz"), answer("200", "ok\n"));
-    let head = say(&service, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    let head = ask_page(&service, b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("Content-Length: 3\r\n"), "{head}");
     assert!(head.ends_with("\r\n\r\n"), "{head}");
     assert_eq!(page(&service, "/readyz?x=1").0, "200");
@@ -158,32 +158,32 @@ fn health_says_what_is_missing() {
 }
 
 #[test]
-fn what_is_no_request_is_answered_or_hung_up_on_soon() {
-    let house = House::new(2);
-    let service = house.start_with(with_pages);
-    let status = |request: &[u8]| say(&service, request).split(' ').nth(1).map(str::to_owned);
+fn an_invalid_request_is_answered_or_dropped_soon() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start_with(with_pages);
+    let status = |request: &[u8]| ask_page(&service, request).split(' ').nth(1).map(str::to_owned);
     let bad = Some("400".to_owned());
     assert_eq!(status(b"\x16\x03\x01\x00\x05hello\r\n\r\n"), bad);
     assert_eq!(status(&b"GET / HTTP/1.1\r\nA: b\r\n".repeat(600)), bad);
     assert_eq!(status(&[b'A'; 9000]), bad);
     assert_eq!(status(b"POST /metrics HTTP/1.1\r\n\r\n"), Some("405".to_owned()));
-    // Many who say nothing hold up nobody for long.
+    // Many silent clients do not block others for long.
     let address = service.metrics_address().unwrap();
     let silent: Vec<TcpStream> = (0..30).map(|_| TcpStream::connect(address).unwrap()).collect();
     let started = Instant::now();
     until("the page is there again", || {
-        say(&service, b"GET /readyz HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200")
+        ask_page(&service, b"GET /readyz HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200")
     });
     assert!(started.elapsed() < Duration::from_secs(5));
     drop(silent);
 }
 
 #[test]
-fn pages_are_for_this_machine_alone_unless_said_otherwise() {
-    let house = House::new(2);
+fn pages_are_only_for_this_machine_by_default() {
+    let fixture = Fixture::new(2);
     let listen = "0.0.0.0:0".to_owned();
     for allow_remote in [false, true] {
-        let mut options = house.options();
+        let mut options = fixture.options();
         options.metrics = Some(MetricsOptions { listen: listen.clone(), allow_remote });
         match Service::start(options) {
             Err(StartError::MetricsNotLoopback) => assert!(!allow_remote),
@@ -191,7 +191,7 @@ fn pages_are_for_this_machine_alone_unless_said_otherwise() {
             Err(error) => panic!("{error}"),
         }
     }
-    let mut options = house.options();
+    let mut options = fixture.options();
     options.metrics = Some(MetricsOptions { listen: "nowhere".into(), allow_remote: false });
     assert!(matches!(Service::start(options), Err(StartError::Metrics(_))));
 }

@@ -1,29 +1,29 @@
-//! A run has all the room that it may need, or does not begin.
+//! A run has all the space it may need, or does not start.
 
 use crate::common;
-use common::{House, MAX_ROWS, hello, refusal, say_hello, slot, until};
+use common::{Fixture, MAX_ROWS, hello, put_hellos, refusal, slot, until};
 use std::fs;
 use std::time::Duration;
 use vesica_core::{Error, Refusal, Result};
 use vesica_helper::{Remote, RemoteEvent, Service};
 use vesica_protocols::kmrs14::{Board, Boards, Kind, Room, Slot, Spec};
 
-/// What a slot takes beside its bytes: a digest, and the rest of a block.
+/// Disk space of a slot beyond its bytes: a digest, and the rest of a block.
 const BESIDE: u64 = 32 + 4095;
 
-/// What a run of two parties needs that say [`hello`].
+/// The needs of a run of two parties that send [`hello`].
 fn room(spec: &Spec) -> Room {
     spec.room(&[11, 11], BESIDE)
 }
 
-/// A way that gives up soon.
-fn impatient(house: &House, service: &Service, party: usize, spec: &Spec) -> Remote {
-    let mut options = house.remote_options(service, party, spec);
+/// A [`Remote`] that gives up soon.
+fn impatient(fixture: &Fixture, service: &Service, party: usize, spec: &Spec) -> Remote {
+    let mut options = fixture.remote_options(service, party, spec);
     options.link.wait = Duration::from_millis(300);
     Remote::new(options)
 }
 
-fn greet(remote: &Remote, party: u8) -> Result<Box<dyn Board>> {
+fn put_hello(remote: &Remote, party: u8) -> Result<Box<dyn Board>> {
     let mut board = remote.open()?;
     board.put(slot(Kind::Hello, party), &hello(party))?;
     board.sync()?;
@@ -31,24 +31,24 @@ fn greet(remote: &Remote, party: u8) -> Result<Box<dyn Board>> {
 }
 
 #[test]
-fn a_run_waits_until_there_is_room_for_all_of_it() {
-    let house = House::new(2);
-    let specs = [1, 2].map(|agreement| house.spec_of(&[0, 1], agreement));
+fn a_run_waits_until_there_is_space_for_all_of_it() {
+    let fixture = Fixture::new(2);
+    let specs = [1, 2].map(|agreement| fixture.spec_of(&[0, 1], agreement));
     let needed = room(&specs[0]).total();
-    let service = house.start_with(|options| options.max_stored_bytes = Some(needed * 3 / 2));
-    let both = |spec: &Spec| [0, 1].map(|party| house.remote(&service, party, spec));
+    let service = fixture.start_with(|options| options.max_stored_bytes = Some(needed * 3 / 2));
+    let both = |spec: &Spec| [0, 1].map(|party| fixture.remote(&service, party, spec));
     let first = both(&specs[0]);
-    let boards = say_hello(&first);
-    // The second has its hellos, but for the last.
-    drop(greet(&house.remote(&service, 0, &specs[1]), 0).unwrap());
-    let late = impatient(&house, &service, 1, &specs[1]);
-    assert_eq!(refusal(greet(&late, 1)), Refusal::NoRoom);
-    // The first goes on, and when it is over the second does.
-    let (waiting, events) = house.telling_remote(&service, 1, &specs[1]);
+    let boards = put_hellos(&first);
+    // The second has its hellos, except for the last.
+    drop(put_hello(&fixture.remote(&service, 0, &specs[1]), 0).unwrap());
+    let late = impatient(&fixture, &service, 1, &specs[1]);
+    assert_eq!(refusal(put_hello(&late, 1)), Refusal::NoRoom);
+    // The first continues, and when it is over the second does.
+    let (waiting, events) = fixture.recording_remote(&service, 1, &specs[1]);
     std::thread::scope(|scope| {
-        let greeted = scope.spawn(|| greet(&waiting, 1).map(drop));
+        let waiting_put = scope.spawn(|| put_hello(&waiting, 1).map(drop));
         let full = Error::Refused(Refusal::NoRoom);
-        until("it is told", || {
+        until("it is refused", || {
             let events = events.lock().unwrap();
             let is_told = |event: &RemoteEvent| matches!(event, RemoteEvent::Reconnecting { error, .. } if *error == full);
             events.iter().any(is_told)
@@ -58,29 +58,29 @@ fn a_run_waits_until_there_is_room_for_all_of_it() {
         board.put(slot(Kind::Share, 0), &[7; 20_000]).unwrap();
         board.sync().unwrap();
         first[1].end().unwrap();
-        greeted.join().unwrap().unwrap();
+        waiting_put.join().unwrap().unwrap();
     });
 }
 
 #[test]
-fn a_run_that_alone_is_above_a_limit_is_refused_for_good() {
-    let house = House::new(2);
-    let needed = room(&house.spec(2));
+fn a_run_that_alone_exceeds_a_limit_is_refused_for_good() {
+    let fixture = Fixture::new(2);
+    let needed = room(&fixture.spec(2));
     let of_party = needed.put[0] + needed.written[0];
     for (agreement, of_all, of_one, is_taken) in [
         (1, needed.total() - 1, u64::MAX, false),
         (2, u64::MAX, of_party - 1, false),
         (3, needed.total(), of_party, true),
     ] {
-        let spec = house.spec_of(&[0, 1], agreement);
-        let service = house.start_with(|options| {
+        let spec = fixture.spec_of(&[0, 1], agreement);
+        let service = fixture.start_with(|options| {
             options.max_stored_bytes = Some(of_all);
             options.parties[0].max_stored_bytes = of_one;
         });
-        drop(greet(&house.remote(&service, 0, &spec), 0).unwrap());
-        // Who comes last is told, whoever's limit it is.
-        let last = house.remote(&service, 1, &spec);
-        match greet(&last, 1) {
+        drop(put_hello(&fixture.remote(&service, 0, &spec), 0).unwrap());
+        // The last party to connect is refused, whoever's limit it is.
+        let last = fixture.remote(&service, 1, &spec);
+        match put_hello(&last, 1) {
             Ok(_) => assert!(is_taken),
             other => assert!(!is_taken && refusal(other) == Refusal::OverLimit),
         }
@@ -89,37 +89,37 @@ fn a_run_that_alone_is_above_a_limit_is_refused_for_good() {
 }
 
 #[test]
-fn the_disk_keeps_a_reserve_and_what_is_to_come_counts() {
-    let house = House::new(2);
-    let spec = house.spec(2);
-    let service = house.start_with(|options| options.keep_free_bytes = 1 << 60);
-    // A hello is small, and tells the others who is there.
-    drop(greet(&house.remote(&service, 0, &spec), 0).unwrap());
-    let last = impatient(&house, &service, 1, &spec);
-    assert_eq!(refusal(greet(&last, 1)), Refusal::NoRoom);
-    // So it is while the parties come again and again; and there is room when there is.
+fn the_disk_keeps_a_reserve_and_future_data_counts() {
+    let fixture = Fixture::new(2);
+    let spec = fixture.spec(2);
+    let service = fixture.start_with(|options| options.keep_free_bytes = 1 << 60);
+    // A hello is small, and shows the others who is present.
+    drop(put_hello(&fixture.remote(&service, 0, &spec), 0).unwrap());
+    let last = impatient(&fixture, &service, 1, &spec);
+    assert_eq!(refusal(put_hello(&last, 1)), Refusal::NoRoom);
+    // The same holds while the parties reconnect; and there is space when there is.
     drop(last);
     assert!(service.shutdown(Duration::from_secs(5)));
-    let service = house.start();
-    drop(greet(&house.remote(&service, 1, &spec), 1).unwrap());
+    let service = fixture.start();
+    drop(put_hello(&fixture.remote(&service, 1, &spec), 1).unwrap());
 }
 
 #[test]
-fn nobody_puts_more_than_its_hello_said() {
-    let house = House::new(2);
-    let service = house.start();
-    let spec = house.spec(2);
-    let remotes = [0, 1].map(|party| house.remote(&service, party, &spec));
-    let mut boards = say_hello(&remotes);
+fn nobody_puts_more_than_its_hello_announced() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let spec = fixture.spec(2);
+    let remotes = [0, 1].map(|party| fixture.remote(&service, party, &spec));
+    let mut boards = put_hellos(&remotes);
     let format = spec.formats(&[11, 11]).unwrap()[0];
-    // A segment that is well formed, with every bucket full: eight times what a list has.
+    // A well-formed segment with every bucket full: eight times the content of a list.
     let labels = format.segment_capacity();
     let mut segment = vec![255; format.segment_bytes(labels) as usize];
     segment[..4].copy_from_slice(&(labels as u32).to_le_bytes());
     assert!(segment.len() as u64 > room(&spec).put[0]);
     boards[0].put(slot(Kind::Labels, 0), &segment).unwrap();
     assert_eq!(refusal(boards[0].sync()), Refusal::Malformed { party: 0 });
-    // A list of the longest that it announced has room.
+    // The longest list that it announced fits.
     let most = format.segment_bytes(spec.list_len(MAX_ROWS)) as usize;
     let mut board = remotes[0].open().unwrap();
     segment.truncate(most);
@@ -130,45 +130,45 @@ fn nobody_puts_more_than_its_hello_said() {
 }
 
 #[test]
-fn what_is_reserved_stays_so_when_the_helper_is_restarted() {
-    let house = House::new(2);
-    let specs = [1, 2].map(|agreement| house.spec_of(&[0, 1], agreement));
+fn reservations_survive_a_restart() {
+    let fixture = Fixture::new(2);
+    let specs = [1, 2].map(|agreement| fixture.spec_of(&[0, 1], agreement));
     let needed = room(&specs[0]).total();
-    let start = || house.start_with(|options| options.max_stored_bytes = Some(needed * 3 / 2));
+    let start = || fixture.start_with(|options| options.max_stored_bytes = Some(needed * 3 / 2));
     let service = start();
-    let first = [0, 1].map(|party| house.remote(&service, party, &specs[0]));
-    drop(say_hello(&first));
+    let first = [0, 1].map(|party| fixture.remote(&service, party, &specs[0]));
+    drop(put_hellos(&first));
     let instance = first[0].instance();
     drop(first);
     assert!(service.shutdown(Duration::from_secs(5)));
     let service = start();
-    drop(greet(&house.remote(&service, 0, &specs[1]), 0).unwrap());
-    let late = impatient(&house, &service, 1, &specs[1]);
-    assert_eq!(refusal(greet(&late, 1)), Refusal::NoRoom);
-    let mut options = house.remote_options(&service, 0, &specs[0]);
+    drop(put_hello(&fixture.remote(&service, 0, &specs[1]), 0).unwrap());
+    let late = impatient(&fixture, &service, 1, &specs[1]);
+    assert_eq!(refusal(put_hello(&late, 1)), Refusal::NoRoom);
+    let mut options = fixture.remote_options(&service, 0, &specs[0]);
     options.instance = instance;
     Remote::new(options).end().unwrap();
-    drop(greet(&house.remote(&service, 1, &specs[1]), 1).unwrap());
+    drop(put_hello(&fixture.remote(&service, 1, &specs[1]), 1).unwrap());
 }
 
 #[test]
-fn a_hello_that_was_cut_limits_nothing_and_is_said_again() {
-    let house = House::new(2);
-    let service = house.start();
-    let spec = house.spec(2);
-    let remotes = [0, 1].map(|party| house.remote(&service, party, &spec));
-    let mut boards = say_hello(&remotes);
+fn a_cut_hello_limits_nothing_and_is_sent_again() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start();
+    let spec = fixture.spec(2);
+    let remotes = [0, 1].map(|party| fixture.remote(&service, party, &spec));
+    let mut boards = put_hellos(&remotes);
     boards[0].put(slot(Kind::Share, 0), b"share").unwrap();
     boards[0].sync().unwrap();
     let instance = remotes[0].instance();
     drop((boards, remotes));
     assert!(service.shutdown(Duration::from_secs(5)));
-    let run = fs::read_dir(house.state().join("runs")).unwrap().next().unwrap().unwrap();
+    let run = fs::read_dir(fixture.state().join("runs")).unwrap().next().unwrap().unwrap();
     let cut = run.path().join(format!("{:02x}-01-00000000", Kind::Hello as u8));
     fs::write(cut, []).unwrap();
-    let service = house.start();
+    let service = fixture.start();
     let back = |party, wait| {
-        let mut options = house.remote_options(&service, party, &spec);
+        let mut options = fixture.remote_options(&service, party, &spec);
         (options.instance, options.link.wait) = (instance, wait);
         Remote::new(options)
     };
@@ -176,12 +176,12 @@ fn a_hello_that_was_cut_limits_nothing_and_is_said_again() {
     let labels = spec.list_len(MAX_ROWS);
     let mut list = vec![0; format.segment_bytes(labels) as usize];
     list[..4].copy_from_slice(&(labels as u32).to_le_bytes());
-    // The other one is not to blame, and waits.
+    // The other party is not to blame, and waits.
     let mut early = back(0, Duration::from_millis(300)).open().unwrap();
     early.put(slot(Kind::Labels, 0), &list).unwrap();
     assert_eq!(refusal(early.sync()), Refusal::Storage);
     let patient = [0, 1].map(|party| back(party, common::SOON));
-    drop(greet(&patient[1], 1).unwrap());
+    drop(put_hello(&patient[1], 1).unwrap());
     let mut board = patient[0].open().unwrap();
     board.put(slot(Kind::Labels, 0), &list).unwrap();
     board.sync().unwrap();

@@ -14,7 +14,7 @@ fn party(name: &str, byte: u8) -> String {
 }
 
 #[test]
-fn settings_that_say_little_have_the_rest_by_themselves() {
+fn missing_settings_have_defaults() {
     let settings = Settings::parse(&party("acme", 1)).unwrap();
     let public = PublicIdentity::from_bytes([1; 32]);
     assert_eq!(settings.parties, [PartyLimits::new("acme", public)]);
@@ -28,7 +28,7 @@ fn settings_that_say_little_have_the_rest_by_themselves() {
 }
 
 #[test]
-fn everything_can_be_said() {
+fn every_setting_can_be_set() {
     let text = format!(
         "[helper]\nlisten = \"127.0.0.1:0\"\nbackend = \"memory:\"\nstate = \"/var/x\"\n\
          metrics = \"off\"\nmetrics_for_others = true\nkeep_hours = 2\nmemory_mb = 64\n\
@@ -56,7 +56,7 @@ fn everything_can_be_said() {
 }
 
 #[test]
-fn the_backend_decides_where_lists_are_kept() {
+fn the_backend_determines_where_lists_are_stored() {
     for (backend, name, directory) in [
         ("", "disk", "vesica-helper"),
         ("backend = \"disk:/data/x\"", "disk", "/data/x"),
@@ -71,7 +71,7 @@ fn the_backend_decides_where_lists_are_kept() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line_and_field() {
+fn faults_are_reported_with_their_line_and_field() {
     let wrong = |field: &str, expected, found| {
         SettingsFault::Table(TableFault::WrongType { field: field.into(), expected, found })
     };

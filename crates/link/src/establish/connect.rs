@@ -1,4 +1,4 @@
-//! The connecting side: tries again until the peer is there.
+//! The connecting side: tries again until the peer listens.
 
 use super::handshake::Handshake;
 use super::poll::wait_ready;
@@ -13,7 +13,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// First and longest pause between two tries.
+/// First and longest pause between two attempts.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -21,19 +21,20 @@ pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Session, L
     let (host, port) = split_address(address)?;
     let mut waiting = Waiting::new(attempt);
     let mut pause = FIRST_PAUSE;
-    let mut doubted = None;
+    let mut suspected = None;
     loop {
         let error = match try_once(attempt, &mut waiting, host, port) {
             Ok(session) => return Ok(session),
-            // One damaged byte makes of the true peer somebody who speaks another language. Twice is no accident.
-            Err(error) if error.may_be_damage() && doubted.as_ref() != Some(&error) => {
-                doubted = Some(error.clone());
+            // One damaged byte can make the expected peer look like another program. The same error
+            // twice is no accident.
+            Err(error) if error.may_be_damage() && suspected.as_ref() != Some(&error) => {
+                suspected = Some(error.clone());
                 error
             }
             Err(error) if error.is_final() => return Err(error),
             Err(error) => error,
         };
-        tracing::debug!(%error, "a try to connect failed");
+        tracing::debug!(%error, "an attempt to connect failed");
         waiting.note(error);
         let again_at = Deadline::after(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -44,18 +45,18 @@ pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Session, L
     }
 }
 
-/// The time left to wait for the peer, and what to say about it.
+/// The time left to wait for the peer, and what to report meanwhile.
 struct Waiting<'a, 'b> {
     attempt: &'a Attempt<'b>,
     deadline: Deadline,
-    told_at: Option<Instant>,
+    reported_at: Option<Instant>,
     last: Option<LinkError>,
 }
 
 impl<'a, 'b> Waiting<'a, 'b> {
     fn new(attempt: &'a Attempt<'b>) -> Self {
         let deadline = Deadline::after(attempt.options.wait);
-        Self { attempt, deadline, told_at: None, last: None }
+        Self { attempt, deadline, reported_at: None, last: None }
     }
 
     fn note(&mut self, error: LinkError) {
@@ -66,7 +67,7 @@ impl<'a, 'b> Waiting<'a, 'b> {
         time.min(CANCEL_TICK).min(self.deadline.remaining())
     }
 
-    /// Ends the wait when it is cancelled or over; tells about it once a second.
+    /// Ends the wait when it is cancelled or over; sends an event once a second.
     fn tick(&mut self) -> Result<(), LinkError> {
         self.attempt.caller.check_cancel()?;
         if self.deadline.is_over() {
@@ -75,13 +76,13 @@ impl<'a, 'b> Waiting<'a, 'b> {
                 last: self.last.clone().map(Box::new),
             });
         }
-        if self.told_at.is_none_or(|at| at.elapsed() >= WAITING_EVENT_EVERY) {
-            // The first try, when it succeeds at once, is no wait worth telling.
-            if self.told_at.is_some() || self.last.is_some() {
+        if self.reported_at.is_none_or(|at| at.elapsed() >= WAITING_EVENT_EVERY) {
+            // A first attempt that succeeds at once is not a wait.
+            if self.reported_at.is_some() || self.last.is_some() {
                 let (remaining, last) = (self.deadline.remaining(), self.last.clone());
                 (self.attempt.caller.on_event)(LinkEvent::Waiting { remaining, last });
             }
-            self.told_at = Some(Instant::now());
+            self.reported_at = Some(Instant::now());
         }
         Ok(())
     }
@@ -99,11 +100,11 @@ fn try_once(
         .map_err(|error| LinkError::ConnectFailed(error.kind()))?;
     loop {
         match handshake.advance(&attempt.tls) {
-            Ok(true) => return attempt.start(handshake.into_introduced()?),
+            Ok(true) => return attempt.start(handshake.into_authenticated()?),
             Ok(false) if handshake.is_overdue() => return Err(LinkError::Silent(HANDSHAKE_LIMIT)),
             Ok(false) => {}
             Err(error) => {
-                handshake.into_leaving().finish();
+                handshake.into_closing().finish();
                 return Err(error);
             }
         }
@@ -117,8 +118,8 @@ fn try_once(
 
 /// A TCP connection to the first address of `host` that answers.
 ///
-/// Name resolution and connecting block for as long as the system likes, so they run on a thread
-/// that is left behind when the wait ends first; its own time limit ends it soon after.
+/// Name resolution and connecting block for as long as the system likes, so they run on their own
+/// thread. If the wait ends first, the thread ends at its own time limit soon after.
 fn open_socket(
     waiting: &mut Waiting<'_, '_>,
     host: &str,
@@ -129,7 +130,7 @@ fn open_socket(
     std::thread::Builder::new()
         .name("vesica-connect".into())
         .spawn(move || {
-            // Nobody receives when the wait has ended.
+            // Nobody receives after the end of the wait.
             let _ = sender.send(open_blocking(&target));
         })
         .map_err(|error| LinkError::NoResources(error.kind()))?;
@@ -148,13 +149,13 @@ fn open_blocking(target: &(String, u16)) -> Result<(TcpStream, SocketAddr), Link
     let mut last = LinkError::UnknownHost;
     for address in addresses_of(&target.0, target.1)? {
         match TcpStream::connect_timeout(&address, HANDSHAKE_LIMIT) {
-            // A port that nobody listens on can meet itself when the system picks it as the
-            // source port, too; that is nobody.
+            // When the system picks the target port as the source port too, a socket connects to
+            // itself. Nobody listens there.
             Ok(socket) if socket.local_addr().is_ok_and(|own| own == address) => {
                 last = LinkError::ConnectFailed(io::ErrorKind::ConnectionRefused);
             }
             Ok(socket) => return Ok((socket, address)),
-            // The next try would find no memory either.
+            // The next address would fail for lack of memory too.
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 return Err(LinkError::NoResources(error.kind()));
             }

@@ -1,4 +1,4 @@
-//! One connection on its way to a session, without ever blocking.
+//! One connection during its handshake; never blocks.
 
 use super::HANDSHAKE_LIMIT;
 use super::poll::{Interest, wait_ready};
@@ -12,11 +12,12 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// First bytes inside TLS, from each side: a magic and the idle limit in milliseconds. A side that
-/// has received it knows that the other accepted its identity.
+/// receives them knows that the other accepted its identity.
 const MAGIC: [u8; 8] = *b"vesica/1";
 const GREETING_LEN: usize = 12;
 
-/// A side that refuses keeps reading this long, so that its alert is not lost to a reset.
+/// A side that rejects a connection keeps reading this long, so that a reset does not discard its
+/// alert.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// A handshake in progress on a non-blocking socket.
@@ -34,8 +35,8 @@ pub(super) struct Handshake {
     received_bytes: u64,
 }
 
-/// A connection whose both ends know each other.
-pub(crate) struct Introduced {
+/// A connection whose two ends have authenticated each other.
+pub(crate) struct Authenticated {
     pub(crate) socket: TcpStream,
     pub(crate) address: SocketAddr,
     pub(crate) tls: Connection,
@@ -79,7 +80,7 @@ impl Handshake {
         Interest { fd: self.socket.as_fd(), write: self.tls.wants_write() }
     }
 
-    /// Whether the other side has said anything yet.
+    /// Whether the other side has sent nothing yet.
     pub(super) fn is_silent(&self) -> bool {
         self.received_bytes == 0
     }
@@ -88,45 +89,45 @@ impl Handshake {
         self.deadline.is_over()
     }
 
-    /// Goes as far as the socket allows; `Ok(true)` when the session can start.
+    /// Advances as far as the socket allows; `Ok(true)` when the session can start.
     ///
     /// # Errors
-    /// Any [`LinkError`] about the other side; the connection is of no use afterwards.
+    /// Any [`LinkError`] about the other side; the connection is unusable afterwards.
     pub(super) fn advance(&mut self, settings: &Tls) -> Result<bool, LinkError> {
         loop {
             self.write()?;
             if self.peer.is_none() && !self.tls.is_handshaking() {
-                // Only after our last flight is out, so that the other side can judge too.
+                // Only after our last flight is sent, so that the other side can check it too.
                 if self.tls.wants_write() {
                     return Ok(false);
                 }
                 self.peer = Some(settings.peer_of(&self.tls)?);
-                self.greet()?;
+                self.send_greeting()?;
                 continue;
             }
-            if self.peer.is_some() && self.hear()? {
+            if self.peer.is_some() && self.read_greeting()? {
                 self.write()?;
                 return Ok(!self.tls.wants_write());
             }
             match self.tls.read_tls(&mut self.socket) {
-                Ok(0) => return Err(LinkError::HungUp),
+                Ok(0) => return Err(LinkError::Disconnected),
                 Ok(len) => self.received_bytes += len as u64,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => return Err(LinkError::HungUp),
+                Err(_) => return Err(LinkError::Disconnected),
             }
             if let Err(error) = self.tls.process_new_packets() {
-                // The alert tells the other side why; whether it gets through changes nothing.
+                // The alert tells the other side why; a failure to send it changes nothing.
                 let _ = self.write();
                 return Err(tls::classify(&error));
             }
         }
     }
 
-    pub(super) fn into_introduced(self) -> Result<Introduced, LinkError> {
+    pub(super) fn into_authenticated(self) -> Result<Authenticated, LinkError> {
         let peer = self.peer.ok_or(LinkError::OtherProtocol)?;
         let [.., a, b, c, d] = self.greeting;
-        Ok(Introduced {
+        Ok(Authenticated {
             socket: self.socket,
             address: self.address,
             tls: self.tls,
@@ -138,10 +139,10 @@ impl Handshake {
         })
     }
 
-    /// The rest of a refused connection, kept until the other side has taken our alert.
-    pub(super) fn into_leaving(self) -> Leaving {
+    /// The rest of a rejected connection, kept until the other side has read our alert.
+    pub(super) fn into_closing(self) -> Closing {
         let _ = self.socket.shutdown(Shutdown::Write);
-        Leaving { socket: self.socket, deadline: Deadline::after(LINGER) }
+        Closing { socket: self.socket, deadline: Deadline::after(LINGER) }
     }
 
     fn write(&mut self) -> Result<(), LinkError> {
@@ -150,47 +151,47 @@ impl Handshake {
                 Ok(len) => self.sent_bytes += len as u64,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(LinkError::HungUp),
+                Err(_) => return Err(LinkError::Disconnected),
             }
         }
         Ok(())
     }
 
-    fn greet(&mut self) -> Result<(), LinkError> {
+    fn send_greeting(&mut self) -> Result<(), LinkError> {
         let idle_ms = u32::try_from(self.idle.as_millis()).unwrap_or(u32::MAX);
         let mut greeting = [0; GREETING_LEN];
         greeting[..8].copy_from_slice(&MAGIC);
         greeting[8..].copy_from_slice(&idle_ms.to_le_bytes());
-        self.tls.writer().write_all(&greeting).map_err(|_| LinkError::HungUp)
+        self.tls.writer().write_all(&greeting).map_err(|_| LinkError::Disconnected)
     }
 
-    /// Takes the other side's greeting as far as it is there; says whether it is complete. What
-    /// follows it stays inside the TLS connection.
-    fn hear(&mut self) -> Result<bool, LinkError> {
+    /// Reads the part of the other side's greeting that has arrived; returns whether it is complete.
+    /// What follows it stays inside the TLS connection.
+    fn read_greeting(&mut self) -> Result<bool, LinkError> {
         while self.greeting_len < GREETING_LEN {
             match self.tls.reader().read(&mut self.greeting[self.greeting_len..]) {
-                Ok(0) => return Err(LinkError::HungUp),
+                Ok(0) => return Err(LinkError::Disconnected),
                 Ok(len) => self.greeting_len += len,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-                Err(_) => return Err(LinkError::HungUp),
+                Err(_) => return Err(LinkError::Disconnected),
             }
         }
         if self.greeting.starts_with(&MAGIC) { Ok(true) } else { Err(LinkError::OtherVersion) }
     }
 }
 
-/// A refused connection that is still read from, so that closing it does not reset it.
-pub(super) struct Leaving {
+/// A rejected connection that is still read, so that closing it does not reset it.
+pub(super) struct Closing {
     socket: TcpStream,
     deadline: Deadline,
 }
 
-impl Leaving {
+impl Closing {
     pub(super) fn interest(&self) -> Interest<'_> {
         Interest { fd: self.socket.as_fd(), write: false }
     }
 
-    /// Throws away what came; says whether the connection can be dropped now.
+    /// Discards what has arrived; returns whether the connection can be dropped now.
     pub(super) fn is_over(&mut self) -> bool {
         let mut rubbish = [0; 4096];
         loop {
@@ -207,7 +208,7 @@ impl Leaving {
         }
     }
 
-    /// Waits until the other side has gone, or the time for it is over.
+    /// Waits until the other side closes or the time limit passes.
     pub(super) fn finish(mut self) {
         while !self.is_over() {
             wait_ready(&[self.interest()], self.deadline.remaining());

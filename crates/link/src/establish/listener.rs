@@ -1,6 +1,6 @@
-//! An open port that a service serves many sessions on.
+//! An open port on which a service accepts many sessions.
 
-use super::lobby::{Arrival, Lobby};
+use super::pending::{Arrival, PendingConnections};
 use super::{CANCEL_TICK, Caller, LinkEvent, listen};
 use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
@@ -8,32 +8,31 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Time after which strangers are told one by one again: one with a wrong key must not go unseen
-/// because of a crowd of last week.
+/// Time after which single rejections are reported again: a wrong key must not go unseen because of a
+/// burst last week.
 const CROWD: Duration = Duration::from_secs(60);
 
 /// Limits of the sessions of a [`Listener`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenOptions {
-    /// A peer from which nothing at all comes for this long is gone, as in
+    /// A peer that sends nothing for this long is considered gone, as in
     /// [`LinkOptions::idle`](crate::LinkOptions::idle).
     pub idle: Duration,
     /// How long a session may last, from its start; `None` for no limit.
     pub total: Option<Duration>,
 }
 
-/// An open port that lets any number of sessions in, one after the other or many at once, also of
-/// one peer.
+/// An open port that accepts any number of sessions, in sequence or at once, also from one peer.
 ///
-/// Handshakes go on only inside [`accept`](Listener::accept), so call it again and again on a thread
-/// of its own. It holds a bounded number of unfinished connections, and those who say nothing make
-/// room first, so that idle or hostile ones keep nobody out. Dropping it closes the port; the
-/// sessions that it gave out stay.
+/// Handshakes advance only inside [`accept`](Listener::accept), so call it repeatedly on its own
+/// thread. The number of unfinished connections is bounded, and silent ones are dropped first, so idle
+/// or hostile connections do not block others. Dropping the listener closes the port; its sessions stay
+/// open.
 pub struct Listener {
     identity: Identity,
     peers: Vec<PublicIdentity>,
     tls: Tls,
-    lobby: Lobby,
+    pending: PendingConnections,
     options: ListenOptions,
 }
 
@@ -51,31 +50,30 @@ impl Listener {
         if peers.is_empty() {
             return Err(LinkError::NoPeerGiven);
         }
-        let lobby = Lobby::new(listen::bind(address)?, options.idle, CROWD);
+        let pending = PendingConnections::new(listen::bind(address)?, options.idle, CROWD);
         let tls = Tls::new(identity, peers);
-        Ok(Self { identity: identity.clone(), peers: peers.to_vec(), tls, lobby, options })
+        Ok(Self { identity: identity.clone(), peers: peers.to_vec(), tls, pending, options })
     }
 
-    /// The addresses of the open port, with the real port where port 0 was asked for.
+    /// The addresses of the open port, with the real port if 0 was requested.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.lobby.listeners().iter().filter_map(|listener| listener.local_addr().ok()).collect()
+        self.pending.listeners().iter().filter_map(|listener| listener.local_addr().ok()).collect()
     }
 
-    /// Lets `peers` in from now on, and nobody else. Sessions that stand are not ended. An empty
-    /// list keeps everybody out.
+    /// Accepts only `peers` from now on. Existing sessions continue. An empty list rejects everybody.
     pub fn set_peers(&mut self, peers: &[PublicIdentity]) {
         self.peers = peers.to_vec();
         self.tls = Tls::new(&self.identity, peers);
     }
 
-    /// Waits, without a limit, for the next session with one of the peers.
+    /// Waits without a limit for the next session with one of the peers.
     ///
-    /// Whoever else comes is turned away, and so is a connection for which this machine has no
-    /// threads left: [`LinkEvent::TurnedAway`]. Also whoever holds our own key. `on_event` is called
-    /// on this thread, at last with [`LinkEvent::Connected`].
+    /// Rejects all others, holders of our own key, and connections for which this machine has no
+    /// threads left: [`LinkEvent::Rejected`]. Calls `on_event` on this thread, the last time with
+    /// [`LinkEvent::Connected`].
     ///
     /// # Errors
-    /// [`LinkError::Cancelled`] once `cancel` is; connections on their way stay for the next call.
+    /// [`LinkError::Cancelled`] after `cancel`; pending connections stay for the next call.
     pub fn accept(
         &mut self,
         on_event: &dyn Fn(LinkEvent),
@@ -84,23 +82,23 @@ impl Listener {
         let caller = Caller { on_event, cancel };
         loop {
             caller.check_cancel()?;
-            let (from, reason) = match self.lobby.turn(&self.tls, CANCEL_TICK, caller) {
+            let (from, reason) = match self.pending.turn(&self.tls, CANCEL_TICK, caller) {
                 None => continue,
-                // May have been let in before the peers were replaced.
-                Some(Arrival::Peer(introduced)) if !self.peers.contains(&introduced.peer) => {
-                    let presented = introduced.peer;
-                    (introduced.address, LinkError::WrongIdentity { presented })
+                // It may have been accepted before the peers were replaced.
+                Some(Arrival::Peer(authenticated)) if !self.peers.contains(&authenticated.peer) => {
+                    let presented = authenticated.peer;
+                    (authenticated.address, LinkError::WrongIdentity { presented })
                 }
-                Some(Arrival::Peer(introduced)) => {
-                    let from = introduced.address;
-                    match caller.start(*introduced, self.options.idle, self.options.total) {
+                Some(Arrival::Peer(authenticated)) => {
+                    let from = authenticated.address;
+                    match caller.start(*authenticated, self.options.idle, self.options.total) {
                         Ok(session) => return Ok(session),
                         Err(error) => (from, error),
                     }
                 }
                 Some(Arrival::OwnKey(from)) => (from, LinkError::OwnIdentity),
             };
-            self.lobby.turn_away(from, reason, caller);
+            self.pending.reject(from, reason, caller);
         }
     }
 }
@@ -123,20 +121,20 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(20);
 
-    /// For what has arrived already.
+    /// Enough for what has already arrived.
     const SHORT: Duration = Duration::from_millis(300);
 
-    /// A side that calls, driven by hand.
-    fn call(own: &Identity, listener: &Identity, address: SocketAddr) -> (Tls, Handshake) {
+    /// A connecting side, driven by hand.
+    fn connecting(own: &Identity, listener: &Identity, address: SocketAddr) -> (Tls, Handshake) {
         let settings = Tls::new(own, &[listener.public()]);
         let socket = TcpStream::connect(address).unwrap();
         let tls = settings.connecting("localhost").unwrap();
-        let calling = Handshake::new(socket, address, tls, SOON).unwrap();
-        (settings, calling)
+        let connecting = Handshake::new(socket, address, tls, SOON).unwrap();
+        (settings, connecting)
     }
 
     #[test]
-    fn those_who_are_done_at_the_same_moment_come_out_one_by_one() {
+    fn handshakes_complete_at_once_are_returned_one_by_one() {
         let own = Identity::generate().unwrap();
         let peers = [(); 5].map(|()| Identity::generate().unwrap());
         let publics = peers.each_ref().map(Identity::public);
@@ -145,41 +143,41 @@ mod tests {
         let address = listener.addresses()[0];
         let cancel = CancelToken::new();
         let caller = Caller { on_event: &|event| panic!("{event:?}"), cancel: &cancel };
-        let mut calling = peers.each_ref().map(|peer| call(peer, &own, address));
-        for (settings, handshake) in &mut calling {
+        let mut connecting = peers.each_ref().map(|peer| connecting(peer, &own, address));
+        for (settings, handshake) in &mut connecting {
             assert!(!handshake.advance(settings).unwrap());
         }
         for _ in 0..2 {
-            assert!(listener.lobby.turn(&listener.tls, SHORT, caller).is_none());
+            assert!(listener.pending.turn(&listener.tls, SHORT, caller).is_none());
         }
-        for (settings, handshake) in &mut calling {
+        for (settings, handshake) in &mut connecting {
             assert!(!handshake.advance(settings).unwrap());
         }
         for public in publics {
-            match listener.lobby.turn(&listener.tls, SOON, caller) {
-                Some(Arrival::Peer(introduced)) => assert_eq!(introduced.peer, public),
+            match listener.pending.turn(&listener.tls, SOON, caller) {
+                Some(Arrival::Peer(authenticated)) => assert_eq!(authenticated.peer, public),
                 _ => panic!("a peer was lost"),
             }
         }
     }
 
     #[test]
-    fn a_handshake_begun_under_the_old_list_is_judged_by_the_new_one() {
+    fn a_handshake_started_under_the_old_list_is_checked_against_the_new_one() {
         let [own, old, new] = [(); 3].map(|()| Identity::generate().unwrap());
         let options = ListenOptions { idle: SOON, total: None };
         let mut listener = Listener::bind(&own, &[old.public()], "127.0.0.1:0", options).unwrap();
         let address = listener.addresses()[0];
-        let (settings, mut calling) = call(&old, &own, address);
+        let (settings, mut connecting) = connecting(&old, &own, address);
         let (events, cancel) = (Mutex::new(Vec::new()), CancelToken::new());
-        // Its first flight, its place in the lobby, and our answer.
-        assert!(!calling.advance(&settings).unwrap());
+        // Its first flight, its place among the pending, and our answer.
+        assert!(!connecting.advance(&settings).unwrap());
         let caller = Caller { on_event: &|event| panic!("{event:?}"), cancel: &cancel };
         for _ in 0..2 {
-            assert!(listener.lobby.turn(&listener.tls, SHORT, caller).is_none());
+            assert!(listener.pending.turn(&listener.tls, SHORT, caller).is_none());
         }
         listener.set_peers(&[new.public()]);
-        // Its second flight, which the old list let in.
-        assert!(!calling.advance(&settings).unwrap());
+        // Its second flight, which the old list accepted.
+        assert!(!connecting.advance(&settings).unwrap());
         let tell = |event| {
             events.lock().unwrap().push(event);
             cancel.cancel();
@@ -187,7 +185,7 @@ mod tests {
         assert_eq!(listener.accept(&tell, &cancel).err(), Some(LinkError::Cancelled));
         let wrong = LinkError::WrongIdentity { presented: old.public() };
         match events.into_inner().unwrap().as_slice() {
-            [LinkEvent::TurnedAway { reason, .. }] => assert_eq!(*reason, wrong),
+            [LinkEvent::Rejected { reason, .. }] => assert_eq!(*reason, wrong),
             other => panic!("{other:?}"),
         }
     }

@@ -1,98 +1,140 @@
-//! Bringing two parties together: one listens, one connects, both check who the other is.
+//! Connects two parties: one listens, one connects, and each checks the other's identity.
 
 mod connect;
 mod handshake;
 mod listen;
 mod listener;
-mod lobby;
+mod pending;
 mod poll;
 
 use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
-pub(crate) use handshake::Introduced;
+pub(crate) use handshake::Authenticated;
 pub use listener::{ListenOptions, Listener};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// How long one connection may take from its first byte to a standing session.
+/// How long one connection may take from its first byte to an established session.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 
-/// How soon a cancelled wait ends, at most.
+/// Most time from cancellation to the end of a wait.
 const CANCEL_TICK: Duration = Duration::from_millis(50);
 
-/// How often a wait says that it is still going on.
+/// How often a wait reports that it continues.
 const WAITING_EVENT_EVERY: Duration = Duration::from_secs(1);
 
-/// Which side makes the connection. Independent of the parties' roles.
+/// Which side connects. Independent of the parties' roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// Waits for the peer on this `host:port`; port 0 takes a free one, told by
-    /// [`LinkEvent::Listening`].
+    /// Waits for the peer on this `host:port`; port 0 picks a free port, which [`LinkEvent::Listening`]
+    /// reports.
     Listen(String),
     /// Connects to the peer at this `host:port`.
     Connect(String),
 }
 
-/// Where the peer is, and how long to wait for it.
+/// The peer's address, and how long to wait for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkOptions {
-    /// Which side makes the connection.
+    /// Which side connects.
     pub endpoint: Endpoint,
-    /// How long to wait for the peer to appear.
+    /// How long to wait for the peer.
     pub wait: Duration,
-    /// A peer from which nothing at all comes for this long is gone. Both sides show that they are
-    /// alive four times as often, also while they compute, so this may be short. The two sides'
-    /// limits may differ.
+    /// A peer that sends nothing for this long is considered gone. Both sides send signs of life four
+    /// times as often, also while they compute, so this may be short. The two sides' limits may differ.
     pub idle: Duration,
     /// How long the session may last, from its start; `None` for no limit.
     pub total: Option<Duration>,
 }
 
-/// What happens while a party waits for its peer.
+/// Events while a party waits for its peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkEvent {
-    /// The port is open. Once for each address that the host's name has.
+    /// The port is open. One event for each address of the host name.
     Listening {
-        /// The address, with the real port when port 0 was asked for.
+        /// The address, with the real port if 0 was requested.
         address: SocketAddr,
     },
     /// Still waiting; about once a second.
     Waiting {
         /// Time left to wait.
         remaining: Duration,
-        /// Why the last try to connect failed; always `None` for a listening side.
+        /// Why the last attempt to connect failed; always `None` for a listening side.
         last: Option<LinkError>,
     },
-    /// A connection to the open port was turned away. After the first few only the 32nd, 64th,
-    /// 128th and so on are told, so that a flood of strangers does not become a flood of lines; by a
-    /// [`Listener`] the first few of each minute are told.
-    TurnedAway {
+    /// A connection to the open port was rejected. After the first few, only the 32nd, 64th, 128th and
+    /// so on are reported, so that a flood of connections does not flood the log; a [`Listener`]
+    /// reports the first few of each minute.
+    Rejected {
         /// Where it came from.
         from: SocketAddr,
         /// Why.
         reason: LinkError,
-        /// How many were turned away so far, this one included.
+        /// Rejections so far, this one included.
         count: u64,
     },
-    /// The session stands.
+    /// The session is established.
     Connected {
         /// The other end's address.
         address: SocketAddr,
-        /// Who is there.
+        /// The peer's identity.
         peer: PublicIdentity,
     },
 }
 
 /// Waits until one of `peers` is at the other end of a session, and returns the session.
 ///
-/// A connecting side tries again until `options.wait` is over, also when nobody listens yet, and
-/// gives up at once when the other side is provably not the peer. A listening side turns strangers
-/// away and goes on listening; it holds a bounded number of unfinished connections, so that idle
-/// or hostile ones keep nobody out. `on_event` is called on this thread.
+/// A connecting side tries again until `options.wait` is over, also while nobody listens, and gives up
+/// at once when the other side is provably not the peer. A listening side rejects others and continues
+/// to listen; its number of unfinished connections is bounded, and idle or hostile ones do not block
+/// others. Calls `on_event` on this thread.
 ///
 /// # Errors
-/// Any [`LinkError`]; after a wait in vain [`LinkError::NoPeer`] with the most telling failure.
+/// Any [`LinkError`]; when the wait is over, [`LinkError::NoPeer`] with the most informative failure.
+///
+/// # Examples
+/// Two parties on the loopback interface; each expects the other's public identity:
+///
+/// ```
+/// use std::sync::mpsc;
+/// use std::time::Duration;
+/// use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish};
+/// use vesica_net::{StreamId, Streams};
+///
+/// let options = |endpoint| LinkOptions {
+///     endpoint,
+///     wait: Duration::from_secs(20),
+///     idle: Duration::from_secs(20),
+///     total: None,
+/// };
+/// let (alice, bob) = (Identity::generate()?, Identity::generate()?);
+/// let (alice_key, bob_key) = (alice.public(), bob.public());
+///
+/// let (events, addresses) = mpsc::channel();
+/// let listening = std::thread::spawn(move || {
+///     let on_event = |event| {
+///         if let LinkEvent::Listening { address } = event {
+///             let _ = events.send(address);
+///         }
+///     };
+///     let listen = options(Endpoint::Listen("127.0.0.1:0".into()));
+///     establish(&alice, &[bob_key], &listen, &on_event, &CancelToken::new())
+/// });
+/// let connect = options(Endpoint::Connect(addresses.recv()?.to_string()));
+/// let bob = establish(&bob, &[alice_key], &connect, &|_| (), &CancelToken::new())?;
+/// let alice = listening.join().expect("the thread does not panic")?;
+/// assert_eq!((alice.peer(), bob.peer()), (bob_key, alice_key));
+///
+/// let (_, mut to_alice) = bob.open(StreamId::ROOT)?;
+/// let (mut from_bob, _) = alice.open(StreamId::ROOT)?;
+/// to_alice.write_all(b"hello")?;
+/// to_alice.flush()?;
+/// let mut received = [0; 5];
+/// from_bob.read_exact(&mut received)?;
+/// assert_eq!(&received, b"hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn establish(
     identity: &Identity,
     peers: &[PublicIdentity],
@@ -111,7 +153,7 @@ pub fn establish(
     }
 }
 
-/// What all parts of one call of [`establish`] share.
+/// State shared by all parts of one call of [`establish`].
 struct Attempt<'a> {
     tls: Tls,
     options: &'a LinkOptions,
@@ -119,12 +161,12 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    fn start(&self, introduced: Introduced) -> Result<Session, LinkError> {
-        self.caller.start(introduced, self.options.idle, self.options.total)
+    fn start(&self, authenticated: Authenticated) -> Result<Session, LinkError> {
+        self.caller.start(authenticated, self.options.idle, self.options.total)
     }
 }
 
-/// Who waits for a session: hears what happens, and may have waited enough.
+/// The caller of a wait: receives events, and can cancel.
 #[derive(Clone, Copy)]
 struct Caller<'a> {
     on_event: &'a dyn Fn(LinkEvent),
@@ -138,18 +180,19 @@ impl Caller<'_> {
 
     fn start(
         &self,
-        introduced: Introduced,
+        authenticated: Authenticated,
         idle: Duration,
         total: Option<Duration>,
     ) -> Result<Session, LinkError> {
-        let (address, peer) = (introduced.address, introduced.peer);
-        let session = Session::start(introduced, idle, total)?;
+        let (address, peer) = (authenticated.address, authenticated.peer);
+        let session = Session::start(authenticated, idle, total)?;
         (self.on_event)(LinkEvent::Connected { address, peer });
         Ok(session)
     }
 }
 
-/// Whether `address` is of the form `host:port`, with brackets around an IPv6 address. Nothing is looked up.
+/// Checks that `address` has the form `host:port`, with brackets around an IPv6 address. Does not
+/// resolve the name.
 ///
 /// # Errors
 /// [`LinkError::BadAddress`].
@@ -157,7 +200,7 @@ pub fn check_address(address: &str) -> Result<(), LinkError> {
     split_address(address).map(drop)
 }
 
-/// As [`check_address`], for an address to connect to, which has a port other than 0.
+/// Like [`check_address`], for an address to connect to, whose port is not 0.
 ///
 /// # Errors
 /// [`LinkError::BadAddress`].
@@ -168,8 +211,8 @@ pub fn check_peer_address(address: &str) -> Result<(), LinkError> {
     }
 }
 
-/// All addresses of `host`, each once. `localhost` has both loopback addresses whatever the system's list of
-/// hosts says (RFC 6761, section 6.3).
+/// All addresses of `host`, each once. `localhost` has both loopback addresses, regardless of the
+/// system's list of hosts (RFC 6761, section 6.3).
 fn addresses_of(host: &str, port: u16) -> Result<Vec<SocketAddr>, LinkError> {
     let mut addresses = Vec::new();
     if host.eq_ignore_ascii_case("localhost") {
@@ -185,13 +228,13 @@ fn addresses_of(host: &str, port: u16) -> Result<Vec<SocketAddr>, LinkError> {
     Ok(addresses)
 }
 
-/// Splits `host:port`; brackets around an IPv6 address are taken off.
+/// Splits `host:port`; removes the brackets of an IPv6 address.
 fn split_address(address: &str) -> Result<(&str, u16), LinkError> {
     let (host, port) = address.rsplit_once(':').ok_or(LinkError::BadAddress)?;
     let port = port.parse().map_err(|_| LinkError::BadAddress)?;
     let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let bare = bracketed.unwrap_or(host);
-    // An IPv6 address without brackets would lose its last group to the port.
+    // Without brackets, the last group of an IPv6 address would be read as the port.
     let ambiguous = bracketed.is_none() && host.contains(':');
     if bare.is_empty() || ambiguous || bare.contains(char::is_whitespace) {
         return Err(LinkError::BadAddress);
@@ -205,8 +248,8 @@ pub(crate) mod tests {
     use crate::tls::Tls;
     use std::net::{TcpListener, TcpStream};
 
-    /// Two ends that have just met: the connecting one, then the listening one.
-    pub(crate) fn introduced() -> (Introduced, Introduced) {
+    /// The two ends of a new connection: the connecting one, then the listening one.
+    pub(crate) fn authenticated() -> (Authenticated, Authenticated) {
         let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
         let settings = [Tls::new(&one, &[two.public()]), Tls::new(&two, &[one.public()])];
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -225,7 +268,7 @@ pub(crate) mod tests {
                 }
             }
         }
-        let [a, b] = ends.map(|end| end.into_introduced().unwrap());
+        let [a, b] = ends.map(|end| end.into_authenticated().unwrap());
         (a, b)
     }
 

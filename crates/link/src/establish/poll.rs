@@ -1,4 +1,4 @@
-//! Waiting for several sockets at once.
+//! Waits for several sockets at once.
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::BorrowedFd;
@@ -11,8 +11,8 @@ pub(super) struct Interest<'fd> {
     pub(super) write: bool,
 }
 
-/// Waits until a socket can be read (or written, where asked for) or failed, at most `timeout`.
-/// Says for each whether it is ready.
+/// Waits at most `timeout` until a socket can be read (or written, if requested) or has failed. Returns
+/// for each whether it is ready.
 pub(super) fn wait_ready(sockets: &[Interest<'_>], timeout: Duration) -> Vec<bool> {
     let mut polled: Vec<PollFd<'_>> = sockets
         .iter()
@@ -21,11 +21,11 @@ pub(super) fn wait_ready(sockets: &[Interest<'_>], timeout: Duration) -> Vec<boo
             PollFd::new(socket.fd, PollFlags::POLLIN | write)
         })
         .collect();
-    // Rounded up, so that the last millisecond is not spent in a busy loop.
+    // Rounded up, so that the last millisecond is not a busy loop.
     let millis = timeout.as_micros().div_ceil(1000);
     let timeout = PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX);
     if poll(&mut polled, timeout).is_err() {
-        // Interrupted by a signal, or out of kernel memory: both pass; the caller comes again.
+        // Interrupted by a signal, or out of kernel memory: both pass, and the caller tries again.
         return vec![false; sockets.len()];
     }
     polled.iter().map(|fd| fd.any().unwrap_or(true)).collect()

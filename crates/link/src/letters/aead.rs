@@ -1,7 +1,7 @@
 //! Sealing with AES-256-GCM-SIV (RFC 8452).
 //!
-//! Not GCM: a party that was killed seals again what it had sealed, and should it not be the same
-//! bytes, then GCM would lose both bodies and its key. Here it tells only whether they are the same.
+//! Not GCM: a party that was killed seals its bodies again. If the bytes differed, GCM would reveal
+//! both bodies and its authentication key; SIV reveals only whether they are equal.
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use vesica_core::Secret;
@@ -17,9 +17,9 @@ impl Aead {
         Self(LessSafeKey::new(key.expect("the key has 32 bytes")))
     }
 
-    /// `body` encrypted in place, and its tag behind it.
+    /// Encrypts `body` in place and appends the tag.
     pub(super) fn seal(&self, number: u32, mut body: Vec<u8>) -> Vec<u8> {
-        // Apart, so that a vector that must grow for the tag leaves no plaintext behind.
+        // Detached, so that a vector that must grow for the tag leaves no plaintext behind.
         let tag = self
             .0
             .seal_in_place_separate_tag(nonce(number), Aad::empty(), &mut body)
@@ -28,7 +28,7 @@ impl Aead {
         body
     }
 
-    /// What was sealed under `number`; `None` when it was not, or not like this.
+    /// Opens what was sealed under `number`; `None` if it was not, or was changed.
     pub(super) fn open(&self, number: u32, mut sealed: Vec<u8>) -> Option<Vec<u8>> {
         let len = self.0.open_in_place(nonce(number), Aad::empty(), &mut sealed).ok()?.len();
         sealed.truncate(len);

@@ -8,11 +8,11 @@ const SIGNED_LABEL: &str = "vesica link 2026 signed hello";
 const SHARE_LABEL: &str = "vesica link 2026 commitment to a share";
 const TRANSCRIPT_LABEL: &str = "vesica link 2026 transcript of hellos";
 
-/// Before the digest that is signed. The identity's key signs TLS handshakes, too; those begin with
-/// 64 spaces (RFC 8446 §4.4.3).
+/// Precedes the signed digest. The identity's key also signs TLS handshakes; those begin with 64 spaces
+/// (RFC 8446 §4.4.3).
 const SIGNED_PREFIX: &[u8; 32] = b"vesica letters v1, signed hello.";
 
-/// Most bytes of a note.
+/// Largest length of a note in bytes.
 pub const NOTE_MAX_LEN: usize = 64;
 
 pub(super) const X25519_LEN: usize = 32;
@@ -24,15 +24,16 @@ const SIGNATURE_LEN: usize = 64;
 /// Bytes of a hello without its note: 1,312.
 pub const HELLO_LEN: usize = KEYS_LEN + SIGNATURE_LEN;
 
-/// The run that a hello is for, and who says it.
+/// The run of a hello, and the party that signs it.
 #[derive(Clone, Copy)]
-pub(super) struct Speaker<'a> {
+pub(super) struct Signer<'a> {
     pub(super) context: &'a [u8; 32],
     pub(super) identity: &'a PublicIdentity,
 }
 
-impl Speaker<'_> {
-    /// Hides and binds the 32 random bytes `share`; of use to nobody else and in no other run.
+impl Signer<'_> {
+    /// A hiding and binding commitment to the 32 random bytes `share`; valid for this party and this
+    /// run only.
     pub(super) fn commitment(&self, share: &[u8; 32]) -> [u8; COMMITMENT_LEN] {
         derive(SHARE_LABEL, &[self.context, self.identity.as_bytes(), share])
     }
@@ -43,7 +44,7 @@ impl Speaker<'_> {
     }
 }
 
-/// A hello taken apart:
+/// A parsed hello:
 ///
 /// | bytes | content |
 /// |---|---|
@@ -54,7 +55,7 @@ impl Speaker<'_> {
 /// | 64 | Ed25519 signature over the context, the identity and all of the above |
 pub(super) struct Hello<'a> {
     pub(super) note: &'a [u8],
-    /// The two keys and the commitment, as they stand.
+    /// The two keys and the commitment, as received.
     pub(super) keys: &'a [u8],
     pub(super) x25519: &'a [u8],
     pub(super) encapsulation: &'a [u8],
@@ -70,7 +71,7 @@ impl<'a> Hello<'a> {
         note: &[u8],
         keys: &[u8],
     ) -> Vec<u8> {
-        let signed = Speaker { context, identity: &identity.public() }.signed(note, keys);
+        let signed = Signer { context, identity: &identity.public() }.signed(note, keys);
         [note, keys, identity.key_pair().sign(&signed).as_ref()].concat()
     }
 
@@ -86,20 +87,20 @@ impl<'a> Hello<'a> {
         Some(Self { note, keys, x25519, encapsulation, commitment, signature })
     }
 
-    /// Whether the speaker signed it.
-    pub(super) fn is_by(&self, speaker: Speaker<'_>) -> bool {
-        UnparsedPublicKey::new(&ED25519, speaker.identity.as_bytes())
-            .verify(&speaker.signed(self.note, self.keys), self.signature)
+    /// Whether the signature verifies.
+    pub(super) fn is_signed_by(&self, signer: Signer<'_>) -> bool {
+        UnparsedPublicKey::new(&ED25519, signer.identity.as_bytes())
+            .verify(&signer.signed(self.note, self.keys), self.signature)
             .is_ok()
     }
 }
 
-/// The middle of a hello.
+/// The middle part of a hello.
 pub(super) fn join_keys(x25519: &[u8], encapsulation: &[u8], commitment: &[u8]) -> Vec<u8> {
     [x25519, encapsulation, commitment].concat()
 }
 
-/// The digest of all that was said in public: the same only for parties that saw the same.
+/// The digest of all public messages: equal only for parties that saw the same.
 pub(super) fn transcript(
     context: &[u8; 32],
     parties: &[PublicIdentity],

@@ -1,7 +1,7 @@
 //! The secret half of a meeting, and its file.
 
 use super::hello::{
-    ENCAPSULATION_KEY_LEN, HELLO_LEN, Hello, NOTE_MAX_LEN, Speaker, X25519_LEN, join_keys,
+    ENCAPSULATION_KEY_LEN, HELLO_LEN, Hello, NOTE_MAX_LEN, Signer, X25519_LEN, join_keys,
     transcript,
 };
 use super::met::Met;
@@ -18,17 +18,17 @@ use zeroize::Zeroizing;
 const FILE_LABEL: &str = "vesica link 2026 meeting in a file";
 
 const DECAPSULATION_KEY_LEN: usize = 2400;
-/// Where the encapsulation key stands inside the decapsulation key (FIPS 203, Algorithm 16: 384·k
-/// bytes with k = 3 lie before it).
+/// Offset of the encapsulation key in the decapsulation key (FIPS 203, Algorithm 16: 384·k bytes with k
+/// = 3 precede it).
 const ENCAPSULATION_KEY_AT: usize = 1152;
 const SHARE_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 32;
 
 /// The secret half of one run's meeting: an X25519 key, an ML-KEM-768 key and a share of the secret.
 ///
-/// For one run and no other: whoever has it can read that run's letters, so it is deleted when the
-/// run is over. A party that may be killed keeps it in a file of its own; read back it says the same
-/// hello again.
+/// For one run only: anyone who holds it can read that run's letters, so delete it after the run. A
+/// party that may be killed keeps it in a file; a meeting that was read back sends the same hello
+/// again.
 pub struct Meeting {
     seed: Secret<[u8; X25519_LEN]>,
     agreement: PrivateKey,
@@ -42,7 +42,7 @@ impl Meeting {
     /// Bytes of a meeting in a file: 2,496.
     pub const FILE_LEN: usize = X25519_LEN + DECAPSULATION_KEY_LEN + SHARE_LEN + CHECKSUM_LEN;
 
-    /// A fresh meeting from the operating system's randomness.
+    /// A new meeting from the operating system's randomness.
     ///
     /// # Errors
     /// [`LetterError::NoRandomness`].
@@ -72,9 +72,9 @@ impl Meeting {
         Some(Self { seed, agreement, agreement_public, decapsulation_bytes, decapsulation, share })
     }
 
-    /// All of it, for a file that its owner alone may read.
+    /// The whole meeting, for a file that only its owner may read.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
-        // Room for all of it, so that no growing leaves a copy behind.
+        // Room for everything, so that growing leaves no copy behind.
         let mut bytes = Zeroizing::new(Vec::with_capacity(Self::FILE_LEN));
         bytes.extend_from_slice(self.seed.expose());
         bytes.extend_from_slice(&self.decapsulation_bytes);
@@ -84,8 +84,8 @@ impl Meeting {
         bytes
     }
 
-    /// The meeting that [`to_bytes`](Meeting::to_bytes) gave; `None` when the bytes are damaged, cut
-    /// off, or something else.
+    /// The meeting from the output of [`to_bytes`](Meeting::to_bytes); `None` if the bytes are damaged,
+    /// cut off, or something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.len() != Self::FILE_LEN {
             return None;
@@ -101,10 +101,11 @@ impl Meeting {
         Self::from_parts(secret(seed)?, decapsulation, secret(share)?)
     }
 
-    /// The hello that `identity` says in the run of `context`: public, signed, of
-    /// [`HELLO_LEN`] bytes and those of the note. The same each time.
+    /// The hello of `identity` in the run of `context`: public, signed, [`HELLO_LEN`] bytes plus the
+    /// note. Equal at every call.
     ///
-    /// `note` is public, up to [`NOTE_MAX_LEN`] bytes, and as long at all parties of the run.
+    /// `note` is public, has up to [`NOTE_MAX_LEN`] bytes, and has the same length at all parties of
+    /// the run.
     ///
     /// # Panics
     /// If the note is longer.
@@ -118,15 +119,14 @@ impl Meeting {
 
     fn public_keys(&self, context: &[u8; 32], identity: &PublicIdentity) -> Vec<u8> {
         let encapsulation = &self.decapsulation_bytes[ENCAPSULATION_KEY_AT..];
-        let commitment = Speaker { context, identity }.commitment(self.share.expose());
+        let commitment = Signer { context, identity }.commitment(self.share.expose());
         join_keys(&self.agreement_public, &encapsulation[..ENCAPSULATION_KEY_LEN], &commitment)
     }
 
-    /// Takes all hellos of a run, checks them, and seals our share for the others.
+    /// Checks all hellos of a run, and seals our share for the others.
     ///
-    /// `hellos[i]` is what `parties[i]` said, with a note of `note_len` bytes; our own is
-    /// `hellos[own]`. All parties name the parties in the same order. The sealing is random: see
-    /// [`Met::shares`].
+    /// `hellos[i]` comes from `parties[i]`, with a note of `note_len` bytes; our own is `hellos[own]`.
+    /// All parties list the parties in the same order. Sealing is randomised: see [`Met::shares`].
     ///
     /// # Errors
     /// [`LetterError::WrongParties`], [`LetterError::Malformed`], [`LetterError::BadSignature`],
@@ -147,7 +147,7 @@ impl Meeting {
         let mut read = Vec::with_capacity(hellos.len());
         for (party, (bytes, identity)) in hellos.iter().zip(parties).enumerate() {
             let hello = Hello::parse(bytes, note_len).ok_or(LetterError::Malformed { party })?;
-            if !hello.is_by(Speaker { context, identity }) {
+            if !hello.is_signed_by(Signer { context, identity }) {
                 return Err(LetterError::BadSignature { party });
             }
             read.push(hello);
@@ -160,7 +160,7 @@ impl Meeting {
         let decapsulation = Arc::clone(&self.decapsulation);
         let mut met = Met::new(own, *context, transcript, share, decapsulation);
         for (party, (hello, identity)) in read.iter().zip(parties).enumerate() {
-            met.greet(party, *identity, hello, &self.agreement)?;
+            met.add_party(party, *identity, hello, &self.agreement)?;
         }
         Ok(met)
     }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_encapsulation_key_stands_inside_the_decapsulation_key() {
+    fn the_decapsulation_key_contains_the_encapsulation_key() {
         let key = DecapsulationKey::generate(&ML_KEM_768).unwrap();
         let public = key.encapsulation_key().unwrap().key_bytes().unwrap();
         let secret = key.key_bytes().unwrap();

@@ -1,8 +1,8 @@
-//! All hellos are there: shares are sealed, opened and put together.
+//! After all hellos: seals, opens and combines the shares.
 
 use super::LetterError;
 use super::aead::{Aead, TAG_LEN};
-use super::hello::{Hello, Speaker};
+use super::hello::{Hello, Signer};
 use crate::PublicIdentity;
 use aws_lc_rs::agreement::{self, PrivateKey, UnparsedPublicKey, X25519};
 use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, EncapsulationKey, ML_KEM_768};
@@ -28,16 +28,16 @@ pub struct Met {
     transcript: [u8; 32],
     share: Arc<Secret<[u8; SHARE_LEN]>>,
     decapsulation: Arc<DecapsulationKey>,
-    parties: Vec<Known>,
+    parties: Vec<PartyState>,
     shares: Vec<u8>,
 }
 
-/// What is known of a party, oneself included.
-struct Known {
+/// What this party knows of a party, itself included.
+struct PartyState {
     identity: PublicIdentity,
     note: Vec<u8>,
     commitment: Vec<u8>,
-    /// What X25519 gives with that party; nothing with oneself.
+    /// The X25519 secret shared with that party; `None` for ourselves.
     agreed: Option<Secret<[u8; 32]>>,
 }
 
@@ -53,8 +53,8 @@ impl Met {
         Self { own, context, transcript, share, decapsulation, parties, shares }
     }
 
-    /// Takes the hello of the next party, and seals our share for it.
-    pub(super) fn greet(
+    /// Adds the hello of the next party, and seals our share for it.
+    pub(super) fn add_party(
         &mut self,
         party: usize,
         identity: PublicIdentity,
@@ -79,11 +79,11 @@ impl Met {
             self.shares.extend(key.seal(0, self.share.expose().to_vec()));
             agreed = Some(secret);
         }
-        self.parties.push(Known { identity, note, commitment, agreed });
+        self.parties.push(PartyState { identity, note, commitment, agreed });
         Ok(())
     }
 
-    /// The key of the one letter of `from` to `to`.
+    /// The key of the one letter from `from` to `to`.
     fn key(
         &self,
         agreed: &Secret<[u8; 32]>,
@@ -99,27 +99,26 @@ impl Met {
         )))
     }
 
-    /// What a party wrote on its hello.
+    /// The note on a party's hello.
     ///
     /// # Panics
-    /// If there is no such party.
+    /// If `party` is out of range.
     pub fn note(&self, party: usize) -> &[u8] {
         &self.parties[party].note
     }
 
-    /// Our share, sealed for each other party in their order: [`LETTER_LEN`] bytes for each.
+    /// Our share, sealed for each other party in order: [`LETTER_LEN`] bytes for each.
     ///
-    /// The same each time from this value, but another [`Meeting::meet`](super::Meeting::meet) seals
-    /// anew, with other bytes. Who may be killed keeps these bytes before it gives them away: then
-    /// what it says after its return is what it said before. All sealings open alike.
+    /// Equal at every call on this value, but another [`Meeting::meet`](super::Meeting::meet) seals
+    /// anew, with other bytes. A party that may be killed stores these bytes before it sends them, so
+    /// that it sends the same after a restart. All sealings open to the same share.
     pub fn shares(&self) -> Vec<u8> {
         self.shares.clone()
     }
 
-    /// Opens what the others sealed for us and puts the run's secret together.
+    /// Opens what the others sealed for us and computes the run's secret.
     ///
-    /// `bodies[i]` is [`shares`](Met::shares) of party `i`. Our own is not looked at and may be
-    /// empty.
+    /// `bodies[i]` is [`shares`](Met::shares) of party `i`. Our own is ignored and may be empty.
     ///
     /// # Errors
     /// [`LetterError::WrongParties`], [`LetterError::Malformed`], [`LetterError::NotSealedForUs`],
@@ -142,13 +141,13 @@ impl Met {
         &self,
         party: usize,
         body: &[u8],
-        known: &Known,
+        known: &PartyState,
         agreed: &Secret<[u8; 32]>,
     ) -> Result<Zeroizing<Vec<u8>>, LetterError> {
         if body.len() != (self.parties.len() - 1) * LETTER_LEN {
             return Err(LetterError::Malformed { party });
         }
-        // A party writes none to itself.
+        // A party has no letter to itself.
         let at = if self.own < party { self.own } else { self.own - 1 };
         let (ciphertext, sealed) = body[at * LETTER_LEN..][..LETTER_LEN].split_at(CIPHERTEXT_LEN);
         let refused = LetterError::NotSealedForUs { party };
@@ -157,8 +156,8 @@ impl Met {
         let key = self.key(agreed, encapsulated.as_ref(), ciphertext, party, self.own);
         let share = Zeroizing::new(key.open(0, sealed.to_vec()).ok_or(refused)?);
         let committed = Secret::new(share.as_slice().try_into().map_err(|_| refused)?);
-        let speaker = Speaker { context: &self.context, identity: &known.identity };
-        if speaker.commitment(committed.expose()) != *known.commitment {
+        let signer = Signer { context: &self.context, identity: &known.identity };
+        if signer.commitment(committed.expose()) != *known.commitment {
             return Err(LetterError::NotTheCommitment { party });
         }
         Ok(share)
@@ -200,18 +199,18 @@ mod tests {
     }
 
     #[test]
-    fn who_sees_the_other_shares_first_cannot_open_another_one_of_its_own() {
+    fn a_party_that_sees_the_other_shares_first_cannot_replace_its_own() {
         let Pair { parties, meetings, hellos, met: [honest, mut cheat] } = pair();
         let toss = |shares| honest.toss(&[Vec::new(), shares]).map(drop);
         assert_eq!(toss(cheat.shares()), Ok(()));
-        // Sees the other's share, and now would like its own to be this one.
+        // It has seen the other's share, and now tries to replace its own.
         cheat.toss(&[honest.shares(), Vec::new()]).unwrap();
         cheat.share = Arc::new(Secret::new([9; SHARE_LEN]));
         cheat.shares.clear();
         cheat.parties.clear();
         let hello = Hello::parse(&hellos[0], 0).unwrap();
         let key = PrivateKey::from_private_key(&X25519, &meetings[1].to_bytes()[..32]).unwrap();
-        cheat.greet(0, parties[0], &hello, &key).unwrap();
+        cheat.add_party(0, parties[0], &hello, &key).unwrap();
         assert_eq!(toss(cheat.shares()), Err(LetterError::NotTheCommitment { party: 1 }));
     }
 

@@ -1,8 +1,8 @@
-//! What parties say to each other through somebody they do not trust.
+//! Messages between parties through a helper they do not trust.
 //!
-//! The parties of a run know each other's identities and agree on the run's *context*, but never
-//! meet: a helper carries what they say. It may read, swap, replay, drop, alter and hold back, and
-//! show different bodies to different parties. It colludes with no party.
+//! The parties of a run know each other's identities and agree on the run's *context*, but have no
+//! connection to each other: a helper carries their messages. It may read, swap, replay, drop, alter
+//! and delay them, and show different bodies to different parties. It colludes with no party.
 //!
 //! ```text
 //!   party i                                  helper                              party j
@@ -16,16 +16,18 @@
 //!   body sealed under the secret ─▶                                      ─▶ opens it
 //! ```
 //!
-//! * **The helper learns nothing of the secret**: a share is sealed under a key from X25519 (RFC 7748)
-//!   and ML-KEM-768 (FIPS 203), so that bodies kept today stay closed to a later quantum computer.
+//! * **The helper learns nothing about the secret**: a share is sealed under a key from X25519 (RFC
+//!   7748) and ML-KEM-768 (FIPS 203), so that a later quantum computer cannot open bodies recorded
+//!   today.
 //! * **All parties have the same secret or none**: T is in every key, so letters do not open between
-//!   parties that saw different hellos. An old hello, or one of another context, ends the same way.
-//! * **Nobody chooses the secret**: shares are sealed only after all commitments are seen (Blum,
-//!   CRYPTO 1981). A party can stop after it has seen the others' shares; what it cannot do is try
-//!   another one.
+//!   parties that saw different hellos. The same holds for an old hello, or one of another context.
+//! * **Nobody chooses the secret**: parties seal their shares only after all commitments are seen
+//!   (Blum, CRYPTO 1981). A party can stop after it has seen the others' shares, but it cannot replace
+//!   its own.
 //!
-//! Every fault ends in a [`LetterError`], which names the party whose words were wrong. Whether it or
-//! the helper is to blame cannot be told. What the helper can always do is to carry nothing.
+//! Every fault ends in a [`LetterError`] that names the party whose message was wrong. It cannot be
+//! determined whether that party or the helper is to blame. The helper can always refuse to carry
+//! messages.
 
 mod aead;
 mod hello;
@@ -55,15 +57,15 @@ pub(crate) fn sign_hello(
 /// Fewest and most parties of a meeting.
 pub const PARTIES: std::ops::RangeInclusive<usize> = 2..=16;
 
-/// What was wrong with what the parties said, or with what reached us of it. `party` is the index in
+/// A fault in a message of the parties, or in what the helper delivered of it. `party` is the index in
 /// the order of the parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LetterError {
     /// Not 2 to 16 different parties with ourselves among them, or not one body of each.
-    #[error("these are not 2 to 16 different parties with one body of each")]
+    #[error("there must be 2 to 16 different parties with one body of each")]
     WrongParties,
-    /// A body has the wrong length, or holds a key that is none.
+    /// A body has the wrong length, or holds an invalid key.
     #[error("what came from party {party} is malformed")]
     Malformed {
         /// Whose body it is.
@@ -75,7 +77,7 @@ pub enum LetterError {
         /// Whose hello it should be.
         party: usize,
     },
-    /// The hello that came back to us is signed by us and is not of this meeting.
+    /// The hello returned as ours is signed by us but not from this meeting.
     #[error("the hello shown as ours is not of this meeting")]
     NotOurHello,
     /// A body does not open: altered, from another run, or from a party that saw other hellos.
@@ -84,13 +86,13 @@ pub enum LetterError {
         /// Whose body it should be.
         party: usize,
     },
-    /// A party's share is not the one it committed itself to.
+    /// A party's share does not match its commitment.
     #[error("the share of party {party} is not the one of its commitment")]
     NotTheCommitment {
         /// Whose share it is.
         party: usize,
     },
-    /// The operating system gave no randomness for keys.
+    /// The operating system provided no randomness for keys.
     #[error("the operating system gave no randomness for the keys of a run")]
     NoRandomness,
 }

@@ -1,4 +1,4 @@
-//! Parties that sign what honest ones never sign.
+//! Parties that sign what honest parties never sign.
 
 use super::hello::{Hello, join_keys};
 use super::{LetterError, Meeting};
@@ -6,8 +6,8 @@ use crate::Identity;
 
 const CONTEXT: [u8; 32] = [3; 32];
 
-/// What the first party says to a second one that changed its X25519 key, its encapsulation key and
-/// its commitment with `cheat` before it signed them.
+/// The result for the first party when the second changes its X25519 key, its encapsulation key and its
+/// commitment with `cheat` before it signs them.
 fn meet_a_cheat(cheat: impl Fn([&mut Vec<u8>; 3])) -> Result<(), LetterError> {
     let identities = [Identity::generate().unwrap(), Identity::generate().unwrap()];
     let meetings = [Meeting::new().unwrap(), Meeting::new().unwrap()];
@@ -22,7 +22,7 @@ fn meet_a_cheat(cheat: impl Fn([&mut Vec<u8>; 3])) -> Result<(), LetterError> {
 }
 
 #[test]
-fn a_changed_commitment_alone_is_no_fault_of_a_hello() {
+fn a_hello_with_a_changed_commitment_is_valid() {
     assert_eq!(meet_a_cheat(|_| ()), Ok(()));
     assert_eq!(meet_a_cheat(|[_, _, commitment]| commitment[0] ^= 1), Ok(()));
 }

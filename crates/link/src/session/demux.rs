@@ -1,4 +1,4 @@
-//! Cuts the decrypted bytes into frames and acts on them.
+//! Splits the decrypted bytes into frames and handles them.
 
 use super::Core;
 use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
@@ -21,10 +21,10 @@ struct Payload {
 }
 
 impl Demux {
-    /// Takes the next bytes of the session.
+    /// Handles the next bytes of the session.
     ///
     /// # Errors
-    /// What ends the session: the peer's own end, or its misbehaviour.
+    /// The reason the session ends: the peer's stop, or its misbehaviour.
     pub(super) fn feed(&mut self, core: &Core, mut bytes: &[u8]) -> Result<(), TransportError> {
         while !bytes.is_empty() {
             if let Some(payload) = &mut self.data {
@@ -66,7 +66,7 @@ impl Core {
     fn act(&self, frame: Frame) -> Result<Option<Payload>, TransportError> {
         match frame {
             Frame::KeepAlive => {}
-            // Bounded by the frame decoder.
+            // The frame decoder bounds `len`.
             Frame::Data { stream, len } => {
                 let mut block = Vec::new();
                 if len > MAX_DATA_LEN / 2 {

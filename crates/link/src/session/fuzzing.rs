@@ -1,4 +1,4 @@
-//! What a peer's frames do to a session, without the session.
+//! The effect of a peer's frames on a session, without a connection.
 
 use super::inbox::{Inbox, Take};
 use super::outbox::Outbox;
@@ -9,12 +9,12 @@ use vesica_net::StreamId;
 /// Bytes of a frame's header.
 pub const HEADER_LEN: usize = crate::frame::HEADER_LEN;
 
-/// What the header of a frame is written as again, if it is one.
+/// Decodes a frame's header and encodes it again; `None` if it is invalid.
 pub fn frame(header: &[u8; HEADER_LEN]) -> Option<[u8; HEADER_LEN]> {
     Frame::decode(header).ok().map(Frame::encode)
 }
 
-/// The receiving end of a session: files what comes as the reader's thread does.
+/// The receiving end of a session: handles frames as the reader's thread does.
 #[derive(Default)]
 pub struct FrameFeed {
     inbox: Inbox,
@@ -28,10 +28,10 @@ impl std::fmt::Debug for FrameFeed {
 }
 
 impl FrameFeed {
-    /// Acts on a frame whose payload, if it has one, is zeros.
+    /// Handles a frame whose payload, if it has one, is zeros.
     ///
     /// # Errors
-    /// What ends the session.
+    /// The reason the session ends.
     pub fn take(&mut self, header: &[u8; HEADER_LEN]) -> Result<(), TransportError> {
         match Frame::decode(header)? {
             Frame::KeepAlive => {}
@@ -48,7 +48,7 @@ impl FrameFeed {
         Ok(())
     }
 
-    /// This end opens a stream, if it has not.
+    /// This end opens a stream unless it is open.
     pub fn open(&mut self, stream: u64) {
         let id = StreamId::from_u64(stream);
         let _ = self.inbox.open(id).and_then(|_| self.outbox.open(id));
@@ -60,7 +60,7 @@ impl FrameFeed {
         self.outbox.hurry();
     }
 
-    /// This end reads a block of a stream; gives its length.
+    /// This end reads a block of a stream; returns its length.
     pub fn read(&mut self, stream: u64) -> usize {
         match self.inbox.take(StreamId::from_u64(stream)) {
             Take::Block(block, credit) => {
@@ -71,7 +71,7 @@ impl FrameFeed {
         }
     }
 
-    /// This end reads no more of a stream, and sends no more on it.
+    /// This end drops both halves of a stream.
     pub fn leave(&mut self, stream: u64) {
         let id = StreamId::from_u64(stream);
         let credit = self.inbox.ignore(id);
@@ -79,7 +79,7 @@ impl FrameFeed {
         self.outbox.finish(id);
     }
 
-    /// The headers of the frames that this end sends now.
+    /// The headers of the frames that this end would send now.
     pub fn sent(&mut self) -> Vec<[u8; HEADER_LEN]> {
         let mut batch = Vec::new();
         self.outbox.next_batch(&mut batch);

@@ -1,7 +1,7 @@
-//! An authenticated peer that breaks the rules.
+//! An authenticated peer that violates the protocol.
 
 use super::*;
-use crate::establish::tests::introduced;
+use crate::establish::tests::authenticated;
 use crate::frame::{Frame, MAX_DATA_LEN};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 const SOON: Duration = Duration::from_secs(20);
 const STREAM: StreamId = StreamId::ROOT;
 
-/// The bare TLS connection of a peer that follows the handshake and nothing after it.
+/// The bare TLS connection of a peer that follows only the handshake.
 struct Rogue {
     socket: TcpStream,
     tls: rustls::ClientConnection,
@@ -18,7 +18,7 @@ struct Rogue {
 
 impl Rogue {
     fn send(&mut self, bytes: &[u8]) {
-        // Once the session has been ended by the honest side, writing fails.
+        // Writing fails after the honest side has ended the session.
         let mut stream = rustls::Stream::new(&mut self.tls, &mut self.socket);
         let _ = stream.write_all(bytes).and_then(|()| stream.flush());
     }
@@ -31,16 +31,16 @@ impl Rogue {
         self.send_frame(Frame::Data { stream, len: payload.len() }, payload);
     }
 
-    /// Everything the honest side says until it closes.
-    fn hear(&mut self) -> Vec<u8> {
-        let mut heard = Vec::new();
-        let _ = rustls::Stream::new(&mut self.tls, &mut self.socket).read_to_end(&mut heard);
-        heard
+    /// Everything the honest side sends until it closes.
+    fn read_all(&mut self) -> Vec<u8> {
+        let mut received = Vec::new();
+        let _ = rustls::Stream::new(&mut self.tls, &mut self.socket).read_to_end(&mut received);
+        received
     }
 }
 
 fn meet_with(idle: Duration, total: Option<Duration>) -> (Session, Rogue) {
-    let (rogue, honest) = introduced();
+    let (rogue, honest) = authenticated();
     rogue.socket.set_nonblocking(false).unwrap();
     rogue.socket.set_read_timeout(Some(SOON)).unwrap();
     rogue.socket.set_write_timeout(Some(SOON)).unwrap();
@@ -61,10 +61,10 @@ fn end_of(session: &Session) -> TransportError {
     session.ended().expect("the session should have ended")
 }
 
-/// Whether the peer was told that it misbehaved.
-fn was_told(heard: &[u8]) -> bool {
+/// Whether the peer received the stop for misbehaviour.
+fn has_misbehaviour(received: &[u8]) -> bool {
     let stop = Frame::Stop(StopReason::Misbehaviour).encode();
-    heard.windows(stop.len()).any(|window| window == stop)
+    received.windows(stop.len()).any(|window| window == stop)
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn random_frames_never_panic_and_hold_little_memory() {
                 _ => rogue.send_data(stream, &payload[..random.random_range(1..2000)]),
             }
         }
-        // A thread that panicked would have ended the session as closed.
+        // A panicked thread would have ended the session as closed.
         assert_ne!(session.ended(), Some(TransportError::Closed));
         let held = lock(&session.core().inbox).held_bytes();
         assert!(held <= 20 * (FIRST_WINDOW + MAX_DATA_LEN), "{held}");
@@ -123,7 +123,7 @@ fn more_data_than_the_window_is_a_flood() {
     assert_eq!(session.ended(), None);
     rogue.send_data(STREAM, &[0]);
     assert_eq!(end_of(&session), TransportError::PeerFlood);
-    assert!(was_told(&rogue.hear()));
+    assert!(has_misbehaviour(&rogue.read_all()));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn what_follows_an_end_breaks_the_framing() {
         rogue.send_frame(first, &[]);
         rogue.send_data(STREAM, &[0]);
         assert_eq!(end_of(&session), TransportError::PeerBrokeFraming);
-        assert!(was_told(&rogue.hear()));
+        assert!(has_misbehaviour(&rogue.read_all()));
     }
 }
 
@@ -192,7 +192,7 @@ fn damaged_records_end_the_session() {
 }
 
 #[test]
-fn a_peer_that_vanishes_in_the_middle_of_a_frame_reads_as_closed() {
+fn a_peer_lost_in_the_middle_of_a_frame_reads_as_closed() {
     let (session, mut rogue) = meet();
     let (mut reader, _writer) = session.open(STREAM).unwrap();
     rogue.send_frame(Frame::Data { stream: STREAM, len: 100 }, &[1; 50]);
@@ -208,16 +208,16 @@ fn a_silent_peer_is_gone_after_the_idle_limit() {
     let started = std::time::Instant::now();
     assert_eq!(reader.read_exact(&mut [0]), Err(TransportError::Idle(idle)));
     assert!(started.elapsed() < Duration::from_secs(5));
-    // Should it come back after all, it finds the reason.
-    let heard = rogue.hear();
-    assert!(heard.ends_with(&Frame::Stop(StopReason::Timeout).encode()));
+    // If the peer reads again, it finds the reason.
+    let received = rogue.read_all();
+    assert!(received.ends_with(&Frame::Stop(StopReason::Timeout).encode()));
 }
 
 #[test]
 fn a_peer_that_stops_reading_is_gone_after_the_idle_limit() {
     let idle = Duration::from_millis(400);
     let (session, mut rogue) = meet_with(idle, None);
-    // It still shows life, and gives all the credit in the world.
+    // It still sends signs of life, and a large credit.
     for _ in 0..200 {
         rogue.send_frame(Frame::Credit { stream: STREAM, bytes: u32::MAX }, &[]);
     }
@@ -237,7 +237,7 @@ fn a_peer_that_stops_reading_is_gone_after_the_idle_limit() {
         if let Err(error) = writer.write_all(&vec![0; 1 << 20]) {
             break error;
         }
-        assert!(started.elapsed() < SOON, "the socket took too much");
+        assert!(started.elapsed() < SOON, "the socket accepted too much");
     };
     assert_eq!(error, TransportError::Idle(idle));
     drop(alive.join().unwrap());
@@ -248,7 +248,7 @@ fn the_total_limit_ends_a_session_in_which_nothing_happens() {
     let total = Duration::from_millis(300);
     let (session, mut rogue) = meet_with(SOON, Some(total));
     assert_eq!(end_of(&session), TransportError::Deadline(total));
-    assert!(rogue.hear().ends_with(&Frame::Stop(StopReason::Timeout).encode()));
+    assert!(rogue.read_all().ends_with(&Frame::Stop(StopReason::Timeout).encode()));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What has arrived and not been read yet.
+//! Data that has arrived and is not read yet.
 
 use super::spare::Spare;
 use super::{FIRST_WINDOW, MAX_UNOPENED, WINDOW};
@@ -7,22 +7,22 @@ use std::sync::{Arc, Condvar};
 use vesica_core::TransportError;
 use vesica_net::StreamId;
 
-/// Blocks are gathered up to this size, so that many tiny messages do not become many tiny blocks.
+/// Blocks are joined up to this size, so that many tiny messages do not become many tiny blocks.
 const GATHER_BYTES: usize = 4 << 10;
 
-/// Credit is given back in portions, so that it costs next to nothing.
+/// Credit is returned in portions to save frames.
 const CREDIT_PORTION: usize = WINDOW / 4;
 
 /// The receiving halves of all streams.
 #[derive(Default)]
 pub(super) struct Inbox {
     streams: HashMap<StreamId, Incoming>,
-    /// Streams that have come to their end here; nothing may arrive on them any more.
+    /// Streams that have ended here; nothing more may arrive on them.
     finished: HashSet<StreamId>,
     unopened: usize,
     /// The peer will send nothing more on any stream.
     goodbye: bool,
-    /// Readers to wake once all that came together is filed.
+    /// Readers to wake after everything that arrived together is stored.
     to_wake: Vec<Arc<Condvar>>,
     pub(super) spare: Spare,
 }
@@ -31,29 +31,29 @@ struct Incoming {
     blocks: VecDeque<Vec<u8>>,
     /// Bytes the peer may still send.
     window: usize,
-    /// Bytes taken out for which no credit was given yet.
+    /// Bytes read for which no credit was returned yet.
     taken: usize,
-    /// The peer has sent all.
+    /// The peer has sent everything.
     complete: bool,
     opened: bool,
-    /// The reader was dropped: what still comes is thrown away.
+    /// The reader was dropped: later data is discarded.
     ignored: bool,
     waiting: bool,
     arrived: Arc<Condvar>,
 }
 
-/// What a reader finds.
+/// The result of a read.
 pub(super) enum Take {
-    /// A block, and the credit to give back for it (0 for none yet).
+    /// A block, and the credit to return for it (0 for none yet).
     Block(Vec<u8>, usize),
     /// Nothing yet.
     Nothing,
-    /// Nothing, and nothing will come.
+    /// No data, and none will come.
     End,
 }
 
 impl Inbox {
-    /// Opens the stream here; the condition tells of arrivals.
+    /// Opens the stream here; the condition variable signals arrivals.
     pub(super) fn open(&mut self, id: StreamId) -> Result<Arc<Condvar>, TransportError> {
         if self.finished.contains(&id) {
             return Err(TransportError::AlreadyOpen);
@@ -71,8 +71,8 @@ impl Inbox {
         Ok(Arc::clone(&stream.arrived))
     }
 
-    /// Files a block of data, at most as long as a frame's payload. Says how much credit to give
-    /// back at once, for a stream whose reader is gone.
+    /// Stores a block of data, at most a frame's payload. Returns the credit to return at once, for a
+    /// stream whose reader is gone.
     pub(super) fn deliver(
         &mut self,
         id: StreamId,
@@ -102,7 +102,7 @@ impl Inbox {
         Ok(0)
     }
 
-    /// The peer has sent all of a stream.
+    /// The peer has sent everything on a stream.
     pub(super) fn finish(&mut self, id: StreamId) -> Result<(), TransportError> {
         let stream = self.incoming(id)?;
         if std::mem::replace(&mut stream.complete, true) {
@@ -113,7 +113,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// The peer has sent all of all streams.
+    /// The peer has sent everything on all streams.
     pub(super) fn goodbye(&mut self) {
         self.goodbye = true;
         self.wake_all();
@@ -136,7 +136,7 @@ impl Inbox {
         }
     }
 
-    /// The reader is gone. Says how much credit to give back for what is thrown away.
+    /// The reader is gone. Returns the credit for the discarded data.
     pub(super) fn ignore(&mut self, id: StreamId) -> usize {
         let Some(stream) = self.streams.get_mut(&id) else { return 0 };
         stream.ignored = true;
@@ -146,7 +146,7 @@ impl Inbox {
         credit
     }
 
-    /// Wakes those for whom something was delivered.
+    /// Wakes the readers for which data arrived.
     pub(super) fn wake_served(&mut self) {
         for arrived in self.to_wake.drain(..) {
             arrived.notify_all();
@@ -165,7 +165,7 @@ impl Inbox {
         self.streams.values().flat_map(|stream| &stream.blocks).map(Vec::len).sum()
     }
 
-    /// Memory behind the bytes that wait to be read.
+    /// Capacity of the blocks that wait to be read.
     #[cfg(test)]
     pub(super) fn held_capacity(&self) -> usize {
         self.streams.values().flat_map(|stream| &stream.blocks).map(Vec::capacity).sum()

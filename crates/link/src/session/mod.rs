@@ -6,17 +6,16 @@
 //!                    credit)                                                              window)
 //! ```
 //!
-//! * **Flow control.** Each direction of each stream has a window: its writer may send as many
-//!   bytes as the reader at the other end granted. So a stream whose reader is slow holds up
-//!   nobody else, and memory is bounded by the windows. A writer whose reader never reads blocks;
-//!   it is up to the parties not to wait for each other that way.
-//! * **Life signs.** The link's own threads show four times per idle limit that the process
-//!   lives, also while the party computes. A peer from which nothing comes for the idle limit, or
-//!   that takes nothing for so long, is gone.
-//! * **One end for all.** Whatever ends the session wakes every blocked reader and writer with the
-//!   same error.
+//! * **Flow control.** Each direction of each stream has a window: its writer may send as many bytes as
+//!   the reader at the other end granted. So a slow reader delays only its own stream, and the windows
+//!   bound memory. A writer whose reader never reads blocks; the parties must not wait for each other
+//!   that way.
+//! * **Signs of life.** The link's own threads send one four times per idle limit, also while the party
+//!   computes. A peer that sends nothing, or accepts nothing, for the idle limit is considered gone.
+//! * **One end for all.** When the session ends, every blocked reader and writer wakes with the same
+//!   error.
 //!
-//! Locks are taken in the order TLS, then inbox or outbox, never both of the latter.
+//! Lock order: TLS, then inbox or outbox; never both of the latter.
 
 mod demux;
 pub(crate) mod fuzzing;
@@ -29,7 +28,7 @@ mod spare;
 mod stream;
 mod writer;
 
-use crate::establish::Introduced;
+use crate::establish::Authenticated;
 use crate::sync::{Deadline, lock, wait_timeout};
 use crate::{LinkError, PublicIdentity};
 use inbox::Inbox;
@@ -46,20 +45,20 @@ use vesica_net::{StreamId, StreamPair, Streams};
 /// Bytes a peer may send on a stream before this end has opened it.
 const FIRST_WINDOW: usize = 256 << 10;
 
-/// Bytes a peer may have under way on an open stream: enough for 400 Mbit/s at 80 ms round trip.
+/// Bytes a peer may have in flight on an open stream: enough for 400 Mbit/s at 80 ms round trip.
 const WINDOW: usize = 4 << 20;
 
-/// Streams the peer may use before this end has opened them. With [`FIRST_WINDOW`] it bounds what
-/// an impatient peer can make us hold.
+/// Streams the peer may use before this end has opened them. With [`FIRST_WINDOW`] it bounds the data
+/// of unopened streams.
 const MAX_UNOPENED: usize = 512;
 
-/// How often a blocked thread of the link looks at the clocks.
+/// How often a blocked thread of the link checks the clocks.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long the farewell of an early end may take.
+/// How long the stop message of an early end may take.
 const FAREWELL_LIMIT: Duration = Duration::from_millis(1500);
 
-/// How long [`Session::close`] waits at least for the peer to close, too.
+/// Least time that [`Session::close`] waits for the peer to close too.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
 /// The label of the secret that a session takes from TLS when it starts.
@@ -68,10 +67,10 @@ const EXPORT_ROOT: &str = "EXPORTER-vesica";
 /// The label under which values are derived from that secret.
 const EXPORT: &str = "vesica link 2026 export";
 
-/// How long the end of the TCP connection itself may take after both sides said goodbye.
-const HANG_UP_LIMIT: Duration = Duration::from_secs(2);
+/// How long closing the TCP connection may take after both goodbyes.
+const DISCONNECT_LIMIT: Duration = Duration::from_secs(2);
 
-/// A standing session with an authenticated peer; clones are handles of the same session.
+/// An established session with an authenticated peer; clones are handles of the same session.
 ///
 /// Dropping the last handle without [`close`](Session::close) ends the session at once: open
 /// streams fail, and the peer sees [`TransportError::Closed`].
@@ -90,15 +89,15 @@ impl Drop for Handle {
     }
 }
 
-/// What handles, streams and the link's two threads share.
+/// State shared by handles, streams and the link's two threads.
 struct Core {
     socket: TcpStream,
     tls: Mutex<rustls::Connection>,
-    /// What TLS exported when the session began: after a damaged record it exports nothing.
+    /// The secret that TLS exported when the session began: TLS exports nothing after a damaged record.
     root: Secret<[u8; 32]>,
     inbox: Mutex<Inbox>,
     outbox: Mutex<Outbox>,
-    /// With `outbox`: the writer thread has something to do.
+    /// With `outbox`: the writer thread has work.
     work: Condvar,
     /// With `outbox`: a step of closing is done, or a thread has ended.
     progress: Condvar,
@@ -115,25 +114,26 @@ struct Core {
 
 impl Session {
     pub(crate) fn start(
-        introduced: Introduced,
+        authenticated: Authenticated,
         idle: Duration,
         total: Option<Duration>,
     ) -> Result<Self, LinkError> {
         let no_resources = |error: std::io::Error| LinkError::NoResources(error.kind());
-        // Both clamped: a peer's limit of a millisecond must not make us a flood of life signs.
-        let keepalive = (idle.min(introduced.peer_idle) / 4)
+        // Both limits are clamped: a peer's limit of a millisecond must not make us send a flood of
+        // signs of life.
+        let keepalive = (idle.min(authenticated.peer_idle) / 4)
             .clamp(Duration::from_millis(50), Duration::from_secs(30));
-        introduced.socket.set_nonblocking(false).map_err(no_resources)?;
-        introduced.socket.set_read_timeout(Some(TICK)).map_err(no_resources)?;
-        introduced.socket.set_write_timeout(Some(TICK)).map_err(no_resources)?;
-        let mut tls = introduced.tls;
-        // The writer thread bounds what it hands over at once.
+        authenticated.socket.set_nonblocking(false).map_err(no_resources)?;
+        authenticated.socket.set_read_timeout(Some(TICK)).map_err(no_resources)?;
+        authenticated.socket.set_write_timeout(Some(TICK)).map_err(no_resources)?;
+        let mut tls = authenticated.tls;
+        // The writer thread bounds what it passes at once.
         tls.set_buffer_limit(None);
         let mut root = Secret::new([0; 32]);
         tls.export_keying_material(root.expose_mut(), EXPORT_ROOT.as_bytes(), None)
-            .map_err(|_| LinkError::HungUp)?;
+            .map_err(|_| LinkError::Disconnected)?;
         let core = Arc::new(Core {
-            socket: introduced.socket,
+            socket: authenticated.socket,
             tls: Mutex::new(tls),
             root,
             inbox: Mutex::default(),
@@ -141,14 +141,14 @@ impl Session {
             work: Condvar::new(),
             progress: Condvar::new(),
             ended: OnceLock::new(),
-            peer: introduced.peer,
-            address: introduced.address,
-            initiator: introduced.initiator,
+            peer: authenticated.peer,
+            address: authenticated.address,
+            initiator: authenticated.initiator,
             idle,
             keepalive,
             total,
-            sent_bytes: AtomicU64::new(introduced.sent_bytes),
-            received_bytes: AtomicU64::new(introduced.received_bytes),
+            sent_bytes: AtomicU64::new(authenticated.sent_bytes),
+            received_bytes: AtomicU64::new(authenticated.received_bytes),
         });
         let session = Self { handle: Arc::new(Handle { core: Arc::clone(&core) }) };
         let for_reader = Arc::clone(&core);
@@ -157,61 +157,62 @@ impl Session {
         Ok(session)
     }
 
-    /// Who is at the other end, proved by its signature.
+    /// The peer's identity, proved by its signature.
     pub fn peer(&self) -> PublicIdentity {
         self.core().peer
     }
 
-    /// The other end's address.
+    /// The peer's address.
     pub fn peer_address(&self) -> SocketAddr {
         self.core().address
     }
 
-    /// Whether this side made the connection; the two sides differ in it.
+    /// Whether this side connected; it differs at the two sides.
     pub fn initiator(&self) -> bool {
         self.core().initiator
     }
 
-    /// 32 bytes that both ends of this session derive, and nobody else can, at any time while the handle exists.
+    /// 32 bytes that only the two ends of this session can derive, at any time while the handle exists.
     ///
-    /// They come from a secret that TLS exported when the session began (RFC 8446 §7.5). Different for each
-    /// session, `label` and `context`: what is bound to it is bound to this connection. The exporter covers the handshake up to the listening side's part; for what must
-    /// be bound to both identities, name them in `context`, as an agreement's hash does.
+    /// They come from a secret that TLS exported when the session began (RFC 8446 §7.5). They differ
+    /// for each session, `label` and `context`, so what they bind is bound to this connection. The
+    /// exporter covers the handshake up to the listening side's part; to bind both identities, name
+    /// them in `context`, as an agreement's hash does.
     pub fn export(&self, label: &str, context: &[u8]) -> [u8; 32] {
         hash::derive(EXPORT, &[self.core().root.expose(), label.as_bytes(), context])
     }
 
-    /// Bytes sent and received so far on the TCP connection, handshake and framing included.
+    /// Bytes sent and received so far on the TCP connection, including handshake and framing.
     pub fn wire_bytes(&self) -> (u64, u64) {
         let core = self.core();
         (core.sent_bytes.load(Ordering::Relaxed), core.received_bytes.load(Ordering::Relaxed))
     }
 
-    /// What ended the session; `None` while it stands.
+    /// Why the session ended; `None` while it is open.
     pub fn ended(&self) -> Option<TransportError> {
         self.core().ended.get().copied()
     }
 
-    /// Ends the session early and tells the peer why, which fails there with
-    /// [`TransportError::PeerStopped`]; here with [`TransportError::CancelledHere`]. Returns when
-    /// the peer has gone, at the latest after 1.5 s. Without effect on a session that has ended.
+    /// Ends the session early and sends the peer the reason. The peer's operations fail with
+    /// [`TransportError::PeerStopped`], ours with [`TransportError::CancelledHere`]. Returns when the
+    /// peer has closed, after 1.5 s at the latest. No effect on a session that has ended.
     pub fn stop(&self, reason: StopReason) {
         self.abort(reason);
         self.core().wait_until(FAREWELL_LIMIT, |outbox| outbox.reader_done);
     }
 
-    /// Ends the session in good order: sends all that was flushed, tells the peer, and waits until it has closed,
-    /// too: for at most the idle limit, or 10 s where that is less. Nothing that either side wrote and flushed is lost; what
-    /// has arrived can be read afterwards.
+    /// Ends the session in order: sends all flushed data and a goodbye, and waits until the peer has
+    /// closed too, for at most the idle limit, or 10 s if that is less. No data that either side
+    /// flushed is lost; arrived data can still be read.
     ///
     /// # Errors
-    /// [`TransportError::Idle`] when the peer does not close in time; whatever else ended the
-    /// session before.
+    /// [`TransportError::Idle`] if the peer does not close in time; the error that ended the session
+    /// before.
     pub fn close(&self) -> Result<(), TransportError> {
         self.close_within(self.core().idle.max(CLOSE_LIMIT))
     }
 
-    /// [`close`](Self::close) with another limit.
+    /// [`close`](Self::close) with another time limit.
     ///
     /// # Errors
     /// As [`close`](Self::close).
@@ -232,15 +233,15 @@ impl Session {
         }
         {
             let mut outbox = lock(&core.outbox);
-            // The peer may hang up as soon as it has both goodbyes; that is no failure here.
+            // The peer may disconnect when it has both goodbyes; that is not a failure.
             if !(outbox.goodbye_sent && outbox.goodbye_received) {
                 return Err(core.ended_error());
             }
-            outbox.hang_up = true;
+            outbox.disconnect = true;
             core.wake_writer(&mut outbox);
         }
-        // Both: the peer may have our last words before the thread that sent them has counted them.
-        core.wait_until(HANG_UP_LIMIT, |outbox| outbox.reader_done && outbox.writer_done);
+        // Both: the peer may have our last bytes before the sending thread has counted them.
+        core.wait_until(DISCONNECT_LIMIT, |outbox| outbox.reader_done && outbox.writer_done);
         core.end(TransportError::Closed, None);
         Ok(())
     }
@@ -260,7 +261,7 @@ impl Streams for Session {
         let room = {
             let mut outbox = lock(&core.outbox);
             let room = outbox.open(id)?;
-            // What the window of an open stream has more than that of an unopened one.
+            // The difference between the windows of an open and an unopened stream.
             outbox.grant(id, WINDOW - FIRST_WINDOW);
             core.wake_writer(&mut outbox);
             room
@@ -286,10 +287,10 @@ impl fmt::Debug for Session {
 }
 
 impl Core {
-    /// Ends the session with `error` for everybody, unless it has ended already. With a
-    /// `farewell` the writer thread tells the peer before the connection goes.
+    /// Ends the session with `error` unless it has ended already. With a `farewell`, the writer thread
+    /// sends it to the peer before the connection closes.
     fn end(&self, error: TransportError, farewell: Option<StopReason>) {
-        // Whoever waits looked at `ended` under its lock, so that nobody misses the change.
+        // A waiting thread checks `ended` under its lock, so none misses the change.
         {
             let mut outbox = lock(&self.outbox);
             if self.ended.set(error).is_err() {
@@ -307,7 +308,7 @@ impl Core {
         }
     }
 
-    /// The error everybody gets once the session has ended.
+    /// The error that all operations return after the end of the session.
     fn ended_error(&self) -> TransportError {
         self.ended.get().copied().unwrap_or(TransportError::Closed)
     }
@@ -318,12 +319,12 @@ impl Core {
         }
     }
 
-    /// Waits until `reached`, at most `limit`; says whether it was.
+    /// Waits until `reached`, at most `limit`; returns whether it was.
     fn wait_until(&self, limit: Duration, reached: impl Fn(&Outbox) -> bool) -> bool {
         let deadline = Deadline::after(limit);
         let mut outbox = lock(&self.outbox);
         while !reached(&outbox) && !deadline.is_over() {
-            // `Condvar` cannot express an endless wait as a timeout.
+            // `Condvar` has no endless timeout.
             let time = deadline.remaining().min(Duration::from_secs(3600));
             outbox = wait_timeout(&self.progress, outbox, time);
         }
@@ -335,8 +336,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()>
     std::thread::Builder::new().name(name.into()).spawn(run).map(drop)
 }
 
-/// Time without a sign of life, measured so that the time in which this process itself was
-/// suspended does not count against the peer.
+/// Time without a sign of life. Time in which this process was suspended does not count against the
+/// peer.
 struct Silence {
     limit: Duration,
     silent: Duration,
@@ -345,7 +346,7 @@ struct Silence {
 }
 
 impl Silence {
-    /// `tick` is how often [`is_over`](Self::is_over) is asked when all is well.
+    /// `tick` is the usual interval between calls of [`is_over`](Self::is_over).
     fn new(limit: Duration, tick: Duration) -> Self {
         let looked_at = std::time::Instant::now();
         Self { limit, silent: Duration::ZERO, looked_at, longest_step: tick * 4 }

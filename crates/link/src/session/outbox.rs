@@ -1,4 +1,4 @@
-//! What is to be sent, and how much of it may be.
+//! Data to send, and how much of it may be sent.
 
 use super::spare::Spare;
 use super::{FIRST_WINDOW, MAX_UNOPENED};
@@ -8,42 +8,42 @@ use std::sync::{Arc, Condvar};
 use vesica_core::{StopReason, TransportError};
 use vesica_net::StreamId;
 
-/// Bytes a stream may have waiting here before its writer waits, and how few before it goes on:
-/// far apart, so that the threads do not wake each other for every block.
+/// Bytes a stream may queue before its writer waits, and the level at which it continues: far apart, so
+/// that the threads do not wake each other for every block.
 const MAX_QUEUED_BYTES: usize = 512 << 10;
 const ROOM_AGAIN_BYTES: usize = 256 << 10;
 
-/// Bytes handed to TLS at once: large writes cost half the processor time of small ones.
+/// Bytes passed to TLS at once: large writes take half the processor time of small ones.
 const BATCH_BYTES: usize = 256 << 10;
 
-/// More credit than any honest peer gives to one stream.
+/// More credit than an honest peer grants to one stream.
 const MAX_CREDIT: usize = 1 << 40;
 
 /// The sending halves of all streams, and the state of the session's end.
 #[derive(Default)]
 pub(super) struct Outbox {
     streams: HashMap<StreamId, Outgoing>,
-    /// Streams that have something to send and may, in turn.
+    /// Streams that have data and credit, in turn.
     ready: VecDeque<StreamId>,
-    /// Credit to give to the peer.
+    /// Credit to grant to the peer.
     grants: VecDeque<(StreamId, u32)>,
     finished: HashSet<StreamId>,
     unopened: usize,
     queued_bytes: usize,
-    /// What is queued must go now, even if it is little.
+    /// Queued data must be sent now, even if it is little.
     urgent: bool,
-    /// TLS itself has something to send.
+    /// TLS itself has data to send.
     pub(super) tls_output: bool,
     pub(super) writer_asleep: bool,
-    /// This side asked for the end in good order.
+    /// This side asked to close in order.
     pub(super) closing: bool,
-    /// Our goodbye is on its way, after which no data may follow.
+    /// Our goodbye is queued; no data may follow.
     goodbye_queued: bool,
     pub(super) goodbye_sent: bool,
     pub(super) goodbye_received: bool,
-    /// Both sides said goodbye: close the connection.
-    pub(super) hang_up: bool,
-    /// What to tell the peer about an early end.
+    /// Both sides sent goodbye: close the connection.
+    pub(super) disconnect: bool,
+    /// The reason to send to the peer at an early end.
     pub(super) farewell: Option<StopReason>,
     pub(super) reader_done: bool,
     pub(super) writer_done: bool,
@@ -55,7 +55,7 @@ struct Outgoing {
     queued_bytes: usize,
     credit: usize,
     opened: bool,
-    /// The writer is gone; after the last block the stream's end is told.
+    /// The writer is gone; the end of the stream follows its last block.
     finishing: bool,
     in_turn: bool,
     waiting: bool,
@@ -66,7 +66,7 @@ struct Outgoing {
 pub(super) type Packet = ([u8; HEADER_LEN], Vec<u8>);
 
 impl Outbox {
-    /// Opens the stream here; the condition tells of room.
+    /// Opens the stream here; the condition variable signals room.
     pub(super) fn open(&mut self, id: StreamId) -> Result<Arc<Condvar>, TransportError> {
         if self.finished.contains(&id) {
             return Err(TransportError::AlreadyOpen);
@@ -88,26 +88,26 @@ impl Outbox {
         self.goodbye_queued
     }
 
-    /// Whether the goodbye is on its way, but not wholly sent.
+    /// Whether the goodbye is partly sent.
     pub(super) fn is_saying_goodbye(&self) -> bool {
         self.goodbye_queued && !self.goodbye_sent
     }
 
-    /// Whether to say goodbye now: everything else is out and we were asked to. Once.
+    /// Whether to send the goodbye now: the session is closing and everything else is sent. True once.
     pub(super) fn goodbye_is_due(&mut self) -> bool {
         let due = self.closing && !self.goodbye_queued && self.is_empty();
         self.goodbye_queued |= due;
         due
     }
 
-    /// Whether a block can be queued on the stream now. If not, its writer is noted as waiting.
+    /// Whether the stream can queue a block now. If not, its writer is marked as waiting.
     pub(super) fn has_room(&mut self, id: StreamId) -> bool {
         let Some(stream) = self.streams.get_mut(&id) else { return true };
         stream.waiting = stream.queued_bytes >= MAX_QUEUED_BYTES;
         !stream.waiting
     }
 
-    /// What is queued goes now; otherwise it goes when there is enough for one large write.
+    /// Sends queued data now; otherwise it is sent when there is enough for one large write.
     pub(super) fn hurry(&mut self) {
         self.urgent = true;
     }
@@ -129,7 +129,7 @@ impl Outbox {
         self.take_turn(id);
     }
 
-    /// The stream ends after what is queued.
+    /// Ends the stream after its queued data.
     pub(super) fn finish(&mut self, id: StreamId) {
         if self.goodbye_queued {
             return;
@@ -140,17 +140,17 @@ impl Outbox {
         self.take_turn(id);
     }
 
-    /// Gives the peer credit on a stream.
+    /// Grants the peer credit on a stream.
     pub(super) fn grant(&mut self, id: StreamId, bytes: usize) {
         if bytes > 0 {
             self.grants.push_back((id, u32::try_from(bytes).unwrap_or(u32::MAX)));
         }
     }
 
-    /// The peer gives credit on a stream.
+    /// Adds credit that the peer granted on a stream.
     pub(super) fn credit(&mut self, id: StreamId, bytes: u32) -> Result<(), TransportError> {
         if self.finished.contains(&id) {
-            // Crossed with our end of the stream.
+            // It crossed our end of the stream.
             return Ok(());
         }
         if !self.streams.contains_key(&id) {
@@ -164,7 +164,7 @@ impl Outbox {
         if stream.credit > MAX_CREDIT {
             return Err(TransportError::PeerFlood);
         }
-        // What waited for credit may have been flushed long ago.
+        // Blocks that waited for credit may have been flushed long ago.
         self.urgent |= !stream.blocks.is_empty();
         self.take_turn(id);
         Ok(())
@@ -177,12 +177,12 @@ impl Outbox {
         }
     }
 
-    /// Whether everything that streams handed over has been taken out.
+    /// Whether the streams have no queued data left.
     fn is_empty(&self) -> bool {
         self.queued_bytes == 0 && self.ready.is_empty() && self.grants.is_empty()
     }
 
-    /// Takes out what to send next: all credit, then data of the ready streams in turn.
+    /// Removes what to send next: all credit, then data of the ready streams in turn.
     pub(super) fn next_batch(&mut self, batch: &mut Vec<Packet>) {
         for (stream, bytes) in self.grants.drain(..) {
             batch.push((Frame::Credit { stream, bytes }.encode(), Vec::new()));
@@ -211,7 +211,7 @@ impl Outbox {
         self.urgent &= !self.ready.is_empty();
     }
 
-    /// Puts a stream in turn when it has something to send and may.
+    /// Queues a stream for sending if it has data and credit.
     fn take_turn(&mut self, id: StreamId) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let may_send = stream.credit > 0 && !stream.blocks.is_empty();
@@ -237,7 +237,7 @@ impl Outgoing {
         }
     }
 
-    /// The next block, cut to what the peer allows.
+    /// The next block, limited to the credit.
     fn next_block(&mut self) -> Option<Vec<u8>> {
         if self.credit == 0 {
             return None;

@@ -1,7 +1,7 @@
-//! The thread that receives, and that watches the clocks.
+//! The thread that receives and watches the time limits.
 
 use super::demux::Demux;
-use super::{Core, FAREWELL_LIMIT, HANG_UP_LIMIT, Silence, TICK};
+use super::{Core, DISCONNECT_LIMIT, FAREWELL_LIMIT, Silence, TICK};
 use crate::sync::{Deadline, lock};
 use std::io::{self, BufRead, Read};
 use std::net::Shutdown;
@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use vesica_core::{StopReason, TransportError};
 
-/// Bytes asked of the socket at once.
+/// Bytes requested from the socket at once.
 const READ_BYTES: usize = 256 << 10;
 
-/// What one look at the socket gave.
+/// The result of one read of the socket.
 enum Got {
     Bytes(usize),
     Nothing,
@@ -23,18 +23,18 @@ pub(super) fn run(core: &Core) {
     let _done = Done(core);
     let (error, farewell) = receive(core);
     core.end(error, farewell);
-    // Until the peer has our farewell: closing a socket with unread data would reset it.
+    // Until the peer has our stop message: closing a socket with unread data would reset it.
     drain(core, FAREWELL_LIMIT);
 }
 
-/// Receives until the session ends; says why, and what to tell the peer.
+/// Receives until the session ends; returns why, and the reason to send to the peer.
 fn receive(core: &Core) -> (TransportError, Option<StopReason>) {
     let mut demux = Demux::default();
     let mut buf = vec![0; READ_BYTES];
     let mut silence = Silence::new(core.idle, TICK);
     let deadline = core.total.map(Deadline::after);
 
-    // What came along with the end of the handshake.
+    // Data that arrived with the end of the handshake.
     let opened = core.open_records(&mut demux, &[]);
     lock(&core.inbox).wake_served();
     if let Err(error) = opened {
@@ -63,9 +63,9 @@ fn receive(core: &Core) -> (TransportError, Option<StopReason>) {
             }
             Ok(Got::Nothing) => {}
             Ok(Got::End) => {
-                // A peer that closes in good order has our goodbye, even when the thread that
-                // sent it has not yet said so.
-                core.wait_until(HANG_UP_LIMIT, |outbox| {
+                // A peer that closes in order has our goodbye, even if the sending thread has not yet
+                // recorded it.
+                core.wait_until(DISCONNECT_LIMIT, |outbox| {
                     !outbox.is_saying_goodbye() || core.ended.get().is_some()
                 });
                 return (TransportError::Closed, None);
@@ -91,7 +91,7 @@ fn read(core: &Core, buf: &mut [u8]) -> io::Result<Got> {
     }
 }
 
-/// Throws away what comes until the peer closes.
+/// Discards what arrives until the peer closes.
 fn drain(core: &Core, limit: Duration) {
     let deadline = Deadline::after(limit);
     let mut rubbish = [0; 16 << 10];
@@ -104,7 +104,7 @@ fn drain(core: &Core, limit: Duration) {
 }
 
 impl Core {
-    /// Decrypts `records` and hands what is in them to the demultiplexer.
+    /// Decrypts `records` and passes their content to the demultiplexer.
     fn open_records(
         &self,
         demux: &mut Demux,
@@ -121,7 +121,7 @@ impl Core {
                         demux.feed(self, bytes).map_err(|error| (error, farewell_for(error)))?;
                         bytes.len()
                     }
-                    // Empty, or the peer's orderly end of TLS, which the socket tells as well.
+                    // Empty, or the peer's orderly end of TLS, which the socket reports too.
                     _ => break,
                 };
                 reader.consume(len);
@@ -137,7 +137,7 @@ impl Core {
             if records.is_empty() {
                 return Ok(());
             }
-            // Takes nothing more after the peer's orderly end of TLS.
+            // Accepts nothing after the peer's orderly end of TLS.
             match tls.read_tls(&mut records) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
@@ -154,7 +154,7 @@ fn farewell_for(error: TransportError) -> Option<StopReason> {
     }
 }
 
-/// However the thread ends, nobody may wait for it any longer.
+/// However the thread ends, nobody may wait for it afterwards.
 struct Done<'a>(&'a Core);
 
 impl Drop for Done<'_> {

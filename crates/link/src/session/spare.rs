@@ -1,4 +1,4 @@
-//! Used-up blocks that are filled again, so that memory is not mapped anew for every megabyte.
+//! Used blocks for reuse, so that memory is not mapped anew for every megabyte.
 
 use crate::frame::MAX_DATA_LEN;
 
@@ -9,7 +9,7 @@ const MAX_SPARE: usize = 16;
 pub(super) struct Spare(Vec<Vec<u8>>);
 
 impl Spare {
-    /// Keeps an empty block's memory for later, if it is of full size and there is room.
+    /// Keeps an empty block's memory for later, if it has full size and there is room.
     pub(super) fn put(&mut self, mut block: Vec<u8>) {
         if block.capacity() == MAX_DATA_LEN && self.0.len() < MAX_SPARE {
             block.clear();
@@ -17,7 +17,7 @@ impl Spare {
         }
     }
 
-    /// An empty block, with memory when there was one to spare.
+    /// An empty block, from a spare if there is one.
     pub(super) fn take(&mut self) -> Vec<u8> {
         self.0.pop().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The two halves of a stream as their users hold them.
+//! The two halves of a stream.
 
 use super::Core;
 use super::inbox::Take;
@@ -26,7 +26,7 @@ impl Reader {
     fn advance(&mut self) -> Result<(), TransportError> {
         let mut inbox = lock(&self.core.inbox);
         loop {
-            // After an ordinary end, what arrived before it can still be read; an error is told
+            // After an orderly end, data that arrived before it can still be read; an error is returned
             // at once.
             let ended = self.core.ended.get();
             if let Some(error) = ended.filter(|error| **error != TransportError::Closed) {
@@ -76,7 +76,7 @@ pub(super) struct Writer {
     core: Arc<Core>,
     id: StreamId,
     room: Arc<Condvar>,
-    /// Written and not yet handed over; less than a frame's payload.
+    /// Written and not yet queued; less than a frame's payload.
     gathered: Vec<u8>,
 }
 
@@ -85,7 +85,7 @@ impl Writer {
         Self { core, id, room, gathered: Vec::new() }
     }
 
-    /// Queues what was gathered. Unless it is `urgent`, it goes when there is enough for one large
+    /// Queues the gathered bytes. Unless `urgent`, they are sent when there is enough for one large
     /// write.
     fn hand_over(&mut self, urgent: bool) -> Result<(), TransportError> {
         let block = std::mem::take(&mut self.gathered);
@@ -138,7 +138,7 @@ impl StreamWriter for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Without waiting for room: a block more than the limit harms nobody.
+        // Without waiting for room: one block above the limit is harmless.
         let mut outbox = lock(&self.core.outbox);
         if !self.gathered.is_empty() {
             outbox.push(self.id, std::mem::take(&mut self.gathered));

@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use vesica_core::{StopReason, TransportError};
 
-/// How long the receiving thread may look for the peer's own words when sending fails.
-const LAST_WORDS: Duration = Duration::from_millis(250);
+/// How long the receiving thread may look for the peer's stop message when sending fails.
+const PEER_REASON_LIMIT: Duration = Duration::from_millis(250);
 
 pub(super) fn run(core: &Core) {
     let _done = Done(core);
@@ -24,9 +24,9 @@ pub(super) fn run(core: &Core) {
         sent_at: Instant::now(),
     };
     if let Err(error) = sender.run() {
-        // A peer that ends the session says why and closes; our next write may fail before its
-        // words are read, and they tell more.
-        core.wait_until(LAST_WORDS, |_| core.ended.get().is_some());
+        // A peer that ends the session sends a reason and closes; our next write may fail before the
+        // reason is read, which is the better error.
+        core.wait_until(PEER_REASON_LIMIT, |_| core.ended.get().is_some());
         core.end(error, None);
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn run(core: &Core) {
 /// What to do next.
 enum Task {
     Send { goodbye: bool },
-    HangUp,
+    Disconnect,
     Farewell(StopReason),
     End,
 }
@@ -42,7 +42,7 @@ enum Task {
 struct Sender<'a> {
     core: &'a Core,
     packets: Vec<Packet>,
-    /// Blocks that were sealed, to be filled again.
+    /// Sealed blocks, for reuse.
     used: Vec<Vec<u8>>,
     /// Sealed records, and how many of their bytes the socket has taken.
     records: Vec<u8>,
@@ -61,14 +61,14 @@ impl Sender<'_> {
                         self.core.progress.notify_all();
                     }
                 }
-                Task::HangUp => return self.hang_up(None),
+                Task::Disconnect => return self.disconnect(None),
                 Task::Farewell(reason) => {
-                    // After what is half sent: a TLS record cannot be taken back.
+                    // After the record that is partly sent: it cannot be taken back.
                     let limit = Deadline::after(FAREWELL_LIMIT);
                     if self.send(Some(limit))? {
                         self.packets.push((Frame::Stop(reason).encode(), Vec::new()));
                         self.seal()?;
-                        self.hang_up(Some(limit))?;
+                        self.disconnect(Some(limit))?;
                     }
                     return Ok(());
                 }
@@ -77,7 +77,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Waits for something to do.
+    /// Waits for work.
     fn next_task(&mut self) -> Task {
         let core = self.core;
         let mut outbox = lock(&core.outbox);
@@ -96,8 +96,8 @@ impl Sender<'_> {
             if std::mem::take(&mut outbox.tls_output) || !self.packets.is_empty() {
                 return Task::Send { goodbye };
             }
-            if outbox.hang_up {
-                return Task::HangUp;
+            if outbox.disconnect {
+                return Task::Disconnect;
             }
             let quiet = core.keepalive.saturating_sub(self.sent_at.elapsed());
             if quiet.is_zero() {
@@ -110,7 +110,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Encrypts the packets, and whatever TLS has to say itself, into `records`.
+    /// Encrypts the packets, and TLS's own messages, into `records`.
     fn seal(&mut self) -> Result<(), TransportError> {
         let slices: Vec<IoSlice<'_>> = self
             .packets
@@ -131,8 +131,8 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Writes the records to the socket; says whether all of them went. Without a limit it stops
-    /// when the session ends, and fails when the peer takes nothing for the idle limit.
+    /// Writes the records to the socket; returns whether all were written. Without a limit it stops
+    /// when the session ends, and fails when the peer accepts nothing for the idle limit.
     fn send(&mut self, limit: Option<Deadline>) -> Result<bool, TransportError> {
         let mut silence = Silence::new(self.core.idle, TICK);
         while self.sent < self.records.len() {
@@ -166,8 +166,8 @@ impl Sender<'_> {
         Ok(true)
     }
 
-    /// Ends our direction of the connection in good order.
-    fn hang_up(&mut self, limit: Option<Deadline>) -> Result<(), TransportError> {
+    /// Closes our direction of the connection in order.
+    fn disconnect(&mut self, limit: Option<Deadline>) -> Result<(), TransportError> {
         lock(&self.core.tls).send_close_notify();
         self.seal()?;
         self.send(limit)?;
@@ -176,13 +176,13 @@ impl Sender<'_> {
     }
 }
 
-/// However the thread ends, nobody may wait for it any longer.
+/// However the thread ends, nobody may wait for it afterwards.
 struct Done<'a>(&'a Core);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
         let outbox = lock(&self.0.outbox);
-        let orderly = outbox.hang_up;
+        let orderly = outbox.disconnect;
         drop(outbox);
         if !orderly {
             self.0.end(TransportError::Closed, None);

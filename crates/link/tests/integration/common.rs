@@ -26,7 +26,7 @@ pub fn connect_to(address: SocketAddr) -> Endpoint {
     Endpoint::Connect(address.to_string())
 }
 
-/// A listening side on a thread of its own.
+/// A listening side on its own thread.
 pub struct Listening {
     pub address: SocketAddr,
     pub events: mpsc::Receiver<LinkEvent>,
@@ -63,12 +63,12 @@ pub fn connect(
     establish(identity, peers, options, &|_| (), &CancelToken::new())
 }
 
-/// A standing session: the listening end, then the connecting end.
+/// An established session: the listening end, then the connecting end.
 pub fn pair() -> (Session, Session) {
     pair_with(|_| ())
 }
 
-/// As [`pair`], with the options of both ends changed.
+/// Like [`pair`], with the options of both ends changed.
 pub fn pair_with(change: impl Fn(&mut LinkOptions)) -> (Session, Session) {
     let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
     let mut listening = options(listen_anywhere());

@@ -1,4 +1,4 @@
-//! Two parties that look for each other, and everything that can come between them.
+//! Two parties that connect, and everything that can go wrong.
 
 use crate::common::{SOON, connect, connect_to, listen, listen_anywhere, options, root};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -45,7 +45,7 @@ fn the_right_peer_gets_in() {
 }
 
 #[test]
-fn a_listener_that_comes_late_is_found_and_the_wait_is_visible() {
+fn a_late_listener_is_found_and_the_wait_is_reported() {
     let (one, two) = (identity(), identity());
     let address = free_address();
     let (peer, own) = (one.public(), two.clone());
@@ -73,7 +73,7 @@ fn a_listener_that_comes_late_is_found_and_the_wait_is_visible() {
 }
 
 #[test]
-fn a_wrong_identity_is_final_for_the_caller_and_named() {
+fn a_wrong_identity_ends_the_connecting_side_and_is_named() {
     let (one, two, expected) = (identity(), identity(), identity());
     let listening = listen(&one, &[two.public()], for_short(listen_anywhere()));
     let started = Instant::now();
@@ -81,13 +81,13 @@ fn a_wrong_identity_is_final_for_the_caller_and_named() {
     let wrong = LinkError::WrongIdentity { presented: one.public() };
     assert_eq!(connected.err(), Some(wrong));
     assert!(started.elapsed() < SOON / 2);
-    // The listener hears of the refusal and goes on listening.
+    // The listener sees the refusal and continues to listen.
     let last = Some(Box::new(LinkError::RefusedByPeer));
     assert_eq!(listening.result().err(), Some(LinkError::NoPeer { waited: SHORT, last }));
 }
 
 #[test]
-fn a_stranger_is_turned_away_by_name_and_the_true_peer_still_gets_in() {
+fn an_unexpected_peer_is_rejected_by_name_and_the_expected_one_connects() {
     let (one, two, stranger) = (identity(), identity(), identity());
     let listening = listen(&one, &[two.public()], options(listen_anywhere()));
     for _ in 0..3 {
@@ -100,7 +100,7 @@ fn a_stranger_is_turned_away_by_name_and_the_true_peer_still_gets_in() {
         .events
         .iter()
         .filter_map(|event| match event {
-            LinkEvent::TurnedAway { reason, count, .. } => Some((reason, count)),
+            LinkEvent::Rejected { reason, count, .. } => Some((reason, count)),
             _ => None,
         })
         .collect();
@@ -109,13 +109,13 @@ fn a_stranger_is_turned_away_by_name_and_the_true_peer_still_gets_in() {
 }
 
 #[test]
-fn a_wait_that_ends_after_strangers_names_the_last_of_them() {
+fn a_wait_that_ends_after_unexpected_peers_names_the_last_of_them() {
     let (one, two, stranger) = (identity(), identity(), identity());
     let waiting = LinkOptions { wait: Duration::from_secs(2), ..options(listen_anywhere()) };
     let listening = listen(&one, &[two.public()], waiting);
     let refused = connect(&stranger, &[one.public()], &options(connect_to(listening.address)));
     assert_eq!(refused.err(), Some(LinkError::RefusedByPeer));
-    // Tells less than the stranger did, and must not hide it.
+    // Says less than the wrong identity, and must not hide it.
     TcpStream::connect(listening.address).unwrap().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     match listening.result() {
         Err(LinkError::NoPeer { last: Some(last), .. }) => {
@@ -135,7 +135,7 @@ fn both_sides_learn_that_they_chose_the_same_party() {
 }
 
 #[test]
-fn two_that_listen_both_end_without_a_peer() {
+fn two_listening_sides_both_end_without_a_peer() {
     let (one, two) = (identity(), identity());
     let ends = [
         listen(&one, &[two.public()], for_short(listen_anywhere())),
@@ -148,7 +148,7 @@ fn two_that_listen_both_end_without_a_peer() {
 }
 
 #[test]
-fn two_that_connect_both_end_without_a_peer() {
+fn two_connecting_sides_both_end_without_a_peer() {
     let (one, two) = (identity(), identity());
     let addresses = [free_address(), free_address()];
     let peers = [two.public(), one.public()];
@@ -182,13 +182,13 @@ fn bad_addresses_are_named() {
     let unknown = || "nowhere.invalid:7000".to_owned();
     assert_eq!(try_with(Endpoint::Listen(unknown())), Some(LinkError::UnknownHost));
     match try_with(Endpoint::Connect(unknown())) {
-        // Also when the name service takes longer than the wait.
+        // Also if name resolution takes longer than the wait.
         Some(LinkError::NoPeer { last, .. }) => {
             assert!(last.is_none_or(|last| *last == LinkError::UnknownHost));
         }
         other => panic!("{other:?}"),
     }
-    // An address for documentation (RFC 5737) is on no machine.
+    // An address for documentation (RFC 5737) belongs to no machine.
     let elsewhere = Endpoint::Listen("192.0.2.1:7000".into());
     assert_eq!(try_with(elsewhere), Some(LinkError::NotOurAddress));
     assert_eq!(connect(&own, &[], &options(listen_anywhere())).err(), Some(LinkError::NoPeerGiven));
@@ -214,7 +214,7 @@ fn a_cancelled_wait_ends_at_once() {
 }
 
 #[test]
-fn a_caller_waiting_for_a_silent_server_can_be_cancelled() {
+fn a_connect_to_a_silent_server_can_be_cancelled() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = connect_to(silent.local_addr().unwrap());
     let cancel = CancelToken::new();
@@ -228,7 +228,7 @@ fn a_caller_waiting_for_a_silent_server_can_be_cancelled() {
 }
 
 #[test]
-fn a_caller_names_a_server_that_says_nothing() {
+fn a_silent_server_is_named() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = connect_to(silent.local_addr().unwrap());
     let result = connect(&identity(), &[identity().public()], &for_short(endpoint));
@@ -237,17 +237,17 @@ fn a_caller_names_a_server_that_says_nothing() {
 }
 
 #[test]
-fn a_caller_names_a_server_that_hangs_up() {
+fn a_server_that_disconnects_is_named() {
     let rude = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = connect_to(rude.local_addr().unwrap());
     std::thread::spawn(move || rude.incoming().for_each(drop));
     let result = connect(&identity(), &[identity().public()], &for_short(endpoint));
-    let last = Some(Box::new(LinkError::HungUp));
+    let last = Some(Box::new(LinkError::Disconnected));
     assert_eq!(result.err(), Some(LinkError::NoPeer { waited: SHORT, last }));
 }
 
 #[test]
-fn a_caller_names_a_server_that_speaks_something_else() {
+fn a_server_with_another_protocol_is_named() {
     for greeting in [b"HTTP/1.1 400 Bad Request\r\n\r\n".as_slice(), b"220 ready\r\n"] {
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = connect_to(other.local_addr().unwrap());
@@ -257,7 +257,7 @@ fn a_caller_names_a_server_that_speaks_something_else() {
                 let (mut socket, _) = other.accept().unwrap();
                 let _ = socket.read(&mut [0; 100]);
                 socket.write_all(greeting).unwrap();
-                // Until the caller has gone.
+                // Until the connecting side has closed.
                 let _ = socket.read_to_end(&mut Vec::new());
             }
         });
@@ -268,7 +268,7 @@ fn a_caller_names_a_server_that_speaks_something_else() {
 }
 
 #[test]
-fn garbage_on_the_port_keeps_nobody_out() {
+fn garbage_on_the_port_does_not_block_the_peer() {
     let (one, two) = (identity(), identity());
     let listening = listen(&one, &[two.public()], options(listen_anywhere()));
     let long = vec![0x16; 100_000];
@@ -292,7 +292,7 @@ fn garbage_on_the_port_keeps_nobody_out() {
 }
 
 #[test]
-fn a_tls_1_2_caller_is_turned_away() {
+fn a_tls_1_2_client_is_rejected() {
     // A ClientHello of TLS 1.2: no extensions, one ECDHE suite.
     let body = [[3, 3].as_slice(), &[7; 32], &[0], &[0, 2, 0xc0, 0x2f], &[1, 0]].concat();
     let handshake = [[1, 0, 0, body.len() as u8].as_slice(), &body].concat();
@@ -302,7 +302,7 @@ fn a_tls_1_2_caller_is_turned_away() {
     socket.write_all(&record).unwrap();
     let mut answer = Vec::new();
     socket.read_to_end(&mut answer).unwrap();
-    // A fatal alert, and that is all.
+    // Only a fatal alert.
     assert_eq!((answer.len(), answer[0], answer[5]), (7, 21, 2), "{answer:?}");
     let last = Some(Box::new(LinkError::OtherProtocol));
     assert_eq!(listening.result().err(), Some(LinkError::NoPeer { waited: SHORT, last }));
@@ -327,18 +327,18 @@ fn gets_past_a_crowd_of(count: usize) {
 }
 
 #[test]
-fn a_crowd_that_says_nothing_keeps_nobody_out() {
+fn a_silent_crowd_does_not_block_the_peer() {
     gets_past_a_crowd_of(400);
 }
 
 #[test]
 #[ignore = "slow: ten thousand connections at once"]
-fn ten_thousand_that_say_nothing_keep_nobody_out() {
+fn ten_thousand_silent_connections_do_not_block_the_peer() {
     gets_past_a_crowd_of(10_000.min(descriptors() - 500));
 }
 
 #[test]
-fn a_crowd_that_keeps_coming_keeps_nobody_out() {
+fn a_crowd_that_reconnects_does_not_block_the_peer() {
     let (one, two) = (identity(), identity());
     let listening = listen(&one, &[two.public()], options(listen_anywhere()));
     let address = listening.address;
@@ -363,7 +363,7 @@ fn a_crowd_that_keeps_coming_keeps_nobody_out() {
 }
 
 #[test]
-fn a_thousand_strangers_are_told_in_a_few_lines() {
+fn a_thousand_rejections_are_reported_in_a_few_lines() {
     let listening = listen(&identity(), &[identity().public()], options(listen_anywhere()));
     for _ in 0..1000 {
         drop(TcpStream::connect(listening.address));
@@ -371,7 +371,7 @@ fn a_thousand_strangers_are_told_in_a_few_lines() {
     std::thread::sleep(Duration::from_millis(200));
     listening.cancel.cancel();
     assert_eq!(listening.thread.join().unwrap().err(), Some(LinkError::Cancelled));
-    let told = listening.events.iter().filter(|e| matches!(e, LinkEvent::TurnedAway { .. }));
+    let told = listening.events.iter().filter(|e| matches!(e, LinkEvent::Rejected { .. }));
     let told = told.count();
     assert!((17..=25).contains(&told), "{told}");
 }

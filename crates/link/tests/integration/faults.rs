@@ -1,4 +1,4 @@
-//! A wire between two programs on this machine on which something happens at one byte.
+//! A connection between two programs on this machine with a fault at one byte.
 
 #![allow(unreachable_pub, dead_code, reason = "a module of several tests")]
 
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A way of the wire.
+/// A direction of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From the side that connects.
+    /// From the connecting side.
     There,
-    /// To the side that connects.
+    /// To the connecting side.
     Back,
 }
 
-/// What happens at a byte of the first connection.
+/// The fault at a byte of the first connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     /// Its bits are changed by this mask.
@@ -28,14 +28,15 @@ pub enum Fault {
 
 /// The wire. Its threads end with its connections.
 pub struct Wire {
-    /// Where the side that connects finds it.
+    /// The address for the connecting side.
     pub address: SocketAddr,
     passed: Arc<[AtomicU64; 2]>,
     holds: Arc<AtomicBool>,
 }
 
 impl Wire {
-    /// A wire to `target` where `fault` happens at the byte `offset` of the `way`, once: later connections are whole.
+    /// A wire to `target` with one `fault` at the byte `offset` in the direction `way`; later
+    /// connections are whole.
     pub fn to(target: SocketAddr, way: Way, offset: u64, fault: Fault) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -64,12 +65,12 @@ impl Wire {
         Self { address, passed, holds }
     }
 
-    /// Keeps what comes from now on, or lets it go.
+    /// Holds back later bytes, or releases them.
     pub fn hold(&self, holds: bool) {
         self.holds.store(holds, Ordering::SeqCst);
     }
 
-    /// Bytes that passed, all connections together: from the side that connects, and to it.
+    /// Bytes that passed, summed over all connections: from the connecting side, and to it.
     pub fn passed(&self) -> (u64, u64) {
         let [there, back] = &*self.passed;
         (there.load(Ordering::SeqCst), back.load(Ordering::SeqCst))

@@ -1,4 +1,4 @@
-//! Key files: what is written, what is read, and what is refused.
+//! Key files: what is written, read and refused.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -31,7 +31,7 @@ fn two_identities_differ() {
 }
 
 #[test]
-fn the_file_tells_the_public_identity_in_a_comment() {
+fn the_file_has_the_public_identity_in_a_comment() {
     let dir = tempfile::tempdir().unwrap();
     let (identity, path) = saved(dir.path());
     let text = fs::read_to_string(path).unwrap();
@@ -58,7 +58,7 @@ fn an_existing_file_is_never_overwritten() {
     let again = Identity::generate().unwrap().save(&path);
     assert_eq!(again, Err(IdentityError::Exists { path: path.clone() }));
     assert_eq!(fs::read(&path).unwrap(), before);
-    // Nor what a dangling link points at.
+    // Nor the target of a dangling link.
     let (link, target) = (dir.path().join("link"), dir.path().join("target"));
     std::os::unix::fs::symlink(&target, &link).unwrap();
     assert!(matches!(Identity::generate().unwrap().save(&link), Err(IdentityError::Exists { .. })));
@@ -66,7 +66,7 @@ fn an_existing_file_is_never_overwritten() {
 }
 
 #[test]
-fn a_file_that_others_can_reach_is_refused() {
+fn a_file_that_others_can_access_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (_, path) = saved(dir.path());
     for mode in [0o640, 0o604, 0o660, 0o644, 0o601, 0o610] {
@@ -100,7 +100,7 @@ fn a_file_cut_off_anywhere_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (_, path) = saved(dir.path());
     let whole = fs::read(&path).unwrap();
-    // Without its last line break it is still whole.
+    // Without its last line break it is still complete.
     for len in 0..whole.len() - 1 {
         write(&path, &whole[..len]);
         match Identity::load(&path) {
@@ -118,13 +118,13 @@ fn a_public_identity_in_place_of_a_key_is_named() {
     let path = dir.path().join("partner.txt");
     write(&path, format!("{}\n", Identity::generate().unwrap().public()));
     assert_eq!(Identity::load(&path).err(), Some(IdentityError::IsPublic { path: path.clone() }));
-    // Public files are readable by all; that is not what is wrong with them.
+    // Public files are readable by all; that must not be the error.
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     assert_eq!(Identity::load(&path).err(), Some(IdentityError::IsPublic { path }));
 }
 
 #[test]
-fn other_files_are_no_key_files() {
+fn other_files_are_not_key_files() {
     let dir = tempfile::tempdir().unwrap();
     let (_, own) = saved(dir.path());
     let key = fs::read_to_string(own).unwrap();
@@ -136,7 +136,7 @@ fn other_files_are_no_key_files() {
         b"-----BEGIN OPENSSH PRIVATE KEY-----\n",
         b"\xff\xfe\x00",
         long.as_bytes(),
-        // Two keys: which one is meant?
+        // Two keys are ambiguous.
         &[key.as_bytes(), key.as_bytes()].concat(),
     ];
     for content in contents {

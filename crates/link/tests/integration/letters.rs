@@ -1,4 +1,4 @@
-//! Parties that toss a coin through a helper who may do anything.
+//! Parties that toss a coin through a malicious helper.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -10,7 +10,7 @@ use vesica_link::{Identity, PublicIdentity};
 const CONTEXT: [u8; 32] = [7; 32];
 const NOTE_LEN: usize = 2;
 
-/// Parties of one run, each with a fresh meeting.
+/// The parties of one run, each with a new meeting.
 struct Run {
     identities: Vec<Identity>,
     parties: Vec<PublicIdentity>,
@@ -64,7 +64,7 @@ fn all_parties_toss_the_same_secret_and_read_all_notes() {
         assert!(bodies.iter().all(|body| body.len() == (count - 1) * LETTER_LEN));
         let secret = toss(&met[0], &bodies).unwrap();
         for (own, met) in met.iter().enumerate() {
-            // One's own body is not needed.
+            // A party's own body is not needed.
             let mut bodies = bodies.clone();
             bodies[own].clear();
             assert_eq!(toss(met, &bodies), Ok(secret));
@@ -101,7 +101,7 @@ fn the_secret_depends_on_the_share_of_each_party() {
 }
 
 #[test]
-fn a_meeting_read_back_says_the_same_hello_and_opens_the_same_letters() {
+fn a_meeting_read_back_sends_the_same_hello_and_opens_the_same_letters() {
     let run = Run::of(4);
     let met = run.meet();
     let bodies = shares(&met);
@@ -115,7 +115,7 @@ fn a_meeting_read_back_says_the_same_hello_and_opens_the_same_letters() {
         let again = back.meet(own, &run.parties, &CONTEXT, &run.hellos, NOTE_LEN).unwrap();
         assert_eq!(toss(&again, &bodies), Ok(secret));
         assert_eq!(*back.to_bytes(), *file);
-        // Sealed anew the bytes are others, and the others still open them.
+        // Sealing again gives other bytes, and the others still open them.
         let mut resealed = bodies.clone();
         resealed[own] = again.shares();
         assert_ne!(resealed[own], bodies[own]);
@@ -127,7 +127,7 @@ fn a_meeting_read_back_says_the_same_hello_and_opens_the_same_letters() {
 }
 
 #[test]
-fn a_damaged_file_is_no_meeting() {
+fn a_damaged_file_is_not_a_meeting() {
     let file = Meeting::new().unwrap().to_bytes();
     for at in 0..file.len() {
         let mut damaged = file.clone();
@@ -139,7 +139,7 @@ fn a_damaged_file_is_no_meeting() {
 }
 
 #[test]
-fn what_the_helper_sees_holds_no_secret() {
+fn the_helpers_view_contains_no_secret() {
     let run = Run::of(3);
     let met = run.meet();
     let bodies = shares(&met);
@@ -219,7 +219,7 @@ fn bodies_of_another_length_are_malformed() {
 }
 
 #[test]
-fn a_hello_of_another_run_or_of_somebody_else_is_refused() {
+fn a_hello_of_another_run_or_another_party_is_refused() {
     let run = Run::of(3);
     let mut other = CONTEXT;
     other[31] ^= 1;
@@ -244,7 +244,7 @@ fn an_old_hello_shown_as_ours_is_refused() {
 }
 
 #[test]
-fn parties_that_are_shown_different_hellos_never_have_a_secret() {
+fn parties_that_see_different_hellos_never_have_a_secret() {
     let mut rng = ChaCha12Rng::seed_from_u64(1);
     let (mut agreed, mut failed) = (0, 0);
     for _ in 0..40 {
@@ -283,28 +283,28 @@ fn parties_that_are_shown_different_hellos_never_have_a_secret() {
 }
 
 #[test]
-fn a_whole_old_run_replayed_to_one_party_gives_nothing() {
+fn a_complete_old_run_replayed_to_one_party_fails() {
     let run = Run::of(2);
     let old = Run::with(run.identities.clone());
     let old_bodies = shares(&old.meet());
-    // The second party is not there at all: the helper plays what it said before.
+    // The second party is absent: the helper replays its old messages.
     let met = run.meet_over(0, &[run.hellos[0].clone(), old.hellos[1].clone()]).unwrap();
     assert_eq!(toss(&met, &old_bodies), Err(LetterError::NotSealedForUs { party: 1 }));
 }
 
 #[test]
-fn letters_that_change_places_do_not_open() {
+fn swapped_letters_do_not_open() {
     let run = Run::of(4);
     let met = run.meet();
     let bodies = shares(&met);
     let mut swapped = bodies.clone();
     swapped.swap(1, 2);
     assert_eq!(toss(&met[0], &swapped), Err(LetterError::NotSealedForUs { party: 1 }));
-    // Of one party to two others.
+    // Letters of one party to two others.
     let mut turned = bodies.clone();
     turned[1].rotate_left(LETTER_LEN);
     assert_eq!(toss(&met[0], &turned), Err(LetterError::NotSealedForUs { party: 1 }));
-    // Our own letter to that party, given back to us as its letter.
+    // Our own letter to that party, returned to us as its letter.
     let mut reflected = bodies.clone();
     reflected[1].splice(..LETTER_LEN, bodies[0][..LETTER_LEN].iter().copied());
     assert_eq!(toss(&met[0], &reflected), Err(LetterError::NotSealedForUs { party: 1 }));
@@ -316,7 +316,7 @@ fn letters_that_change_places_do_not_open() {
 }
 
 #[test]
-fn parties_that_order_themselves_differently_have_no_secret() {
+fn parties_with_different_orders_have_no_secret() {
     let run = Run::of(3);
     let first = run.meet_over(0, &run.hellos).unwrap();
     let order = [2, 1, 0];
@@ -357,7 +357,7 @@ fn a_note_above_its_limit_is_a_defect() {
 }
 
 #[test]
-fn sealed_bodies_open_as_they_were_and_the_same_again() {
+fn sealing_is_deterministic_and_bodies_open_unchanged() {
     let mut rng = ChaCha12Rng::seed_from_u64(2);
     let secret = [1; 32];
     let [sealing, opening] = [(); 2].map(|()| Sealer::new(&secret, "test", 3));
@@ -373,7 +373,7 @@ fn sealed_bodies_open_as_they_were_and_the_same_again() {
 }
 
 #[test]
-fn a_sealed_body_opens_nowhere_else() {
+fn a_moved_body_does_not_open() {
     let body = b"0123456789".to_vec();
     let sealer = Sealer::new(&[1; 32], "test", 3);
     let sealed = sealer.seal(5, body.clone());
@@ -391,7 +391,7 @@ fn a_sealed_body_opens_nowhere_else() {
 }
 
 #[test]
-fn a_changed_cut_or_grown_body_does_not_open() {
+fn a_changed_shortened_or_longer_body_does_not_open() {
     let sealer = Sealer::new(&[1; 32], "test", 0);
     let sealed = sealer.seal(0, (0..100).collect());
     let fault = Err(LetterError::NotSealedForUs { party: 0 });

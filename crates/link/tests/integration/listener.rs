@@ -29,8 +29,8 @@ fn accept(listener: &mut Listener) -> Session {
     listener.accept(&|_| (), &CancelToken::new()).unwrap()
 }
 
-/// Accepts until `done`; gives all that happened.
-fn turn_away_until(listener: &mut Listener, done: &AtomicBool) -> Vec<LinkEvent> {
+/// Accepts until `done`; returns all events.
+fn reject_until(listener: &mut Listener, done: &AtomicBool) -> Vec<LinkEvent> {
     let (events, cancel) = (Mutex::new(Vec::new()), CancelToken::new());
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -58,7 +58,7 @@ fn carries(from: &Session, to: &Session, number: u8) {
 }
 
 #[test]
-fn many_peers_at_once_all_get_in_and_their_sessions_live_side_by_side() {
+fn many_peers_connect_at_once_and_their_sessions_run_side_by_side() {
     let own = identity();
     let peers: Vec<Identity> = (0..16).map(|_| identity()).collect();
     let publics: Vec<_> = peers.iter().map(Identity::public).collect();
@@ -106,7 +106,7 @@ fn one_peer_may_have_many_sessions_and_they_are_not_mixed_up() {
 }
 
 #[test]
-fn a_peer_that_comes_back_gets_in_again() {
+fn a_peer_can_reconnect() {
     let (own, peer) = (identity(), identity());
     let mut listener = listener(&own, &[peer.public()]);
     let to = options(connect_to(address(&listener)));
@@ -116,14 +116,14 @@ fn a_peer_that_comes_back_gets_in_again() {
             let accepted = accept(&mut listener);
             let connected = connecting.join().unwrap();
             carries(&accepted, &connected, number);
-            // Ends without a word, as by a kill.
+            // Ends without a goodbye, as when killed.
             drop(connected);
         });
     }
 }
 
 #[test]
-fn who_came_while_nobody_accepted_is_not_lost() {
+fn peers_that_connected_before_accept_are_not_lost() {
     let own = identity();
     let peers: Vec<Identity> = (0..4).map(|_| identity()).collect();
     let publics: Vec<_> = peers.iter().map(Identity::public).collect();
@@ -152,7 +152,7 @@ fn who_came_while_nobody_accepted_is_not_lost() {
 }
 
 #[test]
-fn strangers_are_named_and_turned_away_while_peers_get_in() {
+fn unexpected_peers_are_named_and_rejected_while_peers_connect() {
     let (own, peer, stranger) = (identity(), identity(), identity());
     let mut listener = listener(&own, &[peer.public()]);
     let to = options(connect_to(address(&listener)));
@@ -171,7 +171,7 @@ fn strangers_are_named_and_turned_away_while_peers_get_in() {
     let wrong = LinkError::WrongIdentity { presented: stranger.public() };
     match events.as_slice() {
         [
-            LinkEvent::TurnedAway { reason, count: 1, .. },
+            LinkEvent::Rejected { reason, count: 1, .. },
             LinkEvent::Connected { peer: connected, .. },
         ] => assert_eq!((reason, *connected), (&wrong, peer.public())),
         other => panic!("{other:?}"),
@@ -191,12 +191,12 @@ fn a_peer_with_our_own_key_ends_its_connection_and_not_the_service() {
             done.store(true, Ordering::Release);
             assert_eq!(refused.err(), Some(LinkError::OwnIdentity));
         });
-        turn_away_until(&mut listener, &done)
+        reject_until(&mut listener, &done)
     });
     assert!(
         events.iter().any(|event| matches!(
             event,
-            LinkEvent::TurnedAway { reason: LinkError::OwnIdentity, count: 1, .. }
+            LinkEvent::Rejected { reason: LinkError::OwnIdentity, count: 1, .. }
         )),
         "{events:?}"
     );
@@ -207,7 +207,7 @@ fn a_peer_with_our_own_key_ends_its_connection_and_not_the_service() {
 }
 
 #[test]
-fn replaced_peers_hold_for_the_next_and_leave_standing_sessions_alone() {
+fn a_new_peer_list_holds_for_the_next_session_and_not_for_open_ones() {
     let (own, old, new) = (identity(), identity(), identity());
     let mut listener = listener(&own, &[old.public()]);
     let to = options(connect_to(address(&listener)));
@@ -222,9 +222,9 @@ fn replaced_peers_hold_for_the_next_and_leave_standing_sessions_alone() {
             done.store(true, Ordering::Release);
             assert_eq!(refused.err(), Some(LinkError::RefusedByPeer));
         });
-        let events = turn_away_until(&mut listener, &done);
+        let events = reject_until(&mut listener, &done);
         let wrong = LinkError::WrongIdentity { presented: old.public() };
-        assert!(matches!(&events[..], [LinkEvent::TurnedAway { reason, .. }] if *reason == wrong));
+        assert!(matches!(&events[..], [LinkEvent::Rejected { reason, .. }] if *reason == wrong));
 
         let connecting = scope.spawn(|| connect(&new, &[own.public()], &to).unwrap());
         let accepted = accept(&mut listener);
@@ -235,7 +235,7 @@ fn replaced_peers_hold_for_the_next_and_leave_standing_sessions_alone() {
 }
 
 #[test]
-fn nobody_gets_in_once_the_list_is_empty() {
+fn an_empty_peer_list_rejects_everybody() {
     let (own, peer) = (identity(), identity());
     let bound = Listener::bind(&own, &[], "127.0.0.1:0", OPTIONS);
     assert_eq!(bound.err(), Some(LinkError::NoPeerGiven));
@@ -249,12 +249,12 @@ fn nobody_gets_in_once_the_list_is_empty() {
             done.store(true, Ordering::Release);
             assert_eq!(refused.err(), Some(LinkError::RefusedByPeer));
         });
-        assert_eq!(turn_away_until(&mut listener, &done).len(), 1);
+        assert_eq!(reject_until(&mut listener, &done).len(), 1);
     });
 }
 
 #[test]
-fn a_crowd_that_keeps_coming_keeps_no_peer_out() {
+fn a_crowd_that_reconnects_does_not_block_peers() {
     let own = identity();
     let peers: Vec<Identity> = (0..4).map(|_| identity()).collect();
     let publics: Vec<_> = peers.iter().map(Identity::public).collect();
@@ -310,7 +310,7 @@ fn a_cancelled_accept_ends_at_once_and_the_port_stays_open() {
 }
 
 #[test]
-fn sessions_outlive_the_listener_and_its_port_is_free_again() {
+fn sessions_outlive_the_listener_and_its_port_becomes_free() {
     let (own, peer) = (identity(), identity());
     let mut listener = listener(&own, &[peer.public()]);
     let address = address(&listener);

@@ -45,7 +45,7 @@ fn short_delays_stay_well_below_a_millisecond() {
     let mut times: Vec<_> = (0..50).map(|_| round_trip(&mut near, &mut far)).collect();
     times.sort();
     assert!(times[0] >= Duration::from_micros(20));
-    // The quickest tenth: a busy machine delays the rest for reasons of its own.
+    // The fastest tenth: a busy machine delays the rest.
     assert!(times[5] < Duration::from_millis(1), "{times:?}");
 }
 

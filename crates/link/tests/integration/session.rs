@@ -1,4 +1,4 @@
-//! A standing session: streams, flow control and its ends in good order.
+//! An established session: streams, flow control, and its ends in order.
 
 use crate::common::{SOON, open, pair, pair_with, root};
 use rand::{Rng, RngExt, SeedableRng};
@@ -10,7 +10,7 @@ use vesica_core::{StopReason, TransportError};
 use vesica_net::{StreamId, Streams};
 
 #[test]
-fn what_one_end_writes_the_other_reads() {
+fn one_end_reads_what_the_other_writes() {
     let (a, b) = pair();
     let (_a_in, mut a_out) = root(&a);
     let (mut b_in, _b_out) = root(&b);
@@ -23,7 +23,7 @@ fn what_one_end_writes_the_other_reads() {
 }
 
 #[test]
-fn both_ends_know_each_other_and_who_called() {
+fn both_ends_know_each_other_and_who_connected() {
     let (a, b) = pair();
     assert!(!a.initiator() && b.initiator());
     assert_ne!(a.peer(), b.peer());
@@ -112,7 +112,7 @@ fn many_streams_in_both_directions_arrive_intact() {
 }
 
 #[test]
-fn a_stream_nobody_reads_does_not_hold_up_the_others() {
+fn an_unread_stream_does_not_delay_the_others() {
     let (a, b) = pair();
     let (stalled, live) = (StreamId::ROOT.child(0), StreamId::ROOT.child(1));
     let (_stalled_in, mut stalled_out) = open(&a, stalled);
@@ -149,7 +149,7 @@ fn a_stream_nobody_reads_does_not_hold_up_the_others() {
 }
 
 #[test]
-fn two_ends_that_write_100_mb_before_they_read_go_on_once_they_read() {
+fn two_ends_that_write_100_mb_continue_once_they_read() {
     let (a, b) = pair();
     let mut threads = Vec::new();
     for session in [&a, &b] {
@@ -161,7 +161,7 @@ fn two_ends_that_write_100_mb_before_they_read_go_on_once_they_read() {
             writer.flush().unwrap();
         });
         threads.push(std::thread::spawn(move || {
-            // Both writers are blocked by now, for want of credit.
+            // Both writers now wait for credit.
             std::thread::sleep(Duration::from_millis(300));
             assert!(!writing.is_finished());
             let mut buf = vec![0; 1_000_000];
@@ -177,7 +177,7 @@ fn two_ends_that_write_100_mb_before_they_read_go_on_once_they_read() {
 }
 
 #[test]
-fn data_may_come_before_the_stream_is_opened() {
+fn data_may_arrive_before_the_stream_is_opened() {
     let (a, b) = pair();
     let ids: Vec<_> = (0..100).map(|index| StreamId::ROOT.child(index)).collect();
     let writers: Vec<_> = ids.iter().map(|id| open(&a, *id)).collect();
@@ -209,13 +209,13 @@ fn data_may_come_before_the_stream_is_opened() {
 }
 
 #[test]
-fn a_stream_is_opened_once() {
+fn a_stream_can_be_opened_once() {
     let (a, b) = pair();
     let streams = root(&a);
     assert_eq!(a.open(StreamId::ROOT).err(), Some(TransportError::AlreadyOpen));
     drop(streams);
     assert_eq!(a.open(StreamId::ROOT).err(), Some(TransportError::AlreadyOpen));
-    // Over at both ends, too.
+    // Both ends have dropped it.
     drop(root(&b));
     assert_eq!(b.open(StreamId::ROOT).err(), Some(TransportError::AlreadyOpen));
 }
@@ -236,7 +236,7 @@ fn what_was_flushed_before_close_arrives() {
         let (_a_in, mut a_out) = root(&a);
         let (mut b_in, _b_out) = root(&b);
         let reading = std::thread::spawn(move || {
-            // The writing end has long asked for the end by now.
+            // The writing end requested the close long ago.
             std::thread::sleep(Duration::from_millis(20));
             let mut buf = vec![0; 10_000_000];
             b_in.read_exact(&mut buf).unwrap();
@@ -268,7 +268,7 @@ fn what_has_arrived_can_be_read_after_close() {
 }
 
 #[test]
-fn close_does_not_wait_forever_for_the_other_end() {
+fn close_waits_a_limited_time_for_the_other_end() {
     let (a, b) = pair();
     let limit = Duration::from_millis(300);
     let started = Instant::now();
@@ -278,7 +278,7 @@ fn close_does_not_wait_forever_for_the_other_end() {
 }
 
 #[test]
-fn the_reason_to_stop_arrives_and_wakes_everybody() {
+fn the_stop_reason_arrives_and_wakes_all_waiting_threads() {
     let (a, b) = pair();
     let other = StreamId::ROOT.child(0);
     let (mut a_in, mut a_out) = root(&a);
@@ -302,7 +302,7 @@ fn the_reason_to_stop_arrives_and_wakes_everybody() {
 }
 
 #[test]
-fn every_reason_arrives_even_when_both_directions_are_full() {
+fn every_stop_reason_arrives_even_if_both_directions_are_full() {
     for reason in [
         StopReason::Cancelled,
         StopReason::Input,
@@ -373,7 +373,7 @@ fn the_total_limit_ends_a_busy_session_at_both_ends() {
 
 #[test]
 fn a_quiet_session_outlives_its_idle_limit() {
-    // The two sides' limits differ: each must show life often enough for the other.
+    // The two sides' limits differ: each must send signs of life often enough for the other.
     let (a, b) = pair_with(|options| {
         options.idle = match options.endpoint {
             vesica_link::Endpoint::Listen(_) => Duration::from_millis(600),

@@ -1,4 +1,4 @@
-//! A session over a wire that damages, delays and breaks.
+//! A session over a connection that damages, delays and breaks.
 
 use crate::common::{SOON, connect, connect_to, listen, listen_anywhere, options, root};
 use crate::faults::{Fault, Way, Wire};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use vesica_core::TransportError;
 use vesica_link::{Identity, LinkOptions, Session};
 
-/// The two ends of a session over a wire with a fault: the listening end, then the connecting end.
+/// The two ends of a session over a faulty wire: the listening end, then the connecting end.
 fn over(
     way: Way,
     offset: u64,
@@ -24,11 +24,11 @@ fn over(
     (listener.result().unwrap(), connected, wire)
 }
 
-/// Bytes of a handshake with the greetings, there and back, and a little of what follows.
+/// Bytes of a handshake with the greetings, in both directions, and a little of what follows.
 const AFTER_THE_HANDSHAKE: u64 = 6_000;
 
 #[test]
-fn values_can_be_exported_after_the_line_has_damaged_a_byte() {
+fn values_can_be_exported_after_a_byte_was_damaged() {
     let (a, b, _wire) = over(Way::There, AFTER_THE_HANDSHAKE, Fault::Damage(1), |_| ());
     let (mut a_in, _a_out) = root(&a);
     let (_b_in, mut b_out) = root(&b);
@@ -48,7 +48,7 @@ fn a_damaged_handshake_is_tried_again() {
             let started = Instant::now();
             let (a, b, _wire) = over(way, offset, Fault::Damage(0x55), |_| ());
             assert!(started.elapsed() < SOON, "{way:?} {offset}");
-            // A byte that means nothing may have been damaged; then the first connection stands.
+            // The damaged byte may have no meaning; then the first connection works.
             let (mut a_in, _a_out) = root(&a);
             let (_b_in, mut b_out) = root(&b);
             b_out.write_all(&[7; 10]).unwrap();
@@ -58,7 +58,7 @@ fn a_damaged_handshake_is_tried_again() {
     }
 }
 
-/// Lets both ends close while the wire holds what it is given for `time`.
+/// Closes both ends while the wire holds back its bytes for `time`.
 fn close_late(time: Duration, idle: Duration) -> [Result<(), TransportError>; 2] {
     let (a, b, wire) = over(Way::Back, u64::MAX, Fault::Cut, |options| options.idle = idle);
     let (_a_in, mut a_out) = root(&a);
@@ -80,7 +80,7 @@ fn a_goodbye_may_take_as_long_as_the_idle_limit() {
 }
 
 #[test]
-fn a_goodbye_that_does_not_come_within_the_idle_limit_is_missed() {
+fn a_goodbye_later_than_the_idle_limit_is_an_error() {
     let ends = close_late(Duration::from_secs(14), Duration::from_secs(4));
     assert!(ends.iter().all(Result::is_err), "{ends:?}");
 }

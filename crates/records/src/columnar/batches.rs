@@ -25,7 +25,7 @@ pub(crate) struct KeyBatches {
     path: PathBuf,
 }
 
-/// Some rows' key cells.
+/// The key cells of some rows.
 pub(crate) struct KeyBatch {
     columns: Vec<TextColumn>,
     first_row: u64,
@@ -39,7 +39,7 @@ pub(crate) struct KeyRow<'a> {
 }
 
 impl KeyBatches {
-    /// The rows of one row group, given with the number of its first row, or of all.
+    /// The rows of one row group with the number of its first row, or of all row groups.
     pub(crate) fn open(
         source: &Source,
         table: &Table,
@@ -95,7 +95,7 @@ impl KeyBatches {
     }
 }
 
-/// The error of a column without a text form.
+/// The error for a column without a text form.
 pub(crate) fn no_text(
     reason: &NoText,
     path: &std::path::Path,
@@ -115,7 +115,7 @@ pub(crate) fn no_text(
     }
 }
 
-/// Reads the columns whose cells may have no text form, and says which cell has none.
+/// Reads the columns that may have cells without a text form, and reports the first such cell.
 pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteError> {
     let fields = table.schema().fields();
     let doubtful: Vec<usize> =

@@ -1,11 +1,11 @@
-//! The text form of a typed cell: what a profile sees, and what a text file gets.
+//! The text form of a typed cell: the input of a profile, and the content of a text file.
 //!
 //! | type | text |
 //! |---|---|
-//! | string, binary | as it is; binary must be UTF-8 |
+//! | string, binary | unchanged; binary must be UTF-8 |
 //! | fixed-size binary | lower-case hexadecimal |
 //! | integer | decimal, `-42` |
-//! | decimal | with as many digits after the point as its scale, `12.30` |
+//! | decimal | with `scale` digits after the point, `12.30` |
 //! | boolean | `true`, `false` |
 //! | date | `2024-02-01` |
 //! | time | `12:34:56`, then 3, 6 or 9 digits of the fraction if it is not zero |
@@ -44,7 +44,7 @@ pub(crate) enum TextColumn {
 
 /// Why a column has no text form.
 pub(crate) enum NoText {
-    /// The binary value in this row of the batch is not UTF-8, from this byte on.
+    /// The binary value in this row of the batch is not UTF-8 from this byte on.
     NotUtf8 { row: usize, byte: usize },
     /// The values contradict their type.
     Damaged,
@@ -91,7 +91,7 @@ impl TextColumn {
     }
 }
 
-/// The text form of what is neither text nor bytes; `None` when a value contradicts its type.
+/// The text form of a type that is neither text nor bytes; `None` if a value contradicts its type.
 fn text(array: &ArrayRef) -> Option<StringArray> {
     match array.data_type() {
         DataType::Null => Some(StringArray::new_null(array.len())),
@@ -134,7 +134,7 @@ fn text(array: &ArrayRef) -> Option<StringArray> {
             Some(format!("{:?}", time64ns_to_time(value)?))
         }),
         DataType::Timestamp(unit, zone) => {
-            // Whatever the zone, the value counts from 1970 in UTC.
+            // Whatever the time zone, the value counts from 1970 in UTC.
             let zone = if zone.is_some() { "Z" } else { "" };
             match unit {
                 TimeUnit::Second => moments::<TimestampSecondType>(array, zone),
@@ -149,7 +149,7 @@ fn text(array: &ArrayRef) -> Option<StringArray> {
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Each value as `show` gives it; `None` when that is `None` for one.
+/// Formats each value with `show`; `None` if `show` returns `None` for one.
 fn show<T: ArrowPrimitiveType, D: Display>(
     array: &ArrayRef,
     show: impl Fn(T::Native) -> Option<D>,
@@ -163,7 +163,7 @@ fn show<T: ArrowPrimitiveType, D: Display>(
             continue;
         };
         write!(text, "{}", show(value)?).ok()?;
-        // What was written is the value.
+        // `show` has written the value.
         text.append_value("");
     }
     Some(text.finish())
@@ -239,8 +239,8 @@ pub(crate) fn may_lack_text(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether cells of the type can be compared as text. Floating-point numbers cannot: what is
-/// equal after one export need not be after another.
+/// Whether cells of the type can be compared as text. Floating-point numbers cannot: equal numbers may
+/// have different texts after another export.
 pub(crate) fn can_be_key(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_has_its_text_up_to_its_ends() {
+    fn every_type_has_its_text_up_to_its_limits() {
         let hours = 3_600_000;
         let cases: Vec<(ArrayRef, &[&str])> = vec![
             (Arc::new(NullArray::new(2)), &["", ""]),
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_its_type_has_no_text() {
+    fn a_value_that_contradicts_its_type_has_no_text() {
         let damaged: Vec<ArrayRef> = vec![
             Arc::new(Date32Array::from(vec![i32::MAX])),
             Arc::new(Date64Array::from(vec![i64::MAX])),

@@ -1,14 +1,15 @@
-//! A file as the Parquet decoder reads it, which ends with an error and not with silence.
+//! A file for the Parquet decoder: reading past its end is an error, not silence.
 
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-/// A file whose end is an error to who reads over it.
+/// A file whose end is an error to a reader that expects more.
 ///
-/// The decoder skips what it does not know in a page header. That may be a list of 2^31 numbers, each of which
-/// takes a system call and no byte once the file is at its end: hours, in which nothing can stop it.
+/// The decoder skips unknown fields of a page header. Such a field may be a list of 2^31 numbers, each
+/// of which takes a system call and no byte once the file is at its end: hours that nothing can
+/// interrupt.
 pub(super) struct TableFile(pub(super) File);
 
 impl Length for TableFile {

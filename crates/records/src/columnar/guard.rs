@@ -1,4 +1,4 @@
-//! A fence around the Parquet decoder, which panics on some damaged files.
+//! Catches panics of the Parquet decoder, which panics on some damaged files.
 
 use crate::error::InputError;
 use std::cell::Cell;
@@ -9,17 +9,17 @@ thread_local! {
     static FENCED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of the current thread is caught by this crate and becomes a typed error.
+/// Whether this crate catches a panic of the current thread and turns it into a typed error.
 ///
-/// For a program's panic hook, which runs before the panic is caught and should then stay silent.
+/// For a program's panic hook, which runs before the panic is caught and should then be silent.
 pub fn panic_is_caught() -> bool {
     FENCED.get()
 }
 
-/// Runs `decode`; a panic in it means that the file is damaged or uses what the decoder lacks.
+/// Runs `decode`; a panic means that the file is damaged or uses a feature the decoder lacks.
 ///
-/// What `decode` borrows must not be used after an error: it may be half changed. The readers of
-/// this module are dropped then.
+/// Do not use what `decode` borrows after an error: it may be half changed. The readers of this module
+/// are dropped then.
 pub(super) fn guarded<T>(
     path: &Path,
     decode: impl FnOnce() -> Result<T, InputError>,

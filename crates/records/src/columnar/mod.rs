@@ -1,10 +1,10 @@
-//! Parquet: a table of typed columns, read column-wise, compared by its text forms.
+//! Parquet: a table of typed columns, read column by column, compared by text forms.
 //!
 //! * [`table`] — the file's columns and types.
 //! * [`cells`] — the text form of every type.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
 //! * [`file`] — the file, whose end is an error.
-//! * [`guard`] — a fence around the decoder.
+//! * [`guard`] — catches the decoder's panics.
 
 mod batches;
 pub(crate) mod cells;

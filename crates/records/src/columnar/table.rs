@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A Parquet file's metadata, read once.
 pub(crate) struct Table {
-    /// With the types the writer gave.
+    /// With the types that the file declares.
     whole: ArrowReaderMetadata,
     /// With strings as views: no copy of each string.
     keys: ArrowReaderMetadata,
@@ -36,7 +36,7 @@ impl Table {
         let whole =
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(failed)?;
         let views = ArrowReaderOptions::default().with_schema(with_views(whole.schema()));
-        // Where strings cannot be read as views they are read as they are.
+        // If strings cannot be read as views, they are read with their own type.
         let keys = ArrowReaderMetadata::try_new(Arc::clone(whole.metadata()), views)
             .unwrap_or_else(|_| whole.clone());
         Ok(Self { whole, keys })
@@ -99,7 +99,7 @@ fn with_views(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// An error of the Parquet decoder: the system's, or the file's.
+/// The error for an error of the Parquet decoder: a system error, or damage of the file.
 pub(crate) fn parquet_error(source: &Source, error: &ParquetError) -> InputError {
     let path = source.path().to_path_buf();
     if let ParquetError::External(inner) = error

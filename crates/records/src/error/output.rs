@@ -1,34 +1,34 @@
-//! Results that cannot be written.
+//! Errors in writing results.
 
 use super::{FileKind, InputError, Place, is_too_many_open};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The result cannot be written; nothing is left at the target.
+/// The result cannot be written; the target is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
-    /// The name's extension tells no format.
+    /// The name's extension indicates no format.
     #[error("the format of {} is not known from its name", path.display())]
     UnknownFormat {
         /// The output.
         path: PathBuf,
     },
-    /// Something already has that name.
+    /// The name is taken.
     #[error("{} already exists", path.display())]
     Exists {
         /// The output.
         path: PathBuf,
     },
-    /// The name is that of a directory, a pipe or a device.
+    /// The name belongs to a directory, a pipe or a device.
     #[error("{} is {kind}, not a regular file", path.display())]
     NotAFile {
         /// The output.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file it is.
         kind: FileKind,
     },
-    /// The output is the input, perhaps through a link or another spelling.
+    /// The output is the input, possibly through a link or another spelling.
     #[error("{} is the input file itself", path.display())]
     SameAsInput {
         /// The output.
@@ -40,7 +40,7 @@ pub enum OutputError {
         /// The directory.
         directory: PathBuf,
     },
-    /// The disk, or the user's share of it, is full.
+    /// The disk, or the user's quota, is full.
     #[error("no space left to write {}", path.display())]
     DiskFull {
         /// The output.
@@ -54,13 +54,13 @@ pub enum OutputError {
         /// The system's reason.
         reason: io::ErrorKind,
     },
-    /// This process has as many files open as it may.
-    #[error("{} cannot be made: too many files are open", path.display())]
+    /// This process has reached its limit of open files.
+    #[error("{} cannot be created: too many files are open", path.display())]
     TooManyOpen {
         /// The output.
         path: PathBuf,
     },
-    /// A document is written as JSON, and the name says another format.
+    /// A document is written as JSON, but the name has another extension.
     #[error("{} does not end in .json", path.display())]
     NotJson {
         /// The output.
@@ -74,10 +74,10 @@ pub enum OutputError {
         /// Arrow's name of the type.
         type_name: String,
     },
-    /// A cell has no text form: binary that is not UTF-8, or a time out of every calendar.
+    /// A cell has no text form: binary that is not UTF-8, or a time outside every calendar.
     #[error("{place}: column {column:?} of type {type_name} cannot be written as text")]
     UnwritableCell {
-        /// The first row with such a cell, or the first of some thousand rows that have one.
+        /// The first row with such a cell, or the first of some thousand rows that contain one.
         place: Place,
         /// The column.
         column: String,
@@ -95,7 +95,7 @@ pub enum OutputError {
 }
 
 impl OutputError {
-    /// The error of creating or writing `path`.
+    /// The error for a failure to create or write `path`.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let path = path.to_path_buf();
         if is_too_many_open(error) {
@@ -114,7 +114,7 @@ impl OutputError {
 /// Writing the matching rows failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// The input can no longer be read, or changed.
+    /// The input can no longer be read, or has changed.
     #[error(transparent)]
     Input(#[from] InputError),
     /// The output cannot be written.

@@ -1,4 +1,4 @@
-//! `digits` and `hex`: identifiers and values hashed beforehand.
+//! `digits` and `hex`: identifiers, and values hashed beforehand.
 
 use super::Refusal;
 use super::text::trimmed;
@@ -6,11 +6,11 @@ use std::fmt;
 
 /// Digits without their separators. Full-width digits count as digits.
 ///
-/// Blanks, hyphens and dashes, dots, commas, slashes, parentheses, apostrophes and underscores
-/// separate, unless they make a decimal number: dropping its point would make `12.5` and `125` equal.
-/// A decimal number has both a point and a comma, as `1.234,50`; or one of them alone, as its last
-/// separator, before at most two digits, with nothing but marks of thousands before it, as `12.5`
-/// or `1 234,50`.
+/// Blanks, hyphens and dashes, dots, commas, slashes, parentheses, apostrophes and underscores are
+/// separators, unless they make a decimal number: dropping its point would make `12.5` and `125` equal.
+/// A decimal number has both a point and a comma, such as `1.234,50`; or one of them alone, as its last
+/// separator, before at most two digits, with only thousands separators before it, such as `12.5` or `1
+/// 234,50`.
 pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if !cell.is_empty() && cell.iter().all(u8::is_ascii_digit) {
         out.extend_from_slice(cell);
@@ -54,16 +54,16 @@ pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
 struct Separators {
     points: u32,
     commas: u32,
-    /// Those between digits that no number has inside.
+    /// Those between digits that do not occur inside numbers.
     others: u32,
     /// The same since the last digit: at the ends of a number they are its sign.
     pending: u32,
-    /// Digits before the last point or comma, where no other separator follows.
+    /// Digits before the last point or comma, if no other separator follows.
     last_mark: Option<usize>,
 }
 
 impl Separators {
-    /// Notes a digit; `is_inside` says that it is not the first.
+    /// Records a digit; `is_inside` means that it is not the first.
     fn digit(&mut self, is_inside: bool) {
         self.others += if is_inside { self.pending } else { 0 };
         self.pending = 0;

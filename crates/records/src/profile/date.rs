@@ -1,27 +1,27 @@
 //! `date`, `date:dmy`, `date:mdy`: calendar days as `YYYY-MM-DD` (ISO 8601).
 //!
-//! Taken, with `-`, `/` or `.` between three numbers, and blanks around them:
+//! Accepted, with `-`, `/` or `.` between three numbers, and blanks around them:
 //!
 //! * year first, always year-month-day: `2024-02-01`, `2024/2/1`, `20240201` (1800 to 2199 only);
 //! * year last, if one number cannot be a month or both are equal: `13/02/2024`, `02-13-2024`,
-//!   `5.5.2024`; otherwise refused, unless the profile says which comes first;
+//!   `5.5.2024`; otherwise refused, unless the profile states the order;
 //! * an English month name: `1 Feb 2024`, `1-Feb-2024`, `1st February 2024`, `Feb 1, 2024`.
 //!
-//! Years have four digits, 1000 to 9999. A time at midnight (`T00:00:00`, `00:00:00.000Z`) is cut
-//! off, because exports add it to plain dates; any other time is refused, because the day then
-//! depends on a time zone.
+//! Years have four digits, 1000 to 9999. A time at midnight (`T00:00:00`, `00:00:00.000Z`) is removed,
+//! because exports add it to plain dates; any other time is refused, because the day then depends on a
+//! time zone.
 
 use super::Refusal;
 use super::text::trimmed;
 
-/// Which number comes first where both orders are possible.
+/// The order of day and month if both are possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Order {
     DayFirst,
     MonthFirst,
 }
 
-/// Longest text tried: `30th of September, 2024` with a time and some blanks is shorter.
+/// Longest accepted text: `30th of September, 2024` with a time and some blanks is shorter.
 const TEXT_MAX_BYTES: usize = 64;
 
 const MONTHS: [&[u8]; 12] = [
@@ -82,7 +82,7 @@ fn days_in_month(year: u32, month: u32) -> u32 {
 fn cut_midnight(text: &[u8]) -> Result<&[u8], Refusal> {
     let Some(colon) = text.iter().position(|byte| *byte == b':') else { return Ok(text) };
     let is_start = |at: &usize| matches!(text[*at], b'T' | b't' | b' ');
-    // Before the first colon stand one or two digits of the hour.
+    // One or two digits of the hour precede the first colon.
     let split = (0..colon).rev().find(is_start).ok_or(Refusal::NotADate)?;
     let time = &text[split + 1..];
     let time = time.strip_suffix(b"Z").or_else(|| time.strip_suffix(b"z")).unwrap_or(time);
@@ -150,8 +150,8 @@ fn read_day(text: &[u8], order: Option<Order>) -> Result<(u32, u32, u32), Refusa
     }
 }
 
-/// `YYYYMMDD`. With these years the same digits are no date in another order: the middle four
-/// would have to be a month and the beginning of a year at once.
+/// `YYYYMMDD`. With these years the same digits are not a date in another order: the middle four would
+/// have to be both a month and the beginning of a year.
 fn read_compact(text: &[u8]) -> Result<(u32, u32, u32), Refusal> {
     let number = |range: std::ops::Range<usize>| {
         text[range].iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'))
@@ -164,7 +164,7 @@ fn read_compact(text: &[u8]) -> Result<(u32, u32, u32), Refusal> {
     }
 }
 
-/// What stands between the parts.
+/// The separators between the parts.
 struct Separators {
     first: u8,
     second: u8,
@@ -176,7 +176,7 @@ impl Separators {
     }
 }
 
-/// Three numbers or words. Between them stands one separator, with blanks around it, or blanks.
+/// Three numbers or words, separated by one separator with optional blanks around it, or by blanks.
 fn split(text: &[u8]) -> Result<([Part<'_>; 3], Separators), Refusal> {
     let mut rest = text;
     let (first, after_first) = part(&mut rest)?;
@@ -188,7 +188,7 @@ fn split(text: &[u8]) -> Result<([Part<'_>; 3], Separators), Refusal> {
     Ok(([first, second, third], Separators { first: after_first, second: after_second }))
 }
 
-/// Takes a part and what follows it: the separator, a space for blanks only, or 0 for the end.
+/// Reads a part and what follows it: the separator, a space for blanks only, or 0 for the end.
 fn part<'a>(rest: &mut &'a [u8]) -> Result<(Part<'a>, u8), Refusal> {
     let text = *rest;
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -216,7 +216,7 @@ fn part<'a>(rest: &mut &'a [u8]) -> Result<(Part<'a>, u8), Refusal> {
     Ok((part, separator))
 }
 
-/// Length of the `st`, `nd`, `rd` or `th` that belongs to the number.
+/// Length of the suffix `st`, `nd`, `rd` or `th` that fits the number.
 fn ordinal_len(number: u32, tail: &[u8]) -> usize {
     let suffix: &[u8] = match (number % 10, number / 10) {
         (_, 1) => b"th",
@@ -229,7 +229,7 @@ fn ordinal_len(number: u32, tail: &[u8]) -> usize {
     if has_it { 2 } else { 0 }
 }
 
-/// An English month name, in full or by at least its first three letters.
+/// An English month name, in full or abbreviated to at least three letters.
 fn month_named(name: &[u8]) -> Result<u32, Refusal> {
     let known = |month: &&[u8]| {
         name.len() >= 3

@@ -1,10 +1,10 @@
 //! `email` and `email:google`.
 //!
-//! `local@domain` with one `@`. The local part (1 to 64 bytes) is lower-cased in full Unicode;
-//! blanks, control characters and the characters that only a quoted local part may hold
-//! (RFC 5321) are refused. The domain becomes ASCII by UTS 46 (non-transitional, STD3 rules, DNS
-//! lengths), a trailing dot is dropped, and it must have at least two labels. `email:google`
-//! then folds `gmail.com` and `googlemail.com`, and no other domain.
+//! `local@domain` with one `@`. The local part (1 to 64 bytes) is lower-cased in full Unicode; blanks,
+//! control characters and the characters that only a quoted local part may hold (RFC 5321) are refused.
+//! UTS 46 maps the domain to ASCII (non-transitional, STD3 rules, DNS lengths); a trailing dot is
+//! dropped, and at least two labels are required. `email:google` then folds `gmail.com` and
+//! `googlemail.com`, and no other domain.
 
 use super::Refusal;
 use super::text::{lower_case, trimmed_ascii};
@@ -82,7 +82,7 @@ pub(super) fn google(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if out[start..].is_ascii() {
         return Ok(());
     }
-    // What the dots kept apart may make one character now, or stand at the beginning as a blank.
+    // Without the dots, characters may now combine, or there may be a blank at the start.
     let folded = lower_case(&out[start..]);
     out.truncate(start);
     if folded.starts_with('@') {
@@ -105,7 +105,7 @@ fn normalise_ascii(ascii: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     ascii_domain(domain.strip_suffix(b".").unwrap_or(domain), out)
 }
 
-/// Appends `bytes` as `table` maps them; false if it maps one to 0.
+/// Appends `bytes` mapped by `table`; false if a byte maps to 0.
 fn push_mapped(bytes: &[u8], table: &[u8; 256], out: &mut Vec<u8>) -> bool {
     let start = out.len();
     out.extend_from_slice(bytes);
@@ -117,8 +117,8 @@ fn push_mapped(bytes: &[u8], table: &[u8; 256], out: &mut Vec<u8>) -> bool {
     all
 }
 
-/// What UTS 46 does to a domain of ASCII letters, digits, hyphens and dots: lower case, and the
-/// checks. Labels with an ACE prefix go the long way, because their contents are checked too.
+/// UTS 46 for a domain of ASCII letters, digits, hyphens and dots: lower case, and the checks. Labels
+/// with an ACE prefix take the general path, which also checks their contents.
 fn ascii_domain(domain: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     let start = out.len();
     if !push_mapped(domain, &DOMAIN, out) || domain.len() > DOMAIN_MAX_BYTES {

@@ -1,4 +1,4 @@
-//! `integer:<BITS>` and `ipv4`: values of a small domain, which some protocols compare at less cost.
+//! `integer:<BITS>` and `ipv4`: values of a small domain, which some protocols compare at lower cost.
 
 use super::Refusal;
 use super::text::trimmed;
@@ -9,11 +9,11 @@ const MAX_BITS: u32 = 64;
 /// The number of bits that `text` names, 1 to 64.
 pub(super) fn bits(text: &str) -> Option<u32> {
     let bits = text.parse().ok().filter(|bits| (1..=MAX_BITS).contains(bits))?;
-    // One way to write each: `+8` and `08` are read too.
+    // One spelling for each: `+8` and `08` parse too.
     (text == bits.to_string()).then_some(bits)
 }
 
-/// Decimal digits without leading zeros, of a number below 2^`bits`.
+/// Decimal digits without leading zeros, for a number below 2^`bits`.
 pub(super) fn integer(cell: &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let text = trimmed(cell);
     if text.is_empty() {
@@ -32,8 +32,8 @@ pub(super) fn integer(cell: &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), R
     Ok(())
 }
 
-/// Four decimal numbers below 256 with dots between them; leading zeros are refused, because some
-/// programs read them as octal.
+/// Four decimal numbers below 256 separated by dots; leading zeros are refused, because some programs
+/// read them as octal.
 pub(super) fn ipv4(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     let text = trimmed(cell);
     if text.is_empty() {
@@ -65,7 +65,7 @@ pub(super) fn number(normal: &[u8]) -> u64 {
     })
 }
 
-/// The number of a normal form of [`ipv4`], the first part being the highest byte.
+/// The number of a normal form of [`ipv4`]; the first part is the highest byte.
 pub(super) fn address(normal: &[u8]) -> u64 {
     normal.split(|byte| *byte == b'.').fold(0, |address, part| address << 8 | number(part))
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_normal_forms_are_those_written() {
+    fn a_normal_form_gives_back_its_number() {
         for number_ in [0, 7, 10, 4_294_967_295, u64::MAX] {
             let mut normal = Vec::new();
             integer(format!(" 00{number_}").as_bytes(), 64, &mut normal).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_written_in_one_way() {
+    fn bits_have_one_spelling() {
         assert_eq!(bits("32"), Some(32));
         for bad in ["0", "65", "032", "+8", "", "x", "-1", "99999999999"] {
             assert_eq!(bits(bad), None, "{bad}");

@@ -1,15 +1,15 @@
-//! Normaliser profiles: named, versioned rules that make equal what people write differently.
+//! Normaliser profiles: named, versioned rules that make equal values equal, however people write them.
 //!
-//! A profile never guesses: a value it cannot read with certainty is *refused* and counted, not
-//! passed on as it is. What a profile gives is fixed by its version and by golden vectors in
-//! `vectors/profiles.json`; any change of an outcome raises the version.
+//! A profile never guesses: it *refuses* and counts a value that it cannot read with certainty. Its
+//! version and golden vectors in `vectors/profiles.json` fix the output of a profile; any change of an
+//! output raises the version.
 //!
 //! Text rules shared by all profiles but `exact`:
 //!
 //! * blanks are the characters with Unicode's `White_Space` or `Bidi_Control` property, U+200B
 //!   (zero-width space) and U+FEFF (byte order mark); they are removed at both ends;
-//! * text is brought to Unicode normalisation form C, so that `é` as one character equals `e`
-//!   with a combining accent;
+//! * text is converted to Unicode normalisation form C, so that `é` as one character equals `e` with a
+//!   combining accent;
 //! * a value that is empty after that is *empty*: the row has no key.
 
 mod code;
@@ -24,9 +24,19 @@ pub(crate) use text::trimmed;
 use std::fmt;
 use std::str::FromStr;
 
-/// A rule that turns a cell into the value that is compared.
+/// A rule that maps a cell to the value that is compared.
 ///
 /// Written as a name with at most one parameter: `trim`, `phone:GB`, `hex:sha256`.
+///
+/// ```
+/// use vesica_records::{Normalised, Profile};
+///
+/// let phone: Profile = "phone:GB".parse()?;
+/// let mut normal = Vec::new();
+/// assert_eq!(phone.normalise("020 7946 0018", &mut normal)?, Normalised::Value);
+/// assert_eq!(normal, b"+442079460018");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Profile {
     kind: Kind,
@@ -47,10 +57,10 @@ enum Kind {
     Ipv4,
 }
 
-/// What a profile made of a value.
+/// The result of a profile for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalised {
-    /// The value that is compared was appended to the buffer; it is not empty.
+    /// The compared value was appended to the buffer; it is not empty.
     Value,
     /// There is no value; the row has no key.
     Empty,
@@ -63,10 +73,10 @@ pub enum Refusal {
     /// Not of the form `local@domain`.
     #[error("holds no e-mail address")]
     NotAnEmail,
-    /// The part after the `@` is no domain name.
+    /// The part after the `@` is not a domain name.
     #[error("holds an e-mail address with an impossible domain")]
     EmailDomain,
-    /// No telephone number.
+    /// Not a telephone number.
     #[error("holds no telephone number")]
     NotAPhone,
     /// A number that no subscriber can have: too short, too long, or an unknown country code.
@@ -75,7 +85,7 @@ pub enum Refusal {
     /// A number with an extension, which E.164 cannot hold.
     #[error("holds a telephone number with an extension")]
     PhoneExtension,
-    /// No date, or a day that does not exist.
+    /// Not a date, or a day that does not exist.
     #[error("holds no date")]
     NotADate,
     /// Day and month could be swapped.
@@ -84,28 +94,28 @@ pub enum Refusal {
     /// A year of two digits.
     #[error("holds a date with a two-digit year")]
     ShortYear,
-    /// A date with a time other than midnight, which belongs to different days elsewhere.
+    /// A date with a time other than midnight, which is another day elsewhere.
     #[error("holds a date with a time of day")]
     TimeOfDay,
     /// A character other than digits and separators.
     #[error("holds characters other than digits")]
     NotDigits,
-    /// A number with decimals, as `12.50`, `12345.0` or `1.234,50`.
+    /// A number with decimals, such as `12.50`, `12345.0` or `1.234,50`.
     #[error("holds a decimal number")]
     DecimalNumber,
     /// A character other than hexadecimal digits.
     #[error("holds characters other than hexadecimal digits")]
     NotHex,
-    /// Hexadecimal digits of another length than the profile asks for.
+    /// Hexadecimal digits of the wrong length for the profile.
     #[error("holds a hexadecimal value of another length")]
     HexLen,
-    /// No number, or one with a sign, a point or separators.
+    /// Not a number, or one with a sign, a point or separators.
     #[error("holds no whole number without a sign")]
     NotAnInteger,
-    /// A number of more bits than the profile's parameter.
+    /// A number with more bits than the profile's parameter.
     #[error("holds a number of more bits than the profile takes")]
     IntegerTooLarge,
-    /// No IPv4 address in dotted decimal form.
+    /// Not an IPv4 address in dotted decimal form.
     #[error("holds no IPv4 address")]
     NotAnIpv4Address,
     /// A cell longer than [`Profile::MAX_LEN`].
@@ -113,30 +123,30 @@ pub enum Refusal {
     TooLong,
 }
 
-/// A name that is no profile.
+/// A name that is not a profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// No profile has that name.
+    /// There is no profile of that name.
     #[error("there is no profile {name:?}")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The nearest known one, if any is near.
+        /// The nearest known name, if one is similar.
         nearest: Option<&'static str>,
     },
-    /// The profile needs a parameter, as `phone:GB`.
+    /// The profile needs a parameter, such as `phone:GB`.
     #[error("the profile {name:?} needs a parameter")]
     MissingParameter {
-        /// The name asked for.
+        /// The requested name.
         name: &'static str,
     },
     /// The profile does not know the parameter.
     #[error("the profile {name:?} has no parameter {parameter:?}")]
     UnknownParameter {
-        /// The name asked for.
+        /// The requested name.
         name: &'static str,
-        /// The parameter asked for.
+        /// The requested parameter.
         parameter: String,
     },
 }
@@ -144,11 +154,11 @@ pub enum ProfileError {
 /// One profile, for documents and listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatalogueRow {
-    /// How it is written; a parameter in angle brackets stands for its values.
+    /// Its name; a parameter in angle brackets stands for its values.
     pub name: &'static str,
-    /// Version of its outcomes.
+    /// Version of its outputs.
     pub version: u32,
-    /// What it does, in one line.
+    /// Its description, in one line.
     pub description: &'static str,
 }
 
@@ -197,10 +207,10 @@ const INTEGER: CatalogueRow = row(
 const IPV4: CatalogueRow = row("ipv4", 2, "an IPv4 address in dotted decimal form");
 
 impl Profile {
-    /// Longest value a profile takes, in bytes.
+    /// Longest accepted value, in bytes.
     pub const MAX_LEN: usize = 64 << 20;
 
-    /// The bytes as they are.
+    /// The bytes unchanged.
     pub const EXACT: Profile = Profile { kind: Kind::Exact };
     /// Blanks at both ends removed.
     pub const TRIM: Profile = Profile { kind: Kind::Trim };
@@ -209,7 +219,7 @@ impl Profile {
     /// An e-mail address.
     pub const EMAIL: Profile = Profile { kind: Kind::Email };
 
-    /// Every profile there is.
+    /// All profiles.
     pub fn catalogue() -> &'static [CatalogueRow] {
         const ROWS: &[CatalogueRow] = &[
             EXACT,
@@ -249,17 +259,17 @@ impl Profile {
         }
     }
 
-    /// Its name as written in an agreement, with the parameter.
+    /// Its name in an agreement, with the parameter.
     pub fn name(self) -> String {
         self.to_string()
     }
 
-    /// Version of its outcomes: two parties must use the same.
+    /// Version of its outputs: both parties must use the same.
     pub fn version(self) -> u32 {
         self.row().version
     }
 
-    /// What it does, in one line.
+    /// Its description, in one line.
     pub fn description(self) -> &'static str {
         self.row().description
     }
@@ -278,7 +288,7 @@ impl Profile {
         }
     }
 
-    /// Bits of the integers that its values are, for profiles of a small domain.
+    /// Bits of its integers, for profiles of a small domain.
     pub fn integer_bits(self) -> Option<u32> {
         match self.kind {
             Kind::Integer(bits) => Some(bits),
@@ -287,7 +297,7 @@ impl Profile {
         }
     }
 
-    /// The integer of a normal form, and 0 for profiles without [`Profile::integer_bits`].
+    /// The integer of a normal form; 0 for profiles without [`Profile::integer_bits`].
     pub(crate) fn integer(self, normal: &[u8]) -> u64 {
         match self.kind {
             Kind::Integer(_) => integer::number(normal),
@@ -298,10 +308,10 @@ impl Profile {
 
     /// Appends the normal form of `value` to `out`.
     ///
-    /// Unless the result is [`Normalised::Value`], `out` is left as it was.
+    /// Unless the result is [`Normalised::Value`], `out` is unchanged.
     ///
     /// # Errors
-    /// The reason, if the value is not of the profile's kind.
+    /// The reason, if the value is not valid for the profile.
     pub fn normalise(self, value: &str, out: &mut Vec<u8>) -> Result<Normalised, Refusal> {
         self.normalise_cell(value.as_bytes(), out)
     }

@@ -1,16 +1,16 @@
-//! `phone:<REGION>`: E.164 (ITU-T E.164), read by a port of Google's libphonenumber.
+//! `phone:<REGION>`: E.164 (ITU-T E.164), parsed by a port of Google's libphonenumber.
 //!
-//! A number starts with a digit, a plus or a parenthesis, perhaps after `tel:`, and holds no
-//! letters. It is taken if its length is possible in its country. Whether its range is in use is
-//! not asked: ranges open every month, and two parties with different releases of the metadata
-//! must not disagree about who has a key.
+//! A number starts with a digit, a plus or a parenthesis, optionally after `tel:`, and has no letters.
+//! Its length must be possible in its country. Whether its range is in use is not checked: ranges open
+//! every month, and two parties with different releases of the metadata must not disagree about which
+//! rows have a key.
 
 use super::Refusal;
 use super::text::trimmed;
 use rlibphonenumber::{NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumberFormat};
 use std::fmt;
 
-/// Longest text tried; every written form of a number is shorter.
+/// Longest accepted text; every written form of a number is shorter.
 const TEXT_MAX_BYTES: usize = 250;
 
 /// RFC 3966.
@@ -45,7 +45,7 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
     if text.len() > TEXT_MAX_BYTES {
         return Err(Refusal::NotAPhone);
     }
-    // The library would look for a number inside any text, and read letters as on a keypad.
+    // The library would search for a number inside any text, and map letters as on a keypad.
     let starts = |c: char| c.is_numeric() || matches!(c, '+' | '\u{ff0b}' | '(' | '\u{ff08}');
     let number = match text.get(..URI_SCHEME.len()) {
         Some(scheme) if scheme.eq_ignore_ascii_case(URI_SCHEME) => &text[URI_SCHEME.len()..],
@@ -65,8 +65,8 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
         return Err(Refusal::ImpossiblePhone);
     };
     let written = parsed.format_as(PhoneNumberFormat::E164);
-    // Superfluous zeros can survive one reading and not the next. A party that holds the number
-    // in E.164 already must come to the same value.
+    // Superfluous zeros can survive one parse and not the next. A party that already holds the number
+    // in E.164 must get the same value.
     match PHONE_NUMBER_UTIL.parse(&*written, None) {
         Ok(again) if again.format_as(PhoneNumberFormat::E164) == written => {}
         _ => return Err(Refusal::ImpossiblePhone),

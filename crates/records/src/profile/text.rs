@@ -1,4 +1,4 @@
-//! `trim` and `lower`, and the text rules the other profiles share.
+//! `trim` and `lower`, and the text rules shared by the other profiles.
 
 use super::Refusal;
 use icu_normalizer::ComposingNormalizerBorrowed;
@@ -9,8 +9,9 @@ pub(super) fn is_ascii_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// White space, and characters without a width that copying leaves at the ends of a value: the zero-width space, the
-/// byte order mark, and Unicode's `Bidi_Control`, which spreadsheets and chats put around numbers and addresses.
+/// White space, and zero-width characters that copying leaves at the ends of a value: the zero-width
+/// space, the byte order mark, and Unicode's `Bidi_Control`, which spreadsheets and chats put around
+/// numbers and addresses.
 fn is_blank(c: char) -> bool {
     c.is_whitespace()
         || matches!(c, '\u{200b}' | '\u{feff}')
@@ -37,8 +38,8 @@ pub(super) fn trimmed_ascii(cell: &[u8]) -> Option<&[u8]> {
     Some(cell)
 }
 
-/// A cell without blanks at its ends, as text. Readers hand out valid UTF-8 only; should a cell
-/// be anything else, its bad bytes become U+FFFD.
+/// A cell without blanks at its ends, as text. Readers return only valid UTF-8; other bytes would
+/// become U+FFFD.
 pub(crate) fn trimmed(cell: &[u8]) -> Cow<'_, str> {
     match String::from_utf8_lossy(cell) {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim_matches(is_blank)),

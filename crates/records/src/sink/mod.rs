@@ -1,4 +1,4 @@
-//! Rows to a file.
+//! Writes rows to a file.
 //!
 //! * [`text`] — delimited text, plain or compressed.
 //! * [`parquet`] — Parquet, from text cells or from whole batches.
@@ -15,7 +15,7 @@ mod tests {
     use std::io::{self, Write};
     use std::path::Path;
 
-    /// A disk with so many bytes left.
+    /// A disk with this many bytes left.
     struct Disk(usize);
 
     impl Write for Disk {
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_reported_as_such_at_every_point() {
+    fn a_full_disk_is_reported_at_every_point() {
         let full = Err(OutputError::DiskFull { path: "out".into() });
         for left in [0, 3, 50] {
             for codec in [Codec::Plain, Codec::Gzip, Codec::Zstd] {

@@ -13,14 +13,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Text gathered before it becomes a batch.
+/// Bytes of text collected for a batch.
 const BATCH_BYTES: usize = 4 << 20;
 const BATCH_ROWS: usize = 8192;
 
 /// Encoded bytes held before they are written as a row group.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
-/// A writer that keeps the system's first refusal: the encoder turns it into a message.
+/// A writer that keeps the system's first error: the encoder turns it into a message.
 struct Watched<W> {
     out: W,
     refused: Arc<OnceLock<io::ErrorKind>>,
@@ -29,7 +29,7 @@ struct Watched<W> {
 impl<W: Write> Watched<W> {
     fn watch<T>(&self, done: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &done {
-            // Only the first one is of interest.
+            // Only the first one matters.
             let _ = self.refused.set(error.kind());
         }
         done
@@ -54,7 +54,7 @@ pub(crate) struct ParquetSink<W: Write + Send> {
     target: Target,
 }
 
-/// What an error of writing is told with.
+/// The context of an error of writing.
 struct Target {
     path: PathBuf,
     refused: Arc<OnceLock<io::ErrorKind>>,
@@ -81,8 +81,7 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(Self { writer, target })
     }
 
-    /// A file like the one `table` was read from: same types, same metadata, and the compression
-    /// of its first column.
+    /// A file with the types and metadata of `table`, and the compression of its first column.
     pub(crate) fn like(out: W, table: &Table, path: &Path) -> Result<Self, OutputError> {
         let file = table.file();
         let compression = file
@@ -109,14 +108,14 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(())
     }
 
-    /// Writes what is gathered and the footer.
+    /// Writes the collected rows and the footer.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
         let mut out = self.writer.into_inner().map_err(|_| self.target.failure())?;
         out.flush().map_err(|_| self.target.failure())
     }
 }
 
-/// Text cells to a Parquet file of string columns.
+/// Writes text cells to a Parquet file of string columns.
 pub(crate) struct TextTable<W: Write + Send> {
     sink: ParquetSink<W>,
     schema: SchemaRef,
@@ -140,7 +139,7 @@ impl<W: Write + Send> TextTable<W> {
 
     /// Adds the cell of a column to the current row; every column must get one.
     pub(crate) fn cell(&mut self, column: usize, cell: &[u8]) {
-        // Readers hand out valid UTF-8 only.
+        // Readers return only valid UTF-8.
         self.columns[column].append_value(String::from_utf8_lossy(cell));
         self.bytes += cell.len();
     }
@@ -160,7 +159,7 @@ impl<W: Write + Send> TextTable<W> {
         (self.rows, self.bytes) = (0, 0);
         match RecordBatch::try_new(Arc::clone(&self.schema), arrays) {
             Ok(batch) => self.sink.write(&batch),
-            // Equal lengths and types by construction.
+            // Impossible: lengths and types are equal by construction.
             Err(_) => Err(OutputError::Unwritable {
                 path: self.sink.target.path.clone(),
                 reason: io::ErrorKind::InvalidData,

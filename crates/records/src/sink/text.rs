@@ -51,7 +51,7 @@ impl<W: Write> TextSink<W> {
         done.map_err(|error| OutputError::io(&self.path, &error))
     }
 
-    /// Writes what is buffered and the compression's end.
+    /// Writes the buffered data and the end of the compression.
     pub(crate) fn finish(self) -> Result<(), OutputError> {
         let done = match self.encoder {
             Encoder::Plain(mut out) => out.flush(),
@@ -66,7 +66,7 @@ fn into_inner<W: Write>(out: BufWriter<W>) -> io::Result<W> {
     out.into_inner().map_err(|error| error.into_error())
 }
 
-/// Builds records with quotes where they are needed.
+/// Builds records, with quotes where necessary.
 pub(crate) struct RecordWriter {
     delimiter: u8,
     record: Vec<u8>,
@@ -85,7 +85,7 @@ impl RecordWriter {
         self.cells += 1;
         let delimiter = self.delimiter;
         let special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-        // A BOM at the beginning of a file would be taken for the file's own.
+        // A BOM at the beginning of a file would be read as the file's own.
         if !cell.iter().any(special) && !cell.starts_with(b"\xef\xbb\xbf") {
             self.record.extend_from_slice(cell);
             return;
@@ -100,7 +100,7 @@ impl RecordWriter {
         self.record.push(b'"');
     }
 
-    /// Ends the record and gives its bytes to `sink`.
+    /// Ends the record and writes its bytes to `sink`.
     pub(crate) fn finish<W: Write>(&mut self, sink: &mut TextSink<W>) -> Result<(), OutputError> {
         // A record of one empty cell would be a blank line, which readers skip.
         if self.record.is_empty() {

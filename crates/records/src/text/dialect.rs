@@ -1,17 +1,17 @@
-//! Which delimiter a file uses.
+//! Detects the delimiter of a file.
 
 use super::scan::{Scan, scan};
 
-/// Delimiters that are tried, the likelier first.
+/// Delimiters to try, the likelier first.
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// Records looked at.
+/// Number of records examined.
 const SAMPLE_RECORDS: usize = 64;
 
-/// The delimiter under which most records of `head` have as many cells as the first one, and
-/// more than one; a comma if there is none (a file with one column).
+/// The delimiter for which most records of `head` have as many cells as the first one, and more than
+/// one; a comma if there is none (a file with one column).
 ///
-/// `head` is the beginning of the file, `at_end` says that it is all of it.
+/// `head` is the beginning of the file; `at_end` means that it is the whole file.
 pub(crate) fn detect(head: &[u8], at_end: bool) -> u8 {
     let mut best = (0, 0, b',');
     for delimiter in CANDIDATES {
@@ -23,7 +23,7 @@ pub(crate) fn detect(head: &[u8], at_end: bool) -> u8 {
     best.2
 }
 
-/// How many records have as many cells as the first, and how many that is.
+/// How many records have as many cells as the first, and that number of cells.
 fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
     let mut spans = Vec::new();
     let mut rest = head;
@@ -41,6 +41,6 @@ fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
         agreeing += usize::from(spans.len() == cells);
         rest = &rest[len..];
     }
-    // A head shorter than one record still has a beginning to judge by.
+    // A head shorter than one record is judged by its beginning.
     (agreeing, first.unwrap_or(spans.len()))
 }

@@ -1,9 +1,9 @@
 //! Delimited text: bytes to records.
 //!
 //! * [`stream`] — the file's bytes, decompressed.
-//! * [`scan`] — one record out of a buffer.
+//! * [`scan`] — finds one record in a buffer.
 //! * [`reader`] — the records of a file, with line numbers and checks.
-//! * [`dialect`] — which delimiter a file uses.
+//! * [`dialect`] — detects the delimiter of a file.
 
 pub(crate) mod dialect;
 pub(crate) mod reader;

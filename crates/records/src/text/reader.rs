@@ -8,7 +8,7 @@ use memchr::{memchr, memchr2};
 /// Buffer of a reader; it grows only for a record that does not fit.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Largest record: a missing quote must not swallow the memory of the machine.
+/// Largest record: a missing quote must not fill the machine's memory.
 pub(crate) const RECORD_LIMIT_BYTES: usize = 64 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -28,12 +28,12 @@ impl<'a> Record<'a> {
         self.spans.len()
     }
 
-    /// The bytes as they are in the file, without and with the line end.
+    /// The bytes in the file, without and with the line end.
     pub(crate) fn raw(&self) -> (&'a [u8], &'a [u8]) {
         (&self.data[..self.body], self.data)
     }
 
-    /// How a cell is quoted, where that is not the way of CSV. A cell in proper quotes may hold anything.
+    /// How a cell is quoted, if CSV does not define that. A cell in proper quotes may contain anything.
     #[inline]
     pub(crate) fn misquoted(&self, index: usize) -> Option<Misquoted> {
         let span = self.spans[index];
@@ -46,7 +46,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The text of a cell; `scratch` holds it where quotes had to be undoubled.
+    /// The text of a cell; `scratch` holds it if quotes had to be undoubled.
     #[inline]
     pub(crate) fn cell<'b>(&'b self, index: usize, scratch: &'b mut Vec<u8>) -> &'b [u8] {
         let span = self.spans[index];
@@ -60,7 +60,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The same for a cell without quotes of its own.
+/// The same for an unquoted cell.
 #[cold]
 fn misquoted(cell: &[u8]) -> Option<Misquoted> {
     match cell.trim_ascii() {
@@ -83,10 +83,10 @@ enum FlawKind {
     NotUtf8,
 }
 
-/// Reads records one after the other.
+/// Reads records in sequence.
 ///
-/// Every byte of the file is checked to be UTF-8 without NUL, a buffer at a time; a cell handed
-/// out is therefore always valid UTF-8.
+/// Checks that every byte of the file is UTF-8 without NUL, a buffer at a time; the cells it returns
+/// are therefore always valid UTF-8.
 pub(crate) struct RecordReader {
     stream: ByteStream,
     buf: Vec<u8>,
@@ -100,9 +100,9 @@ pub(crate) struct RecordReader {
     line: u64,
     names: Vec<String>,
     had_bom: bool,
-    /// Whether a record that is at fault is passed over, so that the next one can be asked for.
+    /// Whether a faulty record is skipped, so that the next one can be read.
     goes_on: bool,
-    /// What is wrong with a record that is still being read.
+    /// The fault of a record that is still being read.
     pending: Option<InputError>,
     /// Whether a fault hid the rest of the file.
     is_cut: bool,
@@ -113,7 +113,7 @@ impl RecordReader {
         Self::with_buffer(stream, delimiter, BUFFER_BYTES)
     }
 
-    /// A reader whose first buffer has `buffer_bytes`, at least three for a byte order mark.
+    /// A reader with a first buffer of `buffer_bytes`, at least three for a byte order mark.
     fn with_buffer(
         stream: ByteStream,
         delimiter: u8,
@@ -144,12 +144,13 @@ impl RecordReader {
         Ok(reader)
     }
 
-    /// From now on every record must have as many cells as there are `names`.
+    /// From now on, every record must have as many cells as there are `names`.
     pub(crate) fn expect(&mut self, names: &[String]) {
         self.names = names.to_vec();
     }
 
-    /// From now on the record after one that is at fault can be read, unless the fault hides the rest of the file.
+    /// From now on, the record after a faulty one can be read, unless the fault hides the rest of the
+    /// file.
     pub(crate) fn go_on_after_faults(&mut self) {
         self.goes_on = true;
     }
@@ -227,7 +228,7 @@ impl RecordReader {
         }
     }
 
-    /// Takes the flaws before `end` for the record's error: at once, or when its end is found.
+    /// Makes flaws before `end` the record's error: at once, or when its end is found.
     #[inline]
     fn look_at_flaws(&mut self, end: usize) -> Result<(), InputError> {
         match self.flaw {
@@ -253,7 +254,7 @@ impl RecordReader {
         Ok(())
     }
 
-    /// Goes to the beginning of the line after the one of byte `at`.
+    /// Moves to the beginning of the line after the one of byte `at`.
     #[cold]
     fn skip_line(&mut self, at: usize) -> Result<(), InputError> {
         let mut from = at;
@@ -262,7 +263,7 @@ impl RecordReader {
             let passed = found.unwrap_or(self.end);
             self.line += line_ends(&self.buf[self.pos..passed]);
             self.pos = passed;
-            // What is passed over is not looked at.
+            // Skipped bytes are not checked.
             self.flaw = None;
             self.checked = passed;
             match self.buf[passed..self.end] {
@@ -303,7 +304,7 @@ impl RecordReader {
         }
     }
 
-    /// Reads on, after the buffer did not hold a whole record.
+    /// Reads more, after the buffer did not hold a whole record.
     #[cold]
     fn make_room(&mut self) -> Result<(), InputError> {
         self.look_at_flaws(self.end)?;
@@ -337,7 +338,7 @@ impl RecordReader {
         Ok(())
     }
 
-    /// Looks for the first byte that cannot be text among the bytes not looked at yet.
+    /// Finds the first invalid byte among the unchecked bytes.
     fn check(&mut self) {
         if self.flaw.is_some() {
             return;
@@ -345,7 +346,7 @@ impl RecordReader {
         let new = &self.buf[self.checked..self.end];
         let (valid, whole) = match std::str::from_utf8(new) {
             Ok(_) => (new.len(), true),
-            // A character cut by the end of the buffer is looked at again with the next bytes.
+            // A character cut by the end of the buffer is checked again with the next bytes.
             Err(error) => (error.valid_up_to(), error.error_len().is_none() && !self.at_end),
         };
         self.flaw = if let Some(at) = memchr(0, &new[..valid]) {
@@ -393,8 +394,7 @@ impl RecordReader {
     }
 }
 
-/// What text whose byte `at` is not UTF-8 may be instead. UTF-16 is looked for when a file is
-/// opened.
+/// The likely encoding of text whose byte `at` is not UTF-8. UTF-16 is checked when a file is opened.
 fn guess_encoding(data: &[u8], at: usize) -> EncodingGuess {
     let continues = |byte: &u8| (0x80..0xc0).contains(byte);
     match data.get(at) {

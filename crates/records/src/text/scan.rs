@@ -1,21 +1,21 @@
-//! One record out of a buffer: RFC 4180, and what people really have.
+//! Finds one record in a buffer: RFC 4180, and variants found in practice.
 //!
-//! A record ends at LF, CRLF or a lone CR outside quotes. A cell that starts with a quote ends at
-//! the next quote that is not doubled, and must be followed by a delimiter or a line end. A quote
-//! elsewhere in a cell is an ordinary character.
+//! A record ends at LF, CRLF or a lone CR outside quotes. A cell that starts with a quote ends at the
+//! next quote that is not doubled, which a delimiter or a line end must follow. A quote elsewhere in a
+//! cell is an ordinary character.
 
 use memchr::{memchr, memchr2};
 
-/// Where a cell lies in its record, without its quotes.
+/// The position of a cell in its record, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// The cell holds doubled quotes.
+    /// The cell contains doubled quotes.
     pub(crate) escaped: bool,
 }
 
-/// What [`scan`] found at the start of a buffer.
+/// The result of [`scan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scan {
     /// A record of `body` bytes, `len` with its line end, on `lines` physical lines.
@@ -24,11 +24,11 @@ pub(crate) enum Scan {
     Incomplete,
     /// The quote at this offset is not closed before the end of the file.
     Unterminated(usize),
-    /// The byte at this offset follows a closing quote and is no delimiter.
+    /// The byte at this offset follows a closing quote and is not a delimiter.
     AfterQuote(usize),
 }
 
-/// Finds the first record of `data` and its cells. `at_end` says that no byte follows `data`.
+/// Finds the first record of `data` and its cells. `at_end` means that no byte follows `data`.
 ///
 /// `data` must be shorter than 4 GiB.
 #[inline]
@@ -114,8 +114,8 @@ const HIGHS: u64 = ONES << 7;
 
 /// The offset of the first delimiter, LF or CR at or after `from`, or the length of `data`.
 ///
-/// Eight bytes at a time: `(v - 0x01…) & !v & 0x80…` marks the zero bytes of `v`, exactly up to
-/// the lowest marked one (Lamport 1975; Hacker's Delight 6-1), which is the only one looked at.
+/// Eight bytes at a time: `(v - 0x01…) & !v & 0x80…` marks the zero bytes of `v`, exactly up to the
+/// lowest marked one (Lamport 1975; Hacker's Delight 6-1), and only that one is used.
 #[inline]
 fn cell_end(data: &[u8], from: usize, delimiter: u8) -> usize {
     let zeros = |v: u64| v.wrapping_sub(ONES) & !v & HIGHS;
@@ -137,7 +137,7 @@ fn cell_end(data: &[u8], from: usize, delimiter: u8) -> usize {
     at + rest.iter().position(is_end).unwrap_or(rest.len())
 }
 
-/// Appends the cell to `out` with doubled quotes made single.
+/// Appends the cell to `out` with doubled quotes undoubled.
 pub(crate) fn unescape(cell: &[u8], out: &mut Vec<u8>) {
     let mut rest = cell;
     while let Some(at) = memchr(b'"', rest) {

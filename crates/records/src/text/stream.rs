@@ -1,4 +1,4 @@
-//! The bytes of a file, decompressed, with a count of what was consumed.
+//! The bytes of a file, decompressed, with a count of the bytes consumed.
 
 use crate::InputError;
 use crate::format::Codec;
@@ -25,8 +25,8 @@ impl Read for Counted {
     }
 }
 
-/// Whether zstd says that the data looks back further than it takes. It has a number for that, of which the error keeps
-/// the text alone.
+/// Whether zstd reports that the data needs a larger window than it accepts. zstd has a code for that,
+/// but the error keeps only its text.
 fn is_window_too_large(error: &io::Error) -> bool {
     error.to_string().contains("requires too much memory")
 }
@@ -40,7 +40,7 @@ pub(crate) struct ByteStream {
 }
 
 impl ByteStream {
-    /// Reads `file` from where it stands, undoing `codec`.
+    /// Reads `file` from its current position, decompressing `codec`.
     pub(crate) fn new(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
         let done = Arc::new(AtomicU64::new(0));
         let counted = Counted { file, done: Arc::clone(&done) };
@@ -66,7 +66,7 @@ impl ByteStream {
         }
     }
 
-    /// Fills as much of `buf` as the file allows; less than all of it means the end.
+    /// Fills `buf` as far as the file allows; less than all of it means the end.
     pub(crate) fn fill(&mut self, buf: &mut [u8]) -> Result<usize, InputError> {
         let mut filled = 0;
         while filled < buf.len() {
@@ -80,7 +80,7 @@ impl ByteStream {
         Ok(filled)
     }
 
-    /// The system's own errors carry its number, the decoders' do not.
+    /// System errors have an error number, decoder errors do not.
     fn failure(&self, error: &io::Error) -> InputError {
         if self.codec == Codec::Plain || error.raw_os_error().is_some() {
             InputError::io(&self.path, error)
@@ -91,7 +91,7 @@ impl ByteStream {
         }
     }
 
-    /// Bytes consumed of the file as it lies on disk.
+    /// Bytes of the file on disk that were consumed.
     pub(crate) fn bytes_done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a directory, a file in it, a key, a silent pass.
+//! Shared by the tests of this crate: a directory, a file in it, a key, a silent pass.
 
 #![allow(dead_code)]
 
@@ -24,7 +24,7 @@ impl Scratch {
         self.0.path().join(name)
     }
 
-    /// Writes `bytes` under `name`, compressed as the name says.
+    /// Writes `bytes` under `name`, compressed according to the name.
     pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         let bytes = bytes.as_ref();

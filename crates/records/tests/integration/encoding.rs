@@ -19,7 +19,7 @@ fn encode(columns: &[(Profile, &str)]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Reads the parts back: tag and value.
+/// Parses the parts: tag and value.
 fn decode(mut encoded: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut parts = Vec::new();
     while !encoded.is_empty() {
@@ -57,7 +57,7 @@ fn commas_in_values_do_not_move_between_columns() {
 }
 
 #[test]
-fn nothing_is_left_behind_by_a_refused_or_empty_value() {
+fn a_refused_or_empty_value_leaves_the_buffer_unchanged() {
     let mut out = b"x".to_vec();
     assert!(push_column(Profile::EMAIL, "nobody", &mut out).is_err());
     assert_eq!(push_column(Profile::TRIM, "  ", &mut out), Ok(Normalised::Empty));

@@ -1,4 +1,4 @@
-//! The same rows in every format give the same answer; typed columns compare by their text form.
+//! The same rows in every format give the same answer; typed columns are compared by their text form.
 
 use crate::common;
 use arrow_array::types::Int32Type;
@@ -166,7 +166,7 @@ fn typed_values_equal_their_text_forms() {
         let set = open_keys(&path, &[("id", "exact")]).unwrap();
         assert_eq!(set.items, items(expected), "{name}");
         assert_eq!((set.counts.rows, set.counts.empty), (3, 1), "{name}");
-        // The same rows written as text are the same keys.
+        // The same rows written as text have the same keys.
         let csv = dir.path(&format!("{index}.csv"));
         let source = open(&path).unwrap();
         common::write(&source, "id", expected, &csv, false).unwrap();
@@ -210,7 +210,7 @@ fn types_without_a_text_form_are_refused_as_keys() {
             "{error:?}"
         );
     }
-    // A column after nested ones is found, and they survive in Parquet but not as text.
+    // A column after nested ones is found, and the nested ones survive in Parquet but not as text.
     assert_eq!(keys(&source, &[("id", "exact")]).unwrap().items, items(&["1"]));
     let to = |name: &str| OutputOptions { path: dir.path(name), force: false };
     assert!(matches!(
@@ -223,7 +223,7 @@ fn types_without_a_text_form_are_refused_as_keys() {
 }
 
 #[test]
-fn binary_that_is_no_text_is_located() {
+fn binary_that_is_not_text_is_located() {
     let dir = Scratch::new();
     let path = dir.path("a.parquet");
     let array = BinaryArray::from_iter_values([&b"ok"[..], b"a\xffb"]);
@@ -240,11 +240,11 @@ fn binary_that_is_no_text_is_located() {
     );
 }
 
-/// A time whose day no calendar has.
+/// A time whose day is in no calendar.
 const NO_DAY: i64 = i64::MAX;
 
 #[test]
-fn a_cell_without_a_text_form_is_told_before_the_match_and_only_where_text_is_written() {
+fn a_cell_without_a_text_form_is_reported_before_the_match_if_text_is_written() {
     let dir = Scratch::new();
     let rows = 6000;
     let text = |bad: &'static [u8]| move |row| if row == 5000 { bad } else { &b"ok"[..] };
@@ -279,7 +279,7 @@ fn a_cell_without_a_text_form_is_told_before_the_match_and_only_where_text_is_wr
 }
 
 #[test]
-fn a_name_that_only_a_directory_can_have_is_refused_before_the_match() {
+fn a_directory_name_is_refused_before_the_match() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
     for name in ["o.csv/", "o.csv/.", "o.csv//"] {
@@ -295,7 +295,7 @@ fn a_name_that_only_a_directory_can_have_is_refused_before_the_match() {
 }
 
 #[test]
-fn an_input_that_is_gone_is_no_fault_of_the_output() {
+fn a_missing_input_is_not_reported_as_an_output_error() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id\n1\n");
     let source = open(&path).unwrap();
@@ -305,7 +305,7 @@ fn an_input_that_is_gone_is_no_fault_of_the_output() {
 }
 
 #[test]
-fn a_long_window_of_zstd_is_no_damage() {
+fn a_long_zstd_window_is_not_reported_as_damage() {
     let dir = Scratch::new();
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
     encoder.set_parameter(zstd::zstd_safe::CParameter::WindowLog(28)).unwrap();

@@ -1,4 +1,4 @@
-//! The second pass: the matching rows, whole, untouched, in order — or nothing.
+//! The second pass: the matching rows, whole, unchanged, in order — or nothing.
 
 use crate::common::{
     Scratch, bits_of, every_item, items, keys, open, open_keys, silent, write,
@@ -40,7 +40,7 @@ fn matching_rows_are_copied_byte_for_byte() {
 }
 
 #[test]
-fn a_file_without_header_stays_without() {
+fn a_file_without_a_header_gets_none() {
     let dir = Scratch::new();
     let options = ReadOptions { header: false, ..ReadOptions::default() };
     let source = Source::open(dir.file("a.csv", "1,x\n2,y\n"), &options).unwrap();
@@ -165,7 +165,7 @@ fn refusal(source: &Source, name: std::path::PathBuf, force: bool) -> OutputErro
 }
 
 #[test]
-fn bad_targets_are_refused_early_and_left_alone() {
+fn bad_targets_are_refused_early_and_unchanged() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
     dir.file("old.csv", "old");
@@ -204,7 +204,7 @@ fn bad_targets_are_refused_early_and_left_alone() {
 }
 
 #[test]
-fn the_input_is_never_the_output() {
+fn the_input_cannot_be_the_output() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id\n1\n2\n");
     symlink(&path, dir.path("link.csv")).unwrap();
@@ -233,7 +233,7 @@ fn force_replaces_a_file() {
 }
 
 #[test]
-fn the_output_is_no_wider_open_than_the_input() {
+fn the_output_is_not_more_accessible_than_the_input() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id\n1\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();

@@ -67,7 +67,7 @@ fn every_profile_of_the_catalogue_has_vectors() {
 }
 
 #[test]
-fn names_read_back() {
+fn names_parse_to_their_profiles() {
     for name in [
         "exact",
         "trim",
@@ -156,7 +156,7 @@ fn profiles() -> Vec<Profile> {
     .collect()
 }
 
-/// Values near the interesting ones: e-mail, phone, date and number characters, some Unicode.
+/// Values similar to the interesting ones: e-mail, phone, date and number characters, some Unicode.
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -184,7 +184,7 @@ proptest! {
         }
     }
 
-    /// The paths for ASCII and for Unicode must agree: a no-break space forces the long one.
+    /// The paths for ASCII and for Unicode must agree: a no-break space forces the general one.
     #[test]
     fn ascii_and_unicode_paths_agree(value in "[ -~\t]{0,24}|[a-zA-Z0-9.+-]{1,8}@[a-zA-Z0-9.-]{1,16}") {
         for profile in profiles().into_iter().skip(1) {

@@ -1,4 +1,4 @@
-//! Whatever bytes a file holds, reading it ends with rows or with an error.
+//! Whatever bytes a file has, reading it ends with rows or an error.
 
 use crate::common;
 use common::{Scratch, key, open, silent};
@@ -11,7 +11,7 @@ use vesica_records::{
     stream_items, write_rows,
 };
 
-/// Does with a file all that can be done.
+/// Runs every operation on a file.
 fn exercise(path: &Path, options: &ReadOptions) -> Result<(), InputError> {
     let source = Source::open(path, options)?;
     let Some(column) = source.columns().first() else { return Ok(()) };
@@ -39,7 +39,7 @@ fn exercise(path: &Path, options: &ReadOptions) -> Result<(), InputError> {
     Ok(())
 }
 
-/// A real file in the format of `name`.
+/// A valid file in the format of `name`.
 fn sample(dir: &Scratch, name: &str) -> Vec<u8> {
     let rows: String = (0..300).map(|i| format!("user{i}@ex.org,{},\u{e9}{i}\n", i % 7)).collect();
     let source = open(dir.file("sample.csv", format!("id,b,c\n{rows}"))).unwrap();
@@ -53,21 +53,21 @@ fn sample(dir: &Scratch, name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// A field that nobody knows: a list of 2^31 - 1 numbers of eight bytes.
+/// An unknown field: a list of 2^31 - 1 numbers of eight bytes.
 const ENDLESS_LIST: [u8; 7] = [0xf9, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07];
 
 #[test]
-fn a_page_header_that_goes_on_after_the_end_of_the_file_is_damage_at_once() {
+fn a_page_header_beyond_the_end_of_the_file_is_damage_at_once() {
     let dir = Scratch::new();
     let mut bytes = sample(&dir, "a.parquet");
-    // The first page stands behind the file's mark.
+    // The first page follows the file's magic bytes.
     bytes[4..11].copy_from_slice(&ENDLESS_LIST);
     let path = dir.path("b.parquet");
     std::fs::write(&path, &bytes).unwrap();
     let start = std::time::Instant::now();
     let damaged = Err(InputError::DamagedParquet { path: path.clone() });
     assert_eq!(exercise(&path, &ReadOptions::default()), damaged);
-    // It took hours: a system call for each of them.
+    // It took hours: a system call for each number.
     assert!(start.elapsed().as_secs() < 60);
 }
 

@@ -1,4 +1,4 @@
-//! Shapes say what a column looks like and never show a value.
+//! Shapes describe a column and never show a value.
 
 use crate::common::{Scratch, key, open};
 use vesica_records::{InputError, Refusal, Shape, shapes};
@@ -25,7 +25,7 @@ fn only_the_first_rows_are_read() {
     let source = open(dir.file("a.csv", "id,b\n1,x\n22,y\nragged\n")).unwrap();
     let found = shapes(&source, &key(&[("id", "exact")]), 2).unwrap();
     assert_eq!(found[0].normalised, 2);
-    // A row that is at fault is told by the check, and passed over here.
+    // The check reports a faulty row; it is skipped here.
     assert_eq!(shapes(&source, &key(&[("id", "exact")]), 3).unwrap()[0].normalised, 2);
 }
 

@@ -1,4 +1,4 @@
-//! Keys that are quoted in a way that CSV does not know: they would match nothing, without a word.
+//! Keys quoted in a way that CSV does not define: they would silently match nothing.
 
 use crate::common::{Scratch, hash, items, key, open, open_keys, silent};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use vesica_records::{
     StreamError, read_keys, stream_items,
 };
 
-/// What both passes, the one that keeps items and the one that streams them, say of a file.
+/// The result for a file of both passes, the one that keeps items and the one that streams them.
 fn read(name: &str, text: &str, columns: &[(&str, &str)]) -> Result<KeySet, InputError> {
     let dir = Scratch::new();
     let source = open(dir.file(name, text))?;
@@ -74,7 +74,7 @@ fn a_blank_before_a_quote_elsewhere_is_a_value() {
 }
 
 #[test]
-fn keys_in_single_quotes_are_an_error_where_they_are_the_rule() {
+fn keys_in_single_quotes_are_an_error_if_most_have_them() {
     let quoted = |line| misquoted(line, "name", Misquoted::SingleQuotes);
     for (text, line) in [
         ("id,name\n1,'Acme'\n", 2),
@@ -89,7 +89,7 @@ fn keys_in_single_quotes_are_an_error_where_they_are_the_rule() {
 }
 
 #[test]
-fn a_few_keys_in_single_quotes_are_taken_and_told() {
+fn a_few_keys_in_single_quotes_are_accepted_and_reported() {
     let text =
         "id,name\n1,Acme\n2,'Round Midnight'\n3,Bolt\n4,'s Gravenhage\n5,Rock 'n'\n6,'\n7,''\n";
     let set = read("a.csv", text, &[("name", "exact")]).unwrap();
@@ -97,13 +97,13 @@ fn a_few_keys_in_single_quotes_are_taken_and_told() {
     assert_eq!(set.counts.single_quoted, [told]);
     let values = ["Acme", "'Round Midnight'", "Bolt", "'s Gravenhage", "Rock 'n'", "'", "''"];
     assert_eq!(set.items, items(&values));
-    // In quotes of CSV they belong to the value without a doubt.
+    // Inside the quotes of CSV they clearly belong to the value.
     let set = read("a.csv", "name\n\"'Acme'\"\n", &[("name", "exact")]).unwrap();
     assert_eq!((set.items, set.counts.single_quoted), (items(&["'Acme'"]), vec![]));
 }
 
 #[test]
-fn a_file_without_a_header_tells_no_cell_of_its_first_row() {
+fn errors_show_no_cell_of_a_file_without_a_header() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "ann@example.org,Emily,ann@example.org,Tom,x email@y\n");
     let twice = open(&path).unwrap_err();

@@ -1,4 +1,4 @@
-//! Streaming passes: the item of every row in its place, and the rows of a bitmap.
+//! Streaming passes: the item of every row at its position, and the rows of a bitmap.
 
 use crate::common::{Scratch, hash, items, key, open, silent};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -37,7 +37,7 @@ fn stream(source: &Source, columns: &[(&str, &str)]) -> StreamedItems {
     stream_with(source, columns, KeyLimits::default())
 }
 
-/// Checks that both first passes say the same of a file.
+/// Checks that both first passes agree on a file.
 fn assert_same(source: &Source, columns: &[(&str, &str)], limits: KeyLimits) {
     let read = read_keys(source, &key(columns), &hash(), &limits, &mut silent);
     let (read, (all, streamed)) = match (read, stream_with(source, columns, limits)) {
@@ -56,7 +56,7 @@ fn assert_same(source: &Source, columns: &[(&str, &str)], limits: KeyLimits) {
     assert!(usable == read.items);
 }
 
-/// A bitmap of the rows that `is_wanted`.
+/// A bitmap of the rows for which `is_wanted`.
 fn bits(rows: u64, is_wanted: impl Fn(u64) -> bool) -> Vec<u64> {
     let mut bits = vec![0; rows.div_ceil(64) as usize];
     (0..rows)
@@ -75,7 +75,7 @@ fn write_bits(
     write_rows(source, rows, bits, &options, &mut silent)
 }
 
-/// Some thousands of rows with gaps, among them whole blocks of them, and long keys.
+/// Some thousands of rows with gaps, some of whole blocks, and long keys.
 fn text(rows: usize) -> String {
     let row = |i: usize| match i % 11 {
         _ if (9000..30_000).contains(&i) => format!(",{i}\n"),
@@ -88,7 +88,7 @@ fn text(rows: usize) -> String {
 }
 
 #[test]
-fn every_row_has_its_item_in_its_place() {
+fn every_row_has_its_item_at_its_position() {
     let dir = Scratch::new();
     for rows in [1, 3, 15, 16, 17, 8191, 8192, 8193, 40_000] {
         let text: String = (0..rows)
@@ -114,7 +114,7 @@ fn every_row_has_its_item_in_its_place() {
 }
 
 #[test]
-fn both_first_passes_say_the_same() {
+fn both_first_passes_agree() {
     let dir = Scratch::new();
     let strict = KeyLimits { strict: true, ..KeyLimits::default() };
     let few = KeyLimits { max_rows: Some(1000), ..KeyLimits::default() };
@@ -202,7 +202,7 @@ fn wanted_rows_are_copied_byte_for_byte() {
         (0b00000, "\u{feff}id;b\r\n"),
         (0b00101, "\u{feff}id;b\r\n3; x \r\n;\r\n"),
         (0b11010, "\u{feff}id;b\r\n2;\"y\"\n\"1\";\"z\nz\"\r\n9;w\r\n"),
-        // Bits beyond the last row say nothing.
+        // Bits beyond the last row are ignored.
         (0b1100000, "\u{feff}id;b\r\n"),
     ] {
         let written = write_bits(&source, 5, &[wanted], &dir.path("b.csv")).unwrap();
@@ -257,7 +257,7 @@ fn row_groups_of_a_table_follow_each_other() {
     writer.close().unwrap();
     let source = open(dir.path("a.parquet")).unwrap();
     assert_same(&source, &[("name", "exact")], KeyLimits::default());
-    // None of the second group, all of the third, the last row.
+    // Nothing of the second group, all of the third, the last row.
     let is_wanted = |row: u64| row == 3 || (260..390).contains(&row) || row == 999;
     let wanted = bits(1000, is_wanted);
     let written = write_bits(&source, 1000, &wanted, &dir.path("b.csv")).unwrap();
@@ -277,7 +277,7 @@ fn a_file_that_changed_leaves_no_output() {
     let changed = InputError::Changed { path: path.clone() };
     let source = open(&path).unwrap();
     let options = OutputOptions { path: dir.path("out.csv"), force: false };
-    // Another number of rows than an earlier pass saw, also where no bit is left over for them.
+    // Another number of rows than an earlier pass saw, also without a bit left for them.
     for rows in [0, 1, 3, 64] {
         let wanted = bits(rows, |_| true);
         let error = write_rows(&source, rows, &wanted, &options, &mut silent).unwrap_err();
@@ -288,7 +288,7 @@ fn a_file_that_changed_leaves_no_output() {
     assert_eq!(error, changed.clone().into());
     assert_eq!(stream(&source, &[("id", "exact")]).unwrap_err(), changed);
     assert_eq!(dir.names(), ["a.csv"]);
-    // While it is read.
+    // During the read.
     let source = open(dir.file("b.csv", text(100_000))).unwrap();
     let mut spoil = |_| {
         fs::write(dir.path("b.csv"), "id,b\n").unwrap();
@@ -312,7 +312,7 @@ fn a_table_of_another_number_of_rows_is_a_changed_file() {
 }
 
 #[test]
-fn targets_are_checked_as_for_matches() {
+fn targets_are_checked_like_those_of_matches() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
     let options = OutputOptions { path: dir.path("a.csv"), force: true };
@@ -322,7 +322,7 @@ fn targets_are_checked_as_for_matches() {
 
 #[test]
 #[should_panic(expected = "a bit for each row")]
-fn a_bitmap_of_another_length_is_a_mistake_of_the_caller() {
+fn a_bitmap_of_another_length_is_a_defect() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id\n1\n")).unwrap();
     let _ = write_bits(&source, 65, &[1], &dir.path("b.csv"));
@@ -331,7 +331,7 @@ fn a_bitmap_of_another_length_is_a_mistake_of_the_caller() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any cells, headers or none: both first passes agree, and the bits pick the rows.
+    /// Any cells, with a header or without: both first passes agree, and the bits select the rows.
     #[test]
     fn any_rows_are_streamed_and_picked(
         rows in prop::collection::vec(("(?s)[^\0]{0,12}", "[,;\t\"\r\n x]{0,6}", any::<bool>()), 1..80)

@@ -1,4 +1,4 @@
-//! A pass over a whole file, whatever is wrong with its rows.
+//! A pass over a whole file, whatever the faults in its rows.
 
 use crate::common::{Scratch, hash, key, open, silent};
 use vesica_core::Item;
@@ -19,10 +19,10 @@ fn values(duplicates: Duplicates) -> Option<ValueColumns> {
     Some(ValueColumns { columns: vec!["amount".into()], bits: 8, signed: false, duplicates })
 }
 
-/// A kind of fault in words, how many rows have it, and the first lines of them.
+/// A kind of fault as text, the number of rows with it, and their first lines.
 type Found = (String, u64, Vec<u64>);
 
-/// What is wrong with the file `text`.
+/// The faults of the file `text`.
 fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<Found>, Faults, KeySet) {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", text)).unwrap();
@@ -71,7 +71,7 @@ fn a_good_file_has_no_faults() {
 }
 
 #[test]
-fn every_kind_is_counted_with_its_first_lines_and_good_rows_between_are_read() {
+fn every_kind_is_counted_with_its_first_lines_and_good_rows_are_read() {
     let mut text = b"mail,amount\n".to_vec();
     text.extend_from_slice(b"a@b.de,1\n"); // 2
     text.extend_from_slice(b"b@b.de\n"); // 3, too few
@@ -96,7 +96,7 @@ fn every_kind_is_counted_with_its_first_lines_and_good_rows_between_are_read() {
     ]);
     assert_eq!(faults, expected);
     assert!(!all.is_cut());
-    // a, d, h and k, and g, the fault of which is how it is written: it is refused as an address.
+    // a, d, h and k; and g, whose fault is its spelling: its address is refused.
     assert_eq!((set.counts.rows, set.counts.distinct, set.counts.refused), (5, 4, 1));
 }
 
@@ -109,8 +109,8 @@ fn more_faults_than_are_listed_are_counted() {
 }
 
 #[test]
-fn faults_at_every_place_of_the_buffer_leave_the_other_rows_alone() {
-    // Records of the buffer's size and around it, so that a fault lies on each of its edges.
+fn faults_at_every_place_of_the_buffer_do_not_affect_other_rows() {
+    // Records of about the buffer's size, so that a fault lies on each of its edges.
     for pad in (250_000..262_200).step_by(977).chain(262_120..262_150) {
         let mut text = b"mail,amount\n".to_vec();
         text.extend_from_slice(format!("a@b.de,{}\n", "1".repeat(pad)).as_bytes());
@@ -122,7 +122,7 @@ fn faults_at_every_place_of_the_buffer_leave_the_other_rows_alone() {
 }
 
 #[test]
-fn what_hides_the_rest_ends_the_pass_and_is_told() {
+fn a_fault_that_hides_the_rest_ends_the_pass_and_is_reported() {
     let (faults, all, set) = survey("mail,amount\na@b.de\nb@b.de,1\n\"c,1\nd@b.de,1\n", &KEYS);
     assert_eq!(faults, told(&[("Ragged", 1, &[2]), ("UnterminatedQuote", 1, &[4])]));
     assert!(all.is_cut());
@@ -130,7 +130,7 @@ fn what_hides_the_rest_ends_the_pass_and_is_told() {
 }
 
 #[test]
-fn values_that_are_none_are_all_told() {
+fn all_invalid_values_are_reported() {
     let text = "mail,amount\na@b.de,-1\nb@b.de,12.5\nc@b.de,300\nd@b.de,x\ne@b.de,-2\nf@b.de,7\n";
     let asked = Asked { values: values(Duplicates::Sum), ..KEYS };
     let (faults, ..) = survey(text, &asked);
@@ -141,7 +141,7 @@ fn values_that_are_none_are_all_told() {
 }
 
 #[test]
-fn keys_that_come_again_and_totals_that_do_not_fit_are_all_told() {
+fn all_repeated_keys_and_too_large_totals_are_reported() {
     let text = "mail,amount\na@b.de,200\nb@b.de,1\na@b.de,100\nb@b.de,2\nb@b.de,3\nc@b.de,9\n";
     let refuse = Asked { values: values(Duplicates::Refuse), ..KEYS };
     assert_eq!(survey(text, &refuse).0, told(&[("DuplicateKey", 3, &[4, 5, 6])]));
@@ -152,7 +152,7 @@ fn keys_that_come_again_and_totals_that_do_not_fit_are_all_told() {
 }
 
 #[test]
-fn long_keys_and_under_strict_refused_ones_are_all_told() {
+fn all_long_keys_and_strictly_refused_ones_are_reported() {
     let text = "mail,amount\na@b.de,1\nlong.one@b.de,1\nx,1\nlong.two@b.de,1\ny,1\nb@b.de,1\n";
     let asked = Asked { texts: Some(8), ..KEYS };
     let (faults, _, set) = survey(text, &asked);

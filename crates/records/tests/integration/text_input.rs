@@ -1,4 +1,4 @@
-//! What people really have: delimited text in all its forms, and what is wrong with it.
+//! Text found in practice: delimited text in all its forms, and its faults.
 
 use crate::common;
 use common::{Scratch, items, key, keys, open, open_keys, silent};
@@ -87,7 +87,7 @@ fn quoted_cells_may_hold_anything() {
 }
 
 #[test]
-fn a_cell_of_one_megabyte_just_works() {
+fn a_cell_of_one_megabyte_works() {
     let long = "x".repeat(1 << 20);
     let quoted = "\"\"".repeat(1 << 19);
     let text = format!("id,b\n{long},1\n\"{quoted}\",2\n3,{long}\n");
@@ -150,7 +150,7 @@ fn compressed_text_reads_the_same() {
         let set = open_keys(path, KEY).unwrap();
         assert_eq!((&set.items, &set.counts), (&plain.items, &plain.counts), "{name}");
     }
-    // Two gzip members one after the other are one file.
+    // Two gzip members in sequence are one file.
     let mut two = std::fs::read(dir.file("one.csv.gz", "id,b\n1,x\n")).unwrap();
     two.extend(std::fs::read(dir.file("two.csv.gz", "2,y\n")).unwrap());
     std::fs::write(dir.path("both.csv.gz"), two).unwrap();
@@ -186,7 +186,7 @@ fn cut_or_broken_compression_is_an_error() {
 }
 
 #[test]
-fn names_that_lie_are_told() {
+fn a_content_that_contradicts_the_name_is_reported() {
     let dir = Scratch::new();
     for (name, bytes) in [
         ("a.csv", &b"PK\x03\x04xxxxxxxx"[..]),
@@ -342,7 +342,7 @@ fn an_open_quote_is_named_by_its_line() {
 }
 
 #[test]
-fn rows_are_counted_by_what_became_of_them() {
+fn rows_are_counted_by_outcome() {
     let dir = Scratch::new();
     let path =
         dir.file("a.csv", "mail,b\na@b.de,1\nA@b.de ,2\n,3\nnobody,4\n\n  ,5\nx,\n,y\nc@d.de,6\n");
@@ -434,7 +434,7 @@ fn progress_ends_at_the_whole_file_and_can_stop_the_pass() {
 }
 
 #[test]
-fn a_file_that_was_replaced_is_noticed() {
+fn a_replaced_file_is_detected() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id\n1\n2\n")).unwrap();
     dir.file("b.csv", "id\n1\n3\n");
@@ -443,7 +443,7 @@ fn a_file_that_was_replaced_is_noticed() {
 }
 
 #[test]
-fn messages_and_debug_output_hold_no_value() {
+fn messages_and_debug_output_contain_no_value() {
     let secret = "hush@secret";
     for text in [
         format!("id,b\n{secret},1\n{secret}\n"),

@@ -1,4 +1,4 @@
-//! The values of a column beside the keys: what is taken, what is added up, what is refused and where.
+//! The values of a column beside the keys: what is accepted, summed, and refused with its place.
 
 use crate::common;
 use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray};
@@ -42,7 +42,7 @@ fn value_of(set: &KeySet, id: &str) -> u64 {
 }
 
 #[test]
-fn values_stand_beside_their_keys_and_those_of_one_key_add_up() {
+fn values_accompany_their_keys_and_those_of_one_key_are_summed() {
     let dir = Scratch::new();
     let text = "amount,id\n5,a\n7,b\n,c\n 30 ,a\n1,a\n-9,\n0,d\n";
     for name in ["a.csv", "a.csv.gz", "a.csv.zst"] {
@@ -50,7 +50,7 @@ fn values_stand_beside_their_keys_and_those_of_one_key_add_up() {
         let values: Vec<u64> = ["a", "b", "c", "d"].map(|id| value_of(&set, id)).to_vec();
         assert_eq!(values, [36, 7, 0, 0], "{name}");
         assert_eq!((set.counts.distinct, set.counts.duplicates, set.counts.empty), (4, 2, 1));
-        // The row without a key is not looked at.
+        // The row without a key is ignored.
         assert_eq!(set.counts.without_value, 1);
         assert!(set.items.is_sorted());
     }
@@ -61,7 +61,7 @@ fn values_do_not_change_the_items() {
     let dir = Scratch::new();
     let mut text = String::from("id,amount\n");
     for i in 0..5000_u32 {
-        // Keys too long for a batch are hashed out of turn.
+        // Keys too long for a batch are hashed out of order.
         let long = if i % 7 == 0 { "x".repeat(100) } else { String::new() };
         text += &format!("{}{long},{i}\n", i % 3000);
     }
@@ -102,7 +102,7 @@ fn a_bad_value_is_an_error_with_its_line_and_without_the_value() {
 }
 
 #[test]
-fn values_of_one_key_that_add_up_to_too_much_are_refused_with_the_line() {
+fn a_too_large_sum_of_one_key_is_refused_with_its_line() {
     let dir = Scratch::new();
     assert!(read(dir.file("a.csv", "id,amount\na,200\nb,9\na,55\n"), 8).is_ok());
     let path = dir.file("b.csv", "id,amount\na,200\nb,9\na,56\na,1\n");
@@ -120,7 +120,7 @@ fn values_of_one_key_that_add_up_to_too_much_are_refused_with_the_line() {
 }
 
 #[test]
-fn values_of_several_columns_stand_together_and_may_be_below_zero() {
+fn values_of_several_columns_stay_together_and_may_be_negative() {
     let dir = Scratch::new();
     let text = "x,id,y\n-3,a,5\n4,b,\n-128,a,1\n120,a,-7\n";
     let values = columns(&["y", "x"], 8, true, Duplicates::Sum);
@@ -151,7 +151,7 @@ fn values_of_several_columns_stand_together_and_may_be_below_zero() {
 }
 
 #[test]
-fn rows_with_the_same_key_add_up_or_the_first_counts_or_they_are_refused() {
+fn rows_with_the_same_key_are_summed_or_the_first_counts_or_they_are_refused() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id,amount\na,1\nb,2\nc,3\nc,30\na,100\na,7\n");
     let with = |duplicates| read_columns(&path, &columns(&["amount"], 20, false, duplicates));
@@ -168,7 +168,7 @@ fn rows_with_the_same_key_add_up_or_the_first_counts_or_they_are_refused() {
 }
 
 #[test]
-fn texts_stand_beside_their_keys_in_the_form_of_the_profile() {
+fn texts_accompany_their_keys_in_the_form_of_the_profile() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id,mail\n1,B@x.org\n2, a@X.org \n3,b@x.ORG\n4,\n");
     let key = key(&[("mail", "email")]);
@@ -193,7 +193,7 @@ fn texts_stand_beside_their_keys_in_the_form_of_the_profile() {
 }
 
 #[test]
-fn a_file_without_keys_is_an_empty_set_where_it_may_be() {
+fn a_file_without_keys_is_an_empty_set_if_allowed() {
     let dir = Scratch::new();
     let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
     let values = columns(&["amount"], 8, false, Duplicates::Sum);
@@ -232,7 +232,7 @@ fn parquet(dir: &Scratch, amounts: ArrayRef) -> std::path::PathBuf {
 }
 
 #[test]
-fn parquet_columns_of_numbers_and_of_text_are_summed() {
+fn parquet_columns_of_numbers_and_text_are_summed() {
     let dir = Scratch::new();
     let columns: [ArrayRef; 3] = [
         Arc::new(Int64Array::from(vec![Some(3), None, Some(4)])),
@@ -254,7 +254,7 @@ fn parquet_columns_of_numbers_and_of_text_are_summed() {
 }
 
 #[test]
-fn figures_are_written_in_the_format_of_the_name_and_overwrite_nothing() {
+fn figures_have_the_format_of_the_name_and_overwrite_nothing() {
     let dir = Scratch::new();
     let input = dir.file("in.csv", "id\na\n");
     let source = open(&input).unwrap();
@@ -278,7 +278,7 @@ fn figures_are_written_in_the_format_of_the_name_and_overwrite_nothing() {
 }
 
 #[test]
-fn tables_are_written_as_text_and_as_parquet_and_documents_as_json_alone() {
+fn tables_are_written_as_text_or_parquet_and_documents_only_as_json() {
     let dir = Scratch::new();
     let input = dir.file("in.csv", "id\na\n");
     let options = |name: &str| OutputOptions { path: dir.path(name), force: true };

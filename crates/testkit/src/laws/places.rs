@@ -1,4 +1,4 @@
-//! What holds where items are placed in a hash table.
+//! Laws for protocols that place items in a hash table.
 
 use super::{run_psi, run_with_bits};
 use crate::Runner;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use vesica_core::{Error, Item, Learns, ParameterError};
 use vesica_protocols::{Output, Protocol};
 
-/// Law for protocols that place items in hash tables: where there is no room both parties end
-/// with an error, which does not say what had no room.
+/// Law for protocols that place items in hash tables: if there is no room, both parties end with an
+/// error, which does not say what had no room.
 pub fn placing_that_fails_ends_both_parties(protocol: &Protocol) {
-    // The same item over and over has the same few bins.
+    // The same repeated item always has the same few bins.
     let y = vec![items(0..1)[0]; 40];
     let idle = Duration::from_millis(500);
     for n_x in [1, 1000] {
@@ -22,8 +22,9 @@ pub fn placing_that_fails_ends_both_parties(protocol: &Protocol) {
     }
 }
 
-/// In a domain of eight bits, all of which the sender has, any value in an empty place of the receiver's table would be
-/// common. `psz14`, which makes masks of empty places of the stash, asserts that it finds none of them.
+/// In a domain of eight bits, all of which the sender has, any value in an empty place of the
+/// receiver's table would be common. `psz14`, which computes masks of empty places of the stash,
+/// asserts that it finds none of them.
 pub fn empty_places_hold_no_item(protocol: &Protocol) {
     let bits = 8.max(*protocol.item_bits.start());
     let (x, y): (Vec<_>, Vec<_>) =

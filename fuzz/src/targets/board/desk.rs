@@ -1,4 +1,4 @@
-//! A helper in memory, and a party of it.
+//! A helper in memory, and one of its parties.
 
 use super::{Slots, pool};
 use std::io;
@@ -38,7 +38,7 @@ impl Helper {
         self.changed.notify_all();
     }
 
-    /// What an honest party puts, and the helper's steps after it.
+    /// A put of an honest party, and the helper's steps after it.
     pub(super) fn put(&self, party: u8, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
         assert!(slot.may_be_put_by(party, &self.spec), "{slot:?} is not for {party}");
         check_put(&self.spec, self, slot, body)?;
@@ -93,7 +93,7 @@ impl Desk for Helper {
     }
 }
 
-/// One party's way to the helper.
+/// One party's access to the helper.
 #[derive(Clone)]
 pub(super) struct Way {
     pub(super) helper: Arc<Helper>,
@@ -125,7 +125,7 @@ impl Board for Way {
                 return Ok(self.helper.lock().get(&slot).cloned().unwrap_or_default());
             }
             let slots = self.helper.lock();
-            // Whoever fills a slot between the look and this wait is seen at the next look.
+            // A slot that is filled between the check and this wait is seen at the next check.
             let wait = std::time::Duration::from_millis(1);
             drop(self.helper.changed.wait_timeout(slots, wait));
         }
@@ -142,7 +142,7 @@ impl Memory for Way {
     }
 }
 
-/// A party that comes for the first time.
+/// A party without stored data.
 pub(super) struct Forgetful;
 
 impl Memory for Forgetful {
@@ -151,7 +151,7 @@ impl Memory for Forgetful {
     }
 }
 
-/// Stands in for sealing, and lets through what was changed, so that more than the seal is tried.
+/// Replaces sealing and accepts changed bodies, so that more than the seal is tested.
 struct Open;
 
 impl Seal for Open {
@@ -174,7 +174,7 @@ impl Progress for Quiet {
     fn step(&self, _: &str, _: u64, _: u64) {}
 }
 
-/// Runs party `number` of `spec`, which announced `scale` as the other did.
+/// Runs party `number` of `spec`, which announced `scale`, as did the other.
 pub(super) fn party(
     spec: &Spec,
     number: u8,

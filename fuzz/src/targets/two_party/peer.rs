@@ -1,4 +1,4 @@
-//! Connections that remember what is said on them, and that say it again, changed.
+//! Connections that record messages, and that replay them with changes.
 
 use crate::input::Input;
 use std::collections::BTreeMap;
@@ -7,9 +7,9 @@ use vesica_core::{StopReason, TransportError};
 use vesica_net::{MESSAGE_HEADER_LEN, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
 
 /// The messages on each stream, without their headers.
-pub(super) type Said = BTreeMap<StreamId, Vec<Vec<u8>>>;
+pub(super) type Recorded = BTreeMap<StreamId, Vec<Vec<u8>>>;
 
-/// A connection that remembers what this end says.
+/// A connection that records the messages of this end.
 pub(super) struct Recorder {
     inner: Arc<dyn Streams>,
     bytes: Arc<Mutex<BTreeMap<StreamId, Vec<u8>>>>,
@@ -20,7 +20,7 @@ impl Recorder {
         Self { inner, bytes: Arc::default() }
     }
 
-    pub(super) fn said(&self) -> Said {
+    pub(super) fn recorded(&self) -> Recorded {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         bytes.iter().map(|(id, bytes)| (*id, messages(bytes))).collect()
     }
@@ -66,26 +66,26 @@ impl StreamWriter for Recording {
     }
 }
 
-/// A peer that says what was said, changed, to whoever asks for it, and hears nothing.
+/// A peer that replays recorded messages with changes, and ignores what it receives.
 pub(super) struct Replay {
     streams: Mutex<BTreeMap<StreamId, Vec<u8>>>,
 }
 
 impl Replay {
-    /// `said` with the changes that `input` tells: which message, and how.
-    pub(super) fn new(said: &Said, input: &mut Input<'_>) -> Self {
-        let mut said = said.clone();
+    /// `recorded` with the changes that `input` selects: which message, and how.
+    pub(super) fn new(recorded: &Recorded, input: &mut Input<'_>) -> Self {
+        let mut recorded = recorded.clone();
         let mut headers = BTreeMap::new();
-        let count: usize = said.values().map(Vec::len).sum();
-        // Few changes: the first that the party notices ends the run.
+        let count: usize = recorded.values().map(Vec::len).sum();
+        // Few changes: the first one that the party detects ends the run.
         for _ in 0..8 {
             if input.is_empty() || count == 0 {
                 break;
             }
             let which = input.u16() as usize % count;
             let op = input.byte();
-            let Some((id, index)) = place(&said, which) else { continue };
-            let Some(messages) = said.get_mut(&id) else { continue };
+            let Some((id, index)) = place(&recorded, which) else { continue };
+            let Some(messages) = recorded.get_mut(&id) else { continue };
             let Some(message) = messages.get_mut(index) else { continue };
             let len = message.len();
             match op % 8 {
@@ -111,7 +111,7 @@ impl Replay {
                 _ => {}
             }
         }
-        let written = said.into_iter().map(|(id, messages)| {
+        let written = recorded.into_iter().map(|(id, messages)| {
             let mut bytes = Vec::new();
             for (index, message) in messages.iter().enumerate() {
                 let len = headers.get(&(id, index)).copied().unwrap_or(message.len() as u32);
@@ -124,9 +124,9 @@ impl Replay {
     }
 }
 
-/// The stream of message number `which`, and its place there.
-fn place(said: &Said, mut which: usize) -> Option<(StreamId, usize)> {
-    for (id, messages) in said {
+/// The stream of message number `which`, and its index there.
+fn place(recorded: &Recorded, mut which: usize) -> Option<(StreamId, usize)> {
+    for (id, messages) in recorded {
         if which < messages.len() {
             return Some((*id, which));
         }
@@ -139,7 +139,7 @@ impl Streams for Replay {
     fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = streams.remove(&id).unwrap_or_default();
-        Ok((Box::new(Replaying { bytes, at: 0 }), Box::new(Deaf)))
+        Ok((Box::new(Replaying { bytes, at: 0 }), Box::new(Ignoring)))
     }
 
     fn abort(&self, _: StopReason) {}
@@ -159,9 +159,9 @@ impl StreamReader for Replaying {
     }
 }
 
-struct Deaf;
+struct Ignoring;
 
-impl StreamWriter for Deaf {
+impl StreamWriter for Ignoring {
     fn write_all(&mut self, _: &[u8]) -> Result<(), TransportError> {
         Ok(())
     }

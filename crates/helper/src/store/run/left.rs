@@ -1,4 +1,4 @@
-//! What a process before this one has left of a run.
+//! The data of a run from an earlier process.
 
 use super::{Held, Place, RUN_FILE, RunStore, SECRET_FILE, lock};
 use crate::store::file::{self, DIGEST_LEN};
@@ -12,17 +12,17 @@ use std::sync::atomic::Ordering;
 use vesica_protocols::kmrs14::{Kind, Slot};
 use zeroize::Zeroizing;
 
-/// What a look at the files of a run has found.
+/// The result of a check of the files of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Damage {
-    /// So many slots were damaged, and are empty now.
+    /// Number of damaged slots, which are empty now.
     pub(crate) slots: usize,
-    /// The helper's secret was.
+    /// The helper's secret was damaged.
     pub(crate) secret: bool,
 }
 
 impl RunStore {
-    /// What a process before this one has kept.
+    /// The run of an earlier process.
     pub(in crate::store) fn find(store: Arc<Store>, id: &RunId) -> io::Result<(Record, Self)> {
         let run = Self::new(store, id);
         let (record, _) = file::read(&run.dir, RUN_FILE)?;
@@ -39,7 +39,7 @@ impl RunStore {
                     run.count_in(&held);
                     slots.held.insert(slot, held);
                 } else if let Some(party) = name.to_str().and_then(done_of) {
-                    // Written in one piece, and synced; what is damaged says nothing.
+                    // Written in one piece and synced; a damaged one says nothing.
                     let is_whole =
                         name.to_str().is_some_and(|name| file::read(&run.dir, name).is_ok());
                     slots.done |= u16::from(is_whole) << party;
@@ -51,12 +51,12 @@ impl RunStore {
         Ok((record, run))
     }
 
-    /// Looks at all files that a process before this one has left, and empties the slots that are damaged. Takes as
-    /// long as reading all of it does; `stop` is asked now and then. To be followed by
-    /// [`set_checked`](Self::set_checked) when what is useless without them is emptied, too.
+    /// Checks all files of an earlier process, and empties damaged slots. Takes as long as reading
+    /// everything; `stop` is called at intervals. Call [`set_checked`](Self::set_checked) after
+    /// emptying what is useless without them.
     ///
     /// # Errors
-    /// When files cannot be read; [`io::ErrorKind::Interrupted`] when it was stopped.
+    /// If files cannot be read; [`io::ErrorKind::Interrupted`] if it was stopped.
     pub(crate) fn check(&self, stop: &dyn Fn() -> bool) -> io::Result<Damage> {
         let mut damage = Damage::default();
         let all: Vec<Slot> = {
@@ -80,11 +80,11 @@ impl RunStore {
             }
             match file::read(&self.dir, &file_name(slot)) {
                 Ok((body, digest)) => {
-                    // The process before this one may have been killed before it was on the disk.
+                    // The earlier process may have been killed before it was on the disk.
                     self.store.disk.sync(&self.dir.join(file_name(slot)))?;
                     let mut slots = self.slots();
                     let Some(held) = slots.held.get_mut(&slot) else { continue };
-                    // A look that was stopped has counted it.
+                    // An interrupted check has counted it.
                     let labels = labels_of(slot, &body) - held.labels;
                     held.place = Place::File(Some(digest));
                     held.labels += labels;

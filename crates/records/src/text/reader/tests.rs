@@ -1,4 +1,4 @@
-//! The reader against a slow twin that knows nothing of buffers.
+//! Compares the reader with a slow twin without buffers.
 
 use super::*;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn read(data: &[u8], delimiter: u8, buffer_bytes: usize) -> Records {
     Ok(records)
 }
 
-/// The same, character by character. `None` where the reader must give an error.
+/// The same, character by character. `None` where the reader must return an error.
 fn slowly(text: &str, delimiter: char) -> Option<Vec<(u64, Vec<String>)>> {
     let chars: Vec<char> = text.strip_prefix('\u{feff}').unwrap_or(text).chars().collect();
     if chars.contains(&'\0') {
@@ -116,7 +116,7 @@ proptest! {
         ),
         buffer_bytes in 3_usize..40,
     ) {
-        // The guess looks at neighbouring bytes, which may be gone already.
+        // The guess depends on neighbouring bytes, which may be gone already.
         let without_guess = |records| match records {
             Err(InputError::InvalidUtf8 { path, place, byte, column, .. }) => {
                 let guess = EncodingGuess::Unknown;

@@ -1,4 +1,4 @@
-//! Single connections to a helper, and those that nobody uses just now.
+//! Connections to a helper, and the pool of idle ones.
 
 use super::{RemoteOptions, Seen, connecting};
 use crate::wire::{
@@ -16,42 +16,42 @@ use vesica_core::{
 use vesica_link::{LinkError, LinkEvent, Session, establish};
 use vesica_net::{Channel, Context, Streams};
 
-/// How often a connection is tried at the other end of which somebody speaks something else.
+/// Number of attempts to connect if the other end speaks another protocol.
 const TRIES: u32 = 3;
 
-/// The pause in between.
-const STRANGE_PAUSE: Duration = Duration::from_millis(300);
+/// The pause between them.
+const OTHER_PROTOCOL_PAUSE: Duration = Duration::from_millis(300);
 
-/// What a party hears while it works with a helper.
+/// Events while a party works with a helper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteEvent {
-    /// While a connection is made.
+    /// An event of connecting.
     Link(LinkEvent),
-    /// A connection stands; these parties of the run have said hello.
+    /// A connection is open; these parties of the run have sent their hellos.
     Joined {
-        /// By their numbers.
+        /// By number.
         present: Vec<u8>,
     },
-    /// Nothing comes yet: these parties have something to do first, and the helper is there; or, when there are none,
-    /// the helper computes.
+    /// No reply yet. These parties must act first, and the helper is available; if there are none, the
+    /// helper computes.
     Waiting {
-        /// By their numbers.
+        /// By number.
         parties: Vec<u8>,
     },
-    /// Another of the parties waits at the same helper, under another agreement.
+    /// Another of the parties waits at the same helper under another agreement.
     OtherAgreement {
         /// Its hash.
         agreement: [u8; 32],
     },
-    /// A connection was lost, or the helper cannot go on for now; it is tried again.
+    /// A connection was lost, or the helper is temporarily unable to continue; the party tries again.
     Reconnecting {
-        /// What happened.
+        /// The reason.
         error: Error,
-        /// When it is tried again.
+        /// Time until the next attempt.
         pause: Duration,
     },
-    /// It goes on.
+    /// The run continues.
     Resumed,
     /// Bytes of slots sent and received on all connections so far.
     Moved {
@@ -64,35 +64,35 @@ pub enum RemoteEvent {
 
 #[derive(Default)]
 struct State {
-    /// Connections that stand and that nobody uses.
-    idle: Vec<Line>,
-    /// All that stand, to be ended when everything is cancelled.
-    standing: HashMap<u64, Session>,
+    /// Open connections that are not in use.
+    idle: Vec<Connection>,
+    /// All open sessions, to be ended on cancellation.
+    open: HashMap<u64, Session>,
     next: u64,
     instance: Instance,
     link_error: Option<LinkError>,
-    /// Of connections that have ended.
+    /// Bytes of closed connections.
     wire_bytes: (u64, u64),
     moved_bytes: (u64, u64),
-    told_agreement: Option<[u8; 32]>,
+    reported_agreement: Option<[u8; 32]>,
 }
 
 /// All connections of one party to one run.
-pub(super) struct Lines {
+pub(super) struct Connections {
     pub(super) options: RemoteOptions,
-    /// Shared with what happens when everything is cancelled.
+    /// Shared with the cancellation hook.
     state: Arc<Mutex<State>>,
 }
 
-impl Lines {
+impl Connections {
     pub(super) fn new(options: RemoteOptions) -> Arc<Self> {
         let state = State { instance: options.instance.unwrap_or(NO_INSTANCE), ..State::default() };
         let state = Arc::new(Mutex::new(state));
         let for_cancel = Arc::downgrade(&state);
         options.cancel.on_cancel(move || {
             let Some(state) = for_cancel.upgrade() else { return };
-            let standing: Vec<Session> = lock(&state).standing.values().cloned().collect();
-            standing.iter().for_each(|session| session.abort(StopReason::Cancelled));
+            let open: Vec<Session> = lock(&state).open.values().cloned().collect();
+            open.iter().for_each(|session| session.abort(StopReason::Cancelled));
         });
         Arc::new(Self { options, state })
     }
@@ -115,13 +115,13 @@ impl Lines {
 
     pub(super) fn wire_bytes(&self) -> (u64, u64) {
         let state = self.state();
-        state.standing.values().fold(state.wire_bytes, |(sent, received), session| {
+        state.open.values().fold(state.wire_bytes, |(sent, received), session| {
             let (more_sent, more_received) = session.wire_bytes();
             (sent + more_sent, received + more_received)
         })
     }
 
-    pub(super) fn tell(&self, event: RemoteEvent) {
+    pub(super) fn report(&self, event: RemoteEvent) {
         (self.options.on_event)(event);
     }
 
@@ -132,37 +132,37 @@ impl Lines {
             state.moved_bytes.1 += received as u64;
             state.moved_bytes
         };
-        self.tell(RemoteEvent::Moved { sent_bytes, received_bytes });
+        self.report(RemoteEvent::Moved { sent_bytes, received_bytes });
     }
 
     pub(super) fn look(&self) -> Result<Seen> {
-        let mut line = self.connect()?;
-        let welcome = line.open(self, Purpose::Look, NO_INSTANCE)?;
-        self.close(line);
+        let mut connection = self.connect()?;
+        let welcome = connection.open(self, Purpose::Look, NO_INSTANCE)?;
+        self.close(connection);
         let other = Some(welcome.other_agreement).filter(|other| *other != [0; 32]);
         Ok(Seen { present: parties_of(welcome.present), other_agreement: other })
     }
 
-    /// A line on which the run is open: one that nobody uses, or a new one.
-    pub(super) fn take(&self) -> Result<Line> {
-        while let Some(line) = self.idle_line() {
-            if line.session.ended().is_none() {
-                return Ok(line);
+    /// A connection on which the run is open: an idle one, or a new one.
+    pub(super) fn take(&self) -> Result<Connection> {
+        while let Some(connection) = self.idle_connection() {
+            if connection.session.ended().is_none() {
+                return Ok(connection);
             }
-            self.close(line);
+            self.close(connection);
         }
-        let mut line = self.connect()?;
+        let mut connection = self.connect()?;
         let known = self.instance();
-        match line.open(self, Purpose::TakePart, known) {
-            Ok(welcome) => self.joined(known, welcome).map(|()| line),
+        match connection.open(self, Purpose::TakePart, known) {
+            Ok(welcome) => self.joined(known, welcome).map(|()| connection),
             Err(error) => {
-                self.close(line);
+                self.close(connection);
                 Err(error)
             }
         }
     }
 
-    fn idle_line(&self) -> Option<Line> {
+    fn idle_connection(&self) -> Option<Connection> {
         self.state().idle.pop()
     }
 
@@ -172,7 +172,7 @@ impl Lines {
             if state.instance == NO_INSTANCE {
                 state.instance = welcome.instance;
             } else if state.instance != welcome.instance {
-                // Two lanes came first, and between them the helper forgot the run.
+                // Two lanes connected for the first time, and the helper forgot the run in between.
                 let is_forgotten = known == NO_INSTANCE;
                 return Err(match is_forgotten {
                     true => Refusal::Expired.into(),
@@ -180,33 +180,33 @@ impl Lines {
                 });
             }
         }
-        self.tell(RemoteEvent::Joined { present: parties_of(welcome.present) });
-        self.tell_agreement(welcome.other_agreement);
+        self.report(RemoteEvent::Joined { present: parties_of(welcome.present) });
+        self.report_agreement(welcome.other_agreement);
         Ok(())
     }
 
-    pub(super) fn tell_agreement(&self, agreement: [u8; 32]) {
+    pub(super) fn report_agreement(&self, agreement: [u8; 32]) {
         let is_news = agreement != [0; 32]
-            && self.state().told_agreement.replace(agreement) != Some(agreement);
+            && self.state().reported_agreement.replace(agreement) != Some(agreement);
         if is_news {
-            self.tell(RemoteEvent::OtherAgreement { agreement });
+            self.report(RemoteEvent::OtherAgreement { agreement });
         }
     }
 
-    /// Keeps a line for the next who needs one.
-    pub(super) fn put_back(&self, line: Line) {
-        let has_room = line.session.ended().is_none() && {
+    /// Keeps a connection for reuse.
+    pub(super) fn put_back(&self, connection: Connection) {
+        let has_room = connection.session.ended().is_none() && {
             let state = self.state();
             state.idle.len() < self.options.lanes.max(1)
         };
-        if has_room { self.state().idle.push(line) } else { self.close(line) }
+        if has_room { self.state().idle.push(connection) } else { self.close(connection) }
     }
 
-    /// Ends a line.
-    pub(super) fn close(&self, line: Line) {
-        let Line { context, session, number, .. } = line;
-        // What it still writes must not keep us: the session ends first.
-        self.state().standing.remove(&number);
+    /// Closes a connection.
+    pub(super) fn close(&self, connection: Connection) {
+        let Connection { context, session, number, .. } = connection;
+        // Pending writes must not delay this: the session ends first.
+        self.state().open.remove(&number);
         session.abort(StopReason::Cancelled);
         drop(context);
         let (sent, received) = session.wire_bytes();
@@ -215,21 +215,22 @@ impl Lines {
         state.wire_bytes.1 += received;
     }
 
-    fn connect(&self) -> Result<Line> {
+    fn connect(&self) -> Result<Connection> {
         let options = &self.options;
         let link = connecting(&options.link, &options.address);
-        let tell = |event| self.tell(RemoteEvent::Link(event));
+        let on_event = |event| self.report(RemoteEvent::Link(event));
         let mut tries = 1;
         let session = loop {
-            match establish(&options.identity, &[options.helper], &link, &tell, &options.cancel) {
+            match establish(&options.identity, &[options.helper], &link, &on_event, &options.cancel)
+            {
                 Ok(session) => break session,
-                // No helper of ours says so; but a byte of what one says may be damaged on the way.
+                // No helper of ours sends this; but one of its bytes may be damaged in transit.
                 Err(error @ (LinkError::OtherVersion | LinkError::OtherProtocol))
                     if tries < TRIES =>
                 {
                     tries += 1;
-                    let (error, pause) = (self.unreachable(error), STRANGE_PAUSE);
-                    self.tell(RemoteEvent::Reconnecting { error, pause });
+                    let (error, pause) = (self.unreachable(error), OTHER_PROTOCOL_PAUSE);
+                    self.report(RemoteEvent::Reconnecting { error, pause });
                     options.cancel.wait(pause);
                 }
                 Err(error) => return Err(self.unreachable(error)),
@@ -246,23 +247,24 @@ impl Lines {
             let mut state = self.state();
             state.next += 1;
             let number = state.next;
-            state.standing.insert(number, session.clone());
+            state.open.insert(number, session.clone());
             number
         };
-        // Cancelled before the session stood among the others.
+        // Cancelled before the session was registered.
         if options.cancel.is_cancelled() {
             session.abort(StopReason::Cancelled);
         }
-        Ok(Line { context, session, number, behind: 0, goes_on: false })
+        Ok(Connection { context, session, number, pending_replies: 0, has_resumed: false })
     }
 
     fn unreachable(&self, error: LinkError) -> Error {
-        let told = match &error {
+        let cause = match &error {
             LinkError::Cancelled => TransportError::CancelledHere,
             LinkError::NoPeer { waited, .. } => TransportError::Deadline(*waited),
             LinkError::ConnectFailed(kind) => TransportError::Io(*kind),
             LinkError::Silent(time) => TransportError::Idle(*time),
-            // What this machine lacks is not the helper's fault, and another try would lack it too.
+            // The machine's lack of resources is not the helper's fault, and another attempt would lack
+            // them too.
             LinkError::NoResources(kind) => {
                 let lack = match *kind {
                     ErrorKind::OutOfMemory => ParameterError::OutOfMemory,
@@ -274,7 +276,7 @@ impl Lines {
             _ => TransportError::Tls,
         };
         self.state().link_error = Some(error);
-        told.into()
+        cause.into()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -282,10 +284,10 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for Connections {
     fn drop(&mut self) {
         let idle = std::mem::take(&mut self.state().idle);
-        idle.into_iter().for_each(|line| self.close(line));
+        idle.into_iter().for_each(|connection| self.close(connection));
     }
 }
 
@@ -294,19 +296,24 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 /// One connection to the helper.
-pub(super) struct Line {
+pub(super) struct Connection {
     context: Context,
     session: Session,
     number: u64,
     /// Requests without a reply so far.
-    behind: usize,
-    /// Whether the helper said that other parties have something to do first: it is back from an outage.
-    goes_on: bool,
+    pending_replies: usize,
+    /// Whether the helper reported that other parties must act first: its outage is over.
+    has_resumed: bool,
 }
 
-impl Line {
-    fn open(&mut self, lines: &Lines, purpose: Purpose, known: Instance) -> Result<Welcome> {
-        let spec = lines.options.spec.to_bytes();
+impl Connection {
+    fn open(
+        &mut self,
+        connections: &Connections,
+        purpose: Purpose,
+        known: Instance,
+    ) -> Result<Welcome> {
+        let spec = connections.options.spec.to_bytes();
         let channel = self.channel()?;
         channel.send(&Opening { purpose, spec_len: spec.len() }.encode())?;
         channel.send(&[&known[..], &spec].concat())?;
@@ -315,29 +322,29 @@ impl Line {
         Ok(Welcome::decode(&welcome)?)
     }
 
-    /// Whether replies are due.
-    pub(super) fn is_behind(&self) -> bool {
-        self.behind > 0
+    /// Whether replies are pending.
+    pub(super) fn has_pending_replies(&self) -> bool {
+        self.pending_replies > 0
     }
 
-    /// Whether the helper has said on this line that it goes on.
-    pub(super) fn goes_on(&self) -> bool {
-        self.goes_on
+    /// Whether the helper has reported on this connection that the run continues.
+    pub(super) fn has_resumed(&self) -> bool {
+        self.has_resumed
     }
 
     /// Sends a request; a put is followed by its body, and has no reply.
-    pub(super) fn ask(&mut self, request: Request, body: &[u8]) -> Result<()> {
+    pub(super) fn send(&mut self, request: Request, body: &[u8]) -> Result<()> {
         let channel = self.channel()?;
         channel.send(&request.encode())?;
         if let Request::Put { .. } = request {
             return channel.send(body);
         }
-        self.behind += 1;
+        self.pending_replies += 1;
         Ok(())
     }
 
-    /// The reply to the request that has waited longest: a body of at most `max_len` bytes.
-    pub(super) fn hear(&mut self, lines: &Lines, max_len: usize) -> Result<Vec<u8>> {
+    /// Receives the reply to the oldest pending request: a body of at most `max_len` bytes.
+    pub(super) fn receive(&mut self, connections: &Connections, max_len: usize) -> Result<Vec<u8>> {
         loop {
             let channel = self.channel()?;
             let mut head = [0; HEAD_LEN];
@@ -349,19 +356,20 @@ impl Line {
                 }
                 Reply::Body(len) => {
                     let body = if len == 0 { Vec::new() } else { channel.recv(len)? };
-                    self.behind -= 1;
+                    self.pending_replies -= 1;
                     return Ok(body);
                 }
                 Reply::Waiting => {
                     let mut waiting = [0; WAITING_LEN];
                     channel.recv_into(&mut waiting)?;
                     let waiting = WaitingFor::decode(&waiting);
-                    self.goes_on |= waiting.parties != 0;
-                    lines.tell(RemoteEvent::Waiting { parties: parties_of(waiting.parties) });
-                    lines.tell_agreement(waiting.other_agreement);
+                    self.has_resumed |= waiting.parties != 0;
+                    connections
+                        .report(RemoteEvent::Waiting { parties: parties_of(waiting.parties) });
+                    connections.report_agreement(waiting.other_agreement);
                 }
                 Reply::Refused(refusal) => {
-                    self.behind -= 1;
+                    self.pending_replies -= 1;
                     return Err(refusal.into());
                 }
             }

@@ -1,6 +1,6 @@
-//! What a party of a run asks, and the replies.
+//! The requests of a party in a run, and the replies.
 
-use super::{Reading, Seat, Visit};
+use super::{Connection, Participant, Reading};
 use crate::service::core::short;
 use crate::service::desk::RunDesk;
 use crate::service::metrics::Counted;
@@ -15,23 +15,23 @@ use vesica_core::{Refusal, Result};
 use vesica_protocols::kmrs14::helper::{check_put, is_out, may_be_ended};
 use vesica_protocols::kmrs14::{Kind, Slot};
 
-/// How often a waiting get looks whether its party is still there.
+/// How often a waiting get checks whether its party is still connected.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long a get waits before its party is told for whom.
+/// How long a get waits before its party learns for whom.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How often it looks for others who wait under another agreement.
+/// How often it checks for parties that wait under another agreement.
 const LOOK_AROUND_EVERY: Duration = Duration::from_secs(1);
 
-impl<'a> Visit<'a> {
+impl<'a> Connection<'a> {
     /// The body of the reply to anything but a put.
     pub(super) fn answer(
         &mut self,
-        seat: &Seat,
+        participant: &Participant,
         request: Request,
     ) -> Result<Result<Reading<'a>, Refusal>> {
-        let (run, party) = (&seat.run, seat.party);
+        let (run, party) = (&participant.run, participant.party);
         let malformed = Refusal::Malformed { party };
         match (run.over(), request) {
             (Some(Over::Finished), Request::Done | Request::Sync) => {
@@ -41,12 +41,12 @@ impl<'a> Visit<'a> {
             (None, _) if self.core.is_stopping() => return Ok(Err(Refusal::ShuttingDown)),
             _ => {}
         }
-        if let Err(refusal) = self.settle(seat) {
+        if let Err(refusal) = self.settle(participant) {
             return Ok(Err(refusal));
         }
         let answer = match request {
             Request::Get { slot } if slot.may_be_got_by(party, &run.record.spec) => {
-                return self.get(seat, slot);
+                return self.get(participant, slot);
             }
             Request::Put { .. } | Request::Sync => Ok(Vec::new()),
             Request::Get { .. } => Err(malformed),
@@ -54,14 +54,19 @@ impl<'a> Visit<'a> {
                 Ok(run.store.filled(kind, party, parts))
             }
             Request::Filled { .. } => Err(malformed),
-            Request::Done => self.done(seat),
-            Request::End => self.end(seat),
+            Request::Done => self.done(participant),
+            Request::End => self.end(participant),
         };
         Ok(answer.map(Reading::from))
     }
 
-    pub(super) fn keep(&self, seat: &Seat, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
-        let (run, party) = (&seat.run, seat.party);
+    pub(super) fn keep(
+        &self,
+        participant: &Participant,
+        slot: Slot,
+        body: &[u8],
+    ) -> Result<(), Refusal> {
+        let (run, party) = (&participant.run, participant.party);
         if let Some(over) = run.over() {
             return Err(over.refusal());
         }
@@ -77,20 +82,20 @@ impl<'a> Visit<'a> {
             None => {}
         }
         let desk = RunDesk::new(self.core, run);
-        // What does not fit because the run has just come to its end is not malformed.
-        // Nor is what does not fit because something before it could not be synced: the party puts it again.
+        // Data that does not fit because the run has just ended is not malformed. Nor is data that does
+        // not fit because something before it could not be synced: the party puts it again.
         check_put(&run.record.spec, &desk, slot, body).map_err(|refusal| match run.over() {
             Some(over) => over.refusal(),
-            None if run.store.mark() != seat.mark => Refusal::Storage,
+            None if run.store.mark() != participant.mark => Refusal::Storage,
             None => refusal,
         })?;
-        // Of what says that a list is complete nothing must be left without the list, and so on.
+        // A slot that marks a list as complete must not survive the list, and so on.
         if !matches!(slot.kind, Kind::Labels | Kind::Opened | Kind::Relayed | Kind::Found) {
-            self.settle(seat)?;
+            self.settle(participant)?;
         }
         let kept = match slot.kind {
-            Kind::Hello => self.put_hello(seat, &desk, slot, body)?,
-            _ => self.put(seat, slot, body)?,
+            Kind::Hello => self.put_hello(participant, &desk, slot, body)?,
+            _ => self.put(participant, slot, body)?,
         };
         match kept {
             Ok(Kept::New) => {}
@@ -107,33 +112,33 @@ impl<'a> Visit<'a> {
         }
         run.set_dirty();
         run.wake();
-        // A list is looked at when its party says that it is complete, or asks.
+        // A list is checked when its party marks it as complete, or asks.
         if !matches!(slot.kind, Kind::Labels | Kind::Opened | Kind::Relayed) {
             self.core.consider(run);
         }
         Ok(())
     }
 
-    /// Keeps a hello, for which and for all that follows it there must be room.
+    /// Stores a hello, if there is space for it and everything that follows.
     fn put_hello(
         &self,
-        seat: &Seat,
+        participant: &Participant,
         desk: &RunDesk<'_>,
         slot: Slot,
         body: &[u8],
     ) -> Result<io::Result<Kept>, Refusal> {
-        let (run, core) = (&seat.run, self.core);
-        // One at a time: the last finds all others there.
+        let (run, core) = (&participant.run, self.core);
+        // One at a time: the last finds all others stored.
         let _one = run.admitting.lock().unwrap_or_else(PoisonError::into_inner);
         let before = run.holding().reserved();
-        let hello = (seat.party, body);
+        let hello = (participant.party, body);
         core.ledger
             .admit(&core.members, &core.store, run, desk, hello)
             .map_err(|why| why.refusal(&short(run)))?;
         let kept = run.store.put(slot, body, &run.record);
         if matches!(kept, Ok(Kept::New)) {
             let bytes = charge(body.len() as u64);
-            run.holding().put_hello(usize::from(seat.party), bytes);
+            run.holding().put_hello(usize::from(participant.party), bytes);
             core.members.get(self.member).stored_bytes.fetch_add(bytes, Ordering::Relaxed);
         } else {
             core.ledger.restore(&core.members, &core.store, run, before);
@@ -141,20 +146,25 @@ impl<'a> Visit<'a> {
         Ok(kept)
     }
 
-    /// Keeps any other slot, within what is reserved.
-    fn put(&self, seat: &Seat, slot: Slot, body: &[u8]) -> Result<io::Result<Kept>, Refusal> {
-        let (run, party) = (&seat.run, usize::from(seat.party));
+    /// Stores any other slot, within the reservation.
+    fn put(
+        &self,
+        participant: &Participant,
+        slot: Slot,
+        body: &[u8],
+    ) -> Result<io::Result<Kept>, Refusal> {
+        let (run, party) = (&participant.run, usize::from(participant.party));
         let bytes = charge(body.len() as u64);
         let mut fits = run.holding().put(party, bytes);
         if fits.is_none() {
-            // It could not be read before how much the run needs.
+            // The needs of the run could not be read before.
             self.core.take_on(run).map_err(|error| self.failed(run, &error))?;
             fits = run.holding().put(party, bytes);
         }
         match fits {
             Some(true) => {}
-            // More than its hello said.
-            Some(false) => return Err(Refusal::Malformed { party: seat.party }),
+            // More than its hello announced.
+            Some(false) => return Err(Refusal::Malformed { party: participant.party }),
             None => return Err(run.over().map_or(Refusal::Storage, Over::refusal)),
         }
         let stored = &self.core.members.get(self.member).stored_bytes;
@@ -167,10 +177,14 @@ impl<'a> Visit<'a> {
         Ok(kept)
     }
 
-    fn get(&mut self, seat: &Seat, slot: Slot) -> Result<Result<Reading<'a>, Refusal>> {
-        let (run, core) = (&seat.run, self.core);
+    fn get(
+        &mut self,
+        participant: &Participant,
+        slot: Slot,
+    ) -> Result<Result<Reading<'a>, Refusal>> {
+        let (run, core) = (&participant.run, self.core);
         let started = Instant::now();
-        let (mut told, mut looked_at) = (None, None::<Instant>);
+        let (mut reported, mut looked_at) = (None, None::<Instant>);
         let mut other_agreement = [0; 32];
         let desk = RunDesk::new(core, run);
         while !run.wait(POLL, || is_out(&run.record.spec, &desk, slot)) {
@@ -191,22 +205,22 @@ impl<'a> Visit<'a> {
             }
             if looked_at.is_none_or(|at| at.elapsed() >= LOOK_AROUND_EVERY) {
                 looked_at = Some(Instant::now());
-                other_agreement = core.runs.other_agreement(run, seat.party);
+                other_agreement = core.runs.other_agreement(run, participant.party);
             }
             let waiting = run.missing_for(slot, other_agreement);
-            if told != Some(waiting) {
-                told = Some(waiting);
+            if reported != Some(waiting) {
+                reported = Some(waiting);
                 let channel = self.channel()?;
                 channel.send(&Reply::Waiting.encode())?;
                 channel.send(&waiting.encode())?;
                 channel.flush()?;
             }
         }
-        // With what it was made of.
-        if let Err(refusal) = self.settle(seat) {
+        // Together with its inputs.
+        if let Err(refusal) = self.settle(participant) {
             return Ok(Err(refusal));
         }
-        // Read, and as much on its way.
+        // Read, and as much being sent.
         let len = run.store.slot_len(slot).unwrap_or(0);
         let Some(memory) = self.memory(2 * len as usize) else {
             return Ok(Err(Refusal::ShuttingDown));
@@ -215,30 +229,32 @@ impl<'a> Visit<'a> {
         Ok(body.map(|body| Reading { body, memory: Some(memory) }))
     }
 
-    fn end(&self, seat: &Seat) -> Result<Vec<u8>, Refusal> {
-        let run = &seat.run;
+    fn end(&self, participant: &Participant) -> Result<Vec<u8>, Refusal> {
+        let run = &participant.run;
         let desk = RunDesk::new(self.core, run);
-        let over = Over::Refused(Refusal::Ended { party: seat.party });
+        let over = Over::Refused(Refusal::Ended { party: participant.party });
         let may = || may_be_ended(&run.record.spec, &desk);
-        if self.core.end_if(run, over, Counted::Ended, 1 << seat.party, may) {
+        if self.core.end_if(run, over, Counted::Ended, 1 << participant.party, may) {
             return Ok(Vec::new());
         }
         Err(run.over().map_or(Refusal::TooLate, Over::refusal))
     }
 
-    fn done(&self, seat: &Seat) -> Result<Vec<u8>, Refusal> {
-        let run = &seat.run;
-        // Every party has a list before it can have all it needs.
-        if !run.store.is_filled(Slot::new(Kind::Size, seat.party)) {
-            // Nothing is filled of a run that has just come to its end.
+    fn done(&self, participant: &Participant) -> Result<Vec<u8>, Refusal> {
+        let run = &participant.run;
+        // Every party has a list before it can be done.
+        if !run.store.is_filled(Slot::new(Kind::Size, participant.party)) {
+            // No slot is filled in a run that has just ended.
             return match run.over() {
                 Some(Over::Finished) => Ok(Vec::new()),
-                over => Err(over.map_or(Refusal::Malformed { party: seat.party }, Over::refusal)),
+                over => {
+                    Err(over.map_or(Refusal::Malformed { party: participant.party }, Over::refusal))
+                }
             };
         }
         let done = run
             .store
-            .mark_done(seat.party, &run.record)
+            .mark_done(participant.party, &run.record)
             .map_err(|error| self.failed(run, &error))?;
         if done.count_ones() == u32::from(run.parties()) {
             self.core.end(run, Over::Finished, Counted::Finished, 0);
@@ -246,12 +262,12 @@ impl<'a> Visit<'a> {
         Ok(Vec::new())
     }
 
-    /// What a failure of the file system means: one of a run that has just gone is none.
+    /// The refusal for a failure of the file system; in a run that has just ended it is not one.
     pub(super) fn failed(&self, run: &Run, error: &io::Error) -> Refusal {
         match run.over() {
             Some(over) => over.refusal(),
             None => {
-                // What the helper had made may be lost with it, and is made again.
+                // What the helper had computed may be lost with it, and is computed again.
                 self.core.recount(run);
                 run.set_dirty();
                 self.core.storage(error)

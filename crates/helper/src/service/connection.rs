@@ -19,11 +19,11 @@ use vesica_link::Session;
 use vesica_net::{Channel, Context, Meter, Streams};
 use vesica_protocols::kmrs14::Spec;
 
-/// Bytes of an agreement's hash in the log: as many as its parties are shown first.
+/// Bytes of an agreement's hash in the log: as many as its parties see first.
 const SHORT_AGREEMENT_BYTES: usize = 8;
 
-/// How long the last reply may take to its party.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// Time limit for the last reply.
+const LAST_REPLY_LIMIT: Duration = Duration::from_secs(2);
 
 /// Payload bytes of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub(super) fn serve(
     crowded: bool,
 ) {
     let limits = core.members.get(member).limits();
-    let mut visit = match Visit::new(core, session, number, (member, &limits)) {
-        Ok(visit) => visit,
+    let mut connection = match Connection::new(core, session, number, (member, &limits)) {
+        Ok(connection) => connection,
         Err(error) => {
             tracing::error!(%error, "a connection cannot be served");
             return session.abort(StopReason::Internal);
@@ -50,19 +50,19 @@ pub(super) fn serve(
     };
     let result = if crowded {
         let most = u64::from(limits.max_connections);
-        let refusal = visit.over(visit.name(), "max_connections", most + 1, most);
-        visit.turn_away(refusal)
+        let refusal = connection.over(connection.name(), "max_connections", most + 1, most);
+        connection.refuse_opening(refusal)
     } else {
-        visit.receive()
+        connection.receive()
     };
-    let traffic = visit.traffic;
-    let result = result.and_then(|()| visit.context.finish());
-    drop(visit);
+    let traffic = connection.traffic;
+    let result = result.and_then(|()| connection.context.finish());
+    drop(connection);
     core.metrics.moved(&traffic);
     let party = &limits.name;
     match result {
-        // Whoever was told no hangs up; others may take their time.
-        Ok(()) => drop(session.close_within(FAREWELL)),
+        // A refused party closes; others may take their time.
+        Ok(()) => drop(session.close_within(LAST_REPLY_LIMIT)),
         Err(Error::PeerMisbehaved(misbehaviour)) => {
             tracing::warn!(party, %misbehaviour, "a party broke the protocol");
             session.abort(StopReason::Misbehaviour);
@@ -71,7 +71,7 @@ pub(super) fn serve(
     }
 }
 
-/// A slot on its way out, and the memory that it takes.
+/// A slot being sent, and its memory.
 struct Reading<'a> {
     body: Vec<u8>,
     memory: Option<Lease<'a>>,
@@ -83,43 +83,43 @@ impl From<Vec<u8>> for Reading<'_> {
     }
 }
 
-struct Visit<'a> {
+struct Connection<'a> {
     core: &'a Arc<Core>,
     session: &'a Session,
     context: Context,
     number: u64,
     member: usize,
-    /// The party's, as they were when it came.
+    /// The party's limits when it connected.
     limits: &'a PartyLimits,
     traffic: Traffic,
-    /// The name for logs of the run that the party is in, or knows.
+    /// The name, for logs, of the run that the party is in or knows.
     run: Option<String>,
 }
 
-/// A party in a run, and the run left when it is dropped.
-struct Seat {
+/// A party's place in a run; leaves the run when dropped.
+struct Participant {
     run: Arc<Run>,
     party: u8,
-    /// Up to when this connection knows what is kept.
+    /// Up to when this connection knows the stored data.
     mark: Mark,
-    /// Why nothing more is taken on this connection.
+    /// Why nothing more is accepted on this connection.
     refused: Option<Refusal>,
 }
 
-impl Drop for Seat {
+impl Drop for Participant {
     fn drop(&mut self) {
         self.run.leave();
     }
 }
 
-impl<'a> Visit<'a> {
+impl<'a> Connection<'a> {
     fn new(
         core: &'a Arc<Core>,
         session: &'a Session,
         number: u64,
         (member, limits): (usize, &'a PartyLimits),
     ) -> Result<Self> {
-        // Nothing here draws from it.
+        // Nothing here uses randomness.
         let seed = [0; 32];
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Sender, Arc::new(session.clone()))];
         let context = Context::new(peers, seed, core.pool.clone(), Meter::new())?;
@@ -132,29 +132,33 @@ impl<'a> Visit<'a> {
         self.channel()?.recv_into(&mut head)?;
         let opening = match Opening::decode(&head) {
             Ok(opening) => opening,
-            Err(refusal) => return self.turn_away(refusal),
+            Err(refusal) => return self.refuse_opening(refusal),
         };
-        let told = self.channel()?.recv(NO_INSTANCE.len() + opening.spec_len)?;
-        match self.admit(opening.purpose, &told) {
-            Err(refusal) => self.turn_away(refusal),
-            Ok((seat, welcome)) => {
+        let body = self.channel()?.recv(NO_INSTANCE.len() + opening.spec_len)?;
+        match self.admit(opening.purpose, &body) {
+            Err(refusal) => self.refuse_opening(refusal),
+            Ok((participant, welcome)) => {
                 let reply = Welcome::encode(Ok(welcome));
                 self.channel()?.send(&reply)?;
-                match seat {
-                    Some(mut seat) => self.converse(&mut seat),
+                match participant {
+                    Some(mut participant) => self.serve_requests(&mut participant),
                     None => Ok(()),
                 }
             }
         }
     }
 
-    fn turn_away(&mut self, refusal: Refusal) -> Result<()> {
+    fn refuse_opening(&mut self, refusal: Refusal) -> Result<()> {
         self.note(refusal);
         self.channel()?.send(&Welcome::encode(Err(refusal)))
     }
 
-    fn admit(&mut self, purpose: Purpose, told: &[u8]) -> Result<(Option<Seat>, Welcome), Refusal> {
-        let (known, spec) = told.split_first_chunk().ok_or(Refusal::BadRun)?;
+    fn admit(
+        &mut self,
+        purpose: Purpose,
+        body: &[u8],
+    ) -> Result<(Option<Participant>, Welcome), Refusal> {
+        let (known, spec) = body.split_first_chunk().ok_or(Refusal::BadRun)?;
         let spec = Spec::from_bytes(spec).ok_or(Refusal::BadRun)?;
         let id = spec.id();
         self.run = (*known != NO_INSTANCE).then(|| short_name(known));
@@ -167,10 +171,10 @@ impl<'a> Visit<'a> {
         let mut members = Vec::new();
         for party in &spec.parties {
             let identity = vesica_link::PublicIdentity::from_bytes(party.identity);
-            // With somebody whom nobody lets in the run would never end.
+            // With a party that is never accepted, the run would never end.
             let Some(member) = self.core.members.served(&identity) else {
                 let run = self.run_name();
-                tracing::info!(run, %identity, "a run names whom the settings do not");
+                tracing::info!(run, %identity, "a run names a party that is not in the settings");
                 return Err(Refusal::BadRun);
             };
             let limits = self.core.members.get(member).limits();
@@ -198,34 +202,34 @@ impl<'a> Visit<'a> {
         let Some(run) = run else { return Ok((None, welcome)) };
         self.run = Some(short(&run));
         let mark = run.store.mark();
-        let mut seat = Seat { run, party, mark, refused: None };
-        let begun = seat.run.store.begin(&seat.run.record);
-        if begun.map_err(|error| self.failed(&seat.run, &error))? {
-            self.tell_of(&seat.run);
-        } else if let Err(refusal) = self.core.check(&seat.run) {
+        let mut participant = Participant { run, party, mark, refused: None };
+        let begun = participant.run.store.begin(&participant.run.record);
+        if begun.map_err(|error| self.failed(&participant.run, &error))? {
+            self.log_opened(&participant.run);
+        } else if let Err(refusal) = self.core.check(&participant.run) {
             if !refusal.passes() {
-                let told = 1 << party;
-                self.core.end(&seat.run, Over::Refused(refusal), Counted::Failed, told);
+                let notified = 1 << party;
+                self.core.end(&participant.run, Over::Refused(refusal), Counted::Failed, notified);
             }
             return Err(refusal);
         } else {
-            // Damaged slots may have gone.
-            welcome.present = seat.run.present();
+            // Damaged slots may be gone.
+            welcome.present = participant.run.present();
         }
-        // One of its parties may have been revoked while it came in.
-        if self.core.end_if_revoked(&seat.run)
-            && let Some(over) = seat.run.over()
+        // One of its parties may have been revoked meanwhile.
+        if self.core.end_if_revoked(&participant.run)
+            && let Some(over) = participant.run.over()
         {
             return Err(over.refusal());
         }
-        seat.mark = seat.run.store.mark();
-        self.settle(&seat)?;
-        // Where its files have just been looked at.
-        self.core.consider(&seat.run);
-        Ok((Some(seat), welcome))
+        participant.mark = participant.run.store.mark();
+        self.settle(&participant)?;
+        // If its files have just been checked.
+        self.core.consider(&participant.run);
+        Ok((Some(participant), welcome))
     }
 
-    fn tell_of(&self, run: &Run) {
+    fn log_opened(&self, run: &Run) {
         self.core.metrics.run(Counted::Opened);
         let name = |member: &usize| self.core.members.get(*member).limits().name.clone();
         let names: Vec<String> = run.members.iter().map(name).collect();
@@ -238,44 +242,44 @@ impl<'a> Visit<'a> {
         tracing::info!(%run, agreement, protocol, parties, max_rows, "run opened");
     }
 
-    fn converse(&mut self, seat: &mut Seat) -> Result<()> {
+    fn serve_requests(&mut self, participant: &mut Participant) -> Result<()> {
         loop {
-            self.core.visits.is_busy(self.number, false);
+            self.core.connections.set_busy(self.number, false);
             let mut head = [0; HEAD_LEN];
             match self.channel()?.recv_into(&mut head) {
-                // Gone in good order, or not: between two requests it is the same.
+                // Closed in order or not: between two requests it makes no difference.
                 Err(Error::Transport(TransportError::Closed)) => return Ok(()),
                 other => other?,
             }
-            self.core.visits.is_busy(self.number, true);
+            self.core.connections.set_busy(self.number, true);
             let Ok(request) = Request::decode(&head) else {
-                tracing::warn!(party = self.name(), "a party asked what no party asks");
-                return self.refuse(seat, Refusal::Malformed { party: seat.party });
+                tracing::warn!(party = self.name(), "a party sent an invalid request");
+                return self.refuse(participant, Refusal::Malformed { party: participant.party });
             };
             if let Request::Put { slot, len } = request {
                 let Some(_memory) = self.memory(len) else { return Ok(()) };
                 let body = self.channel()?.recv(len)?;
                 self.traffic.received += len as u64;
-                if seat.refused.is_none()
-                    && let Err(refusal) = self.keep(seat, slot, &body)
+                if participant.refused.is_none()
+                    && let Err(refusal) = self.keep(participant, slot, &body)
                 {
                     self.note(refusal);
-                    seat.refused = Some(refusal);
+                    participant.refused = Some(refusal);
                 }
                 continue;
             }
-            self.core.consider(&seat.run);
-            // `answer` has what was put here kept for good before it says anything.
-            let answer = match seat.refused {
+            self.core.consider(&participant.run);
+            // `answer` stores durably what was put here before it replies.
+            let answer = match participant.refused {
                 Some(refusal) => Err(refusal),
-                None => self.answer(seat, request)?,
+                None => self.answer(participant, request)?,
             };
             match answer {
                 Ok(Reading { body, memory }) => {
                     self.traffic.sent += body.len() as u64;
                     let channel = self.channel()?;
                     channel.send(&Reply::Body(body.len()).encode())?;
-                    // What waits on the other side for nothing must not wait for this.
+                    // The other side must not wait for this in vain.
                     if !body.is_empty() {
                         channel.send(&body)?;
                     }
@@ -284,7 +288,7 @@ impl<'a> Visit<'a> {
                     }
                 }
                 Err(refusal) => {
-                    self.refuse(seat, refusal)?;
+                    self.refuse(participant, refusal)?;
                     if refusal == Refusal::ShuttingDown {
                         return Ok(());
                     }
@@ -293,17 +297,21 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Has all that was filled so far kept for good, before anybody is told of it or of what follows from it.
-    fn settle(&self, seat: &Seat) -> Result<(), Refusal> {
-        seat.run.store.sync(seat.mark).map_err(|error| self.failed(&seat.run, &error))
+    /// Stores durably everything filled so far, before any party learns of it or of its consequences.
+    fn settle(&self, participant: &Participant) -> Result<(), Refusal> {
+        participant
+            .run
+            .store
+            .sync(participant.mark)
+            .map_err(|error| self.failed(&participant.run, &error))
     }
 
-    fn refuse(&mut self, seat: &mut Seat, refusal: Refusal) -> Result<()> {
-        if seat.refused != Some(refusal) {
+    fn refuse(&mut self, participant: &mut Participant, refusal: Refusal) -> Result<()> {
+        if participant.refused != Some(refusal) {
             self.note(refusal);
         }
-        if seat.run.over().is_some() {
-            self.core.runs.told(&seat.run, seat.party, &self.core.store);
+        if participant.run.over().is_some() {
+            self.core.runs.mark_notified(&participant.run, participant.party, &self.core.store);
         }
         self.channel()?.send(&Reply::Refused(refusal).encode())
     }
@@ -314,13 +322,13 @@ impl<'a> Visit<'a> {
         tracing::info!(party, run, reason, "refused");
     }
 
-    /// Says for whom which limit of the settings is too low.
+    /// Logs which limit of the settings is too low, and for which party.
     fn over(&self, party: &str, limit: &str, asked: u64, allowed: u64) -> Refusal {
         tracing::info!(party, run = self.run_name(), limit, asked, allowed, "above a limit");
         Refusal::OverLimit
     }
 
-    /// As [`short`], of the run that the party is in or knows.
+    /// Like [`short`], for the run that the party is in or knows.
     fn run_name(&self) -> Option<DisplayValue<&String>> {
         self.run.as_ref().map(display)
     }
@@ -329,7 +337,8 @@ impl<'a> Visit<'a> {
         &self.limits.name
     }
 
-    /// Memory for a slot of `len` bytes on its way; `None` when its party has gone, or the service stops.
+    /// Memory for a slot of `len` bytes being received or sent; `None` if its party has gone, or the
+    /// service stops.
     fn memory(&self, len: usize) -> Option<Lease<'a>> {
         let (core, session) = (self.core, self.session);
         let is_idle = || core.is_stopping() || session.ended().is_some();
