@@ -209,7 +209,7 @@ fn ask(lists: &[List<'_>], asking: Asking<'_>) -> Result<Progress, BackendError>
         if (asking.stop)() {
             return Ok(Progress::Stopped);
         }
-        ranges.turn_to(range).map_err(BackendError::of_list)?;
+        ranges.seek(range).map_err(BackendError::of_list)?;
         if ranges.lacks_any() {
             continue;
         }

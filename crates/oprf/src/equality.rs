@@ -1,16 +1,15 @@
 //! # Equality of two lists, place by place
 //!
-//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious
-//! switching", PKC 2021, Figure 4 and section 3.4: the functionality F_bEQ, from an OPRF with one input
-//! of the receiver at each place.
+//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious switching",
+//! PKC 2021, Figure 4 and section 3.4: the functionality F_bEQ, from an OPRF with one input of the receiver per place.
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of the OPRF underneath |
+//! | security | that of the OPRF, semi-honest |
 //! | sender learns | nothing |
 //! | receiver learns | e_i = \[x_i = y_i\] for each i |
 //! | flights | 5 with VOLE, 4 with KKRT16 |
-//! | bytes | of the OPRF; and ℓ = 41 + ⌈log n⌉ bits a place from the sender |
+//! | bytes | those of the OPRF, and ℓ = 41 + ⌈log n⌉ bits per place from the sender |
 //!
 //! ```text
 //!   sender: x_1, …, x_n                             receiver: y_1, …, y_n
@@ -19,14 +18,14 @@
 //!   F(i‖x_i), ℓ bits            ───────────────▶    e_i = 1 iff they agree
 //! ```
 //!
-//! Unequal values pass for equal with probability 2^-41 over the whole list: ℓ is a bit longer than 2^-40 takes, so
-//! that a protocol whose values meet by chance with 2^-41 more is wrong with 2^-40 in all. With VOLE in low
-//! communication the elements of the key-value store are short too, ℓ bits rounded up to a multiple of 16, and as
-//! much again comes from them at most.
+//! Different values look equal with probability 2^-41 over the whole list. ℓ is one bit longer than 2^-40 requires, so
+//! that a protocol whose values collide by chance with another 2^-41 fails with 2^-40 in total. With VOLE in
+//! low-communication mode the elements of the key-value store are short as well, ℓ bits rounded up to a multiple of 16,
+//! and add at most the same probability again.
 //!
-//! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES
-//! under a key that the receiver draws as the values are fixed: at one place different values stay
-//! different, and at two places the inputs agree with probability 2^-128.
+//! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES under
+//! a key that the receiver draws after the values are fixed. Different values at one place stay different; inputs at
+//! two places collide with probability 2^-128.
 
 mod kkrt;
 mod vole;
@@ -41,28 +40,27 @@ use vesica_ot::{Bits, Traffic};
 
 const SESSION_LABEL: &str = "vesica v1 equality session";
 
-/// The longest lists: places are numbered with 32 bits.
+/// The maximum length of a list: places are numbered with 32 bits.
 pub const MAX_LEN: usize = u32::MAX as usize;
 
 /// The OPRF underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// From VOLE and a key-value store, [`vole`](crate::vole), in low communication: fewest bytes.
+    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest bytes.
     Vole,
-    /// The same in fast mode: about 12 bytes a place more, and less computation.
+    /// The same in fast mode: about 12 bytes per place more, and less computation.
     VoleFast,
     /// From OT extension, [`kkrt`](crate::kkrt), as in the paper.
     Kkrt,
 }
 
-/// ℓ: bits of what is compared.
+/// ℓ, the length of the compared outputs in bits.
 fn output_bits(len: usize) -> u32 {
-    // One more: half of what may fail is left to what the values come from.
+    // One extra bit: half of the failure probability is left for the caller's values.
     STATISTICAL_SECURITY_BITS + 1 + ceil_log2(len.max(1) as u64)
 }
 
-/// Exact payload bytes for lists of `len`: from the sender, who tells, to the receiver, who learns, and
-/// back. None for empty ones; above [`MAX_LEN`] those of that length.
+/// Exact payload bytes for lists of length `len`. Zero for empty lists; lengths above [`MAX_LEN`] count as [`MAX_LEN`].
 pub fn bytes(form: Form, len: usize) -> Traffic {
     if len == 0 {
         return Traffic::default();
@@ -72,11 +70,11 @@ pub fn bytes(form: Form, len: usize) -> Traffic {
         Form::Vole | Form::VoleFast => vole_bytes(&vole::plan(form, len)),
         Form::Kkrt => crate::kkrt::bytes(len, len as u64),
     };
-    let told = packed::bytes_len(len, output_bits(len)) as u64;
-    oprf + Traffic { sender_to_receiver: told, receiver_to_sender: 0 }
+    let outputs = packed::bytes_len(len, output_bits(len)) as u64;
+    oprf + Traffic { sender_to_receiver: outputs, receiver_to_sender: 0 }
 }
 
-/// Changes of direction, at most: with VOLE two less for short lists, and none for empty ones.
+/// Maximum number of flights: with VOLE two fewer for short lists, and zero for empty ones.
 pub fn flights(form: Form) -> u64 {
     match form {
         Form::Vole | Form::VoleFast => 5,
@@ -84,14 +82,14 @@ pub fn flights(form: Form) -> u64 {
     }
 }
 
-/// The sender's part: lets the receiver learn where `x` equals its own list of the same length.
+/// The sender's part: the receiver learns where `x` equals its own list of the same length.
 ///
-/// `session` must be fresh, and of no other comparison in the same direction. It is used by itself nowhere
-/// inside.
+/// `session` must be fresh, and not used for another comparison in the same direction. The protocol uses only sessions
+/// derived from it.
 ///
 /// # Errors
-/// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; those of the connection and of the OPRF.
-pub fn tell(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> Result<()> {
+/// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; errors of the connection and of the OPRF.
+pub fn send(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> Result<()> {
     check(x.len())?;
     if x.is_empty() {
         return Ok(());
@@ -112,13 +110,13 @@ pub fn tell(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> 
     })
 }
 
-/// The receiver's part: bit i says whether `y[i]` equals the value at the same place of the sender's list.
+/// The receiver's part: bit i states whether `y[i]` equals the sender's value at the same place.
 ///
-/// `session` as in [`tell`].
+/// `session` as in [`send`].
 ///
 /// # Errors
-/// As [`tell`].
-pub fn learn(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) -> Result<Bits> {
+/// As [`send`].
+pub fn receive(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) -> Result<Bits> {
     check(y.len())?;
     if y.is_empty() {
         return Ok(Bits::default());
@@ -131,15 +129,15 @@ pub fn learn(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) ->
     ctx.child("answers", |ctx| {
         let bits = output_bits(y.len());
         let mask = Block::new(u128::MAX >> (128 - bits));
-        let mut told = vec![Block::ZERO; VALUES_PER_MESSAGE.min(y.len())];
+        let mut received = vec![Block::ZERO; VALUES_PER_MESSAGE.min(y.len())];
         let mut equal = vec![Block::ZERO; y.len().div_ceil(128)];
         let parts = outputs.chunks(VALUES_PER_MESSAGE);
         for (outputs, equal) in parts.zip(equal.chunks_mut(VALUES_PER_MESSAGE / 128)) {
-            let told = &mut told[..outputs.len()];
-            let message = ctx.peer()?.recv(packed::bytes_len(told.len(), bits))?;
-            packed::unpack(message, bits, told);
-            for (i, (told, output)) in told.iter().zip(outputs).enumerate() {
-                let is_equal = *told == *output & mask;
+            let received = &mut received[..outputs.len()];
+            let message = ctx.peer()?.recv(packed::bytes_len(received.len(), bits))?;
+            packed::unpack(message, bits, received);
+            for (i, (value, output)) in received.iter().zip(outputs).enumerate() {
+                let is_equal = *value == *output & mask;
                 equal[i / 128] ^= Block::new(u128::from(is_equal) << (i % 128));
             }
         }

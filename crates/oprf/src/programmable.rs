@@ -8,11 +8,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of the OPRF underneath |
-//! | receiver holds | its items X in a cuckoo table, and a value for each bin |
+//! | security | that of the OPRF, semi-honest |
+//! | receiver holds | its items X in a cuckoo table, and a value per bin |
 //! | programmer holds | nothing; it chose the values at its own items Y |
 //! | flights | 5 with VOLE, 4 with KKRT16 |
-//! | bytes | [`Plan::bytes`]: of the OPRF; of the hint 32, and about 3.12·n_y values with [`Hint::Store`] |
+//! | bytes | [`Plan::bytes`]: those of the OPRF; for the hint 32, and about 3.12·n_y values with [`Hint::Store`] |
 //!
 //! ```text
 //!   programmer: Y, v                                receiver: X
@@ -25,27 +25,26 @@
 //!                                                   t_j = Decode(P, A_j) ⊕ F(A_j)
 //! ```
 //!
-//! So t_j = v(x, i) where the item of bin j is also the programmer's, and pseudorandom elsewhere; which is
-//! which, only a comparison of secret values can say. The programmer's values may depend on the bin j as well, and
-//! mostly do: Figure 6 has v(y, i) = s_j, one random value for each bin.
+//! So t_j = v(x, i) if the programmer also has the item of bin j, and t_j is pseudorandom otherwise; only a comparison
+//! of secret values can tell the two cases apart. The programmer's values may depend on the bin j as well, and usually
+//! do: Figure 6 has v(y, i) = s_j, one random value per bin.
 //!
-//! The function's index i is part of the key, so that two functions of y that name the same bin program
-//! two different keys, and P always holds 3·n_y. x‖i is x ⊕ c_i, with c_1, c_2, c_3 that the session gives: two
-//! of these agree with probability below 2^-60 for any sets that were fixed before.
+//! The function's index i is part of the key, so two functions of y that select the same bin program two different
+//! keys, and P always holds 3·n_y keys. x‖i is x ⊕ c_i, where c_1, c_2, c_3 derive from the session; two of these
+//! inputs collide with probability below 2^-60 for any sets that were fixed before.
 //!
-//! **With the VOLE OPRF** there is one key for all bins, so only occupied ones count, of which there are n_x.
-//! **With KKRT16** bin j is instance j, and an empty bin takes a random input.
+//! **With the VOLE OPRF** there is one key for all bins, so only the n_x occupied bins need an evaluation. **With
+//! KKRT16** bin j is instance j, and an empty bin takes a random input.
 //!
-//! **The hint P.** Keys are hashed under s, which the programmer draws when all is fixed. With [`Hint::Store`]
-//! it is a random-band key-value store, whose slots are as short as values, as it is linear over GF(2). With
-//! [`Hint::Polynomial`] it is the papers' form, polynomials in mega-bins. All values in it are masked with F
-//! at different points, and what the keys leave free is random; so P is uniform for the receiver, but at
-//! its own A_j.
+//! **The hint P.** Keys are hashed under s, which the programmer draws after everything is fixed. With [`Hint::Store`]
+//! P is a random-band key-value store; it is linear over GF(2), so its slots are as short as the values. With
+//! [`Hint::Polynomial`] it has the papers' form, polynomials in mega-bins. F masks all values in it at different
+//! points, and the free part is random, so for the receiver P is uniform except at its own A_j.
 //!
-//! **Streamed.** P is encoded, sent and decoded part by part while the next one is made.
+//! **Streamed.** P is encoded, sent and decoded in parts, each while the next one is made.
 //!
-//! **Where we differ from the papers.** A key-value store in place of polynomials, half as long and several
-//! times faster; one OPRF key in place of one for each bin. No stash, as in GMRSS21.
+//! **Where we differ from the papers.** A key-value store replaces polynomials, with half the length and several times
+//! the speed; one OPRF key replaces one key per bin. No stash, as in GMRSS21.
 
 mod hint;
 mod inputs;
@@ -59,5 +58,5 @@ pub use program::program;
 pub use receive::{Received, receive};
 pub use vesica_hashing::simple::Entry;
 
-/// h, the hash functions of the cuckoo table.
+/// h, the number of hash functions of the cuckoo table.
 pub const FUNCTIONS: usize = 3;

@@ -173,7 +173,7 @@ impl Circuit for Bwa {
             return Ok(output);
         }
         let to = told(params);
-        let bits = c.reveal(&[is_match], to)?.filter(|_| to.to(role));
+        let bits = c.reveal(&[is_match], to)?.filter(|_| to.includes(role));
         Ok(match (bits.as_deref(), &self.own) {
             (Some([bits]), Some(own)) => {
                 let items = own.items.iter().enumerate();

@@ -260,7 +260,7 @@ impl Circuit for Phasing {
 
     fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
         let plan = Plan::new(params);
-        let short = plan.items.of(ctx.pool(), params, input.items()).into_owned();
+        let short = plan.items.shorten(ctx.pool(), params, input.items()).into_owned();
         if short.iter().any(|item| item.integer() == 0) {
             return Err(ParameterError::ReservedItem.into());
         }

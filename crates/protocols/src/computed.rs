@@ -159,7 +159,7 @@ pub(crate) fn bytes<P: Circuit, E: Engine>(params: &PsiParams) -> Traffic {
         receiver_to_sender: private.receiver_to_sender
             + bytes.receiver_to_sender
             + finish.receiver_to_sender
-            + cost.told_bytes(),
+            + cost.public_bytes(),
     }
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
         return 0;
     }
     let cost = cost::<P, E>(params);
-    P::private_flights(params) + E::flights(&cost) + 2 * cost.told.len() as u64
+    P::private_flights(params) + E::flights(&cost) + 2 * cost.public_messages.len() as u64
 }
 
 /// Gates of a run, where `seconds` of a row are made of them.
@@ -242,7 +242,7 @@ pub(crate) fn of_nothing(params: &PsiParams, role: Role) -> Output {
     if !params.bounds().contain(0) {
         return Output::OutsideBounds;
     }
-    if !told(params).to(role) {
+    if !told(params).includes(role) {
         return Output::Nothing;
     }
     match params.query() {
@@ -290,7 +290,7 @@ pub(crate) fn answer<C: Computation>(
         }
         _ => return Ok(None),
     };
-    Ok(Some(output.filter(|_| to.to(c.role())).unwrap_or(Output::Nothing)))
+    Ok(Some(output.filter(|_| to.includes(c.role())).unwrap_or(Output::Nothing)))
 }
 
 /// Whether `count` is inside `bounds`: told both parties, and the only thing they learn if it is not.

@@ -74,7 +74,7 @@ use sender::Sender;
 use vesica_core::params::ceil_log2;
 use vesica_core::{Item, Learns, ParameterError, PsiParams, Query, Result, Values};
 use vesica_oprf::{equality, programmable};
-use vesica_switching::oblivious::{self, Rows, Shape};
+use vesica_switching::oblivious::{self, Rows, Sizes};
 
 /// What the parts are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,8 +189,8 @@ fn shared_bits(columns: usize) -> u32 {
 }
 
 /// The network that shares `common` items.
-fn shared_shape(params: &PsiParams, columns: usize, common: usize) -> Shape {
-    Shape { inputs: params.sender_len(), outputs: common, bits: shared_bits(columns) }
+fn shared_shape(params: &PsiParams, columns: usize, common: usize) -> Sizes {
+    Sizes { inputs: params.sender_len(), outputs: common, bits: shared_bits(columns) }
 }
 
 fn shares_of_rows(rows: &Rows) -> Shares {

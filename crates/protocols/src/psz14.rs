@@ -221,7 +221,7 @@ impl Party for Sender {
         let session = params.session();
         let mut transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
         let (short, simple) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), &params, &x);
+            let short = plan.items.shorten(ctx.pool(), &params, &x);
             let simple = Simple::new(ctx.pool(), &plan.locations(session), &short);
             (short, simple)
         });
@@ -342,7 +342,7 @@ impl Party for Receiver {
         let session = params.session();
         let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
         let (short, cuckoo) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), &params, &y);
+            let short = plan.items.shorten(ctx.pool(), &params, &y);
             let bins = plan.locations(session).bins(ctx.pool(), &short);
             Ok::<_, vesica_core::Error>((short, Cuckoo::new(&plan.table, &bins)?))
         })?;

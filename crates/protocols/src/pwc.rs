@@ -170,7 +170,7 @@ impl Circuit for Pwc {
         let public = Self::public(params);
         let mut order: Vec<u32> = (0..input.items().len() as u32).collect();
         order.shuffle(ctx.rng());
-        let short = public.items.of(ctx.pool(), params, input.items());
+        let short = public.items.shorten(ctx.pool(), params, input.items());
         let permuted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
         let bits = word::bits_of_items(&permuted, public.items.bits() as usize);
         let values =
@@ -226,7 +226,7 @@ impl Pwc {
                 let found = c.reveal(&[is_equal], Reveal::Receiver)?;
                 let found = found.and_then(|mut bits| bits.pop());
                 if let Some(found) = &found {
-                    c.tell(found)?;
+                    c.send_public(found)?;
                 }
                 pending.push_back(Tile { rows, columns, found });
             }
@@ -310,7 +310,7 @@ impl Pwc {
         }
         // Each is told of its own items, in the order that it made random itself.
         let receivers = c.reveal(&[of_y], Reveal::Receiver)?;
-        let senders = match told(params).to(Role::Sender) {
+        let senders = match told(params).includes(Role::Sender) {
             true => c.reveal(&[of_x], Reveal::Sender)?,
             false => None,
         };
@@ -336,7 +336,7 @@ fn settle<C: Computation>(c: &mut C, pending: &mut VecDeque<Tile>, left: &mut Le
     let Some(Tile { rows, columns, found }) = pending.pop_front() else { return Ok(()) };
     let found = match found {
         Some(found) => found,
-        None => c.hear(rows.len() * columns.len())?,
+        None => c.receive_public(rows.len() * columns.len())?,
     };
     let before = left.matches.len();
     for (lane, _) in found.iter().enumerate().filter(|(_, is_match)| *is_match) {

@@ -7,10 +7,10 @@ use vesica_net::Context;
 use vesica_ot::coded::ReceiverSetup;
 use zeroize::Zeroizing;
 
-/// Points that are evaluated together: they stay in the first-level cache.
+/// Points evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
 
-/// Points that a CPU thread takes at a time.
+/// Points per task of a CPU thread.
 const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 11).unwrap();
 
 /// The sender's F at i‖x_i.

@@ -13,7 +13,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 const PLACE_LABEL: &str = "vesica v1 equality place";
 
-/// Places numbered at a time.
+/// Places numbered together.
 const BATCH: usize = 1 << 8;
 
 pub(super) fn plan(form: Form, len: usize) -> Plan {
@@ -23,7 +23,7 @@ pub(super) fn plan(form: Form, len: usize) -> Plan {
     }
 }
 
-/// i‖y for each i, as y ⊕ π(i); π is drawn with the seed of the OPRF, when the values are fixed.
+/// i‖y for each i, as y ⊕ π(i); π is drawn with the seed of the OPRF, after the values are fixed.
 fn rows(
     ctx: &Context,
     session: &SessionId,
@@ -87,7 +87,7 @@ pub(super) fn evaluate(
     })
 }
 
-/// F in the order of the places.
+/// F in order of the places.
 fn outputs(
     ctx: &Context,
     session: &SessionId,

@@ -9,7 +9,7 @@ const SESSION_LABEL: &str = "vesica v1 programmable oprf session";
 const INPUT_LABEL: &str = "vesica v1 programmable oprf input";
 const HINT_LABEL: &str = "vesica v1 programmable oprf hint";
 
-/// The session of everything inside: of its own, so that other steps may take the one of the caller.
+/// A derived session for all inner steps, so that the caller can use its session for other steps.
 pub(super) fn inner_session(session: &SessionId) -> SessionId {
     SessionId::from_bytes(derive(SESSION_LABEL, &[session.as_bytes()]))
 }
@@ -30,14 +30,14 @@ impl Inputs {
         Block::from_le_bytes(*item.as_bytes()) ^ self.0[usize::from(function)]
     }
 
-    /// x‖i for all i.
+    /// x‖i for every i.
     #[inline]
     pub(super) fn all(&self, item: &Item) -> [Block; FUNCTIONS] {
         self.0.map(|of_function| Block::from_le_bytes(*item.as_bytes()) ^ of_function)
     }
 }
 
-/// s, which the programmer draws.
+/// s, drawn by the programmer.
 #[derive(Clone, Copy, Default)]
 pub(super) struct HintSeed(pub(super) [u8; HintSeed::LEN]);
 

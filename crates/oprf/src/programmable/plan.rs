@@ -9,48 +9,47 @@ use vesica_hashing::Table;
 use vesica_okvs::{BandOkvs, Okvs, PolynomialOkvs};
 use vesica_ot::{Traffic, silent};
 
-/// The most items of a programmer: its 3·n_y keys are numbered with 32 bits.
+/// Maximum number of the programmer's items: its 3·n_y keys are numbered with 32 bits.
 pub const MAX_PROGRAMMER_LEN: usize = u32::MAX as usize / FUNCTIONS;
 
-/// The most items of a receiver: bins, up to 1.37 an item, are numbered with 32 bits.
+/// Maximum number of the receiver's items: bins, up to 1.37 per item, are numbered with 32 bits.
 pub const MAX_RECEIVER_LEN: usize = 1 << 31;
 
 /// The OPRF underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oprf {
-    /// From VOLE and a key-value store, [`vole`](crate::vole), in low communication: fewest bytes.
+    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest bytes.
     Vole,
-    /// The same in fast mode: about 12 bytes an item of the receiver more, and least computation.
+    /// The same in fast mode: about 12 bytes more per item of the receiver, and least computation.
     VoleFast,
     /// From OT extension, [`kkrt`](crate::kkrt), as in GMRSS21.
     Kkrt,
 }
 
-/// How the programmed values are sent.
+/// The form of the programmed values on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// A random-band key-value store, [`BandOkvs`].
     Store,
-    /// Polynomials in mega-bins, [`PolynomialOkvs`], as in the papers; 16 bytes for any value.
+    /// Polynomials in mega-bins, [`PolynomialOkvs`], as in the papers; 16 bytes for values of any length.
     Polynomial,
 }
 
-/// The public shape of a run.
+/// The public parameters of a run.
 pub struct Plan {
     pub(super) oprf: Oprf,
     pub(super) receiver_len: usize,
     pub(super) programmer_len: usize,
     pub(super) bits: u32,
     pub(super) hint: Box<dyn Okvs>,
-    /// Bits of a slot of the hint.
+    /// Bits per slot of the hint.
     pub(super) slot_bits: u32,
 }
 
 impl Plan {
     /// For n_x = `receiver_len`, n_y = `programmer_len` and values of `bits` bits.
     ///
-    /// Above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] it is that of the limit, and both parties refuse
-    /// to run.
+    /// Sizes above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] count as the limit, and both parties refuse to run.
     ///
     /// # Panics
     /// If `bits` is not from 1 to 128.
@@ -70,17 +69,17 @@ impl Plan {
         Self { oprf, receiver_len, programmer_len, bits, hint, slot_bits }
     }
 
-    /// β, the bins of the receiver's table, and the number of values that it gets.
+    /// β, the number of bins of the receiver's table, and of the values that it gets.
     pub fn bins(&self) -> usize {
         self.table().bins()
     }
 
-    /// Bits of a value.
+    /// Bits per value.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Exact payload bytes; the sender is the programmer. None if a set is empty.
+    /// Exact payload bytes, where the programmer is the sender. Zero if a set is empty.
     pub fn bytes(&self) -> Traffic {
         if self.has_empty_set() {
             return Traffic::default();
@@ -93,8 +92,7 @@ impl Plan {
         oprf + Traffic { sender_to_receiver: hint, receiver_to_sender: 0 }
     }
 
-    /// Changes of direction, at most: with VOLE two less for a small set of the receiver. None if a set is
-    /// empty.
+    /// Maximum number of flights: with VOLE two fewer for a small set of the receiver. Zero if a set is empty.
     pub fn flights(&self) -> u64 {
         match self.oprf {
             _ if self.has_empty_set() => 0,
@@ -107,7 +105,7 @@ impl Plan {
         self.receiver_len == 0 || self.programmer_len == 0
     }
 
-    /// Refuses sets beyond the limits, and another number of items than that of the plan.
+    /// Rejects sets above the limits, and a number of items that differs from the plan.
     pub(super) fn check(&self, expected: usize, actual: usize) -> Result<()> {
         let receiver = (self.receiver_len, MAX_RECEIVER_LEN);
         let programmer = (self.programmer_len, MAX_PROGRAMMER_LEN);
@@ -128,13 +126,13 @@ impl Plan {
         Table::stashless(self.receiver_len.min(MAX_RECEIVER_LEN))
     }
 
-    /// 3·n_y: the keys of the hint, and points at which the programmer evaluates F.
+    /// 3·n_y: the number of keys of the hint, and of points at which the programmer evaluates F.
     pub(super) fn keys(&self) -> usize {
         FUNCTIONS * self.programmer_len.min(MAX_PROGRAMMER_LEN)
     }
 
-    /// The shape of the VOLE OPRF: its values decide with which probability the receiver knows F at
-    /// any of the programmer's other points, 2^-40.
+    /// The plan of the VOLE OPRF. Its values determine the probability, 2^-40, that the receiver knows F at any of the
+    /// programmer's other points.
     pub(super) fn vole(&self) -> vole::Plan {
         let bits = STATISTICAL_SECURITY_BITS + ceil_log2(self.keys() as u64);
         let len = self.receiver_len.min(MAX_RECEIVER_LEN);
@@ -144,13 +142,13 @@ impl Plan {
         }
     }
 
-    /// Ones in the bits of a value.
+    /// Ones in all bits of a value.
     pub(super) fn mask(&self) -> u128 {
         u128::MAX >> (128 - self.bits)
     }
 
-    /// The hint's clusters, in the parts in which they are made: as many as fit a message, or one that takes
-    /// several.
+    /// The parts of the hint, as ranges of clusters: the clusters that fit into one message, or one cluster that takes
+    /// several messages.
     pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let len = (VALUES_PER_MESSAGE / self.hint.cluster_len().max(1)).max(1);
         let count = self.hint.cluster_count();
@@ -165,7 +163,7 @@ impl Plan {
     }
 }
 
-/// What a VOLE OPRF of this shape sends: the sender there holds the key.
+/// The bytes of a VOLE OPRF with this plan; its sender holds the key.
 pub(crate) fn vole_bytes(plan: &vole::Plan) -> Traffic {
     let correlations = silent::vole::bytes::<SemiHonest>(plan.correlations(), plan.values());
     let masked = vole::Seed::LEN as u64 + plan.masked_bytes();

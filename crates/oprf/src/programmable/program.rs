@@ -12,13 +12,13 @@ use vesica_ot::silent;
 use vesica_simd::prefetch::prefetch;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Points that are evaluated together: they stay in the first-level cache.
+/// Points evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
 
-/// Items that a CPU thread takes at a time.
+/// Items per task of a CPU thread.
 const ITEMS_PER_TASK: usize = 1 << 12;
 
-/// How many items ahead they are read, so that cache misses overlap.
+/// Distance of prefetching, in items.
 const AHEAD: usize = 32;
 
 const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS);
@@ -26,16 +26,16 @@ const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS);
 /// v(y, i) ⊕ F(y‖i) for each y and i.
 type Masked = Zeroizing<Vec<[Block; FUNCTIONS]>>;
 
-/// The programmer's part: for its items `y`, of which no two are equal, and each function i, the receiver's
-/// value at y‖i becomes the low [`Plan::bits`] bits of `value` of that entry.
+/// The programmer's part, for its distinct items `y`. For each item and each function i, the receiver's value at y‖i
+/// becomes the lowest [`Plan::bits`] bits of `value` of that entry.
 ///
-/// `value` is called once for each of the 3·n_y entries, in any order and from any thread; whatever it is,
-/// its time must not tell a secret. `session` as in [`receive`](super::receive()).
+/// `value` is called once for each of the 3·n_y entries, in any order and from any thread; its time must not depend on
+/// secrets. `session` as in [`receive`](super::receive()).
 ///
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
 /// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
-/// [`DuplicateItem`](vesica_core::ParameterError::DuplicateItem); those of the connection and of the OPRF;
+/// [`DuplicateItem`](vesica_core::ParameterError::DuplicateItem); errors of the connection and of the OPRF;
 /// [`Bug`](vesica_core::Error::Bug) with probability 2^-40, if the hint cannot be encoded.
 pub fn program(
     ctx: &mut Context,
@@ -62,7 +62,7 @@ pub fn program(
     })
 }
 
-/// y‖i for all y and i.
+/// y‖i for every y and i.
 fn inputs(session: &SessionId, y: &[Item]) -> Zeroizing<Vec<Block>> {
     let inputs = Inputs::new(session);
     Zeroizing::new(y.iter().flat_map(|y| inputs.all(y)).collect())
@@ -159,7 +159,7 @@ fn mask_by_kkrt(
     Ok((partition, masked))
 }
 
-/// F at what the bins of one group hold; the first of `keys` is that of bin `first_bin`.
+/// F at the points in the bins of one group; the first of `keys` belongs to bin `first_bin`.
 fn evaluate_group(
     keys: &Keys<'_>,
     first_bin: usize,

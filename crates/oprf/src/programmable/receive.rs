@@ -10,28 +10,28 @@ use vesica_ot::silent;
 use vesica_simd::prefetch::prefetch;
 use zeroize::{Zeroize, Zeroizing};
 
-/// How many items ahead they are read, so that cache misses overlap.
+/// Distance of prefetching, in items.
 const AHEAD: usize = 32;
 
-/// What the receiver gets.
+/// The receiver's result.
 pub struct Received {
-    /// Its items in bins.
+    /// The receiver's items in bins.
     pub cuckoo: Cuckoo,
-    /// A value of [`Plan::bits`] bits for each bin. If the programmer has the item of the bin, it is the
-    /// one programmed for the function that led it there; otherwise it is pseudorandom. Zero for empty bins.
+    /// One value of [`Plan::bits`] bits per bin. If the programmer has the item of the bin, it is the value programmed
+    /// for the function that placed the item there; otherwise it is pseudorandom. Zero for empty bins.
     pub values: Vec<Block>,
 }
 
-/// The receiver's part, for its items `x`, of which no two are equal.
+/// The receiver's part, for its distinct items `x`.
 ///
-/// `session` must be drawn after both sets are fixed, and be of no other run in the same direction. It
-/// is used by itself nowhere inside.
+/// `session` must be drawn after both sets are fixed, and not be used for another run in the same direction. The
+/// protocol uses only sessions derived from it.
 ///
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
 /// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
-/// [`HashingFailed`](vesica_core::ParameterError::HashingFailed) with probability 2^-40; those of the
-/// connection and of the OPRF.
+/// [`HashingFailed`](vesica_core::ParameterError::HashingFailed) with probability 2^-40; errors of the connection and
+/// of the OPRF.
 pub fn receive(
     ctx: &mut Context,
     session: &SessionId,
@@ -61,7 +61,7 @@ pub fn receive(
     Ok(Received { cuckoo, values: std::mem::take(&mut *values) })
 }
 
-/// The occupied bins, ascending, and A_j of each.
+/// The occupied bins, ascending, and the A_j of each.
 struct Occupied {
     bins: Vec<u32>,
     inputs: Zeroizing<Vec<Block>>,
@@ -149,7 +149,7 @@ fn evaluate_kkrt(
         ctx.rng().fill_bytes(&mut random);
         let random = Block::from_le_bytes(random);
         let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
-        // Successive bins are successive in the list of those that are occupied, too.
+        // Consecutive bins are also consecutive in the list of occupied bins.
         let inputs = |first: usize, out: &mut [Block]| {
             let mut next = occupied.bins.partition_point(|bin| (*bin as usize) < first);
             for (bin, out) in (first..).zip(out) {
@@ -174,7 +174,7 @@ fn evaluate_kkrt(
     Ok((occupied, cuckoo, values))
 }
 
-/// Nothing is programmed, so every value of an occupied bin is a random one.
+/// With nothing programmed, every value of an occupied bin is random.
 fn without_programmer(
     ctx: &mut Context,
     session: &SessionId,

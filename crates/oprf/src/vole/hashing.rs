@@ -12,7 +12,7 @@ const PROOF_LABEL: &str = "vesica v1 vole oprf proof";
 const SHARED_LABEL: &str = "vesica v1 vole oprf shared items";
 const FILL_LABEL: &str = "vesica v1 vole oprf fill";
 
-/// r: public, sampled by the receiver after its set is fixed.
+/// r: public; the receiver samples it after its set is fixed.
 #[derive(Clone, Copy)]
 pub struct Seed([u8; 32]);
 
@@ -20,7 +20,7 @@ impl Seed {
     /// Length in bytes.
     pub const LEN: usize = 32;
 
-    /// The seed of these bytes.
+    /// The seed with these bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -35,7 +35,7 @@ impl Seed {
     }
 }
 
-/// What fills the unused slots of the store; `secret` is the receiver's own randomness.
+/// The stream for the free slots of the store; `secret` is the receiver's own randomness.
 pub(super) fn fill(secret: &[u8; 32]) -> Aes128 {
     Aes128::new(first_block(&derive(FILL_LABEL, &[secret])))
 }
@@ -94,12 +94,12 @@ impl Hashing for Malicious {
     }
 }
 
-/// A second random oracle of the input of H_o: who can tell it has evaluated F there.
+/// A second random oracle on the input of H_o: a party that knows its output has evaluated F there.
 pub(super) fn proofs(session: &SessionId, keys: &[Block], q: &mut [Block]) {
     hash_with_key(PROOF_LABEL, session, keys, q);
 }
 
-/// A third random oracle of these inputs, `(k, q)` of some items, all at once.
+/// A third random oracle on these inputs, `(k, q)` of several items together.
 pub(super) fn shared(session: &SessionId, inputs: &[(Block, Block)]) -> [u8; 32] {
     let mut bytes = Vec::with_capacity(2 * Block::LEN * inputs.len());
     for (key, q) in inputs {

@@ -1,54 +1,54 @@
-//! How many items a receiver that deviates can have in one P.
+//! The number of items that a deviating receiver can fit into one P.
 //!
-//! P has m slots, so it holds the values of any m items whose rows are independent. A receiver that hashes many items
-//! can choose such as go together in more than that, which RR22 calls overfitting. K. Han, S. Kim, B. Lee and Y. Son,
-//! "Revisiting OKVS-based OPRF and PSI: cryptanalysis and better construction", ASIACRYPT 2024, make attacks of it on
-//! all stores of this kind, and show that the receiver's set is not bounded by m with values of 128 bits.
+//! P has m slots, so it holds the values of any m items with independent rows. A receiver that hashes many items can
+//! select more than m that are compatible, which RR22 calls overfitting. K. Han, S. Kim, B. Lee and Y. Son, "Revisiting
+//! OKVS-based OPRF and PSI: cryptanalysis and better construction", ASIACRYPT 2024, turn this into attacks on all
+//! stores of this kind, and show that with values of 128 bits m does not bound the receiver's set.
 //!
-//! **The bound.** A receiver that evaluates the row hash q = 2^80 times has q row keys k of 128 bits. Row and value
-//! H_B of an item follow from its k. Keys that are equal therefore hold at the price of one: q of them have about
-//! 2^31 pairs, and a group of three with probability 2^-18.6. Distinct keys have independent values, whatever their
-//! rows are. So of all ways to choose t groups of three, p pairs and s single keys the expected number that one of the
-//! 2^(128·m) P holds is at most
+//! **The bound.** A receiver that evaluates the row hash q = 2^80 times has q row keys k of 128 bits. An item's row and
+//! its value H_B follow from its k. So items with equal keys cost as much as a single item: among q keys there are
+//! about 2^31 equal pairs, and an equal triple with probability 2^-18.6. Distinct keys have independent values,
+//! whatever their rows. Over all ways to choose t triples, p pairs and s single keys, the expected number that one of
+//! the 2^(128·m) P holds is at most
 //!
 //! ```text
 //!   2^(-18.6·t)/t! · C(2^31, p) · C(2^80, s) · 2^(-128·(t + p + s − m))
 //! ```
 //!
-//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40. It says nothing of how such a P
-//! would be found, and no way is known for most of it. The items of a pair share an output of the OPRF, so the
-//! receiver learns of the two only whether the sender has one of them.
+//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40. The bound does not say how to find
+//! such a P, and for most of the range no method is known. The items of a pair share an output of the OPRF, so for the
+//! two the receiver learns only whether the sender has one of them.
 
 use std::f64::consts::{LN_2, TAU};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 
-/// Evaluations of the row hash that are granted, as a power of two.
+/// Evaluations of the row hash that the bound allows, as a power of two.
 pub const GRINDING_BITS: u32 = 80;
 
-/// Bits of a row key, and of a value.
+/// Bits of a row key and of a value.
 const KAPPA: f64 = 128.0;
 
-/// log of the pairs of equal keys among 2^80 of 128 bits: q²/2 pairs.
+/// log of the number of equal pairs among 2^80 keys of 128 bits: q²/2 pairs.
 const PAIRS_BITS: f64 = 2.0 * GRINDING_BITS as f64 - 1.0 - KAPPA;
 
-/// log of the expected groups of three equal keys, q³/6 · 2^-256: −18.6. More than two have probability below 2^-40.
+/// log of the expected number of equal triples, q³/6 · 2^-256: −18.6. More than two have probability below 2^-40.
 const TRIPLES_BITS: f64 = 3.0 * GRINDING_BITS as f64 - 2.584_962_500_721_156 - 2.0 * KAPPA;
 const MOST_TRIPLES: u32 = 2;
 
-/// Items that one P of `slots` slots can hold but for a probability of 2^-40, however they are chosen with 2^80
-/// evaluations of the row hash. Slots that a known item has to hold are not among `slots`.
+/// The number of items that one P of `slots` slots can hold, except with probability 2^-40, for any choice with 2^80
+/// evaluations of the row hash. `slots` does not include slots that must hold known items.
 pub fn usable_items(slots: u64) -> u64 {
     (0..=MOST_TRIPLES).filter_map(|triples| best(slots as f64, triples)).max().unwrap_or(0)
 }
 
-/// The most items with so many groups of three, if they can be at all.
+/// The maximum number of items with this many triples, if that is possible at all.
 fn best(slots: f64, triples: u32) -> Option<u64> {
     let t = f64::from(triples);
     let left = |p: f64, s: f64| left(slots, t, p, s);
     if left(0.0, 0.0) < 0.0 {
         return None;
     }
-    // Every further one leaves less, so that the most is found by halving.
+    // Each further item leaves less, so bisection finds the maximum.
     let most = |at_most: f64, fits: &dyn Fn(f64) -> bool| {
         let (mut low, mut high) = (0.0, at_most);
         for _ in 0..HALVINGS {
@@ -60,13 +60,13 @@ fn best(slots: f64, triples: u32) -> Option<u64> {
     let singles = |p: f64| most(4.0 * slots + 8.0, &|s| left(p, s) >= 0.0);
     let most_pairs =
         most((2.0 * slots + 8.0).min(PAIRS_BITS.exp2() - 1.0), &|p| left(p, 0.0) >= 0.0);
-    // 2p + s has one summit: `left` is concave.
+    // 2p + s has a single maximum, because `left` is concave.
     let (mut low, mut high) = (0.0, most_pairs);
     for _ in 0..HALVINGS {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if 2.0 * a + singles(a) < 2.0 * b + singles(b) { low = a } else { high = b }
     }
-    // Whole numbers near it; the summit is flat.
+    // Integers near the maximum, which is flat.
     let around = (-16..=16).map(|step: i32| (low.round() + f64::from(step)).max(0.0));
     let whole = around.filter(|p| left(*p, 0.0) >= -ROUNDING);
     let items = whole.map(|p| {
@@ -77,13 +77,13 @@ fn best(slots: f64, triples: u32) -> Option<u64> {
     items.max()
 }
 
-/// Enough to find a number of 34 bits and some digits behind the point, by thirds too.
+/// Enough for a number of 34 bits with a few fractional digits, also by ternary search.
 const HALVINGS: u32 = 64;
 
-/// Bits for which the logarithms below may be wrong.
+/// Maximum error of the logarithms below, in bits.
 const ROUNDING: f64 = 1e-3;
 
-/// Bits that are left above 2^-40.
+/// Number of bits above 2^-40.
 fn left(slots: f64, t: f64, p: f64, s: f64) -> f64 {
     let ways = TRIPLES_BITS * t - ln_factorial(t) / LN_2
         + log_binomial(PAIRS_BITS, p)
@@ -94,7 +94,7 @@ fn left(slots: f64, t: f64, p: f64, s: f64) -> f64 {
 /// log C(2^`log_n`, k) for k < 2^`log_n`, and between whole k.
 fn log_binomial(log_n: f64, k: f64) -> f64 {
     let n = log_n.exp2();
-    // Stirling's formula for n!/(n − k)!, without the difference of large numbers.
+    // Stirling's formula for n!/(n − k)!, without a difference of large numbers.
     let falling = k * log_n * LN_2 - (n - k + 0.5) * (-k / n).ln_1p() - k;
     (falling - ln_factorial(k)) / LN_2
 }
@@ -102,7 +102,7 @@ fn log_binomial(log_n: f64, k: f64) -> f64 {
 /// ln k!, and ln Γ(k + 1) between whole k.
 fn ln_factorial(k: f64) -> f64 {
     const FROM: u32 = 24;
-    // Of k + 24 the formula is exact to 10^-10.
+    // At k + 24 the formula is accurate to 10^-10.
     let below = (1..=FROM).map(|i| k + f64::from(i)).product::<f64>().ln();
     let k = k + f64::from(FROM);
     k * k.ln() - k + 0.5 * (TAU * k).ln() + 1.0 / (12.0 * k) - 1.0 / (360.0 * k.powi(3)) - below
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_of_binomials_are_those_of_their_factors() {
+    fn logarithms_of_binomials_match_their_factors() {
         for log_n in [14.0, 31.0, 80.0] {
             for k in (0..40).chain([55, 63]) {
                 let (found, exact) = (log_binomial(log_n, k as f64), log_ways(log_n, k));
@@ -135,7 +135,7 @@ mod tests {
         let singles: Vec<f64> = (0..200).map(|s| log_ways(80.0, s)).collect();
         for slots in (0..=24).chain([60]) {
             let mut most = 0;
-            // Three groups of three have probability 2^-58 by themselves.
+            // Three triples alone have probability 2^-58.
             for t in 0..=2u64 {
                 let triples = -18.585 * t as f64 - (1..=t).map(|i| (i as f64).log2()).sum::<f64>();
                 for (p, pairs) in (0..2 * slots + 2).zip(&pairs) {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_slot_more_holds_more_items() {
+    fn every_extra_slot_holds_more_items() {
         let of = |slots: u64| usable_items(slots);
         for slots in (0..3000).step_by(251) {
             assert!(of(slots) >= slots && of(slots + 1) >= of(slots), "{slots} slots");

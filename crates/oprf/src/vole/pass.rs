@@ -16,10 +16,10 @@ use vesica_simd::linear::LinearMap;
 use vesica_simd::{gf128, xor};
 use zeroize::Zeroizing;
 
-/// Items that one CPU thread hashes or decodes at a time.
+/// Items per task of a CPU thread.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
 
-/// Elements of A in one message.
+/// Elements of A per message.
 const ELEMENTS_PER_MESSAGE: usize = 1 << 14;
 
 /// A party's items, hashed under the receiver's seed and grouped by cluster.
@@ -29,7 +29,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Hashes and groups `items`. 20 bytes an item.
+    /// Hashes and groups `items`. Takes 20 bytes per item.
     pub fn new<S: Hashing>(
         pool: &Pool,
         plan: &Plan,
@@ -45,7 +45,7 @@ impl Rows {
         Self { partition, value_hash: seed.value_hash(session) }
     }
 
-    /// Sets `values` to H_B of the row keys `keys`, in the low `bits` bits.
+    /// Sets `values` to H_B of the row keys `keys`, in the lowest `bits` bits.
     fn values(&self, keys: &[Block], bits: u32, values: &mut Vec<Block>) {
         values.clear();
         values.extend_from_slice(keys);
@@ -57,17 +57,16 @@ impl Rows {
     }
 }
 
-/// What H_o is applied to, one for each item, by cluster, with the items' positions.
+/// The inputs of H_o, one per item, by cluster, with the items' positions.
 pub struct Inputs {
     rows: Rows,
     q: Vec<Tagged>,
 }
 
 impl Inputs {
-    /// F of every item with its position, `bits` bits each: H_o(q ⊕ w), shortened to its low bits.
+    /// F of every item with its position, `bits` bits each: the lowest bits of H_o(q ⊕ w).
     ///
-    /// w is zero at [`vesica_core::SemiHonest`] security, and both parties' common coin at
-    /// [`vesica_core::Malicious`].
+    /// w is zero for [`vesica_core::SemiHonest`] security, and both parties' joint coin for [`vesica_core::Malicious`].
     pub fn outputs<S: Hashing>(
         self,
         pool: &Pool,
@@ -89,8 +88,8 @@ impl Inputs {
 }
 
 impl Inputs {
-    /// A proof for every item, by position, that its owner could evaluate F there: a random oracle
-    /// of the same input q ⊕ w as [`outputs`](Inputs::outputs), and of the item.
+    /// A proof for every item, by position, that its owner could evaluate F there: a random oracle of the item and of
+    /// the same input q ⊕ w as [`outputs`](Inputs::outputs).
     pub fn proofs(&self, pool: &Pool, session: &SessionId, w: Block) -> Vec<Block> {
         let mut proofs: Vec<Block> = self.q.iter().map(|q| Block::new(q.tag()) ^ w).collect();
         let keys = self.rows.partition.all_keys();
@@ -106,12 +105,12 @@ impl Inputs {
 }
 
 impl Inputs {
-    /// A proof that P holds the items at the positions `shared`, which both parties know: a random oracle of q at
-    /// these items in the order of their positions, before any coin w.
+    /// A proof that P holds the items at the positions `shared`, which both parties know: a random oracle of q at these
+    /// items in order of their positions, before any coin w.
     ///
-    /// Where P decodes to something else at one of them, the sender's q differs from the receiver's by a multiple of Δ
-    /// that is not zero, and whoever gives the proof all the same knows Δ. Of Δ or b it says nothing, as the sender can
-    /// compute it from A, and nothing of the receiver's other items.
+    /// If P decodes to something else at one of them, the sender's q differs from the receiver's by a nonzero multiple
+    /// of Δ, so a party that still gives the proof knows Δ. The proof reveals nothing about Δ or b, as the sender can
+    /// compute it from A, and nothing about the receiver's other items.
     pub fn proof_of_shared(&self, session: &SessionId, shared: &Range<usize>) -> [u8; 32] {
         let mut inputs = vec![(Block::ZERO, Block::ZERO); shared.len()];
         for (key, q) in self.rows.partition.all_keys().iter().zip(&self.q) {
@@ -124,13 +123,13 @@ impl Inputs {
     }
 }
 
-/// The receiver's pass: for every cluster encodes P, sends A = P + a, and decodes c at its items.
+/// The receiver's pass: for every cluster, encodes P, sends A = P + a, and decodes c at its items.
 ///
-/// `correlations` gives the next a and c of the VOLE.
+/// `correlations` supplies the next a and c of the VOLE.
 ///
 /// # Errors
-/// Transport errors; those of `correlations`; [`Error::Bug`] when a cluster cannot be encoded,
-/// which an honest set meets with probability 2^-40.
+/// Transport errors; errors of `correlations`; [`Error::Bug`] if a cluster cannot be encoded, which has probability
+/// 2^-40 for an honest set.
 pub fn mask(
     ctx: &mut Context,
     plan: &Plan,
@@ -152,7 +151,7 @@ pub fn mask(
         if clusters.end == plan.okvs.cluster_count() {
             spare.release();
         }
-        // Not kept for the next clusters: beside their encoding it would count.
+        // Not kept for the next clusters, where it would add to the memory of their encoding.
         let mut a = Block::zeros(cluster_len * clusters.len());
         let mut c = Block::zeros(a.len());
         correlations(ctx.pool(), &mut a, &mut c)?;
@@ -167,13 +166,12 @@ pub fn mask(
     Ok(Inputs { rows, q })
 }
 
-/// The sender's pass: for every cluster receives A, computes K = b + AΔ, and decodes it at its
-/// items.
+/// The sender's pass: for every cluster, receives A, computes K = b + AΔ, and decodes it at its items.
 ///
-/// `correlations` gives the next b of the VOLE.
+/// `correlations` supplies the next b of the VOLE.
 ///
 /// # Errors
-/// Transport errors and those of `correlations`.
+/// Transport errors, and errors of `correlations`.
 pub fn unmask(
     ctx: &mut Context,
     plan: &Plan,
@@ -201,18 +199,18 @@ pub fn unmask(
     Ok(Inputs { rows, q })
 }
 
-/// What happens to many elements alike.
+/// A linear operation on many elements.
 enum Linear {
-    /// Nothing.
+    /// The identity.
     Identity,
-    /// A product in GF(2^128).
+    /// Multiplication in GF(2^128).
     Times(Secret<Block>),
     /// A GF(2)-linear map from or to the values' coordinates.
     Map(Box<LinearMap>),
 }
 
 impl Linear {
-    /// From an element of B to the bits that are sent.
+    /// From an element of B to its encoding.
     fn lower(plan: &Plan) -> Self {
         match plan.values {
             Values::Full => Linear::Identity,
@@ -220,7 +218,7 @@ impl Linear {
         }
     }
 
-    /// From the bits that are sent to the element of B, times Δ.
+    /// From the encoding to the element of B, times Δ.
     fn lift_times(plan: &Plan, delta: Secret<Block>) -> Self {
         match plan.values {
             Values::Full => Linear::Times(delta),
@@ -232,7 +230,7 @@ impl Linear {
         }
     }
 
-    /// The linear map that does to every block what `f` does to the unit vectors.
+    /// The linear map that agrees with `f` on the unit vectors.
     fn map(f: impl Fn(&mut [Block])) -> Self {
         let mut images: Zeroizing<[Block; 128]> =
             Zeroizing::new(std::array::from_fn(|i| Block::new(1 << i)));
@@ -249,7 +247,7 @@ impl Linear {
     }
 }
 
-/// The clusters in turn, as many at a time as there are CPU threads.
+/// The clusters in order, one batch at a time with one cluster per CPU thread.
 fn batches(pool: &Pool, plan: &Plan) -> impl Iterator<Item = Range<usize>> + use<> {
     let (step, count) = (pool.len(), plan.okvs.cluster_count());
     (0..count).step_by(step).map(move |first| first..count.min(first + step))
@@ -276,22 +274,22 @@ fn encode(
     }
 }
 
-/// What the decoding of all clusters has in common.
+/// The common data for decoding all clusters.
 struct Decoder<'a> {
     plan: &'a Plan,
     rows: &'a Rows,
-    /// Multiplies by Δ, where Δ·H_B(x) is taken off.
+    /// Multiplies by Δ, if Δ·H_B(x) is to be subtracted.
     times_delta: Option<&'a Linear>,
     spare: &'a Spare,
 }
 
 impl Decoder<'_> {
-    /// Adds to `q`, for each item in the clusters, Decode(slots, x), and minus Δ·H_B(x) when
-    /// told how to multiply by Δ. The clusters are the next ones.
+    /// Adds Decode(slots, x) to `q` for each item in the clusters, minus Δ·H_B(x) if `times_delta` is set. Clusters
+    /// must come in order.
     fn decode(&self, pool: &Pool, clusters: Range<usize>, slots: &[Block], q: &mut Vec<Tagged>) {
         let partition = &self.rows.partition;
         let first = q.len();
-        // Not before: memory that nothing has written yet does not count.
+        // Not earlier: memory that has not been written does not count.
         q.resize(partition.range(clusters.end - 1).end, Tagged::default());
         let mut q = &mut q[first..];
         let mut tasks = Vec::new();
@@ -320,7 +318,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The stores' working memory, one for each thread at work, kept from cluster to cluster.
+/// The working memory of the stores, one per active thread, kept from cluster to cluster.
 #[derive(Default)]
 struct Spare(Mutex<Vec<Working>>);
 
@@ -336,7 +334,7 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    /// Gives back what encoding took; decoding takes little.
+    /// Frees the memory of encoding; decoding needs little.
     fn release(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter_mut().for_each(|working| working.store.release());

@@ -1,26 +1,27 @@
-//! The public shape of an evaluation.
+//! The public parameters of an evaluation.
 
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, PolynomialOkvs};
 use vesica_ot::silent::vole::Values;
 
-/// Dimensions over GF(2^16) of the values for which LPN parameters are computed.
+/// Maximum dimension over GF(2^16) of the values for which LPN parameters were computed.
 const MAX_DIM: u32 = 6;
 
-/// Most keys for which [`Plan::malicious`] takes one polynomial: interpolation takes 2.5 products for each pair of them.
+/// Maximum number of keys for which [`Plan::malicious`] uses one polynomial: interpolation takes 2.5 products per pair
+/// of keys.
 const POLYNOMIAL_MAX: usize = 512;
 
-/// Most products for which the sender evaluates a polynomial, one for each of the receiver's keys and each of its own:
-/// 40 ms with AVX2.
+/// Maximum number of products for which the sender evaluates a polynomial, one for each pair of a receiver's key and a
+/// sender's key: 40 ms with AVX2.
 const PRODUCTS_MAX: u64 = 1 << 22;
 
-/// Most keys for which it does so whatever the number of products. Up to 17 the random band is slower, at 32 by a fifth
-/// faster; and its free slots weigh most here.
+/// Maximum number of keys for which it does so regardless of the number of products. Up to 17 keys the random band is
+/// slower, and at 32 it is one fifth faster; its free slots matter most at these sizes.
 const POLYNOMIAL_ALWAYS: usize = 32;
 
-/// Most keys for which [`Plan::malicious`] takes the random band, which is slower than the clustered store.
+/// Maximum number of keys for which [`Plan::malicious`] uses the random band, which is slower than the clustered store.
 const BAND_MAX: usize = 6144;
 
-/// What both parties derive from the set sizes and the mode.
+/// The values that both parties derive from the set sizes and the mode.
 pub struct Plan {
     pub(super) okvs: Box<dyn Okvs>,
     pub(super) values: Values,
@@ -30,20 +31,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Fast: the clustered 3-hash store, values of 128 bits; for `keys_len` items of the receiver
-    /// and outputs of `output_bits` ≤ 128 bits.
+    /// Fast mode: the clustered 3-hash store with values of 128 bits, for `keys_len` items of the receiver and outputs
+    /// of `output_bits` ≤ 128 bits.
     pub fn fast(keys_len: usize, output_bits: u32) -> Self {
         let okvs = Box::new(ClusteredOkvs::new(keys_len));
         Self { okvs, values: Values::Full, value_bits: 128, output_bits, products: 0 }
     }
 
-    /// Against a receiver that deviates: the store with the fewest slots that is fast enough, as every slot can hold
+    /// Against a deviating receiver: the store with the fewest slots that is fast enough, because every slot can hold
     /// one more item; values and outputs of 128 bits.
     ///
-    /// Takes the numbers of keys that both parties have announced: `keys_len` of the receiver, which encodes them, and
-    /// `decoded_len` of the sender. Up to 32 keys, and up to 512 while the two multiply to 2^22 at most, one polynomial,
-    /// as many slots as keys; else up to 6,144 keys the random band; beyond, the clustered store. More keys of either
-    /// party never give fewer slots, but that far beyond, rounding in each cluster may save 2 in 10^5 of them.
+    /// Takes the announced numbers of keys: `keys_len` of the receiver, which encodes them, and `decoded_len` of the
+    /// sender. One polynomial, with one slot per key, for up to 32 keys, and for up to 512 if the two numbers multiply
+    /// to at most 2^22; otherwise the random band for up to 6,144 keys, and the clustered store beyond. More keys of
+    /// either party never lead to fewer slots, except that far beyond these sizes rounding in each cluster can save 2
+    /// in 10^5 of them.
     pub fn malicious(keys_len: usize, decoded_len: usize) -> Self {
         let products = (keys_len as u64).saturating_mul(decoded_len as u64);
         let is_polynomial =
@@ -59,11 +61,11 @@ impl Plan {
         Self { okvs, values: Values::Full, value_bits: 128, output_bits: 128, products }
     }
 
-    /// Low communication: the random-band store, values of `output_bits` rounded up to a multiple
-    /// of 16, and of 128 bits above 96.
+    /// Low-communication mode: the random-band store with values of `output_bits`, rounded up to a multiple of 16, or
+    /// of 128 bits above 96.
     ///
-    /// An item of the sender that is not the receiver's passes for one with probability 2^-value
-    /// bits, as with outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
+    /// An item of the sender that the receiver does not have looks common with probability 2^-value bits, as with
+    /// outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
     pub fn low_communication(keys_len: usize, output_bits: u32) -> Self {
         let okvs = Box::new(BandOkvs::new(keys_len));
         let (values, value_bits) = match output_bits.div_ceil(16) {
@@ -73,22 +75,22 @@ impl Plan {
         Self { okvs, values, value_bits, output_bits, products: 0 }
     }
 
-    /// m, the number of VOLE correlations that an evaluation takes.
+    /// m, the number of VOLE correlations per evaluation.
     pub fn correlations(&self) -> usize {
         self.okvs.len()
     }
 
-    /// Products in GF(2^128) that a key costs its decoder, where the store is a polynomial.
+    /// Products in GF(2^128) per decoded key, if the store is a polynomial.
     pub fn products(&self) -> usize {
         self.products
     }
 
-    /// What the VOLE's receiver values are.
+    /// The space of the VOLE's receiver values.
     pub fn values(&self) -> Values {
         self.values
     }
 
-    /// Bits of an output.
+    /// Bits per output.
     pub fn output_bits(&self) -> u32 {
         self.output_bits
     }
@@ -98,7 +100,7 @@ impl Plan {
         (self.okvs.len() * self.value_bytes()) as u64
     }
 
-    /// Bytes of an element of A on the wire.
+    /// Bytes per element of A on the wire.
     pub(super) fn value_bytes(&self) -> usize {
         self.value_bits as usize / 8
     }
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn announcing_less_never_gives_more_slots() {
+    fn announcing_fewer_keys_never_leads_to_more_slots() {
         let len = |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len).correlations();
         let decoded = [0, 1, 8191, 8192, 8193, 10_486, 127_100, 127_101, 1 << 20, usize::MAX];
         for keys_len in 0..7000 {

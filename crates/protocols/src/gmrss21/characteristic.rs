@@ -9,7 +9,7 @@ use vesica_core::{Block, Error, Item, Result, Role, SessionId, hash};
 use vesica_net::Context;
 use vesica_oprf::{equality, programmable};
 use vesica_ot::{Bits, Traffic};
-use vesica_switching::oblivious::{self, Rows, Shape};
+use vesica_switching::oblivious::{self, Rows, Sizes};
 use zeroize::Zeroizing;
 
 const STEP_LABEL: &str = "vesica v1 permuted characteristic";
@@ -19,7 +19,7 @@ pub(super) struct Plan {
     form: Form,
     programmed: programmable::Plan,
     /// Rows of what is compared, or with [`Form::compares_first`] of the shares of one bit.
-    shape: Shape,
+    shape: Sizes,
     /// ℓ
     bits: u32,
 }
@@ -33,7 +33,7 @@ impl Plan {
         let bits = STATISTICAL_SECURITY_BITS + half + ceil_log2(n_x as u64);
         let programmed = programmable::Plan::new(form.oprf(), form.hint(), n_x, n_y, bits);
         let row_bits = if form.compares_first() { 1 } else { bits };
-        let shape = Shape { inputs: programmed.bins(), outputs: n_x, bits: row_bits };
+        let shape = Sizes { inputs: programmed.bins(), outputs: n_x, bits: row_bits };
         Self { form, programmed, shape, bits }
     }
 
@@ -119,7 +119,7 @@ pub(super) fn sender(
         let own: Zeroizing<Vec<Block>> =
             Zeroizing::new(injection.iter().enumerate().map(own).collect());
         ctx.child("equality", |ctx| {
-            equality::tell(ctx, &step(session, "equality"), form.equality(), &own)
+            equality::send(ctx, &step(session, "equality"), form.equality(), &own)
         })?;
     }
     Ok(Zeroizing::new(tests.iter().map(|(_, position)| *position).collect()))
@@ -157,7 +157,7 @@ pub(super) fn receiver(
         let rows = hold(ctx, session, &plan, &Rows::from_blocks(&targets, plan.bits))?;
         let own: Zeroizing<Vec<Block>> = Zeroizing::new((0..n_x).map(|i| rows.block(i)).collect());
         ctx.child("equality", |ctx| {
-            equality::learn(ctx, &step(session, "equality"), form.equality(), &own)
+            equality::receive(ctx, &step(session, "equality"), form.equality(), &own)
         })?
     };
     match is_common.len() == n_x {

@@ -41,7 +41,7 @@ impl Party for Receiver {
         let session = params.session();
         let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
         let (short, cuckoo, locations) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), &params, &y);
+            let short = plan.items.shorten(ctx.pool(), &params, &y);
             let locations = plan.locations(session);
             let bins = locations.bins(ctx.pool(), &short);
             let cuckoo = Cuckoo::new(&plan.table, &bins)?;

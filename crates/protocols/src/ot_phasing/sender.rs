@@ -93,7 +93,7 @@ impl Masks {
     ) -> Result<()> {
         let session = params.session();
         let (short, held) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), params, x);
+            let short = plan.items.shorten(ctx.pool(), params, x);
             let held = Held::new(ctx.pool(), plan, session, &short);
             (short, held)
         });
@@ -135,7 +135,7 @@ impl Masks {
             let pool = ctx.pool().clone();
             for items in x.chunks(ITEMS_PER_STEP) {
                 let made = ctx.map(items, ITEMS_PER_TASK, |items| {
-                    let short = plan.items.of(&pool, params, items);
+                    let short = plan.items.shorten(&pool, params, items);
                     self.of_few_items(&pool, plan, &locations, &outputs, &short)
                 });
                 made.iter().flatten().for_each(|tag| self.tags.push(*tag));
