@@ -20,7 +20,7 @@ use clap::{Parser, Subcommand};
 use measure::{Bench, BenchError};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use vesica_switching::oblivious::Shape;
+use vesica_switching::oblivious::Sizes;
 
 /// Measure the primitives, or draw the figures.
 #[derive(Debug, Parser)]
@@ -109,7 +109,7 @@ fn main() -> Result<(), BenchError> {
         }
         Command::Switching { inputs, outputs, bits, form, threads, runs } => {
             let (inputs, outputs) = (inputs as usize, outputs.unwrap_or(inputs) as usize);
-            let shape = Shape { inputs, outputs, bits };
+            let shape = Sizes { inputs, outputs, bits };
             println!("{}", switching::to_json(form, shape, threads, runs)?);
             Ok(())
         }

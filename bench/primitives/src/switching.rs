@@ -11,7 +11,7 @@ use std::time::Instant;
 use vesica_core::{Error, Role};
 use vesica_net::{Context, Meter, Pool, Streams, memory};
 use vesica_simd::Backend;
-use vesica_switching::oblivious::{self, Form, Rows, Shape};
+use vesica_switching::oblivious::{self, Form, Rows, Sizes};
 
 /// The form to measure.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -58,7 +58,7 @@ struct Figure {
 /// Measures `runs` runs and returns the median as JSON.
 pub(crate) fn to_json(
     form: FormName,
-    shape: Shape,
+    shape: Sizes,
     threads: NonZeroUsize,
     runs: usize,
 ) -> Result<String, BenchError> {
@@ -80,7 +80,7 @@ pub(crate) fn to_json(
 
 fn once(
     form: Form,
-    shape: &Shape,
+    shape: &Sizes,
     rows: &Rows,
     injection: &[u32],
     threads: NonZeroUsize,

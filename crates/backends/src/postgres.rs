@@ -203,7 +203,7 @@ impl Work<'_> {
             if range >= ranges.len() || self.must_stop() {
                 return Ok(());
             }
-            ranges.turn_to(range).map_err(BackendError::of_list)?;
+            ranges.seek(range).map_err(BackendError::of_list)?;
             if ranges.lacks_any() {
                 continue;
             }

@@ -217,7 +217,7 @@ fn send_slices(lists: &[List<'_>], requests: Requests<'_>) -> Result<Progress, B
         if (requests.stop)() {
             return Ok(Progress::Stopped);
         }
-        ranges.turn_to(range).map_err(BackendError::of_list)?;
+        ranges.seek(range).map_err(BackendError::of_list)?;
         if ranges.lacks_any() {
             continue;
         }

@@ -1,10 +1,10 @@
 //! Speed of garbled circuits, each party on one thread, over memory:
 //! `cargo run --release -p vesica-circuit --example yao_speed [log2 of the items [rounds]]`.
 //!
-//! The circuit is a bitonic merger of two lists of 32-bit items; times are the least of all rounds: of the clock, and
-//! CPU times of each party's thread.
+//! The circuit is a bitonic merger of two lists of 32-bit items. Times are the minimum over all rounds: wall-clock
+//! time, and the CPU time of each party's thread.
 
-#![allow(clippy::print_stdout, reason = "a program for the eye")]
+#![allow(clippy::print_stdout, reason = "prints its results")]
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ fn cpu() -> Duration {
     Duration::from_nanos(stat.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// What is measured: of a private word of the sender.
+/// The operation on the sender's private word.
 #[derive(Clone, Copy)]
 enum Work {
     Merge,
-    /// Each layer of a network of switches: one-sided gates, and sums.
+    /// Every layer of a network of switches: one-sided gates and XORs.
     Switch,
 }
 

@@ -8,9 +8,9 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// One bit a lane: values in clear, or one party's shares of them.
+/// One bit per lane: cleartext values, or one party's shares of them.
 ///
-/// The bits beyond the last lane are zero. Wiped when dropped.
+/// Bits beyond the last lane are zero. Wiped when dropped.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct BitLanes {
     words: Vec<u64>,
@@ -19,7 +19,7 @@ pub struct BitLanes {
 
 impl Drop for BitLanes {
     fn drop(&mut self) {
-        // Not the vector's own, which goes through its room once more, byte by byte.
+        // `Vec`'s own zeroize would wipe the spare capacity again, byte by byte.
         self.words.as_mut_slice().zeroize();
     }
 }
@@ -27,23 +27,23 @@ impl Drop for BitLanes {
 impl ZeroizeOnDrop for BitLanes {}
 
 impl BitLanes {
-    /// `bit` in `len` lanes.
+    /// `bit` in each of `len` lanes.
     pub fn constant(bit: bool, len: usize) -> Self {
         let words = vec![if bit { u64::MAX } else { 0 }; len.div_ceil(WORD)];
         Self { words, len }.trimmed()
     }
 
-    /// The lanes of `words`, 64 to a word, the first in the lowest bit.
+    /// Lanes from packed words: 64 lanes per word, the first in the lowest bit.
     ///
     /// # Panics
-    /// If there are fewer than `len`.
+    /// If `words` has fewer than `len` bits.
     pub fn from_words(mut words: Vec<u64>, len: usize) -> Self {
-        assert!(words.len() >= len.div_ceil(WORD), "as many lanes as asked for");
+        assert!(words.len() >= len.div_ceil(WORD), "enough words for the lanes");
         words.truncate(len.div_ceil(WORD));
         Self { words, len }.trimmed()
     }
 
-    /// The lanes 64 to a word.
+    /// The lanes, packed 64 to a word.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
@@ -51,13 +51,13 @@ impl BitLanes {
     /// Lane `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `i` is out of range.
     pub fn get(&self, i: usize) -> bool {
-        assert!(i < self.len, "a lane of the list");
+        assert!(i < self.len, "lane in range");
         self.words[i / WORD] >> (i % WORD) & 1 == 1
     }
 
-    /// All lanes.
+    /// Iterates over the lanes.
     pub fn iter(&self) -> impl Iterator<Item = bool> {
         (0..self.len).map(|i| self.get(i))
     }
@@ -65,7 +65,7 @@ impl BitLanes {
     /// a ⊕ b.
     ///
     /// # Panics
-    /// If the lanes are not equally many.
+    /// If the lengths differ.
     pub fn xor(&self, other: &Self) -> Self {
         self.with(other, |a, b| a ^ b)
     }
@@ -73,7 +73,7 @@ impl BitLanes {
     /// a ∧ b.
     ///
     /// # Panics
-    /// If the lanes are not equally many.
+    /// If the lengths differ.
     pub fn and(&self, other: &Self) -> Self {
         self.with(other, |a, b| a & b)
     }
@@ -85,7 +85,7 @@ impl BitLanes {
     }
 
     fn with(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        assert_eq!(self.len, other.len, "equally many lanes");
+        assert_eq!(self.len, other.len, "the same number of lanes");
         let words = self.words.iter().zip(&other.words).map(|(a, b)| f(*a, *b)).collect();
         Self { words, len: self.len }
     }
@@ -103,14 +103,14 @@ impl BitLanes {
 
 impl std::fmt::Debug for BitLanes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "BitLanes({} of them)", self.len)
+        write!(f, "BitLanes({} lanes)", self.len)
     }
 }
 
 impl FromIterator<bool> for BitLanes {
     fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
         let bits = bits.into_iter();
-        // A list that grows leaves copies behind.
+        // Reserve the full length: a list that grows leaves copies behind.
         let room = bits.size_hint().0.div_ceil(WORD);
         let mut lanes = Self { words: Vec::with_capacity(room), len: 0 };
         for bit in bits {
@@ -152,14 +152,14 @@ impl Lanes for BitLanes {
     }
 
     fn slice(&self, first: usize, len: usize) -> Self {
-        assert!(first + len <= self.len, "lanes of the list");
+        assert!(first + len <= self.len, "lanes in range");
         let mut words = vec![0; len.div_ceil(WORD)];
         copy(&mut words, 0, &self.words, first, len);
         Self { words, len }
     }
 
     fn put(&mut self, first: usize, lanes: &Self) {
-        assert!(first + lanes.len <= self.len, "lanes of the list");
+        assert!(first + lanes.len <= self.len, "lanes in range");
         copy(&mut self.words, first, &lanes.words, 0, lanes.len);
     }
 
@@ -182,7 +182,7 @@ impl Lanes for BitLanes {
         assert_eq!(places.len(), lanes.len, "a place for each lane");
         for (i, place) in places.iter().enumerate() {
             let place = *place as usize;
-            assert!(place < self.len, "a lane of the list");
+            assert!(place < self.len, "lane in range");
             let bit = lanes.words[i / WORD] >> (i % WORD) & 1;
             let word = &mut self.words[place / WORD];
             *word = *word & !(1 << (place % WORD)) | bit << (place % WORD);
@@ -213,7 +213,10 @@ impl Lanes for BitLanes {
     fn put_halves(&mut self, stride: usize, halves: [&Self; 2]) {
         assert!(stride.is_power_of_two(), "a power of two");
         let pairs = paired(self.len, stride);
-        assert!(halves.iter().all(|half| half.len == pairs), "as many as were taken");
+        assert!(
+            halves.iter().all(|half| half.len == pairs),
+            "halves of the length that `halves` returned"
+        );
         if stride < WORD {
             let all = Self::constant(true, pairs);
             for (i, word) in self.words.iter_mut().enumerate() {
@@ -233,13 +236,14 @@ impl Lanes for BitLanes {
     }
 }
 
-/// How many of `len` lanes have a partner `stride` lanes on in their block of 2·`stride`.
+/// Number of lanes, of `len`, that have a partner `stride` lanes later in their block of 2·`stride`.
 pub(crate) fn paired(len: usize, stride: usize) -> usize {
     let rest = len % (2 * stride);
     len / (2 * stride) * stride + rest.saturating_sub(stride)
 }
 
-/// Of each block of 2·`stride` lanes: where its pairs go in a list of pairs, its first lane, and how many pairs it has.
+/// For each block of 2·`stride` lanes: the index of its first pair in the list of pairs, its first lane, and its number
+/// of pairs.
 pub(crate) fn blocks(len: usize, stride: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     (0..len.div_ceil(2 * stride)).map(move |block| {
         let first = block * 2 * stride;
@@ -247,7 +251,7 @@ pub(crate) fn blocks(len: usize, stride: usize) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// The `stride` lowest of each 2·`stride` bits, packed into the low half.
+/// Packs the `stride` lowest bits of every 2·`stride` into the low half.
 fn compress(word: u64, stride: usize) -> u64 {
     let mut word = word & pattern(stride);
     let mut len = stride;
@@ -269,7 +273,7 @@ fn expand(word: u64, stride: usize) -> u64 {
     word
 }
 
-/// `len` ones, `len` zeros, and so on from the lowest bit.
+/// `len` ones, then `len` zeros, and so on, from the lowest bit.
 fn pattern(len: usize) -> u64 {
     u64::MAX / ((1 << len) + 1)
 }
@@ -287,7 +291,7 @@ fn copy(to: &mut [u64], to_first: usize, from: &[u64], from_first: usize, len: u
     }
 }
 
-/// The 64 bits from `first` on; zeros beyond the last.
+/// The 64 bits that start at bit `first`; zeros beyond the end.
 fn word_at(words: &[u64], first: usize) -> u64 {
     let (word, bit) = (first / WORD, first % WORD);
     let low = words[word] >> bit;
@@ -306,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_are_the_lanes_they_name() {
+    fn slices_hold_the_named_lanes() {
         let all = lanes(300);
         for (first, len) in [(0, 300), (0, 64), (64, 64), (1, 0), (63, 130), (299, 1), (77, 200)] {
             let expected: BitLanes = all.iter().skip(first).take(len).collect();
@@ -321,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_the_lanes_with_and_without_the_bit_of_the_stride() {
+    fn halves_split_lanes_by_the_stride_bit_of_their_index() {
         for len in [0, 1, 2, 3, 5, 31, 32, 63, 64, 65, 100, 127, 128, 129, 200, 300, 513] {
             let all = lanes(len);
             for stride in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
@@ -351,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_and_lanes_are_the_same_list() {
+    fn bits_and_lanes_convert_into_each_other() {
         for len in [0, 1, 64, 127, 128, 129, 300] {
             let all = lanes(len);
             let bits = Bits::from(&all);

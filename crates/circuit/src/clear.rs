@@ -1,9 +1,9 @@
-//! Circuits evaluated in clear: what all other evaluations must agree with.
+//! Evaluation in the clear: the reference for all other evaluators.
 
 use crate::{BitLanes, Gates, Known};
 use vesica_core::{Error, Result};
 
-/// Evaluates in clear, by one who knows all bits.
+/// Evaluates in the clear, with all bits known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clear {
     lanes_at_once: Option<usize>,
@@ -11,7 +11,7 @@ pub struct Clear {
 }
 
 impl Clear {
-    /// An evaluator that works as one does whose wires are large, or whose rounds are slow.
+    /// An evaluator with the preferences of another, such as one with large wires or slow rounds.
     pub fn like(lanes_at_once: usize, prefers_depth: bool) -> Self {
         Self { lanes_at_once: Some(lanes_at_once), prefers_depth }
     }
@@ -42,7 +42,7 @@ impl Gates for Clear {
                 let bits = BitLanes::from(*bits);
                 Ok(wires.iter().map(|wires| wires.and(&bits)).collect())
             }
-            Known::Theirs { .. } => Err(Error::Bug("all bits are known in clear")),
+            Known::Theirs { .. } => Err(Error::Bug("clear evaluation knows all bits")),
         };
         lists.iter().map(one).collect()
     }

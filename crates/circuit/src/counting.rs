@@ -1,4 +1,4 @@
-//! Circuits counted: what they would cost, without a bit of input.
+//! Counts what a circuit costs, without any input.
 
 use crate::bit_lanes::paired;
 use crate::party::equal_in_bins_by_gates;
@@ -6,46 +6,46 @@ use crate::{Bins, Computation, EachBins, Gates, InBins, Known, Lanes, Reveal, gm
 use vesica_core::{Block, Result, Role};
 use vesica_ot::Bits;
 
-/// What a circuit costs.
+/// The cost of a circuit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// AND gates.
     pub ands: u64,
-    /// AND gates one of whose inputs the generator knows.
+    /// AND gates with one input that the generator knows.
     pub one_sided: u64,
-    /// AND gates in words of 64 lanes, each wire's lanes rounded up.
+    /// AND gates in words of 64 lanes; each wire's lanes are rounded up to whole words.
     pub words: u64,
     /// One-sided gates in blocks of 128 lanes and up to 128 wires that share their known bits.
     pub known_blocks: u64,
-    /// One-sided gates in blocks of 128 lanes, each wire's lanes rounded up.
+    /// One-sided gates in blocks of 128 lanes; each wire's lanes are rounded up to whole blocks.
     pub known_words: u64,
-    /// The most gates one after the other on a path.
+    /// AND gates on the longest path.
     pub depth: u64,
-    /// Calls for gates: rounds, where parties hold shares.
+    /// Calls for gates: each is a round when the parties hold shares.
     pub rounds: u64,
 }
 
-/// What a whole computation costs, private inputs and results with it.
+/// The cost of a whole computation, including private inputs and results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Its gates.
     pub count: Count,
-    /// Private bits of the receiver, input by input.
+    /// Number of private bits in each input of the receiver.
     pub receiver_inputs: Vec<u64>,
-    /// How many of them come after gates.
+    /// Number of those inputs that follow the first gate.
     pub late_inputs: u64,
-    /// Bits of results, and who is told.
+    /// Bits of each result, and who learns it.
     pub results: Vec<(u64, Reveal)>,
-    /// Bits of checked results.
+    /// Bits of each checked result.
     pub checked_results: Vec<u64>,
-    /// Public bits that the receiver tells, message by message.
-    pub told: Vec<u64>,
-    /// Comparisons in bins that are not made of gates alone.
+    /// Bits in each public message of the receiver.
+    pub public_messages: Vec<u64>,
+    /// Comparisons in bins that do not consist of gates alone.
     pub bins: Vec<Bins>,
 }
 
-/// Counts gates; as a [`Computation`], of which it is neither party, also inputs and results. All results are
-/// zero, and all checked results one.
+/// Counts gates; as a [`Computation`] it also counts inputs and results. It plays neither party. All results are zero,
+/// and all checked results are one.
 #[derive(Clone, Debug, Default)]
 pub struct Counting {
     cost: Cost,
@@ -54,7 +54,7 @@ pub struct Counting {
     shared: bool,
 }
 
-/// Wires of which only their number and the depth above them are known.
+/// Wires reduced to their number of lanes and their depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     len: usize,
@@ -62,21 +62,21 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// `len` lanes of input.
+    /// `len` input lanes.
     pub fn input(len: usize) -> Self {
         Self { len, depth: 0 }
     }
 
-    /// A word of `width` wires of input.
+    /// An input word of `width` wires.
     pub fn inputs(width: usize, len: usize) -> Vec<Self> {
         vec![Self::input(len); width]
     }
 }
 
 impl Cost {
-    /// Payload bytes of all that the receiver tells.
-    pub fn told_bytes(&self) -> u64 {
-        self.told.iter().map(|bits| bits.div_ceil(8)).sum()
+    /// Payload bytes of the receiver's public messages.
+    pub fn public_bytes(&self) -> u64 {
+        self.public_messages.iter().map(|bits| bits.div_ceil(8)).sum()
     }
 }
 
@@ -86,17 +86,17 @@ impl Counting {
         Self { lanes_at_once: Some(lanes_at_once), prefers_depth, ..Self::default() }
     }
 
-    /// Counts for parties that hold shares.
+    /// Counts for parties that compute on shares.
     pub(crate) fn shared(lanes_at_once: usize) -> Self {
         Self { shared: true, ..Self::new(lanes_at_once, true) }
     }
 
-    /// The gates so far.
+    /// The gates counted so far.
     pub fn count(&self) -> Count {
         self.cost.count
     }
 
-    /// All costs so far.
+    /// The cost counted so far.
     pub fn cost(&self) -> &Cost {
         &self.cost
     }
@@ -116,7 +116,7 @@ impl Gates for Counting {
     }
 
     fn xor(&self, a: &Counted, b: &Counted) -> Counted {
-        assert_eq!(a.len, b.len, "equally many lanes");
+        assert_eq!(a.len, b.len, "the same number of lanes");
         Counted { len: a.len, depth: a.depth.max(b.depth) }
     }
 
@@ -127,7 +127,7 @@ impl Gates for Counting {
     fn and(&mut self, pairs: &[(&Counted, &Counted)]) -> Result<Vec<Counted>> {
         self.cost.count.rounds += 1;
         let gate = |(a, b): &(&Counted, &Counted)| {
-            assert_eq!(a.len, b.len, "equally many lanes");
+            assert_eq!(a.len, b.len, "the same number of lanes");
             self.cost.count.ands += a.len as u64;
             self.cost.count.words += a.len.div_ceil(64) as u64;
             self.below(a.depth.max(b.depth), a.len)
@@ -199,8 +199,8 @@ impl Computation for Counting {
         Ok(wires.iter().map(|wires| (0..wires.len).map(|_| true).collect()).collect())
     }
 
-    fn tell(&mut self, bits: &Bits) -> Result<()> {
-        self.cost.told.push(bits.len() as u64);
+    fn send_public(&mut self, bits: &Bits) -> Result<()> {
+        self.cost.public_messages.push(bits.len() as u64);
         Ok(())
     }
 
@@ -230,12 +230,12 @@ impl Lanes for Counted {
     }
 
     fn slice(&self, first: usize, len: usize) -> Self {
-        assert!(first + len <= self.len, "lanes of the list");
+        assert!(first + len <= self.len, "lanes in range");
         Self { len, ..*self }
     }
 
     fn put(&mut self, first: usize, lanes: &Self) {
-        assert!(first + lanes.len <= self.len, "lanes of the list");
+        assert!(first + lanes.len <= self.len, "lanes in range");
         self.depth = self.depth.max(lanes.depth);
     }
 
@@ -260,7 +260,10 @@ impl Lanes for Counted {
 
     fn put_halves(&mut self, stride: usize, halves: [&Self; 2]) {
         let pairs = paired(self.len, stride);
-        assert!(halves.iter().all(|half| half.len == pairs), "as many as were taken");
+        assert!(
+            halves.iter().all(|half| half.len == pairs),
+            "halves of the length that `halves` returned"
+        );
         self.depth = self.depth.max(halves[0].depth).max(halves[1].depth);
     }
 }

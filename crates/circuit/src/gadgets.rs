@@ -1,6 +1,6 @@
-//! Circuits of which others are made.
+//! Building blocks for circuits.
 //!
-//! Numbers are words, the lowest bit first; gates are counted for one lane.
+//! A number is a word of wires, lowest bit first. Gate counts are per lane.
 
 mod add;
 mod compare;

@@ -1,16 +1,16 @@
-//! What a circuit is made of, whoever evaluates it.
+//! The operations of a circuit, independent of the evaluator.
 
 use vesica_core::Result;
 use vesica_ot::Bits;
 
-/// Wires of equal gates: one bit in each of a number of lanes.
+/// The wires of parallel copies of a gate: one bit in each lane.
 ///
 /// Lanes are numbered from 0. A circuit is written for one lane and computes all of them.
 pub trait Lanes: Clone + Send + Sync {
-    /// How many lanes there are.
+    /// Number of lanes.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no lanes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -18,116 +18,115 @@ pub trait Lanes: Clone + Send + Sync {
     /// The `len` lanes from `first` on.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer lanes.
     fn slice(&self, first: usize, len: usize) -> Self;
 
-    /// Replaces the lanes from `first` on by those of `lanes`.
+    /// Replaces the lanes from `first` on with those of `lanes`.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer lanes.
     fn put(&mut self, first: usize, lanes: &Self);
 
-    /// The lanes of all `parts`, one after the other.
+    /// Concatenates all `parts`.
     fn concat(parts: &[Self]) -> Self;
 
     /// Lane `places[i]` for each i.
     ///
     /// # Panics
-    /// If there is no such lane.
+    /// If a place is out of range.
     fn gather(&self, places: &[u32]) -> Self;
 
-    /// Replaces lane `places[i]` by lane i of `lanes`, for each i.
+    /// Replaces lane `places[i]` with lane i of `lanes`, for each i.
     ///
     /// # Panics
-    /// If there is no such lane, or not a place for each.
+    /// If a place is out of range, or the lengths differ.
     fn scatter(&mut self, places: &[u32], lanes: &Self);
 
-    /// The lanes in blocks of 2·`stride`: the first halves of all blocks, and the second halves.
+    /// Splits the lanes into blocks of 2·`stride` and returns the first halves of all blocks, and the second halves.
     ///
-    /// The last block may be short: of its first half only the lanes that have a partner, `stride` lanes on,
-    /// are taken.
+    /// The last block may be short. Its first half then contributes only the lanes that have a partner `stride` lanes
+    /// later.
     ///
     /// # Panics
-    /// If `stride` is no power of two.
+    /// If `stride` is not a power of two.
     fn halves(&self, stride: usize) -> [Self; 2];
 
-    /// Puts back what [`halves`](Lanes::halves) took; lanes without a partner stay.
+    /// Writes back the output of [`halves`](Lanes::halves). Lanes without a partner stay unchanged.
     ///
     /// # Panics
-    /// As [`halves`](Lanes::halves), and if the halves have other lengths.
+    /// As [`halves`](Lanes::halves), and if the halves have the wrong length.
     fn put_halves(&mut self, stride: usize, halves: [&Self; 2]);
 }
 
-/// Evaluates Boolean circuits: in clear, by counting, garbled, or on shares.
+/// Evaluates Boolean circuits: in the clear, by counting, garbled, or on shares.
 ///
-/// XOR and NOT are free. Circuits call [`and`](Gates::and) with as many gates as do not depend on each other:
-/// each call is a round of interaction where the parties hold shares.
+/// XOR and NOT are free. Circuits pass all independent gates to one call of [`and`](Gates::and): each call is a round
+/// of interaction if the parties hold shares.
 pub trait Gates {
-    /// The wires of one bit.
+    /// The wires that carry one bit in each lane.
     type Wires: Lanes;
 
-    /// `bit`, known to both parties, in `len` lanes.
+    /// `bit`, known to both parties, in each of `len` lanes.
     fn constant(&mut self, bit: bool, len: usize) -> Self::Wires;
 
     /// a ⊕ b, lane by lane.
     ///
     /// # Panics
-    /// If the lanes are not equally many.
+    /// If the numbers of lanes differ.
     fn xor(&self, a: &Self::Wires, b: &Self::Wires) -> Self::Wires;
 
     /// ¬a, lane by lane.
     fn not(&self, a: &Self::Wires) -> Self::Wires;
 
-    /// a ∧ b of each pair, lane by lane: one AND gate a lane.
+    /// a ∧ b for each pair, lane by lane. Costs one AND gate per lane.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     ///
     /// # Panics
-    /// If the lanes of a pair are not equally many.
+    /// If the lanes of a pair differ in number.
     fn and(&mut self, pairs: &[(&Self::Wires, &Self::Wires)]) -> Result<Vec<Self::Wires>>;
 
-    /// s ∧ a of each wire of a list, where the bits s, one a lane, are the same for all wires of the list and
-    /// known to the *generator* (see [`Known`]): one *one-sided* AND gate a lane and wire.
+    /// For each list: s ∧ a for each wire a of the list. The bits s, one per lane, apply to all wires of the list, and
+    /// the *generator* knows them (see [`Known`]). Costs one *one-sided* AND gate per lane and wire.
     ///
     /// # Errors
     /// As [`and`](Gates::and).
     ///
     /// # Panics
-    /// If there is not a bit for each lane.
+    /// If the number of known bits is not the number of lanes.
     fn and_known(
         &mut self,
         lists: &[(Known<'_>, &[&Self::Wires])],
     ) -> Result<Vec<Vec<Self::Wires>>>;
 
-    /// How many lanes circuits should work on at a time: few enough to stay in the cache where wires are large,
-    /// many where every call is a round.
+    /// Number of lanes that a circuit should process at a time. Small if the wires are large, so that they stay in the
+    /// cache; large if every call is a round.
     fn lanes_at_once(&self) -> usize;
 
-    /// Whether the depth of a circuit costs more than some more gates.
+    /// Whether extra depth costs more than a few extra gates.
     fn prefers_depth(&self) -> bool;
 
-    /// Whether nobody computes, so that circuits need not say which lanes go where: only how many.
+    /// Whether this evaluator only counts, so that circuits need not compute which lanes go where.
     fn only_counts(&self) -> bool {
         false
     }
 }
 
-/// Bits that the generator of a circuit knows, one a lane: the bits themselves at the generator, nothing
-/// but their number at the other party.
+/// Bits that the circuit's generator knows, one per lane. The other party has only their number.
 #[derive(Clone, Copy)]
 pub enum Known<'a> {
     /// At the party that knows them.
     Mine(&'a Bits),
     /// At the other party.
     Theirs {
-        /// How many lanes.
+        /// Number of lanes.
         len: usize,
     },
 }
 
 impl Known<'_> {
-    /// How many lanes there are.
+    /// Number of lanes.
     pub fn len(&self) -> usize {
         match self {
             Known::Mine(bits) => bits.len(),
@@ -135,7 +134,7 @@ impl Known<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no lanes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

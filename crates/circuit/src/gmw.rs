@@ -1,14 +1,14 @@
-//! # GMW: computation on shares
+//! # GMW: computation on secret shares
 //!
-//! O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987, with multiplication triples
-//! (D. Beaver, CRYPTO 1991) from silent transfers. Each party holds a share of every bit; the bit is their sum.
+//! O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987, with multiplication triples (D.
+//! Beaver, CRYPTO 1991) from silent OT. Each party holds a share of every bit; the bit is the XOR of the shares.
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of silent transfers ([`vesica_ot::silent::cot`]) and of π(x) ⊕ x as a correlation-robust hash |
+//! | security | semi-honest, if silent OT is ([`vesica_ot::silent::cot`]) and π(x) ⊕ x is correlation robust |
 //! | flights | 3, then one for each call for gates; [`flights`] |
-//! | bytes | 2 bits a gate and party, and the transfers; [`bytes`] |
-//! | work | two transfers a gate |
+//! | bytes | 2 bits per gate and party, and the OTs; [`bytes`] |
+//! | work | two OTs per gate |
 //!
 //! ```text
 //!   sender: x_0, y_0                          receiver: x_1, y_1      x = x_0 + x_1, y = y_0 + y_1
@@ -19,7 +19,7 @@
 //!   z_0 = c_0 + d·b_0 + e·a_0 + d·e           z_1 = c_1 + d·b_1 + e·a_1
 //! ```
 //!
-//! Private inputs are shares as they are, the other party's being zero: nothing is sent for them, as every
+//! A party's private input is its share, and the other party's share is zero. Inputs cost no message, because every
 //! gate masks its inputs.
 
 mod bins;
@@ -35,33 +35,33 @@ use vesica_core::{Block, Error, Result, Role, SessionId};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
 
-/// Lanes that circuits work on at a time: a round each, and few enough that their shares stay small.
+/// Lanes per call: each call is a round, so many; but few enough that their shares stay small.
 const LANES_AT_ONCE: usize = 1 << 23;
 
 /// One party of a computation on shares.
 pub struct Gmw<'c> {
     ctx: &'c mut Context,
     role: Role,
-    chooser: Role,
+    ot_receiver: Role,
     transfers: Transfers,
     triples: triples::Source,
     known: known::Source,
-    /// Words of gates done, and all of them.
+    /// Words of gates evaluated so far, and in total.
     words: [u64; 2],
 }
 
-/// Words of a result in one message.
+/// Words per message of a result.
 const WORDS_AT_ONCE: usize = 1 << 15;
 
-/// Lanes of slots that are compared in bins at a time.
+/// Lanes of slots compared in bins at a time.
 const SLOTS_AT_ONCE: usize = 1 << 26;
 
-/// What [`crate::Counting`] has to count like, for the costs of a computation on shares.
+/// A [`crate::Counting`] that counts as this evaluator works.
 pub fn counting() -> crate::Counting {
     crate::Counting::shared(LANES_AT_ONCE)
 }
 
-/// How many random transfers a computation takes.
+/// Number of random OTs in a computation.
 pub fn transfers(cost: &Cost) -> u64 {
     let pieces = cost.count.words.div_ceil(triples::WORDS_PER_PIECE as u64)
         + cost.count.known_blocks.div_ceil(known::BLOCKS_PER_PIECE as u64)
@@ -69,10 +69,10 @@ pub fn transfers(cost: &Cost) -> u64 {
     pieces * PIECE as u64
 }
 
-/// Payload bytes of a computation; `chooser` is as in [`Gmw::new`].
-pub fn bytes(cost: &Cost, chooser: Role) -> Traffic {
+/// Payload bytes of a computation; `ot_receiver` is as in [`Gmw::new`].
+pub fn bytes(cost: &Cost, ot_receiver: Role) -> Traffic {
     let transfers = transfers::bytes(transfers(cost));
-    let transfers = if chooser == Role::Receiver { transfers } else { transfers.reversed() };
+    let transfers = if ot_receiver == Role::Receiver { transfers } else { transfers.reversed() };
     let open = 16 * cost.count.words;
     let gates = Traffic {
         sender_to_receiver: open + 16 * cost.count.known_blocks,
@@ -83,10 +83,10 @@ pub fn bytes(cost: &Cost, chooser: Role) -> Traffic {
     bins.chain(results).fold(transfers + gates, |sum, bytes| sum + bytes)
 }
 
-/// Flights of a computation, unless small sizes make it take fewer.
+/// Flights of a computation; small sizes can need fewer.
 pub fn flights(cost: &Cost) -> u64 {
     let setup = transfers::flights(transfers(cost));
-    // The receiver's corrections wait where an extension comes between them.
+    // Each extension after the first interrupts the receiver's corrections.
     let interrupted =
         if cost.bins.is_empty() { 0 } else { transfers::extensions_len(transfers(cost)) - 1 };
     setup
@@ -98,12 +98,12 @@ pub fn flights(cost: &Cost) -> u64 {
 fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {
     let bytes = bits.div_ceil(64) * 8;
     Traffic {
-        sender_to_receiver: if to.to(Role::Receiver) { bytes } else { 0 },
-        receiver_to_sender: if to.to(Role::Sender) { bytes } else { 0 },
+        sender_to_receiver: if to.includes(Role::Receiver) { bytes } else { 0 },
+        receiver_to_sender: if to.includes(Role::Sender) { bytes } else { 0 },
     }
 }
 
-/// The parts of a comparison in bins that are done together.
+/// The parts of a comparison in bins, each processed at once.
 pub(crate) fn parts(bins: &Bins) -> impl Iterator<Item = (usize, Bins)> + use<> {
     let bins = *bins;
     let at_once = (SLOTS_AT_ONCE / bins.slots.max(1)).max(1);
@@ -112,35 +112,35 @@ pub(crate) fn parts(bins: &Bins) -> impl Iterator<Item = (usize, Bins)> + use<> 
         .map(move |first| (first, Bins { count: at_once.min(bins.count - first), ..bins }))
 }
 
-/// How many digits of at most four bits a value of `width` bits has.
+/// Number of digits, of at most four bits each, in a value of `width` bits.
 pub(crate) fn digits_len(width: usize) -> usize {
     bins::digits(width).len()
 }
 
 impl<'c> Gmw<'c> {
-    /// Sets up for a computation that takes no more than `cost`.
+    /// Sets up for a computation that costs at most `cost`.
     ///
-    /// The party in role `chooser` chooses in the transfers: the sender where the circuit has one-sided gates, the
-    /// receiver where bins are compared.
+    /// The party in role `ot_receiver` is the receiver of the OTs: the sender of the circuit for one-sided gates, the
+    /// receiver of the circuit for comparisons in bins.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::Misbehaviour`] of the transfers.
+    /// Connection errors; [`vesica_core::Misbehaviour`] in the OTs.
     pub fn new(
         ctx: &'c mut Context,
         session: &SessionId,
         role: Role,
-        chooser: Role,
+        ot_receiver: Role,
         cost: &Cost,
     ) -> Result<Self> {
         let transfers = ctx.child("transfers", |ctx| {
-            let mut transfers = Transfers::setup(ctx, session, role, chooser, transfers(cost))?;
+            let mut transfers = Transfers::setup(ctx, session, role, ot_receiver, transfers(cost))?;
             transfers.prepare(ctx)?;
             Ok::<_, Error>(transfers)
         })?;
         Ok(Self {
             ctx,
             role,
-            chooser,
+            ot_receiver,
             transfers,
             triples: triples::Source::default(),
             known: known::Source::default(),
@@ -148,7 +148,7 @@ impl<'c> Gmw<'c> {
         })
     }
 
-    /// The shares of the other party, as many words as `mine`.
+    /// Exchanges shares: sends `mine`, and returns as many words from the other party.
     fn exchange(&mut self, mine: &[u64]) -> Result<Vec<u64>> {
         let mut theirs = vec![0; 8 * mine.len()];
         self.ctx.peer()?.exchange(&to_bytes(mine), &mut theirs)?;
@@ -177,7 +177,7 @@ impl Gates for Gmw<'_> {
         let mut mine = Vec::with_capacity(2 * words);
         let mut first = 0;
         for (x, y) in pairs {
-            assert_eq!(x.len(), y.len(), "equally many lanes");
+            assert_eq!(x.len(), y.len(), "the same number of lanes");
             let n = x.words().len();
             mine.extend(x.words().iter().zip(&triples.a[first..]).map(|(x, a)| x ^ a));
             mine.extend(y.words().iter().zip(&triples.b[first..]).map(|(y, b)| y ^ b));
@@ -205,9 +205,9 @@ impl Gates for Gmw<'_> {
     }
 
     fn and_known(&mut self, lists: &[(Known<'_>, &[&BitLanes])]) -> Result<Vec<Vec<BitLanes>>> {
-        if self.chooser != Role::Sender {
+        if self.ot_receiver != Role::Sender {
             return Err(Error::Bug(
-                "one-sided gates need transfers in which the generator chooses",
+                "one-sided gates need the generator as the receiver of the OTs",
             ));
         }
         let mut work = Vec::new();
@@ -219,32 +219,33 @@ impl Gates for Gmw<'_> {
                 }
             }
         }
-        // Shares of r times the evaluator's share of each wire, r being random; and how the known bit differs.
+        // The OTs yield shares of r times the evaluator's share of each wire, for random r. The generator sends the
+        // difference of r and the known bit.
         let to_evaluator = work.len();
         let to_generator: usize = work.iter().map(|(_, _, part, ..)| part.len()).sum();
         let mut mine = Vec::new();
         let mut reply = Vec::new();
         for (i, _, part, block, lanes) in &work {
             match lanes {
-                LaneBlock::Given { pads: _, sums } => {
+                LaneBlock::Sender { pads: _, sums } => {
                     let masked = part.iter().zip(sums).map(|(w, sum)| block_of(w, *block) ^ *sum);
                     mine.extend(masked);
                 }
-                LaneBlock::Chosen { choices, .. } => {
+                LaneBlock::Receiver { choices, .. } => {
                     mine.push(known_block(&lists[*i].0, *block)? ^ *choices);
                 }
             }
         }
-        let theirs = if self.transfers.is_giver() { to_evaluator } else { to_generator };
+        let theirs = if self.transfers.is_sender() { to_evaluator } else { to_generator };
         reply.resize(theirs, Block::ZERO);
         self.ctx.peer()?.exchange(Block::as_bytes(&mine), Block::as_bytes_mut(&mut reply))?;
 
         let mut results: Vec<Vec<Vec<u64>>> =
             lists.iter().map(|(_, wires)| vec![Vec::new(); wires.len()]).collect();
         let mut reply = reply.iter();
-        let missing = Error::Bug("a block of the reply was counted and is missing");
+        let missing = Error::Bug("a counted block of the reply is missing");
         for (i, first, part, block, lanes) in &work {
-            let difference = if self.transfers.is_giver() {
+            let difference = if self.transfers.is_sender() {
                 *reply.next().ok_or(missing.clone())?
             } else {
                 known_block(&lists[*i].0, *block)?
@@ -252,8 +253,8 @@ impl Gates for Gmw<'_> {
             for (k, wires) in part.iter().enumerate() {
                 let own = block_of(wires, *block);
                 let share = match lanes {
-                    LaneBlock::Given { pads, .. } => pads[k] ^ (difference & own),
-                    LaneBlock::Chosen { choices, pads } => {
+                    LaneBlock::Sender { pads, .. } => pads[k] ^ (difference & own),
+                    LaneBlock::Receiver { choices, pads } => {
                         let masked = *reply.next().ok_or(missing.clone())?;
                         pads[k] ^ (*choices & masked) ^ (difference & own)
                     }
@@ -294,7 +295,7 @@ impl Computation for Gmw<'_> {
                 Ok(bits.iter().map(BitLanes::from).collect())
             }
             (false, None) => Ok(vec![BitLanes::constant(false, len); width]),
-            _ => Err(Error::Bug("private bits are not where they belong")),
+            _ => Err(Error::Bug("private input at the wrong party or of the wrong size")),
         }
     }
 
@@ -302,7 +303,7 @@ impl Computation for Gmw<'_> {
         let mine = BitLanes::concat(wires);
         let theirs = match to {
             Reveal::Both => self.exchange(mine.words())?,
-            _ if to.to(self.role) => {
+            _ if to.includes(self.role) => {
                 let mut theirs = Vec::with_capacity(mine.words().len());
                 for part in mine.words().chunks(WORDS_AT_ONCE) {
                     theirs.extend(to_words(&self.ctx.peer()?.recv(8 * part.len())?));
@@ -329,7 +330,7 @@ impl Computation for Gmw<'_> {
         Some(self.ctx)
     }
 
-    /// The first digits by transfers of tables, see the module `bins`; then gates join them.
+    /// The digits by OTs of tables, see the module `bins`; AND gates then combine them.
     fn equal_in_bins(
         &mut self,
         bins: &Bins,
@@ -337,7 +338,7 @@ impl Computation for Gmw<'_> {
         _none: u128,
         each: EachBins<'_, Self>,
     ) -> Result<()> {
-        let missing = Error::Bug("the values of bins are not where they belong");
+        let missing = Error::Bug("values of bins at the wrong party or of the wrong number");
         for (first, part) in parts(bins) {
             let digits = match mine {
                 Some(InBins::Candidates(of)) => {
@@ -358,21 +359,23 @@ impl Computation for Gmw<'_> {
 
     fn reveal_checked(&mut self, wires: &[BitLanes]) -> Result<Vec<Bits>> {
         let values = self.reveal(wires, Reveal::Both)?;
-        values.ok_or(Error::Bug("a result for both is nobody's"))
+        values.ok_or(Error::Bug("a result for both parties reaches both"))
     }
 }
 
-/// Lanes 128·`block` and on of `wires`.
+/// The 128 lanes of `wires` that start at lane 128·`block`.
 fn block_of(wires: &BitLanes, block: usize) -> Block {
     let word = |i: usize| u128::from(wires.words().get(i).copied().unwrap_or(0));
     Block::new(word(2 * block) | word(2 * block + 1) << 64)
 }
 
-/// The same of known bits.
+/// Like [`block_of`], for known bits.
 fn known_block(known: &Known<'_>, block: usize) -> Result<Block> {
     match known {
         Known::Mine(bits) => Ok(bits.blocks()[block]),
-        Known::Theirs { .. } => Err(Error::Bug("the generator knows the bits of one-sided gates")),
+        Known::Theirs { .. } => {
+            Err(Error::Bug("only the generator knows the bits of one-sided gates"))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A party of a two-party computation: how private bits become wires, and wires results.
+//! A party of a two-party computation: inputs and results.
 
 use crate::gadgets::equal;
 use crate::{Gates, Lanes, word};
@@ -8,17 +8,17 @@ use vesica_ot::Bits;
 
 /// One of two parties that evaluate a circuit together.
 ///
-/// The **sender** of a protocol is the *generator*: it garbles, and it is whose bits
-/// [`Gates::and_known`] takes. The **receiver** evaluates.
+/// The **sender** of a protocol is the *generator*: it garbles the circuit, and [`Gates::and_known`] takes its bits.
+/// The **receiver** evaluates.
 pub trait Computation: Gates + Sized {
     /// This party's role.
     fn role(&self) -> Role;
 
-    /// Wires of private bits of the party in role `of`: its own list of words, bit by bit, or `None` at the
-    /// other party; `width` wires of `len` lanes each.
+    /// Wires for private bits of the party in role `of`: `width` wires of `len` lanes each. That party passes its
+    /// words, bit by bit; the other party passes `None`.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::Error::Bug`] when the bits are missing, or others than `width` times `len`.
+    /// Connection errors; [`vesica_core::Error::Bug`] if the bits are missing or not `width` times `len`.
     fn input(
         &mut self,
         of: Role,
@@ -27,60 +27,62 @@ pub trait Computation: Gates + Sized {
         len: usize,
     ) -> Result<Vec<Self::Wires>>;
 
-    /// The values of `wires`, wire by wire, at the parties in the roles `to`, and `None` elsewhere.
+    /// Reveals the values of `wires`, wire by wire, to the parties `to`. Returns `None` at the other party.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     fn reveal(&mut self, wires: &[Self::Wires], to: Reveal) -> Result<Option<Vec<Bits>>>;
 
-    /// The values of `wires` at both parties. Where the circuit is garbled the evaluator shows labels for them, and
-    /// cannot tell another value than it found as long as it does not have Δ: which it can find, if it deviates in the
-    /// transfers before. On shares nothing is checked.
+    /// Reveals the values of `wires` to both parties. In a garbled circuit the evaluator proves them with labels: it
+    /// cannot claim a different value unless it knows Δ, which it can learn by deviating in the OTs. On shares nothing
+    /// is checked.
     ///
-    /// Nothing is said of the inputs: a party can bring what is no set, an item twice or more places filled than
-    /// it should, and so shift a count. Bounds on a count hold between parties that follow the protocol.
+    /// Inputs are not checked: a party can enter an item twice or fill more places than it should, and so shift a
+    /// count. Bounds on a count hold between parties that follow the protocol.
     ///
-    /// For a few lanes: each costs a label.
+    /// For few lanes: each costs a label.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::Misbehaviour::InvalidValue`].
+    /// Connection errors; [`vesica_core::Misbehaviour::InvalidValue`].
     fn reveal_checked(&mut self, wires: &[Self::Wires]) -> Result<Vec<Bits>>;
 
-    /// Sends public bits from the receiver to the sender, who [`hear`](Computation::hear)s them when it likes.
+    /// Sends public bits from the receiver to the sender, which reads them with
+    /// [`receive_public`](Computation::receive_public).
     ///
     /// # Errors
-    /// Of the connection.
-    fn tell(&mut self, bits: &Bits) -> Result<()> {
+    /// Connection errors.
+    fn send_public(&mut self, bits: &Bits) -> Result<()> {
         match self.context() {
             Some(ctx) => ctx.peer()?.send(&bits.to_bytes()),
             None => Ok(()),
         }
     }
 
-    /// The next `len` bits that the receiver [told](Computation::tell).
+    /// The next `len` bits that the receiver sent with [`send_public`](Computation::send_public).
     ///
     /// # Errors
-    /// Of the connection.
-    fn hear(&mut self, len: usize) -> Result<Bits> {
+    /// Connection errors.
+    fn receive_public(&mut self, len: usize) -> Result<Bits> {
         match self.context() {
             Some(ctx) => Ok(Bits::from_bytes(&ctx.peer()?.recv(Bits::bytes_len(len))?, len)),
             None => Ok((0..len).map(|_| false).collect()),
         }
     }
 
-    /// The context, for progress; none where nobody is talked to.
+    /// The context, for progress; `None` if there is no peer.
     fn context(&mut self) -> Option<&mut Context> {
         None
     }
 
-    /// Compares one value of the receiver with some of the sender's in each of many bins: calls `each` with the
-    /// number of the first bin and, bin after bin, a lane for each slot that says whether its value is the
-    /// receiver's, until all bins are done. Slots without a candidate never match.
+    /// Compares one value of the receiver with several values of the sender in each of many bins.
     ///
-    /// `none` is a value that no candidate has and no bin of the receiver's: it fills empty slots.
+    /// Calls `each` for consecutive groups of bins, with the number of the first bin and a wire with one lane per slot,
+    /// bin after bin. A lane is set if the slot's value equals the receiver's. Empty slots never match.
+    ///
+    /// `none` fills empty slots: no candidate and no value of the receiver may equal it.
     ///
     /// # Errors
-    /// Of the connection and of `each`; [`Error::Bug`] where a party brings the other one's part.
+    /// Errors of the connection and of `each`; [`Error::Bug`] if a party passes the other party's input.
     fn equal_in_bins(
         &mut self,
         bins: &Bins,
@@ -92,26 +94,26 @@ pub trait Computation: Gates + Sized {
     }
 }
 
-/// Takes some bins of a comparison: the number of the first, and their lanes.
+/// Receives the results of a group of bins: the number of the first bin, and the lanes of all its slots.
 pub type EachBins<'a, C> = &'a mut dyn FnMut(&mut C, usize, <C as Gates>::Wires) -> Result<()>;
 
-/// The shape of a comparison in bins.
+/// The size of a comparison in bins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bins {
     /// β, the number of bins.
     pub count: usize,
-    /// Slots of each bin, the sender's values; at most [`Bins::MAX_SLOTS`].
+    /// Slots per bin, for the sender's values; at most [`Bins::MAX_SLOTS`].
     pub slots: usize,
     /// Length of a value in bits, at most 128.
     pub width: usize,
 }
 
 impl Bins {
-    /// Most slots of a bin.
+    /// Maximum slots per bin.
     pub const MAX_SLOTS: usize = 128;
 }
 
-/// What a party brings to a comparison in bins.
+/// A party's input to a comparison in bins.
 #[derive(Clone, Copy)]
 pub enum InBins<'a> {
     /// The sender: appends the values of bin i, at most as many as there are slots.
@@ -120,7 +122,7 @@ pub enum InBins<'a> {
     Values(&'a [u128]),
 }
 
-/// Comparison in bins by equality circuits, width − 1 gates a slot.
+/// Comparison in bins by equality circuits, width − 1 gates per slot.
 pub(crate) fn equal_in_bins_by_gates<C: Computation>(
     c: &mut C,
     bins: &Bins,
@@ -134,9 +136,9 @@ pub(crate) fn equal_in_bins_by_gates<C: Computation>(
             Some(word::bits_of(values.iter().copied(), bins.width))
         }
         (Role::Sender, Some(InBins::Candidates(_))) | (Role::Helper, None) => None,
-        _ => return Err(Error::Bug("the values of bins are not where they belong")),
+        _ => return Err(Error::Bug("values of bins at the wrong party or of the wrong number")),
     };
-    // All at once, so that nobody waits for the receiver's bits of each part.
+    // All values in one input, so that no part waits for the receiver's bits.
     let values = c.input(Role::Receiver, values.as_deref(), bins.width, bins.count)?;
     let at_once = (c.lanes_at_once() / bins.slots.max(1)).max(1);
     let mut candidates = Vec::new();
@@ -175,7 +177,7 @@ pub(crate) fn equal_in_bins_by_gates<C: Computation>(
     Ok(())
 }
 
-/// Who is told a result.
+/// The parties that learn a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reveal {
     /// The receiver alone.
@@ -187,8 +189,8 @@ pub enum Reveal {
 }
 
 impl Reveal {
-    /// Whether the party in `role` is told.
-    pub fn to(self, role: Role) -> bool {
+    /// Whether the party in `role` learns the result.
+    pub fn includes(self, role: Role) -> bool {
         match self {
             Reveal::Receiver => role == Role::Receiver,
             Reveal::Sender => role == Role::Sender,

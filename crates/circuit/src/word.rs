@@ -1,25 +1,25 @@
-//! Words: a list of wires, the lowest bit first, all with equally many lanes.
+//! Words: lists of wires with the same number of lanes, lowest bit first.
 
 use crate::Lanes;
 use vesica_core::Item;
 use vesica_ot::Bits;
 
-/// How many lanes `word` has; none where it has no wires.
+/// Number of lanes of `word`; 0 if it has no wires.
 pub fn lanes<W: Lanes>(word: &[W]) -> usize {
     word.first().map_or(0, Lanes::len)
 }
 
-/// [`Lanes::slice`] of each wire.
+/// Applies [`Lanes::slice`] to each wire.
 pub fn slice<W: Lanes>(word: &[W], first: usize, len: usize) -> Vec<W> {
     word.iter().map(|wires| wires.slice(first, len)).collect()
 }
 
-/// [`Lanes::put`] of each wire.
+/// Applies [`Lanes::put`] to each wire.
 pub fn put<W: Lanes>(word: &mut [W], first: usize, lanes: &[W]) {
     word.iter_mut().zip(lanes).for_each(|(wires, lanes)| wires.put(first, lanes));
 }
 
-/// [`Lanes::halves`] of each wire.
+/// Applies [`Lanes::halves`] to each wire.
 pub fn halves<W: Lanes>(word: &[W], stride: usize) -> [Vec<W>; 2] {
     let (low, high) = word
         .iter()
@@ -31,24 +31,24 @@ pub fn halves<W: Lanes>(word: &[W], stride: usize) -> [Vec<W>; 2] {
     [low, high]
 }
 
-/// [`Lanes::put_halves`] of each wire.
+/// Applies [`Lanes::put_halves`] to each wire.
 pub fn put_halves<W: Lanes>(word: &mut [W], stride: usize, [low, high]: [&[W]; 2]) {
     for ((wires, low), high) in word.iter_mut().zip(low).zip(high) {
         wires.put_halves(stride, [low, high]);
     }
 }
 
-/// [`Lanes::gather`] of each wire.
+/// Applies [`Lanes::gather`] to each wire.
 pub fn gather<W: Lanes>(word: &[W], places: &[u32]) -> Vec<W> {
     word.iter().map(|wires| wires.gather(places)).collect()
 }
 
-/// [`Lanes::scatter`] of each wire.
+/// Applies [`Lanes::scatter`] to each wire.
 pub fn scatter<W: Lanes>(word: &mut [W], places: &[u32], lanes: &[W]) {
     word.iter_mut().zip(lanes).for_each(|(wires, lanes)| wires.scatter(places, lanes));
 }
 
-/// [`Lanes::concat`] of words of the same width.
+/// Concatenates words of the same width, wire by wire.
 pub fn concat<W: Lanes>(words: &[Vec<W>]) -> Vec<W> {
     let width = words.first().map_or(0, Vec::len);
     (0..width)
@@ -59,18 +59,18 @@ pub fn concat<W: Lanes>(words: &[Vec<W>]) -> Vec<W> {
         .collect()
 }
 
-/// The lowest `width` bits of numbers, bit by bit: a number a lane.
+/// The lowest `width` bits of numbers, bit by bit: one number per lane.
 pub fn bits_of(numbers: impl ExactSizeIterator<Item = u128> + Clone, width: usize) -> Vec<Bits> {
     let bit = |i: usize| numbers.clone().map(move |number| number >> i & 1 == 1).collect();
     (0..width).map(bit).collect()
 }
 
-/// The lowest `width` bits of items, bit by bit: an item a lane.
+/// The lowest `width` bits of items, bit by bit: one item per lane.
 pub fn bits_of_items(items: &[Item], width: usize) -> Vec<Bits> {
     bits_of(items.iter().map(Item::integer), width)
 }
 
-/// The number in each lane of a revealed word of at most 128 bits.
+/// The number in each lane of a revealed word of up to 128 bits.
 pub fn numbers(word: &[Bits]) -> Vec<u128> {
     let len = word.first().map_or(0, Bits::len);
     let mut numbers = vec![0; len];

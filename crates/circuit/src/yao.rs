@@ -1,16 +1,16 @@
 //! # Yao's garbled circuits
 //!
 //! A. Yao, "How to generate and exchange secrets", FOCS 1986, with half gates and free XOR (Zahur, Rosulek, Evans,
-//! EUROCRYPT 2015; [`vesica_simd::garble`] has the gates and their hash) and labels for the evaluator's inputs by
-//! silent transfers. The sender garbles, the receiver evaluates.
+//! EUROCRYPT 2015; [`vesica_simd::garble`] has the gates and their hash). The evaluator gets the labels of its inputs
+//! by silent OT. The sender garbles, the receiver evaluates.
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of silent transfers ([`cot`]) and of AES as an ideal cipher; 127 bits of Δ are secret |
-//! | who learns what | those who are told a result, the result; the evaluator cannot tell a value from another |
-//! | flights | those of the setup, one for the evaluator's inputs, one for all gates; none in between; [`flights`] |
-//! | bytes | 32 an AND gate, 16 a one-sided one, a bit for each of the evaluator's inputs; [`bytes`] |
-//! | memory | the wires of the circuit's front, 16 bytes a lane; ciphertexts are sent while they are made, and not kept |
+//! | security | semi-honest, if silent OT is ([`cot`]) and AES is an ideal cipher; Δ has 127 secret bits |
+//! | who learns what | the parties named by [`Reveal`], the result; the evaluator cannot tell a value from another |
+//! | flights | those of the setup, one for the evaluator's inputs, one for all gates; [`flights`] |
+//! | bytes | 32 per AND gate, 16 per one-sided gate, one bit per input bit of the evaluator; [`bytes`] |
+//! | memory | the live wires of the circuit, 16 bytes per lane; ciphertexts are sent as they are made, and not kept |
 //!
 //! ```text
 //!   garbler                                      evaluator
@@ -26,16 +26,16 @@
 //!          or    ◀────  colours of active  ───
 //! ```
 //!
-//! W is the label of zero, W + Δ that of one; the evaluator holds the *active* one, of the value that the wire has.
+//! W is the label of zero, W + Δ the label of one. The evaluator holds the *active* label, that of the wire's value.
 //!
-//! * The garbler's inputs cost nothing: the active labels are a stream that both expand from a seed, and the garbler
-//!   derives W from them. The evaluator knows them beforehand, which the hash of the gates allows for: it is secure for
-//!   labels that an adversary chooses.
-//! * The transfers' Δ is the circuit's. Its lowest bit is one, so that the lowest bit of a label is its colour.
-//! * A constant that both know has the active label 0 and W = c·Δ for the value c. NOT is W + Δ, at the garbler alone,
-//!   for a constant as for any wire. In an AND gate the label Δ of a constant is hashed as any label that the evaluator
+//! * The garbler's inputs cost nothing. Both parties expand the active labels from a seed, and the garbler derives W
+//!   from them. So the evaluator knows these labels in advance; the hash of the gates stays secure when the adversary
+//!   chooses labels.
+//! * The OTs' Δ is the circuit's. Its lowest bit is one, so the lowest bit of a label is its colour.
+//! * A public constant has the active label 0, and W = c·Δ for its value c. NOT is W + Δ, at the garbler only, for
+//!   constants as for all wires. In an AND gate the label Δ of a constant is hashed like any label that the evaluator
 //!   does not hold.
-//! * Gates are numbered through from the session's start, as both count them, and none twice.
+//! * Both parties number the gates from the start of the session; no number is used twice.
 
 mod evaluator;
 mod garbler;
@@ -51,15 +51,15 @@ use vesica_core::{Block, Role, SemiHonest};
 use vesica_ot::Traffic;
 use vesica_ot::silent::cot;
 
-/// Lanes that circuits work on at a time: the labels of some dozens of wires stay in the cache.
+/// Lanes per call: the labels of a few dozen wires stay in the cache.
 const LANES_AT_ONCE: usize = 1024;
 
-/// What counts the costs of a computation as this one evaluates it.
+/// A [`Counting`] that counts as this evaluator works.
 pub fn counting() -> Counting {
     Counting::new(LANES_AT_ONCE, false)
 }
 
-/// The evaluator's private bits, each a transfer.
+/// Private bits of the evaluator; each takes one OT.
 fn transfers(cost: &Cost) -> usize {
     cost.receiver_inputs.iter().sum::<u64>() as usize
 }
@@ -77,8 +77,8 @@ pub fn bytes(cost: &Cost) -> Traffic {
         receiver_to_sender: cost.receiver_inputs.iter().map(|bits| bits.div_ceil(8)).sum(),
     };
     let results = cost.results.iter().map(|(bits, to)| Traffic {
-        sender_to_receiver: if to.to(Role::Receiver) { bits.div_ceil(8) } else { 0 },
-        receiver_to_sender: if to.to(Role::Sender) { bits.div_ceil(8) } else { 0 },
+        sender_to_receiver: if to.includes(Role::Receiver) { bits.div_ceil(8) } else { 0 },
+        receiver_to_sender: if to.includes(Role::Sender) { bits.div_ceil(8) } else { 0 },
     });
     let checked = cost.checked_results.iter().map(|bits| Traffic {
         sender_to_receiver: bits.div_ceil(8),
@@ -87,16 +87,16 @@ pub fn bytes(cost: &Cost) -> Traffic {
     results.chain(checked).fold(setup + gates, |sum, bytes| sum + bytes)
 }
 
-/// Flights of a computation, unless there is nothing to compute or to tell in between.
+/// Flights of a computation; fewer if there is nothing to compute or to reveal in between.
 pub fn flights(cost: &Cost) -> u64 {
     let transfers = transfers(cost);
     let setup = match transfers {
         0 => 0,
-        // Few transfers come from the extension below the silent ones.
+        // A few OTs come directly from the OT extension below silent OT.
         _ if cot::extend_bytes::<SemiHonest>(transfers).sender_to_receiver == 0 => 2,
         _ => 4,
     };
-    let answers = |to: &Reveal| to.to(Role::Sender);
+    let answers = |to: &Reveal| to.includes(Role::Sender);
     let results = cost.results.iter().filter(|(_, to)| answers(to)).count();
     let is_last = cost.results.last().is_some_and(|(_, to)| answers(to));
     let waits = (results + cost.checked_results.len()) as u64 + cost.late_inputs;

@@ -1,4 +1,4 @@
-//! The gadgets compute what they say, in as many gates as the papers' formulas.
+//! The gadgets compute the right values with the gate counts of the papers.
 
 use vesica_circuit::gadgets::{
     add, at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic,
@@ -18,7 +18,7 @@ fn numbers(word: &[BitLanes]) -> Vec<u128> {
     word::numbers(&bits)
 }
 
-/// Evaluators that work on all lanes, on few, and with little depth.
+/// Evaluators that process all lanes, few lanes, and with low depth.
 fn evaluators() -> [Clear; 4] {
     [(usize::MAX, false), (16, false), (usize::MAX, true), (7, true)]
         .map(|(lanes, depth)| Clear::like(lanes, depth))
@@ -36,7 +36,7 @@ fn deep(f: impl FnOnce(&mut Counting)) -> Count {
     counting.count()
 }
 
-/// All pairs of numbers of three bits, and some longer ones.
+/// All pairs of three-bit numbers, and some longer numbers.
 fn pairs(width: usize) -> (Vec<u128>, Vec<u128>) {
     let mask = if width == 128 { u128::MAX } else { (1 << width) - 1 };
     let spread = |i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) & mask;
@@ -101,7 +101,7 @@ fn lanes_are_counted_and_added() {
 }
 
 #[test]
-fn counting_takes_as_many_gates_as_lanes_without_their_ones() {
+fn counting_lanes_takes_their_number_less_its_weight_in_gates() {
     for n in [1_u64, 2, 3, 4, 7, 8, 100, 1024, 65_536, 100_000] {
         let cost = counted(|g| drop(hamming_weight(g, &Counted::input(n as usize))));
         assert_eq!(cost.ands, n - u64::from(n.count_ones()), "{n} lanes");
@@ -109,7 +109,7 @@ fn counting_takes_as_many_gates_as_lanes_without_their_ones() {
 }
 
 #[test]
-fn comparators_take_the_gates_of_the_papers() {
+fn comparators_have_the_gate_counts_of_the_papers() {
     for (sigma, log) in [(1, 0), (8, 3), (16, 4), (32, 5), (64, 6), (128, 7)] {
         let (a, b) = (Counted::inputs(sigma as usize, 1), Counted::inputs(sigma as usize, 1));
         let cost = counted(|g| drop(equal(g, &a, &b)));
@@ -121,7 +121,7 @@ fn comparators_take_the_gates_of_the_papers() {
         let cost = counted(|g| drop(multiplex(g, &Counted::input(1), &a, &b)));
         assert_eq!(cost.ands, sigma, "MUX");
         let cost = deep(|g| drop(greater(g, &a, &b)));
-        assert_eq!((cost.ands, cost.depth), (3 * sigma - 2 - log, log + 1), "GT of little depth");
+        assert_eq!((cost.ands, cost.depth), (3 * sigma - 2 - log, log + 1), "GT of low depth");
     }
 }
 
@@ -183,7 +183,7 @@ fn lists_are_sorted_at_any_size() {
 }
 
 #[test]
-fn sorting_networks_have_the_comparators_of_the_formulas() {
+fn sorting_networks_have_the_comparator_counts_of_the_formulas() {
     for k in 1..12_u32 {
         let n = 1_u64 << k;
         assert_eq!(merge_comparators(2 * n as usize), n * u64::from(k + 1));
@@ -229,7 +229,7 @@ fn windows_find_each_pair_of_neighbours_once() {
 }
 
 #[test]
-fn the_filter_has_the_gates_of_the_paper() {
+fn the_filter_has_the_gate_count_of_the_paper() {
     for (n, sigma) in [(2, 8), (256, 32), (1024, 32), (4096, 16)] {
         let cost = counted(|g| {
             let word = Counted::inputs(sigma, 2 * n);
@@ -272,7 +272,7 @@ fn the_generator_permutes_lanes_of_any_number() {
 }
 
 #[test]
-fn a_shuffle_has_the_one_sided_gates_of_waksmans_network() {
+fn a_shuffle_has_one_one_sided_gate_a_switch_and_wire() {
     for (n, lanes_at_once) in [(1024, usize::MAX), (1024, 64), (1000, 64), (777, usize::MAX)] {
         let network = Network::waksman(n);
         let mut g = Counting::new(lanes_at_once, false);

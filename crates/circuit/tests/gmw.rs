@@ -1,4 +1,5 @@
-//! Computation on shares: every gadget gives what it gives in clear, in the bytes and flights of the formulas.
+//! Computation on shares: every gadget gives the same values as in the clear, within the formulas for bytes and
+//! flights.
 
 mod support;
 
@@ -24,7 +25,7 @@ fn control() -> Bits {
     (0..LEN).map(|i| i * i % 11 < 5).collect()
 }
 
-/// A bit of everything.
+/// A circuit with every kind of gate.
 fn circuit<G: Gates>(
     g: &mut G,
     x: &[G::Wires],
@@ -85,12 +86,12 @@ fn party(ctx: &mut vesica_net::Context, role: Role, to: Reveal) -> Result<Option
 }
 
 #[test]
-fn shares_compute_what_is_computed_in_clear() {
+fn shares_compute_the_same_values_as_in_the_clear() {
     let expected = in_clear();
     for to in [Reveal::Receiver, Reveal::Sender, Reveal::Both] {
         let Run { sender, receiver, traffic, flights } =
             run(|ctx| party(ctx, Role::Sender, to), |ctx| party(ctx, Role::Receiver, to));
-        let of = |role| to.to(role).then(|| expected.clone());
+        let of = |role| to.includes(role).then(|| expected.clone());
         assert!(sender == Ok(of(Role::Sender)), "{to:?}");
         assert!(receiver == Ok(of(Role::Receiver)), "{to:?}");
         assert_eq!(traffic, gmw::bytes(&cost(to), Role::Sender));
@@ -98,7 +99,7 @@ fn shares_compute_what_is_computed_in_clear() {
     }
 }
 
-/// Values of bins, and their candidates: those of bin i are i, 3·i, … and some bins have the value among them.
+/// Values of bins and their candidates: bin i holds i, 3·i, …, and some bins contain the receiver's value.
 fn bins_run(bins: Bins) -> (BitLanes, Run<Vec<BitLanes>, Vec<BitLanes>>) {
     let mask = if bins.width == 128 { u128::MAX } else { (1 << bins.width) - 1 };
     let spread = |i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> 3 & mask;
@@ -141,12 +142,12 @@ fn bins_run(bins: Bins) -> (BitLanes, Run<Vec<BitLanes>, Vec<BitLanes>>) {
 }
 
 #[test]
-fn a_computation_that_takes_more_transfers_than_it_said_ends_with_an_error() {
+fn a_computation_that_uses_more_transfers_than_announced_fails() {
     let mut little = cost(Reveal::Both);
     little.count.words = 1;
-    for told in [Cost::default(), little] {
+    for announced in [Cost::default(), little] {
         let party = |ctx: &mut vesica_net::Context, role| {
-            let mut g = Gmw::new(ctx, &SESSION, role, Role::Sender, &told)?;
+            let mut g = Gmw::new(ctx, &SESSION, role, Role::Sender, &announced)?;
             let word = vec![BitLanes::constant(true, 1 << 16); WIDTH];
             equal(&mut g, &word, &word)
         };
@@ -166,7 +167,7 @@ fn bins_are_compared_slot_by_slot() {
         (2000, 20, 12),
         (5, 7, 33),
         (300, 64, 61),
-        // More pieces of transfers than an extension has where this is a unit test.
+        // More pieces of OTs than an extension has in unit tests.
         (30_000, 2, 16),
     ] {
         let bins = Bins { count, slots, width };

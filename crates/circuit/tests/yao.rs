@@ -1,4 +1,4 @@
-//! Garbled circuits: the values of clear ones, the bytes of the formulas, and parties that deviate.
+//! Garbled circuits: the same values as in the clear, the byte formulas, and parties that deviate.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn random_word(seed: u64, width: usize, len: usize) -> Vec<Bits> {
 
 /// A circuit for any evaluator.
 trait Circuit: Copy + Send + Sync {
-    /// `generator`: whether the bits that the generator knows are known here.
+    /// `generator`: whether this evaluator has the bits that the generator knows.
     fn evaluate<G: Gates>(
         self,
         g: &mut G,
@@ -31,7 +31,7 @@ trait Circuit: Copy + Send + Sync {
     ) -> Result<Vec<G::Wires>>;
 }
 
-/// Random gates of every kind; gives all wires.
+/// Random gates of every kind; returns all wires.
 #[derive(Clone, Copy)]
 struct RandomGates(u64);
 
@@ -72,7 +72,7 @@ impl Circuit for RandomGates {
     }
 }
 
-/// Both parties' inputs as they are.
+/// The inputs of both parties, unchanged.
 #[derive(Clone, Copy)]
 struct Inputs;
 
@@ -106,17 +106,17 @@ fn input<C: Computation>(
 
 type Values = Option<Vec<Bits>>;
 
-/// How the result is told.
+/// How the result is revealed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Told {
+enum Opening {
     To(Reveal),
     Checked,
 }
 
-fn tell<C: Computation>(c: &mut C, wires: &[C::Wires], told: Told) -> Result<Values> {
-    match told {
-        Told::To(to) => c.reveal(wires, to),
-        Told::Checked => c.reveal_checked(wires).map(Some),
+fn open<C: Computation>(c: &mut C, wires: &[C::Wires], opening: Opening) -> Result<Values> {
+    match opening {
+        Opening::To(to) => c.reveal(wires, to),
+        Opening::Checked => c.reveal_checked(wires).map(Some),
     }
 }
 
@@ -127,31 +127,31 @@ fn program<C: Computation>(
     words: [Option<&[Bits]>; 2],
     widths: [usize; 2],
     len: usize,
-    told: Told,
+    opening: Opening,
 ) -> Result<Values> {
     let generator = c.role() == Role::Sender;
     let wires = input(c, words, widths, len)?;
     let wires = circuit.evaluate(c, wires, generator)?;
-    tell(c, &wires, told)
+    open(c, &wires, opening)
 }
 
-fn cost(circuit: impl Circuit, widths: [usize; 2], len: usize, told: Told) -> Cost {
+fn cost(circuit: impl Circuit, widths: [usize; 2], len: usize, opening: Opening) -> Cost {
     let mut counting = yao::counting();
-    program(&mut counting, circuit, [None; 2], widths, len, told).unwrap();
+    program(&mut counting, circuit, [None; 2], widths, len, opening).unwrap();
     counting.cost().clone()
 }
 
-fn garbled(circuit: impl Circuit, x: &[Bits], y: &[Bits], told: Told) -> Run<Values, Values> {
+fn garbled(circuit: impl Circuit, x: &[Bits], y: &[Bits], opening: Opening) -> Run<Values, Values> {
     let (len, widths) = (x[0].len(), [x.len(), y.len()]);
-    let cost = cost(circuit, widths, len, told);
+    let cost = cost(circuit, widths, len, opening);
     run(
         |ctx| {
             let mut garbler = Garbler::new(ctx, &SESSION, &cost)?;
-            program(&mut garbler, circuit, [Some(x), None], widths, len, told)
+            program(&mut garbler, circuit, [Some(x), None], widths, len, opening)
         },
         |ctx| {
             let mut evaluator = Evaluator::new(ctx, &SESSION, &cost)?;
-            program(&mut evaluator, circuit, [None, Some(y)], widths, len, told)
+            program(&mut evaluator, circuit, [None, Some(y)], widths, len, opening)
         },
     )
 }
@@ -162,67 +162,71 @@ fn clear(circuit: impl Circuit, x: &[Bits], y: &[Bits]) -> Vec<Bits> {
     wires.iter().map(Bits::from).collect()
 }
 
-/// Runs, and compares values, bytes and flights with what they should be.
-fn check(circuit: impl Circuit, x: &[Bits], y: &[Bits], told: Told) {
+/// Runs the circuit, and compares values, bytes and flights with the expected ones.
+fn check(circuit: impl Circuit, x: &[Bits], y: &[Bits], opening: Opening) {
     let len = x[0].len();
-    let run = garbled(circuit, x, y, told);
-    let cost = cost(circuit, [x.len(), y.len()], len, told);
-    assert_eq!(run.traffic, yao::bytes(&cost), "{told:?}, {len} lanes");
+    let run = garbled(circuit, x, y, opening);
+    let cost = cost(circuit, [x.len(), y.len()], len, opening);
+    assert_eq!(run.traffic, yao::bytes(&cost), "{opening:?}, {len} lanes");
     if cost.count.ands > 0 {
-        assert_eq!(run.flights, yao::flights(&cost), "{told:?}, {len} lanes");
+        assert_eq!(run.flights, yao::flights(&cost), "{opening:?}, {len} lanes");
     }
     let (sender, receiver) = (run.sender.unwrap(), run.receiver.unwrap());
     let expected = clear(circuit, x, y);
     for (role, values) in [(Role::Sender, sender), (Role::Receiver, receiver)] {
-        let is_told = match told {
-            Told::To(to) => to.to(role),
-            Told::Checked => true,
+        let learns = match opening {
+            Opening::To(to) => to.includes(role),
+            Opening::Checked => true,
         };
-        assert_eq!(values.is_some(), is_told, "{role}, {told:?}");
-        assert!(values.is_none_or(|values| values == expected), "{role}, {told:?}, {len} lanes");
+        assert_eq!(values.is_some(), learns, "{role}, {opening:?}");
+        assert!(values.is_none_or(|values| values == expected), "{role}, {opening:?}, {len} lanes");
     }
 }
 
-const TOLD: [Told; 4] =
-    [Told::To(Reveal::Receiver), Told::To(Reveal::Sender), Told::To(Reveal::Both), Told::Checked];
+const OPENINGS: [Opening; 4] = [
+    Opening::To(Reveal::Receiver),
+    Opening::To(Reveal::Sender),
+    Opening::To(Reveal::Both),
+    Opening::Checked,
+];
 
 #[test]
-fn random_circuits_have_the_values_of_clear_ones_and_the_bytes_of_the_formulas() {
+fn random_circuits_match_clear_evaluation_and_the_byte_formulas() {
     for seed in 0..24 {
         let len = [1, 2, 7, 16, 33, 130][seed as usize % 6];
         let (x, y) = (random_word(seed, 3, len), random_word(!seed, 2, len));
-        check(RandomGates(seed), &x, &y, TOLD[seed as usize % 4]);
+        check(RandomGates(seed), &x, &y, OPENINGS[seed as usize % 4]);
     }
 }
 
 #[test]
-fn every_input_of_a_gate_has_its_value_and_everyone_is_told_it() {
+fn every_input_of_a_gate_is_correct_for_every_way_to_reveal() {
     let (x, y) = ([0, 0, 1, 1].map(|bit| bit == 1), [0, 1, 0, 1].map(|bit| bit == 1));
     let bits = |bits: [bool; 4]| vec![bits.into_iter().collect::<Bits>()];
-    for told in TOLD {
-        check(Inputs, &bits(x), &bits(y), told);
-        check(All, &bits(x), &bits(y), told);
+    for opening in OPENINGS {
+        check(Inputs, &bits(x), &bits(y), opening);
+        check(All, &bits(x), &bits(y), opening);
     }
 }
 
 #[test]
-fn gates_and_results_of_many_messages_hold() {
-    // More than a message of ciphertexts, of labels, and of labels from transfers in several steps.
+fn gates_and_results_can_span_many_messages() {
+    // More than one message of ciphertexts, of labels, and of OT labels.
     let (x, y) = (random_word(1, 2, 20_000), random_word(2, 3, 20_000));
-    check(RandomGates(3), &x, &y, Told::To(Reveal::Both));
-    check(All, &x, &y, Told::Checked);
+    check(RandomGates(3), &x, &y, Opening::To(Reveal::Both));
+    check(All, &x, &y, Opening::Checked);
     let (x, y) = (random_word(3, 1, 2_200_000), Vec::new());
-    check(Inputs, &x, &y, Told::To(Reveal::Both));
+    check(Inputs, &x, &y, Opening::To(Reveal::Both));
 }
 
 #[test]
 fn the_evaluator_may_have_no_input() {
-    check(RandomGates(5), &random_word(1, 3, 50), &[], Told::Checked);
+    check(RandomGates(5), &random_word(1, 3, 50), &[], Opening::Checked);
 }
 
 #[test]
-fn no_lanes_are_no_gates() {
-    check(RandomGates(6), &random_word(1, 2, 0), &random_word(1, 2, 0), Told::To(Reveal::Both));
+fn no_lanes_need_no_gates() {
+    check(RandomGates(6), &random_word(1, 2, 0), &random_word(1, 2, 0), Opening::To(Reveal::Both));
 }
 
 fn bits_of_evaluator(bits: u64) -> Cost {
@@ -230,7 +234,7 @@ fn bits_of_evaluator(bits: u64) -> Cost {
 }
 
 #[test]
-fn more_private_bits_than_were_set_up_are_refused() {
+fn more_private_bits_than_announced_are_refused() {
     let bits = random_word(1, 1, 11);
     let run = run(
         |ctx| {
@@ -247,7 +251,7 @@ fn more_private_bits_than_were_set_up_are_refused() {
 }
 
 #[test]
-fn private_bits_of_another_number_are_refused() {
+fn a_wrong_number_of_private_bits_is_refused() {
     let refused = |of, bits: Option<&[Bits]>, width| {
         let run = run(
             |ctx| {
@@ -269,20 +273,20 @@ fn private_bits_of_another_number_are_refused() {
 }
 
 /// A garbler that sends `table` instead of its gates.
-fn wrong_tables(table: Vec<u8>, told: Told) -> Run<Values, Values> {
+fn wrong_tables(table: Vec<u8>, opening: Opening) -> Run<Values, Values> {
     let (x, y) = (random_word(1, 1, 100), random_word(2, 1, 100));
     run(
         |ctx| {
             let mut garbler = Garbler::new(ctx, &SESSION, &bits_of_evaluator(100))?;
             let wires = input(&mut garbler, [Some(&x), None], [1, 1], 100)?;
             garbler.context().unwrap().peer()?.send(&table)?;
-            tell(&mut garbler, &wires[..1], told)
+            open(&mut garbler, &wires[..1], opening)
         },
         |ctx| {
             let mut evaluator = Evaluator::new(ctx, &SESSION, &bits_of_evaluator(100))?;
             let wires = input(&mut evaluator, [None, Some(&y)], [1, 1], 100)?;
             let wires = All.evaluate(&mut evaluator, wires, false)?;
-            tell(&mut evaluator, &wires, told)
+            open(&mut evaluator, &wires, opening)
         },
     )
 }
@@ -290,10 +294,10 @@ fn wrong_tables(table: Vec<u8>, told: Told) -> Run<Values, Values> {
 #[test]
 fn a_garbler_that_sends_wrong_tables_ends_the_run() {
     for byte in [0, 1, 0x80, 0xff] {
-        for told in TOLD {
-            let run = wrong_tables(vec![byte; 3200], told);
-            // Nobody can see it, but the garbler, when it has the labels checked.
-            if told == Told::Checked {
+        for opening in OPENINGS {
+            let run = wrong_tables(vec![byte; 3200], opening);
+            // Only checked labels let the garbler detect this.
+            if opening == Opening::Checked {
                 let expected = Error::PeerMisbehaved(Misbehaviour::InvalidValue);
                 assert_eq!(run.sender.unwrap_err(), expected);
                 assert!(matches!(run.receiver, Err(Error::Transport(_))));
@@ -302,7 +306,7 @@ fn a_garbler_that_sends_wrong_tables_ends_the_run() {
             }
         }
     }
-    let run = wrong_tables(vec![0; 3199], Told::To(Reveal::Receiver));
+    let run = wrong_tables(vec![0; 3199], Opening::To(Reveal::Receiver));
     let expected = Misbehaviour::WrongMessageLen { expected: 3200, actual: 3199 };
     assert_eq!(run.receiver.unwrap_err(), Error::PeerMisbehaved(expected));
 }
@@ -342,9 +346,9 @@ fn an_evaluator_cannot_claim_another_checked_value() {
     }
 }
 
-/// What docs/circuits.md says of results: the garbler has nothing to check the bits with that it is told.
+/// docs/circuits.md: the garbler cannot check the result bits that the evaluator sends.
 #[test]
-fn a_garbler_takes_the_result_that_the_evaluator_tells_it() {
+fn a_garbler_cannot_check_the_result_that_the_evaluator_sends() {
     let x = random_word(1, 2, 100);
     let lie = random_word(2, 2, 100);
     for to in [Reveal::Sender, Reveal::Both] {
@@ -361,19 +365,19 @@ fn a_garbler_takes_the_result_that_the_evaluator_tells_it() {
                     Reveal::Both => evaluator.reveal(&wires, Reveal::Receiver)?,
                     _ => None,
                 };
-                // The colours that would stand for the values of its choice, the garbler's being those of x.
+                // The colours that encode the chosen values, given that the garbler's colours are those of x.
                 let colours = wires.iter().zip(&x).zip(&lie).map(|((wires, x), lie)| {
                     let lowest = |i: usize| wires.as_bytes()[16 * i] & 1 == 1;
                     (0..100).map(|i| lowest(i) ^ x.get(i) ^ lie.get(i)).collect::<Vec<_>>()
                 });
-                let told: Bits = colours.flatten().collect();
-                evaluator.context().unwrap().peer()?.send(&told.to_bytes())?;
+                let colours: Bits = colours.flatten().collect();
+                evaluator.context().unwrap().peer()?.send(&colours.to_bytes())?;
                 Ok(values)
             },
         );
-        assert!(run.sender.unwrap() == Some(lie.clone()), "{to:?}: no error, and another result");
+        assert!(run.sender.unwrap() == Some(lie.clone()), "{to:?}: no error, and a wrong result");
         if to == Reveal::Both {
-            assert!(run.receiver.unwrap() == Some(x.clone()), "it has the true one itself");
+            assert!(run.receiver.unwrap() == Some(x.clone()), "the evaluator has the true result");
         }
     }
 }
@@ -414,14 +418,14 @@ fn a_session_may_hold_many_circuits() {
     assert_eq!(traffic(2), twice);
 }
 
-/// Blocks of 16 bytes that this process holds in memory that can be written to.
+/// Finds 16-byte blocks in the writable memory of this process.
 #[cfg(target_os = "linux")]
 mod memory {
     use std::collections::HashSet;
     use std::fs::File;
     use std::os::unix::fs::FileExt;
 
-    /// A block that is looked for, each of its bits negated: so this is no copy of it.
+    /// A block to search for, with every bit negated so that it is not a copy itself.
     pub(super) type Negated = [u64; 2];
 
     pub(super) fn negated(block: &[u8]) -> Negated {
@@ -429,8 +433,8 @@ mod memory {
         std::array::from_fn(|i| !u64::from_le_bytes(words[i]))
     }
 
-    /// How many of `wanted` are in memory somewhere, but for the threads' stacks: what a compiler puts there for a
-    /// moment nobody can wipe.
+    /// Number of `wanted` blocks found in memory outside the threads' stacks: compilers spill values to stacks, where
+    /// they cannot be wiped.
     pub(super) fn found(wanted: &[Negated]) -> usize {
         let firsts: HashSet<u64> = wanted.iter().map(|block| block[0]).collect();
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -444,7 +448,7 @@ mod memory {
             let (start, end) = range.split_once('-').unwrap();
             let address = |text| u64::from_str_radix(text, 16).unwrap();
             let (mut at, end) = (address(start), address(end));
-            // Heaps of the allocator lie at multiples of 64 MiB, stacks above a page that nobody may touch.
+            // The allocator's heaps start at multiples of 64 MiB; stacks lie above an inaccessible guard page.
             let is_stack =
                 line.ends_with("[stack]") || (at == guarded && !at.is_multiple_of(64 << 20));
             if rights == "---p" {
@@ -452,7 +456,7 @@ mod memory {
             }
             while rights.starts_with("rw") && !is_stack && at < end {
                 let len = piece.len().min((end - at) as usize);
-                // Memory may be given back meanwhile.
+                // Memory can be unmapped in the meantime.
                 let Ok(len @ 16..) = memory.read_at(&mut piece[..len], at) else { break };
                 let words: Vec<u64> = piece[..len]
                     .as_chunks::<8>()
@@ -465,7 +469,7 @@ mod memory {
                         found.insert([pair[0], pair[1]]);
                     }
                 }
-                // A block may lie across two pieces.
+                // A block may straddle two pieces.
                 at += len as u64 - if at + (len as u64) < end { 8 } else { 0 };
             }
         }
@@ -483,28 +487,28 @@ fn labels_are_wiped() {
     is_wiped::<yao::Labels>();
     is_wiped::<BitLanes>();
 
-    // Lists that the allocator keeps where they were when they are given back, and lanes that no later call writes
-    // over on a stack.
+    // Lists large enough that the allocator keeps freed ones in place, and lanes that no later call overwrites on a
+    // stack.
     let (len, lanes) = (3000, 1000..1004);
     let (x, y) = (random_word(1, 3, len), random_word(2, 3, len));
     let circuit = RandomGates(8);
-    let cost = cost(circuit, [3, 3], len, Told::To(Reveal::Both));
+    let cost = cost(circuit, [3, 3], len, Opening::To(Reveal::Both));
     let kept: Mutex<Vec<Negated>> = Mutex::default();
     let keep = |wires: &[yao::Labels]| {
         let mut kept = kept.lock().unwrap();
         for (wire, i) in wires.iter().skip(6).flat_map(|wire| lanes.clone().map(move |i| (wire, i)))
         {
             let label = &wire.as_bytes()[16 * i..16 * (i + 1)];
-            // Those of constants are zero, which is everywhere.
+            // Labels of constants are zero, which is everywhere in memory.
             if label.iter().any(|byte| *byte != 0) {
                 kept.push(negated(label));
             }
         }
-        // Nothing of the last one stays on the stack of this test.
+        // Overwrites the last value on this test's stack.
         std::hint::black_box(negated(&[0; 16]));
         let living = found(&kept);
         let distinct: std::collections::HashSet<_> = kept.iter().collect();
-        assert_eq!(living, distinct.len(), "they are found while they are there");
+        assert_eq!(living, distinct.len(), "labels are found while they are alive");
     };
     let run = run(
         |ctx| {
@@ -531,8 +535,8 @@ fn labels_are_wiped() {
     let kept = kept.into_inner().unwrap();
     assert!(kept.len() > 30, "{} blocks", kept.len());
 
-    // Lists that are not wiped leave nearly half of these. A block that the compiler spilled can lie on a stack that is
-    // not seen to be one; wiping reaches none of those, as SECURITY.md says.
+    // Without wiping, nearly half of these would remain. A block that the compiler spilled can lie on a stack that is
+    // not recognised as one; wiping does not reach those, as SECURITY.md states.
     let left = found(&kept);
     assert!(left <= 4, "{left} of {} labels", kept.len());
 }

@@ -1,29 +1,44 @@
-//! The code of Elias and Fano for a set of tags: sorted, close to the shortest possible, and of a
-//! length that depends on the number of tags alone.
+//! The Elias–Fano code of a set of tags: sorted, close to the shortest possible, and of a length that depends only on
+//! the number of tags.
 //!
-//! P. Elias, "Efficient storage and retrieval by content and address of static files", J. ACM
-//! 1974. A tag of ℓ bits is cut into h high and ℓ − h low bits, h = ⌊log n⌋. The bits of the code
-//! are those of 2^s *sections* in turn, one for each value of the leading s bits. A section holds,
-//! for each value of the high bits in it, as many ones as tags have it and a zero; then the low
-//! bits of its tags in ascending order. Together n + 2^h + n·(ℓ − h) bits, about log n − 2 fewer
-//! a tag than the tags themselves.
+//! P. Elias, "Efficient storage and retrieval by content and address of static files", J. ACM 1974. A tag of ℓ bits is
+//! split into h high and ℓ − h low bits, h = ⌊log n⌋. The code is the concatenation of 2^s *sections*, one for each
+//! value of the leading s bits. For each value of its high bits, a section holds a one for every tag with that value,
+//! then a zero; after these come the low bits of its tags in ascending order. In total n + 2^h + n·(ℓ − h) bits, about
+//! log n − 2 bits per tag less than the plain tags.
+//!
+//! ```
+//! use vesica_core::elias_fano::{Decoder, Shape, encode};
+//! use vesica_core::tagged::Tagged;
+//!
+//! let tags = [7, 1 << 39, 9];
+//! let shape = Shape::new(3, 40);
+//! let (code, order) = encode(shape, (0..3).map(|i| Tagged::new(tags[i as usize], i)).collect());
+//! assert_eq!((code.len() as u64, order), (shape.bytes(), vec![0, 2, 1]));
+//!
+//! let mut decoder = Decoder::new(shape);
+//! let section = decoder.section(|| Ok(code.clone()))?;
+//! assert_eq!((section.find(9), section.find(10)), (Some(1), None));
+//! decoder.finish()?;
+//! # Ok::<(), vesica_core::Error>(())
+//! ```
 
 use crate::tagged::{AsTag, Buckets, Tagged};
 use crate::{Misbehaviour, Result};
 
-/// Leading bits of a section at most: a section of a large set has thousands of tags and fits in
-/// the cache, and there are few enough to write to all at once.
+/// Maximum number of leading bits that select a section. A section of a large set has thousands of tags and fits into
+/// the cache, and there are few enough sections to write to all at once.
 const MAX_SECTION_BITS: u32 = 12;
 
-/// Values of the high bits in a section at most, as a power of two, while sections suffice.
+/// log of the maximum number of high values per section, as long as there are sections to spare.
 const HIGH_BITS_IN_SECTION: u32 = 10;
 
-/// Tags that one value of the high bits may have. An honest set has less than two on average, and
-/// this many with probability below 2^-200; without a limit a peer could make one section hold
-/// all its tags, and learn from the time of the search whether we have a tag there.
+/// Maximum number of tags with the same high bits. An honest set has fewer than two on average, and exceeds the limit
+/// with probability below 2^-200. Without a limit a peer could put all its tags into one section and learn from the
+/// time of the search whether we have a tag there.
 const MAX_TAGS_OF_VALUE: u32 = 64;
 
-/// The public shape of a coded set: how many tags of how many bits.
+/// The public size of an encoded set: the number of tags and their length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     len: u64,
@@ -32,10 +47,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of `len` tags of `tag_bits` bits, 1 to 128.
+    /// For `len` tags of `tag_bits` bits, 1 to 128.
     ///
     /// # Panics
-    /// If `tag_bits` is 0, above 128 or below log `len`, or `len` above 2^32.
+    /// If `tag_bits` is 0, above 128 or below log `len`, or if `len` is above 2^32.
     pub fn new(len: u64, tag_bits: u32) -> Self {
         let high_bits = len.checked_ilog2().unwrap_or(0);
         assert!(len <= 1 << 32, "a set has at most 2^32 tags");
@@ -48,22 +63,22 @@ impl Shape {
         self.len
     }
 
-    /// Whether there are no tags; such a code has no bits.
+    /// Whether there are no tags; the code is then empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bits of a tag.
+    /// Bits per tag.
     pub fn tag_bits(&self) -> u32 {
         self.tag_bits
     }
 
-    /// s: leading bits that name a section.
+    /// s, the number of leading bits that select a section.
     pub fn section_bits(&self) -> u32 {
         self.high_bits.saturating_sub(HIGH_BITS_IN_SECTION).min(MAX_SECTION_BITS)
     }
 
-    /// Length of the code in bytes.
+    /// Length of the code, in bytes.
     pub fn bytes(&self) -> u64 {
         match self.len {
             0 => 0,
@@ -75,12 +90,12 @@ impl Shape {
         self.tag_bits - self.high_bits
     }
 
-    /// log of the number of high values in a section.
+    /// log of the number of high values per section.
     fn inner_bits(&self) -> u32 {
         self.high_bits - self.section_bits()
     }
 
-    /// The high bits of a tag below the section's.
+    /// The high bits of a tag, without those of its section.
     #[inline]
     fn inner(&self, tag: u128) -> usize {
         tag.checked_shr(self.low_bits()).unwrap_or(0) as usize & ((1 << self.inner_bits()) - 1)
@@ -92,7 +107,7 @@ impl Shape {
     }
 }
 
-/// A section's tags in ascending order.
+/// Returns the tags of a section in ascending order.
 pub fn sort_section<T: AsTag>(shape: &Shape, tags: &[T]) -> Vec<T> {
     let mut next = vec![0u32; 1 << shape.inner_bits()];
     tags.iter().for_each(|tag| next[shape.inner(tag.tag())] += 1);
@@ -106,7 +121,7 @@ pub fn sort_section<T: AsTag>(shape: &Shape, tags: &[T]) -> Vec<T> {
         sorted[*slot as usize] = *tag;
         *slot += 1;
     }
-    // Tags that share all their high bits: about one each, so that insertion is the fastest.
+    // Tags with equal high bits: about one each, so insertion sort is fastest.
     for i in 1..sorted.len() {
         let tag = sorted[i];
         let mut place = i;
@@ -119,19 +134,19 @@ pub fn sort_section<T: AsTag>(shape: &Shape, tags: &[T]) -> Vec<T> {
     sorted
 }
 
-/// Writes the sections of a set in turn.
+/// Encodes the sections of a set in order.
 pub struct Encoder {
     shape: Shape,
     bits: BitWriter,
 }
 
 impl Encoder {
-    /// An encoder that has written nothing.
+    /// An encoder at the first section.
     pub fn new(shape: Shape) -> Self {
         Self { shape, bits: BitWriter::default() }
     }
 
-    /// Appends the next section, its tags [sorted](sort_section).
+    /// Appends the next section; its tags must be [sorted](sort_section).
     pub fn section<T: AsTag>(&mut self, sorted: &[T]) {
         let shape = self.shape;
         let mut value = 0;
@@ -155,16 +170,16 @@ impl Encoder {
         self.bits.take()
     }
 
-    /// All that is left, the last byte filled up with zeros.
+    /// The remaining bytes; the last one is padded with zeros.
     pub fn finish(mut self) -> Vec<u8> {
         self.bits.finish()
     }
 }
 
-/// The tags of one section, as decoded: low bits in ascending order, by high bits.
+/// The decoded tags of one section: low bits in ascending order, grouped by high bits.
 pub struct Section {
     shape: Shape,
-    /// Where the tags of each high value end.
+    /// The end of the tags of each high value.
     ends: Vec<u32>,
     low: Vec<u128>,
 }
@@ -175,12 +190,12 @@ impl Section {
         self.low.len()
     }
 
-    /// Whether no tag is in the section.
+    /// Whether the section has no tags.
     pub fn is_empty(&self) -> bool {
         self.low.is_empty()
     }
 
-    /// The place of a tag of this section among its tags, if it is there.
+    /// The place of `tag` among the tags of this section, if it is there. `tag` must belong to this section.
     #[inline]
     pub fn find(&self, tag: u128) -> Option<usize> {
         let inner = self.shape.inner(tag);
@@ -190,7 +205,7 @@ impl Section {
         of_value.iter().position(|other| *other == low).map(|place| start + place)
     }
 
-    /// The places in this section of `own` tags of it, as (position of the own tag, place).
+    /// Finds the tags of `own`, which belong to this section: (position of the own tag, place in the section).
     pub fn matches(&self, own: &[Tagged]) -> Vec<(u32, u32)> {
         own.iter()
             .filter_map(|tag| self.find(tag.tag()).map(|place| (tag.position(), place as u32)))
@@ -198,7 +213,7 @@ impl Section {
     }
 }
 
-/// Reads the sections of a set in turn from bytes that come piece by piece.
+/// Decodes the sections of a set in order, from bytes that arrive in pieces.
 pub struct Decoder {
     shape: Shape,
     bits: BitReader,
@@ -206,18 +221,18 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that has read nothing.
+    /// A decoder at the first section.
     pub fn new(shape: Shape) -> Self {
         Self { shape, bits: BitReader::default(), left: shape.len }
     }
 
-    /// The next section; `more` is asked for the bytes that follow whenever they are needed.
+    /// The next section. Calls `more` for further bytes when it needs them.
     ///
     /// Order and repetition of low bits are not checked: an own tag is found at most once.
     ///
     /// # Errors
-    /// Those of `more`; [`Misbehaviour::InvalidValue`] when the section holds more tags than are
-    /// left, or more than 64 of one value of the high bits, which chance does not.
+    /// Errors of `more`; [`Misbehaviour::InvalidValue`] if the section holds more tags than remain, or more than 64
+    /// with the same high bits, which does not happen by chance.
     pub fn section(&mut self, mut more: impl FnMut() -> Result<Vec<u8>>) -> Result<Section> {
         let values = 1usize << self.shape.inner_bits();
         let mut ends = Vec::with_capacity(values);
@@ -249,10 +264,10 @@ impl Decoder {
         Ok(Section { shape: self.shape, ends, low })
     }
 
-    /// Ends the reading.
+    /// Ends decoding.
     ///
     /// # Errors
-    /// [`Misbehaviour::InvalidValue`] when tags are missing or bits are left that are not zero.
+    /// [`Misbehaviour::InvalidValue`] if tags are missing or a remaining bit is not zero.
     pub fn finish(self) -> Result<()> {
         let all_read = self.left == 0 && self.bits.is_spent();
         if all_read { Ok(()) } else { Err(Misbehaviour::InvalidValue.into()) }
@@ -275,7 +290,7 @@ pub fn encode(shape: Shape, tags: Vec<Tagged>) -> (Vec<u8>, Vec<u32>) {
     (encoder.finish(), order)
 }
 
-/// Bits in the order of their place value, in whole bytes.
+/// Writes bits from the lowest to the highest, in whole bytes.
 #[derive(Default)]
 struct BitWriter {
     bytes: Vec<u8>,
@@ -284,7 +299,7 @@ struct BitWriter {
 }
 
 impl BitWriter {
-    /// Appends the low `bits` ≤ 64 bits of `value`, whose other bits are zero.
+    /// Appends the lowest `bits` bits of `value`, `bits` ≤ 64; the other bits must be zero.
     #[inline]
     fn push(&mut self, value: u64, bits: u32) {
         self.pending |= u128::from(value) << self.pending_bits;
@@ -324,7 +339,7 @@ impl BitWriter {
     }
 }
 
-/// The reverse of [`BitWriter`].
+/// The inverse of [`BitWriter`].
 #[derive(Default)]
 struct BitReader {
     bytes: Vec<u8>,
@@ -345,7 +360,7 @@ impl BitReader {
         Ok(value)
     }
 
-    /// Takes the ones that follow, as far as they are at hand, and at least one bit is.
+    /// Reads a run of ones, as far as it is buffered; reads more bytes only if the buffer is empty.
     #[inline]
     fn pull_ones(&mut self, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<u32> {
         if self.pending_bits == 0 {
@@ -357,7 +372,7 @@ impl BitReader {
         Ok(ones)
     }
 
-    /// Takes the next bit if it is at hand: after [`pull_ones`](Self::pull_ones) a zero.
+    /// Reads the next bit if it is buffered; after [`pull_ones`](Self::pull_ones) it is a zero.
     #[inline]
     fn pull_zero(&mut self) -> bool {
         let at_hand = u32::from(self.pending_bits > 0);
@@ -464,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_the_tags() {
+    fn the_code_lists_tags_in_ascending_order() {
         let shape = Shape::new(5000, 30);
         let tags = random_tags(5000, 30);
         let (_, order) = encode(shape, tags.clone());
@@ -481,12 +496,12 @@ mod tests {
     }
 
     #[test]
-    fn sixty_two_bits_a_tag_at_two_to_the_twenty() {
+    fn a_tag_takes_sixty_two_bits_at_two_to_the_twenty() {
         assert_eq!(Shape::new(1 << 20, 80).bytes() * 8, 62 << 20);
     }
 
     #[test]
-    fn tags_heaped_on_one_value_are_misbehaviour() {
+    fn too_many_tags_of_one_value_are_misbehaviour() {
         let shape = Shape::new(1000, 60);
         let heap = |len: u32| {
             let heaped = (0..len).map(|i| Tagged::new(u128::from(i), i));

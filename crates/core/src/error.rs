@@ -1,10 +1,10 @@
-//! What can go wrong below the engine. The variant says who must act.
+//! Errors below the engine. The variant says who must act.
 
 use crate::Refusal;
 use std::io;
 use std::time::Duration;
 
-/// Result with [`Error`].
+/// [`Result`](std::result::Result) with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of a protocol run. No variant carries an item, a key or a free-form text.
@@ -20,11 +20,11 @@ pub enum Error {
     /// The connection failed or was ended.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// The helper refused, or cannot go on.
+    /// The helper refused, or cannot continue.
     #[error("the helper refused: {0}")]
     Refused(#[from] Refusal),
     /// Intermediate data on this machine could not be written or read.
-    #[error("intermediate data could not be kept ({0})")]
+    #[error("intermediate data could not be stored ({0})")]
     Storage(io::ErrorKind),
     /// A defect of Vesica.
     #[error("internal error: {0}")]
@@ -32,7 +32,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the peer is told when this error ends the session here.
+    /// The reason that the peer learns when this error ends the session.
     pub fn stop_reason(&self) -> StopReason {
         match self {
             Error::Parameter(ParameterError::HashingFailed | ParameterError::NoThreads) => {
@@ -57,143 +57,143 @@ impl Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
-    /// The set given to a party has another size than its parameters say.
-    #[error("the set has {actual} items where the parameters say {expected}")]
+    /// The size of a party's set differs from its parameters.
+    #[error("the set has {actual} items, but the parameters say {expected}")]
     SetLenMismatch {
         /// Size in the parameters.
         expected: u64,
-        /// Size of the set given.
+        /// Size of the given set.
         actual: u64,
     },
     /// A set is larger than one run supports.
     #[error("a set of {len} items is larger than the limit of {max}")]
     SetTooLarge {
-        /// Size asked for.
+        /// Requested size.
         len: u64,
-        /// Largest size supported.
+        /// Maximum size.
         max: u64,
     },
-    /// More correlations are asked for than one extension gives.
-    #[error("{len} correlations are more than the limit of {max} for one extension")]
+    /// One extension cannot produce this many correlations.
+    #[error("{len} correlations exceed the limit of {max} per extension")]
     TooManyCorrelations {
-        /// Number asked for.
+        /// Requested number.
         len: u64,
-        /// Largest number supported.
+        /// Maximum number.
         max: u64,
     },
-    /// An item's length in bits is none that the protocol takes.
-    #[error("items of {bits} bits are not what the protocol takes")]
+    /// The protocol does not take items of this length.
+    #[error("the protocol does not take items of {bits} bits")]
     ItemBits {
-        /// Length asked for.
+        /// Requested length.
         bits: u32,
     },
-    /// An item is an integer of more bits than the parameters say.
-    #[error("an item is longer than the {bits} bits of the parameters")]
+    /// An integer item has more bits than the parameters say.
+    #[error("an item is longer than the {bits} bits in the parameters")]
     ItemTooLong {
         /// Length in the parameters.
         bits: u32,
     },
-    /// An item is zero, which the protocol keeps for itself.
-    #[error("an item is zero, which the protocol keeps for itself")]
+    /// An item is zero, which the protocol reserves.
+    #[error("an item is zero, which the protocol reserves")]
     ReservedItem,
     /// An item occurs twice in a set.
     #[error("an item occurs twice in the set")]
     DuplicateItem,
-    /// A length of values is none that can be summed.
-    #[error("values of {bits} bits are not what can be summed")]
+    /// Values of this length cannot be summed.
+    #[error("values of {bits} bits cannot be summed")]
     ValueBits {
-        /// Length asked for.
+        /// Requested length.
         bits: u32,
     },
-    /// A number of values of each item is none that can be taken.
-    #[error("{columns} values of each item are not what can be taken")]
+    /// An item cannot have this number of values.
+    #[error("an item cannot have {columns} values")]
     Columns {
-        /// Number asked for.
+        /// Requested number.
         columns: u32,
     },
-    /// A length of texts is none that can be taken.
-    #[error("texts of {bytes} bytes are not what can be taken")]
+    /// Texts of this length are not supported.
+    #[error("texts of {bytes} bytes are not supported")]
     TextLen {
-        /// Length asked for.
+        /// Requested length.
         bytes: u32,
     },
-    /// There are other texts than the operation needs: none, or one of the same length for each item.
-    #[error("the items have other texts than the operation needs")]
+    /// The texts do not match the operation: it needs none, or one of the same length for each item.
+    #[error("the texts of the items do not match the operation")]
     Texts,
-    /// The protocol takes one value of each item and no sign, or only values of the sender's items.
+    /// The protocol takes one unsigned value per item, or only values of the sender's items.
     #[error("the protocol cannot take these values")]
     UnsupportedValues,
-    /// Both parties get a result of their own, so both must be allowed to learn.
+    /// The operation gives both parties a result of their own, so both must be allowed to learn.
     #[error("both parties get a result, so both must learn")]
     IsForBoth,
-    /// A value is longer than the parameters say.
-    #[error("a value is longer than the {bits} bits of the parameters")]
+    /// A value has more bits than the parameters say.
+    #[error("a value is longer than the {bits} bits in the parameters")]
     ValueTooLong {
         /// Length in the parameters.
         bits: u32,
     },
-    /// There are more items known to both parties than a set has, or others than the parameters say.
-    #[error("the items known to both parties are not what the parameters say")]
+    /// The items known to both parties exceed a set, or differ from the parameters.
+    #[error("the items known to both parties differ from the parameters")]
     SharedItems,
-    /// There are other values than the operation needs: none, or one for each item.
-    #[error("the items have other values than the operation needs")]
+    /// The values do not match the operation: it needs none, or one for each item.
+    #[error("the values of the items do not match the operation")]
     Values,
-    /// The least number of common items is above the largest.
+    /// The minimum number of common items is above the maximum.
     #[error("at least {min} and at most {max} common items contradict each other")]
     Bounds {
-        /// The least number.
+        /// The minimum.
         min: u64,
-        /// The largest number.
+        /// The maximum.
         max: u64,
     },
     /// The protocol cannot keep the result secret outside bounds.
-    #[error("the protocol cannot audit the number of common items")]
+    #[error("the protocol cannot enforce bounds on the number of common items")]
     UnsupportedBounds,
-    /// More rows are to be chosen than there are, or there are too many.
+    /// The selection has more rows than there are, or there are too many rows.
     #[error("{outputs} rows cannot be chosen from {inputs}")]
     RowCounts {
-        /// Rows there are.
+        /// Number of rows.
         inputs: u64,
-        /// Rows to choose.
+        /// Number of selected rows.
         outputs: u64,
     },
-    /// A row has another length than it should, or one that the protocol does not take.
-    #[error("rows of {bits} bits are not what the protocol takes")]
+    /// The length of a row differs from the parameters, or the protocol does not take it.
+    #[error("the protocol does not take rows of {bits} bits")]
     RowBits {
-        /// Length asked for.
+        /// Requested length.
         bits: u32,
     },
-    /// A choice of rows names one twice, or one that is not there.
-    #[error("a choice of rows names one twice, or one that is not there")]
+    /// A selection of rows repeats a row or names one that does not exist.
+    #[error("a selection of rows repeats a row or names one that does not exist")]
     NotAnInjection,
-    /// The items found no place in a hash table. With hash functions drawn after the items were
-    /// fixed its probability is below 2^-40.
-    #[error("the items found no place in the hash table, which happens once in 2^40 runs")]
+    /// The items do not fit into a hash table. If the hash functions are drawn after the items are fixed, the
+    /// probability is below 2^-40.
+    #[error("the items do not fit into the hash table, which happens once in 2^40 runs")]
     HashingFailed,
-    /// The catalogue has no protocol of that name.
+    /// The catalogue has no protocol of this name.
     #[error("no such protocol in the catalogue")]
     UnknownProtocol,
-    /// There is not enough memory for the result of sets of these sizes.
+    /// The memory does not suffice for the result of sets of these sizes.
     #[error("there is not enough memory for sets of these sizes")]
     OutOfMemory,
-    /// The operating system gives this process no more threads.
-    #[error("the operating system gives no more threads")]
+    /// The operating system cannot start more threads for this process.
+    #[error("the operating system cannot start more threads")]
     NoThreads,
     /// The protocol does not offer the operation.
     #[error("the protocol does not offer the operation")]
     UnsupportedOperation,
 }
 
-/// What a peer did that no honest peer does.
+/// Deviations of a peer that no honest peer makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misbehaviour {
-    /// A message has another length than the parameters fix.
-    #[error("a message of {actual} bytes came where one of {expected} was due")]
+    /// A message does not have the length that the parameters fix.
+    #[error("a message has {actual} bytes instead of {expected}")]
     WrongMessageLen {
-        /// Length the parameters fix.
+        /// The length that the parameters fix.
         expected: u64,
-        /// Length the peer announced.
+        /// The length that the peer announced.
         actual: u64,
     },
     /// A group element did not decode, or was the identity.
@@ -202,13 +202,13 @@ pub enum Misbehaviour {
         /// Position in the peer's list.
         index: u64,
     },
-    /// A public key is none the protocol may use.
-    #[error("the public key is not one the protocol may use")]
+    /// The protocol cannot use the public key.
+    #[error("the protocol cannot use the public key")]
     InvalidPublicKey,
     /// A message holds a value outside its range.
     #[error("a message holds a value outside its range")]
     InvalidValue,
-    /// An item known to both parties is missing from the result, or one known to neither is in it.
+    /// An item known to both parties is missing from the result, or one that must not match is in it.
     #[error("the result failed the self-check")]
     SelfCheckFailed,
     /// The peer did not prove that its set holds the items known to both parties.
@@ -217,36 +217,35 @@ pub enum Misbehaviour {
     /// The peer announced a set size outside the agreed range.
     #[error("the announced set size of {len} is outside the agreed {min} to {max}")]
     SizeOutsideAgreement {
-        /// Size announced.
+        /// The announced size.
         len: u64,
-        /// Smallest size agreed.
+        /// The smallest agreed size.
         min: u64,
-        /// Largest size agreed.
+        /// The largest agreed size.
         max: u64,
     },
     /// Correlations, or the trees they come from, failed their consistency check.
     #[error("the correlations failed their consistency check")]
     CorrelationCheckFailed,
-    /// Transfers that were opened are not as agreed: too many ones, or no zeros where zeros were
-    /// claimed.
-    #[error("the transfers that were opened are not as agreed")]
+    /// The opened OTs failed the check: too many ones, or a one where zeros were claimed.
+    #[error("the opened transfers failed the check")]
     CutAndChooseFailed,
-    /// A value opened at the end is not the one committed to before.
+    /// A value opened at the end differs from the committed one.
     #[error("the peer opened another value than it had committed to")]
     CommitmentBroken,
-    /// The answer lacks an item that every party has sent.
-    #[error("the answer lacks an item that every party has sent")]
+    /// The answer lacks an item that every party sent.
+    #[error("the answer lacks an item that every party sent")]
     CommonMissing,
-    /// The answer has an item that one party alone has sent.
-    #[error("the answer has an item that one party alone has sent")]
+    /// The answer contains an item that only one party sent.
+    #[error("the answer contains an item that only one party sent")]
     OwnFound,
-    /// The answer has some copies of an item and lacks others.
-    #[error("the answer has some copies of an item and lacks others")]
+    /// The answer contains some copies of an item and lacks others.
+    #[error("the answer contains some copies of an item and lacks others")]
     CopiesDiffer,
     /// The two parties count different results.
     #[error("the two parties count different results")]
     CountsDiffer,
-    /// What came is not cut into frames as the session's format says.
+    /// The received bytes violate the session's framing.
     #[error("the peer broke the session's framing")]
     BrokenFraming,
     /// The peer opened more streams, or sent more data ahead, than the protocol allows.
@@ -254,28 +253,28 @@ pub enum Misbehaviour {
     Flood,
 }
 
-/// Why a party ended a session early; told to the peer as one byte.
+/// Why a party ended a session early; sent to the peer as one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The person at the other side interrupted it.
+    /// A person interrupted the run.
     Cancelled,
-    /// The other side's data was refused by its own checks.
+    /// The peer rejected its own data.
     Input,
-    /// The other side's settings were refused.
+    /// The peer rejected its own settings.
     Config,
     /// The two sides' settings differ.
     Incompatible,
-    /// The other side saw us break the protocol.
+    /// The peer detected a deviation by us.
     Misbehaviour,
-    /// The other side ran out of time.
+    /// The peer reached a time limit.
     Timeout,
-    /// The other side met a defect of its own.
+    /// The peer met a defect of its own.
     Internal,
 }
 
 impl StopReason {
-    /// The byte on the wire.
+    /// The byte that represents it on the wire.
     pub const fn code(self) -> u8 {
         match self {
             StopReason::Cancelled => 1,
@@ -288,7 +287,7 @@ impl StopReason {
         }
     }
 
-    /// The reason for a byte from the wire; unknown bytes read as [`StopReason::Internal`].
+    /// The reason for a byte from the wire; unknown bytes become [`StopReason::Internal`].
     pub const fn from_code(code: u8) -> Self {
         match code {
             1 => StopReason::Cancelled,
@@ -306,17 +305,17 @@ impl StopReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// The peer's side of the connection ended without a word.
+    /// The peer's side of the connection closed without a stop reason.
     #[error("the connection was closed before the end")]
     Closed,
-    /// The peer ended the session and said why.
+    /// The peer ended the session and sent a reason.
     #[error("the peer ended the session ({0:?})")]
     PeerStopped(StopReason),
     /// This side ended the session on request.
     #[error("the session was cancelled here")]
     CancelledHere,
-    /// Nothing came from the peer for the idle limit.
-    #[error("nothing came from the peer for {0:?}")]
+    /// The peer sent nothing within the idle limit.
+    #[error("the peer sent nothing for {0:?}")]
     Idle(Duration),
     /// The session reached its total time limit.
     #[error("the session reached its time limit of {0:?}")]
@@ -324,17 +323,17 @@ pub enum TransportError {
     /// The operating system reported an error on the connection.
     #[error("the connection failed ({0})")]
     Io(io::ErrorKind),
-    /// The TLS layer refused what came.
+    /// The TLS layer rejected the received data.
     #[error("the secure channel failed")]
     Tls,
-    /// The peer sent frames that no honest peer sends: it misbehaves, or is another version.
+    /// The peer sent invalid frames: it misbehaves, or runs a different version.
     #[error("the peer broke the framing of the session")]
     PeerBrokeFraming,
     /// The peer sent more than it was allowed, or opened more streams than a session has.
     #[error("the peer sent more than the session allows")]
     PeerFlood,
     /// This side opened a stream twice.
-    #[error("the stream was opened before")]
+    #[error("the stream was opened twice")]
     AlreadyOpen,
     /// The stream failed earlier; after an error a channel stays closed.
     #[error("the channel is closed after an earlier error")]
@@ -358,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stop_reasons_survive_the_wire() {
+    fn stop_reasons_survive_a_round_trip() {
         let all = [
             StopReason::Cancelled,
             StopReason::Input,

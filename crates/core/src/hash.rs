@@ -1,8 +1,7 @@
-//! Labelled hashing: every digest and derived key in Vesica goes through this module.
+//! Labelled hashing: all digests and derived keys of Vesica come from this module.
 //!
-//! The label is a constant of the calling file and enters through BLAKE3's key-derivation mode,
-//! so two uses can never collide. Variable-length inputs are length-prefixed, so the encoding is
-//! injective.
+//! The label is a constant of the calling file and enters through BLAKE3's key-derivation mode, so that two uses never
+//! collide. Variable-length inputs are length-prefixed, so the encoding is injective.
 
 use crate::Item;
 use vesica_simd::short_hash::{self, keyed_hash_16};
@@ -29,10 +28,10 @@ fn absorb(label: &'static str, parts: &[&[u8]]) -> blake3::Hasher {
     hasher
 }
 
-/// A digest of bytes that come piece by piece; how they are cut does not matter.
+/// A digest of bytes that arrive in pieces; it does not depend on how they are split.
 ///
-/// `BLAKE3-derive-key(label, len(p_1) ‖ p_1 ‖ … ‖ bytes ‖ len(bytes))`: injective for a fixed number
-/// of parts, which the label fixes.
+/// `BLAKE3-derive-key(label, len(p_1) ‖ p_1 ‖ … ‖ bytes ‖ len(bytes))`: injective for a fixed number of parts, which
+/// the label determines.
 #[derive(Clone)]
 pub struct Transcript {
     hasher: blake3::Hasher,
@@ -40,12 +39,12 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// A transcript without bytes, under `label`, for the `parts`.
+    /// An empty transcript under `label`, for `parts`.
     pub fn new(label: &'static str, parts: &[&[u8]]) -> Self {
         Self { hasher: absorb(label, parts), len: 0 }
     }
 
-    /// Adds `bytes` to the end.
+    /// Appends `bytes`.
     pub fn update(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
         self.len += bytes.len() as u64;
@@ -60,26 +59,26 @@ impl Transcript {
 
 /// A keyed hash to items: `BLAKE3-keyed(key, bytes)` truncated to 128 bits.
 ///
-/// Cost: one compression (about 70 ns) for inputs up to 64 bytes; a small part of that for each
-/// of a batch, see [`ItemHash::items`].
+/// Cost: one compression (about 70 ns) for inputs up to 64 bytes; much less per key in a batch, see
+/// [`ItemHash::items`].
 #[derive(Clone)]
 pub struct ItemHash {
     key: [u8; 32],
 }
 
 impl ItemHash {
-    /// Keys of a batch.
+    /// Number of keys per batch.
     pub const BATCH: usize = short_hash::INPUTS;
 
     /// Longest key in a batch, in bytes.
     pub const BATCH_KEY_LEN: usize = short_hash::BLOCK_LEN;
 
-    /// The hash under the key derived from `label` and `parts` as in [`derive()`].
+    /// The hash under the key that [`derive()`] derives from `label` and `parts`.
     pub fn new(label: &'static str, parts: &[&[u8]]) -> Self {
         Self { key: derive(label, parts) }
     }
 
-    /// The item of an already injectively encoded key.
+    /// The item of a key that is already encoded injectively.
     #[inline]
     pub fn item(&self, encoded: &[u8]) -> Item {
         let digest = blake3::keyed_hash(&self.key, encoded);
@@ -88,10 +87,10 @@ impl ItemHash {
         Item::from_bytes(bytes)
     }
 
-    /// [`item`](ItemHash::item) of each `keys[i][..lens[i]]`, several times faster than one by one where
-    /// the processor has wide vectors.
+    /// The [`item`](ItemHash::item) of each `keys[i][..lens[i]]`; several times faster than one by one if the processor
+    /// has wide vectors.
     ///
-    /// What follows a key in its array does not matter.
+    /// The bytes after a key in its array are ignored.
     ///
     /// # Panics
     /// If a length is above [`ItemHash::BATCH_KEY_LEN`].
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_separate() {
+    fn different_labels_give_different_digests() {
         assert_ne!(derive("one", &[b"x"]), derive("two", &[b"x"]));
     }
 
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_depends_on_label_parts_and_bytes_and_not_on_cuts() {
+    fn a_transcript_depends_on_label_parts_and_bytes_but_not_on_the_split() {
         let digest = |label, part: &[u8], pieces: &[&[u8]]| {
             let mut transcript = Transcript::new(label, &[part]);
             pieces.iter().for_each(|piece| transcript.update(piece));
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_gives_the_items_of_its_keys() {
+    fn a_batch_returns_the_items_of_its_keys() {
         let hash = ItemHash::new("t", &[b"1"]);
         for first in 0..=ItemHash::BATCH_KEY_LEN {
             let keys = std::array::from_fn(|i| [(first + i) as u8; ItemHash::BATCH_KEY_LEN]);

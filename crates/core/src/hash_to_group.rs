@@ -8,8 +8,8 @@ const BLOCK_LEN: usize = 128;
 
 /// `expand_message_xmd(msg, DST, 64)` of RFC 9380 with SHA-512, for one domain separation tag.
 ///
-/// Fed to a group's one-way map this is the suite `ristretto255_XMD:SHA-512_R255MAP_RO_` of
-/// RFC 9380, Appendix B. Constant time in `msg` for equal lengths.
+/// With a group's one-way map this is the suite `ristretto255_XMD:SHA-512_R255MAP_RO_` of RFC 9380, Appendix B.
+/// Constant time in `msg` for equal lengths.
 #[derive(Clone)]
 pub struct ExpandMessage {
     after_zero_pad: Sha512,
@@ -20,10 +20,10 @@ impl ExpandMessage {
     /// Output length in bytes.
     pub const LEN: usize = 64;
 
-    /// The expander for the tag `dst`, of 1 to 255 bytes.
+    /// The expander for the tag `dst` of 1 to 255 bytes.
     ///
     /// # Panics
-    /// When the tag has another length: tags are constants of the code.
+    /// If the tag has a different length: tags are constants in the code.
     pub fn new(dst: &'static [u8]) -> Self {
         assert!((1..=255).contains(&dst.len()), "a domain separation tag has 1 to 255 bytes");
         let mut dst_prime = dst.to_vec();
@@ -52,12 +52,12 @@ impl ExpandMessage {
 mod tests {
     use super::*;
 
-    // RFC 9380, Appendix K.3 (expand_message_xmd with SHA-512) prints vectors for 32 and 128
-    // bytes; the length enters the hash, so those do not apply to 64. The published vectors of
-    // RFC 9497 §A.1.1 (ristretto255-SHA512, mode OPRF) cover 64 bytes; they are checked where the
-    // group is at hand, in the crate `vesica-protocols`. Here: the definition, spelled out again.
+    // RFC 9380, Appendix K.3 (expand_message_xmd with SHA-512) has vectors for 32 and 128 bytes. They do not apply to
+    // 64 bytes, because the length enters the hash. RFC 9497 §A.1.1 (ristretto255-SHA512, mode OPRF) covers 64 bytes;
+    // `vesica-protocols` checks its vectors, where the group is available. This test spells out the definition once
+    // more.
     #[test]
-    fn equals_the_definition_written_out() {
+    fn expand_equals_the_definition_written_out() {
         let dst = b"QUUX-V01-CS02-with-expander-SHA512-256";
         let mut dst_prime = dst.to_vec();
         dst_prime.push(38);

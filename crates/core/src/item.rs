@@ -1,11 +1,11 @@
 use std::fmt;
 use zeroize::Zeroize;
 
-/// One element of a set: a 128-bit digest of an encoded key under the agreement's label; or, where
-/// a protocol takes items of a small domain, an integer.
+/// One element of a set: a 128-bit digest of an encoded key under the agreement's label. For protocols over a small
+/// domain, an integer.
 ///
-/// `Debug` prints no digest, so an item can never reach a log by accident. Comparison is not
-/// constant time: items are compared only on the machine that owns them.
+/// `Debug` does not print the digest, so an item never reaches a log by accident. Comparison is not constant time:
+/// items are compared only on the machine that owns them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Zeroize)]
 pub struct Item([u8; Item::LEN]);
 
@@ -16,7 +16,7 @@ impl Item {
     /// Length of an item in bits.
     pub const BITS: u32 = 128;
 
-    /// The item that is an integer, of protocols over small domains.
+    /// An integer as an item, for protocols over small domains.
     pub const fn from_integer(value: u128) -> Self {
         Self(value.to_le_bytes())
     }

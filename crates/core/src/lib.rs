@@ -1,20 +1,34 @@
-//! Items, labelled hashes, roles, parameters and errors: the words every other crate uses.
+//! Items, labelled hashes, roles, parameters and errors: the vocabulary of all other crates.
 //!
 //! * [`Item`] — one element of a set, a 128-bit keyed digest.
-//! * [`hash`] — labelled hashing, the only way this project derives keys and digests.
+//! * [`hash`] — labelled hashing, the only source of keys and digests in this project.
 //! * [`hash_to_group`] — uniform bytes for a group's one-way map (RFC 9380).
 //! * [`tags`] — shortened tags and the search among them.
-//! * [`tagged`] — tags that remember whose they are, grouped by leading bits.
-//! * [`elias_fano`] — the short code of a set of tags.
-//! * [`Block`] — 128 bits, the word of the symmetric primitives.
-//! * [`Role`] — who a party is inside one protocol.
+//! * [`tagged`] — tags with the positions of their items, grouped by leading bits.
+//! * [`elias_fano`] — a compact code for a set of tags.
+//! * [`Block`] — 128 bits, the unit of the symmetric primitives.
+//! * [`Role`] — the role of a party in one protocol.
 //! * [`PsiParams`] — the public parameters of one run, checked once.
-//! * [`Query`] — what is asked of two sets; [`Bounds`] — how large it may be for an answer.
+//! * [`Query`] — the operation on two sets; [`Bounds`] — the sizes of the intersection for which there is an answer.
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
-//! * [`Security`] — against whom a primitive is secure: [`SemiHonest`] or [`Malicious`].
+//! * [`Security`] — the adversary that a primitive withstands: [`SemiHonest`] or [`Malicious`].
 //! * [`Secret`] — a value that is wiped and never printed.
-//! * [`Refusal`] — why a helper does not go on.
-//! * [`Error`] — what can go wrong below the engine; the variant says who must act.
+//! * [`Refusal`] — why a helper does not continue.
+//! * [`Error`] — all errors below the engine; the variant says who must act.
+//!
+//! ```
+//! use vesica_core::hash::ItemHash;
+//! use vesica_core::{Learns, PsiParams, SessionId};
+//!
+//! let hash = ItemHash::new("example 2026 items", &[b"agreement"]);
+//! let (alice, bob) = (hash.item(b"alice"), hash.item(b"bob"));
+//! assert_ne!(alice, bob);
+//! assert_eq!(format!("{alice:?}"), "Item(..)");
+//!
+//! let params = PsiParams::new(SessionId::from_bytes([1; 32]), 1 << 20, 1 << 20, Learns::Receiver)?;
+//! assert_eq!(params.tag_len_bytes(), 10);
+//! # Ok::<(), vesica_core::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The public parameters of a run, parsed once into types that cannot be wrong.
+//! The public parameters of a run, parsed once into types that are always valid.
 
 use crate::{Bounds, Item, ParameterError, Query, Result};
 use std::fmt;
@@ -9,15 +9,15 @@ pub const COMPUTATIONAL_SECURITY_BITS: u32 = 128;
 /// Statistical security λ, in bits: a wrong result has probability at most 2^-λ.
 pub const STATISTICAL_SECURITY_BITS: u32 = 40;
 
-/// Largest set one party may bring to one run: positions fit in 32 bits.
+/// Maximum size of one party's set in one run: positions fit into 32 bits.
 pub const MAX_SET_LEN: u64 = u32::MAX as u64;
 
-/// Names one session; both parties derive the same value, nobody else can choose it.
+/// Identifies one session. Both parties derive the same value, and no one can choose it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SessionId([u8; 32]);
 
 impl SessionId {
-    /// A session from 32 bytes both parties hold.
+    /// A session from 32 bytes that both parties hold.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -39,7 +39,7 @@ impl fmt::Debug for SessionId {
 pub enum Learns {
     /// Only the receiver.
     Receiver,
-    /// The receiver, and from it the sender.
+    /// The receiver, which then sends the result to the sender.
     Both,
 }
 
@@ -57,8 +57,7 @@ pub struct PsiParams {
 }
 
 impl PsiParams {
-    /// Parameters for a sender's set of `sender_len` (n_x) and a receiver's of `receiver_len`
-    /// (n_y) items.
+    /// Parameters for a sender's set of `sender_len` (n_x) items and a receiver's set of `receiver_len` (n_y) items.
     ///
     /// # Errors
     /// [`ParameterError::SetTooLarge`] above [`MAX_SET_LEN`].
@@ -85,7 +84,7 @@ impl PsiParams {
         })
     }
 
-    /// The same for items that are integers below 2^`item_bits`, see [`Item::from_integer`].
+    /// Changes the items to integers below 2^`item_bits`, see [`Item::from_integer`].
     ///
     /// # Errors
     /// [`ParameterError::ItemBits`] unless 1 ≤ `item_bits` ≤ 128.
@@ -96,21 +95,21 @@ impl PsiParams {
         Ok(Self { item_bits, ..self })
     }
 
-    /// The same for another question than which items are common.
+    /// Changes the query; the default is the intersection.
     pub fn with_query(self, query: Query) -> Self {
         Self { query, ..self }
     }
 
-    /// The same with bounds on the number of common items, outside which the result stays secret.
+    /// Sets bounds on the number of common items, outside which the result stays secret.
     pub fn with_bounds(self, bounds: Bounds) -> Self {
         Self { bounds, ..self }
     }
 
-    /// The same where both sets hold the same `shared_len` items that both parties know, as those of a
+    /// Declares that both sets contain the same `shared_len` items that both parties know, such as those of a
     /// self-check.
     ///
     /// # Errors
-    /// [`ParameterError::SharedItems`] when a set is smaller.
+    /// [`ParameterError::SharedItems`] if a set is smaller.
     pub fn with_shared(self, shared_len: u64) -> Result<Self> {
         if shared_len > self.sender_len.min(self.receiver_len) {
             return Err(ParameterError::SharedItems.into());
@@ -118,22 +117,22 @@ impl PsiParams {
         Ok(Self { shared_len, ..self })
     }
 
-    /// How many items of both sets both parties know to be common.
+    /// Number of items in both sets that both parties know to be common.
     pub fn shared_len(&self) -> usize {
         self.shared_len as usize
     }
 
-    /// What is asked.
+    /// The query.
     pub fn query(&self) -> Query {
         self.query
     }
 
-    /// How many common items there must be for an answer.
+    /// The bounds on the number of common items.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// σ, the length of an item in bits: 128 for digests, less for integers of a small domain.
+    /// σ, the length of an item in bits: 128 for digests, fewer for integers of a small domain.
     pub fn item_bits(&self) -> u32 {
         self.item_bits
     }
@@ -171,8 +170,7 @@ impl PsiParams {
 
 /// Length in whole bytes of a tag of λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits (Phasing §3.1, ℓ).
 ///
-/// Two different items of the two sets then share a tag with probability at most 2^-λ over all
-/// n_x · n_y pairs.
+/// Two different items of the two sets then have equal tags with probability at most 2^-λ, over all n_x · n_y pairs.
 pub fn tag_len_bytes(sender_len: u64, receiver_len: u64) -> usize {
     let bits = STATISTICAL_SECURITY_BITS + ceil_log2(sender_len) + ceil_log2(receiver_len);
     bits.div_ceil(8) as usize
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_ten_bytes_at_two_to_the_twenty() {
+    fn tags_have_ten_bytes_at_two_to_the_twenty() {
         assert_eq!(tag_len_bytes(1 << 20, 1 << 20), 10);
         assert_eq!(tag_len_bytes(1, 1), 5);
         assert_eq!(tag_len_bytes(0, 0), 5);
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_holds_what_both_parties_know() {
+    fn a_set_is_not_smaller_than_its_shared_items() {
         let params = PsiParams::new(SessionId::from_bytes([0; 32]), 8, 9, Learns::Both).unwrap();
         assert_eq!(params.shared_len(), 0);
         assert_eq!(params.with_shared(8).map(|params| params.shared_len()), Ok(8));

@@ -1,29 +1,29 @@
-//! What is asked of two sets.
+//! The operations on two sets.
 
 use crate::{ParameterError, Result, Role};
 use std::fmt;
 
-/// What two parties can compute.
+/// The operations that two parties can compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Operation {
-    /// Which of its own items the other party has too.
+    /// Each own item that the other party also has.
     Intersection,
-    /// How many items are common, and not which.
+    /// The number of common items, but not which they are.
     Cardinality,
-    /// Whether at least so many items are common: one bit.
+    /// Whether the number of common items reaches a minimum: one bit.
     Threshold,
-    /// The sum of a value of each common item, and not which; how many only where a protocol says so.
+    /// The sum of the values of the common items, but not which they are; their number only where a protocol says so.
     Sum,
-    /// The items that either party has.
+    /// The items that at least one party has.
     Union,
-    /// A random identifier of each item of the union, the same at both parties: all of them, and
-    /// which are those of one's own items.
+    /// A random identifier for each item of the union, the same at both parties. A party learns all identifiers, and
+    /// those of its own items.
     PrivateId,
-    /// Shares of the common items, in an order that nobody knows, and of values of them.
+    /// Shares of the common items, in an order that no party knows, and of their values.
     Shares,
-    /// Shares of a value of each item of one party: its own where the other has the item too, and a
-    /// default elsewhere.
+    /// Shares of a value for each item of one party: the item's own value if the other party has the item too, and a
+    /// default value otherwise.
     SharedValues,
 }
 
@@ -40,7 +40,7 @@ impl Operation {
         Operation::SharedValues,
     ];
 
-    /// What can be asked of the intersection by a circuit.
+    /// The operations on the intersection that circuits compute.
     pub const OF_INTERSECTION: &[Operation] =
         &[Operation::Intersection, Operation::Cardinality, Operation::Threshold, Operation::Sum];
 
@@ -70,10 +70,10 @@ impl fmt::Display for Operation {
     }
 }
 
-/// The values that [`Query::Sum`] adds or that are shared: one party has some for each of its items.
+/// The values that [`Query::Sum`] adds or that are shared: one party has a fixed number of them for each of its items.
 ///
-/// A value is 64 bits: a number below 2^bits, or where values are signed, one from −2^(bits−1) to
-/// 2^(bits−1) − 1 as two's complement of 64 bits.
+/// A value has 64 bits: a number below 2^bits, or a signed number from −2^(bits−1) to 2^(bits−1) − 1, in two's
+/// complement of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Values {
     holder: Role,
@@ -83,10 +83,10 @@ pub struct Values {
 }
 
 impl Values {
-    /// Most values of an item.
+    /// Maximum number of values per item.
     pub const MAX_COLUMNS: u32 = 16;
 
-    /// One value below 2^`bits` of each item of `holder`.
+    /// One value below 2^`bits` for each item of `holder`.
     ///
     /// # Errors
     /// [`ParameterError::ValueBits`] unless 1 ≤ `bits` ≤ 64.
@@ -97,7 +97,7 @@ impl Values {
         Ok(Self { holder, bits, columns: 1, signed: false })
     }
 
-    /// The same with `columns` values of each item.
+    /// Changes the number of values per item to `columns`.
     ///
     /// # Errors
     /// [`ParameterError::Columns`] unless 1 ≤ `columns` ≤ [`MAX_COLUMNS`](Self::MAX_COLUMNS).
@@ -108,12 +108,12 @@ impl Values {
         Ok(Self { columns, ..self })
     }
 
-    /// The same with a sign: values from −2^(bits−1) to 2^(bits−1) − 1.
+    /// Makes the values signed: from −2^(bits−1) to 2^(bits−1) − 1.
     pub fn signed(self) -> Self {
         Self { signed: true, ..self }
     }
 
-    /// How many values an item has, from 1 to [`MAX_COLUMNS`](Self::MAX_COLUMNS).
+    /// Number of values per item, from 1 to [`MAX_COLUMNS`](Self::MAX_COLUMNS).
     pub fn columns(&self) -> usize {
         self.columns as usize
     }
@@ -123,12 +123,12 @@ impl Values {
         self.signed
     }
 
-    /// Whether it is one value of each item, without a sign.
+    /// Whether there is one unsigned value per item.
     pub fn are_plain(&self) -> bool {
         self.columns == 1 && !self.signed
     }
 
-    /// Whether `value` is one of these.
+    /// Whether `value` is in range.
     pub fn contain(&self, value: u64) -> bool {
         let outside = 64 - self.bits;
         match self.signed {
@@ -142,7 +142,7 @@ impl Values {
         if self.signed { i128::from(value as i64) } else { i128::from(value) }
     }
 
-    /// Whose items have the values.
+    /// The party whose items have the values.
     pub fn holder(&self) -> Role {
         self.holder
     }
@@ -153,43 +153,43 @@ impl Values {
     }
 }
 
-/// What is computed of two sets.
+/// The operation on two sets, with its arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Query {
     /// The common items themselves.
     #[default]
     Intersection,
-    /// How many there are.
+    /// The number of common items.
     Cardinality,
-    /// Whether there are at least `min`.
+    /// Whether there are at least `min` common items.
     Threshold {
-        /// The least count that gives yes.
+        /// The smallest count that gives yes.
         min: u64,
     },
-    /// The sum of their values.
+    /// The sum of the values of the common items.
     Sum(Values),
-    /// What either party has: each learns the texts of the items that only the other one has.
+    /// The items of the union; each party learns the texts of the items that only the other party has.
     Union(TextLen),
-    /// Identifiers of the items of the union.
+    /// Identifiers for the items of the union.
     PrivateId,
-    /// Shares of the common items, and of the sender's values of them.
+    /// Shares of the common items, and of the sender's values for them.
     Shares(Option<Values>),
-    /// Shares of the sender's values of its common items, and of `default` for its others.
+    /// Shares of the sender's values for its common items, and of `default` for its other items.
     SharedValues {
         /// The values.
         values: Values,
-        /// What stands for a value of an item that is not common.
+        /// The value for items that are not common.
         default: u64,
     },
 }
 
-/// Length of the texts that stand for the items of a [`Query::Union`], in bytes: all have the same.
+/// Length of the texts that represent the items of a [`Query::Union`], in bytes; equal for all texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextLen(u32);
 
 impl TextLen {
-    /// The longest.
+    /// The maximum length.
     pub const MAX: TextLen = TextLen(4096);
 
     /// Texts of `bytes` bytes.
@@ -224,7 +224,7 @@ impl Query {
         }
     }
 
-    /// The values that it is about, if any.
+    /// The values it uses, if any.
     pub fn values(&self) -> Option<Values> {
         match self {
             Query::Sum(values) | Query::SharedValues { values, .. } => Some(*values),
@@ -233,12 +233,12 @@ impl Query {
         }
     }
 
-    /// The values that a party in `role` brings, if any.
+    /// The values that the party in `role` holds, if any.
     pub fn values_of(&self, role: Role) -> Option<Values> {
         self.values().filter(|values| values.holder == role)
     }
 
-    /// The length of the texts that both parties bring, if any.
+    /// The length of the texts that both parties hold, if any.
     pub fn text_len(&self) -> Option<TextLen> {
         match self {
             Query::Union(len) => Some(*len),
@@ -247,8 +247,8 @@ impl Query {
     }
 }
 
-/// How many common items there must be, both inclusive: outside, the result stays secret (auditing,
-/// Y. Huang, D. Evans, J. Katz, NDSS 2012, §6).
+/// Inclusive bounds on the number of common items. Outside the bounds the result stays secret (auditing, Y. Huang, D.
+/// Evans, J. Katz, NDSS 2012, §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     min: u64,
@@ -259,10 +259,10 @@ impl Bounds {
     /// No bounds.
     pub const NONE: Bounds = Bounds { min: 0, max: u64::MAX };
 
-    /// At least `min` and at most `max`, where given.
+    /// At least `min` and at most `max`, if given.
     ///
     /// # Errors
-    /// [`ParameterError::Bounds`] when `min` is above `max`.
+    /// [`ParameterError::Bounds`] if `min` is above `max`.
     pub fn new(min: Option<u64>, max: Option<u64>) -> Result<Self> {
         let (min, max) = (min.unwrap_or(0), max.unwrap_or(u64::MAX));
         if min > max {
@@ -271,22 +271,22 @@ impl Bounds {
         Ok(Self { min, max })
     }
 
-    /// The least count inside.
+    /// The smallest count within the bounds.
     pub fn min(&self) -> u64 {
         self.min
     }
 
-    /// The largest count inside.
+    /// The largest count within the bounds.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// Whether every count is inside.
+    /// Whether every count is within the bounds.
     pub fn are_none(&self) -> bool {
         *self == Self::NONE
     }
 
-    /// Whether `count` is inside.
+    /// Whether `count` is within the bounds.
     pub fn contain(&self, count: u64) -> bool {
         (self.min..=self.max).contains(&count)
     }

@@ -1,94 +1,93 @@
-//! Why a helper does not go on; told to a party as two bytes.
+//! Why a helper does not continue; sent to a party as two bytes.
 
-/// Why a helper refused what a party asked, or ended a run. Parties are counted from 0, in the order of the
-/// agreement.
+/// Why a helper rejected a party's request or ended a run. Parties are numbered from 0, in the order of the agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The party and the helper speak different versions.
-    #[error("it speaks another version")]
+    /// The party and the helper use different versions.
+    #[error("it uses a different version")]
     Version,
-    /// The identity is not one that the helper serves.
+    /// The helper does not serve this identity.
     #[error("it does not serve this identity")]
     Stranger,
-    /// The identity is no party of the run it asks for.
-    #[error("this identity is no party of the run")]
+    /// The identity does not belong to a party of the requested run.
+    #[error("this identity does not belong to a party of the run")]
     NotAParty,
-    /// The run is described otherwise than the helper's rules allow.
-    #[error("it does not take runs like this")]
+    /// The helper's rules do not allow a run with this description.
+    #[error("its rules do not allow this run")]
     BadRun,
-    /// Something else stands there already: the party runs twice, or has lost what it had of a run that goes on.
-    #[error("this party has already taken part with other data")]
+    /// The slot has other contents: the party runs twice, or lost its state of a run in progress.
+    #[error("this party already took part with other data")]
     AlreadyThere,
-    /// More rows, bytes, runs or connections than the helper allows the party.
+    /// More rows, bytes, runs or connections than the helper allows this party.
     #[error("more than it allows this party")]
     OverLimit,
-    /// What a party sent is not as the run's format says.
-    #[error("what party {party} sent is malformed")]
+    /// A party's data violates the run's format.
+    #[error("the data of party {party} is malformed")]
     Malformed {
-        /// Which.
+        /// The party.
         party: u8,
     },
-    /// What a party opened is not what it had sent.
-    #[error("party {party} opened another set than it had sent")]
+    /// A party opened a different list than it had sent.
+    #[error("party {party} opened a different set than it had sent")]
     OpenedOther {
-        /// Which.
+        /// The party.
         party: u8,
     },
-    /// The parties opened different secrets: one of them does not follow the protocol.
+    /// The parties opened different secrets, so one of them deviates.
     #[error("the parties opened different secrets")]
     OpenedDifferently,
-    /// With the lists that were opened a party's checks would fail, though they are what was sent: one of the parties
-    /// has searched for such a list.
+    /// The opened lists match what was sent, but a party's checks would fail with them: one of the parties searched for
+    /// such a list.
     #[error("the opened lists would fail a party's checks")]
     AtOdds,
-    /// A party brought fewer different items than was agreed.
-    #[error("party {party} brought fewer different items than was agreed")]
+    /// A party has fewer different items than agreed.
+    #[error("party {party} has fewer different items than agreed")]
     TooFew {
-        /// Which.
+        /// The party.
         party: u8,
     },
-    /// A run cannot be ended any more: both parties have opened their lists, and both are to have the answer.
-    #[error("the run cannot be ended any more")]
+    /// The run can no longer be ended: both parties have opened their lists, so both must get the answer.
+    #[error("the run can no longer be ended")]
     TooLate,
-    /// A party ended the run for all.
+    /// A party ended the run for all parties.
     #[error("party {party} ended the run")]
     Ended {
-        /// Which.
+        /// The party.
         party: u8,
     },
-    /// The instance of the run that the party knows is gone: it was not finished in time, was ended, or was lost.
-    #[error("the run is not known any more")]
+    /// The helper no longer has this instance of the run: it expired, was ended, or was lost.
+    #[error("the run is no longer known")]
     Expired,
-    /// The helper cannot keep more: its disk is full or fails. The run can go on when it is mended.
+    /// The helper cannot store more: its disk is full or fails. The run can continue after a repair.
     #[error("its disk is full or fails")]
     Storage,
-    /// The helper has no room for the whole run now: other runs take it, or its disk is nearly full. It can begin when
-    /// there is.
+    /// The helper has no room for the whole run now: other runs use it, or the disk is nearly full. The run can start
+    /// once there is room.
     #[error("it has no room for this run now")]
     NoRoom,
     /// The helper no longer serves a party of the run.
     #[error("it no longer serves party {party}")]
     Revoked {
-        /// Which.
+        /// The party.
         party: u8,
     },
-    /// The database that the helper uses is not there. The run can go on when it is back.
-    #[error("its database is not there")]
+    /// The helper cannot reach its database. The run can continue when the database is back.
+    #[error("it cannot reach its database")]
     Backend,
-    /// The helper is being shut down. The run can go on when it is back.
+    /// The helper is shutting down. The run can continue when the helper is back.
     #[error("it is shutting down")]
     ShuttingDown,
-    /// The run met a defect of the helper's, and is over.
-    #[error("the run met a defect of the helper's and is over")]
+    /// The run met a defect of the helper, and is over.
+    #[error("the run met a defect of the helper and is over")]
     Broken,
-    /// A defect of the helper's.
+    /// The helper met a defect of its own.
     #[error("it met a defect of its own")]
     Internal,
 }
 
 impl Refusal {
-    /// The bytes on the wire: what, and which party.
+    /// The bytes on the wire: the reason and the party.
     pub const fn code(self) -> [u8; 2] {
         match self {
             Refusal::Version => [1, 0],
@@ -115,7 +114,7 @@ impl Refusal {
         }
     }
 
-    /// The refusal for bytes from the wire; unknown ones read as [`Refusal::Internal`].
+    /// The refusal for bytes from the wire; unknown bytes become [`Refusal::Internal`].
     pub const fn from_code([what, party]: [u8; 2]) -> Self {
         match what {
             1 => Refusal::Version,
@@ -142,7 +141,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the party can come back later and go on where it was.
+    /// Whether the party can return later and continue where it was.
     pub const fn passes(self) -> bool {
         matches!(
             self,
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_survive_the_wire() {
+    fn refusals_survive_a_round_trip() {
         let mut known = 0;
         for what in 0..=255 {
             let refusal = Refusal::from_code([what, 3]);

@@ -1,20 +1,20 @@
 use std::fmt;
 
-/// Who a party is inside one protocol run.
+/// The role of a party in one protocol run.
 ///
-/// The **receiver** learns the result. A **helper** is an untrusted server that holds no input.
+/// The **receiver** learns the result. A **helper** is an untrusted server without input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// Holds a set and learns only what the catalogue row says, usually the other side's size.
+    /// Holds a set and learns only what the catalogue row says, usually the size of the other set.
     Sender,
     /// Holds a set and learns the result.
     Receiver,
-    /// Holds no set; serves the other two.
+    /// Holds no set; serves the parties.
     Helper,
 }
 
 impl Role {
-    /// The role on the other side of a two-party protocol; `None` for [`Role::Helper`].
+    /// The other role of a two-party protocol; `None` for [`Role::Helper`].
     pub fn other(self) -> Option<Role> {
         match self {
             Role::Sender => Some(Role::Receiver),

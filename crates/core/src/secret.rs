@@ -1,21 +1,21 @@
 use std::fmt;
 use zeroize::Zeroize;
 
-/// A value that is wiped from memory when dropped and never printed.
+/// A value that is wiped from memory when dropped, and never printed.
 pub struct Secret<T: Zeroize>(T);
 
 impl<T: Zeroize> Secret<T> {
-    /// Takes `value` in charge.
+    /// Takes ownership of `value`.
     pub fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// Reads the value. The name makes each reading visible in a review.
+    /// Reads the value. The name makes each access visible in a review.
     pub fn expose(&self) -> &T {
         &self.0
     }
 
-    /// Fills the value in place, so that no copy of it stays behind.
+    /// Changes the value in place, so that no copy remains elsewhere.
     pub fn expose_mut(&mut self) -> &mut T {
         &mut self.0
     }

@@ -1,7 +1,7 @@
-//! Against whom a protocol is secure, as a type.
+//! The adversary of a protocol, as a type.
 //!
-//! A party made for one adversary is another type than one made for the other, so that a weaker
-//! part can never slip into a stronger protocol by a wrong argument.
+//! A party for one adversary has a different type than a party for the other, so a wrong argument can never put a
+//! weaker part into a stronger protocol.
 
 mod sealed {
     pub trait Sealed {}
@@ -12,15 +12,15 @@ pub trait Security: sealed::Sealed + Copy + Send + Sync + 'static {
     /// Whether the primitive withstands a peer that deviates.
     const MALICIOUS: bool;
 
-    /// The word for it in agreements and reports.
+    /// The name in agreements and reports.
     const NAME: &'static str;
 }
 
-/// Secure against a peer that follows the protocol and tries to learn from what it sees.
+/// Secure against a peer that follows the protocol and tries to learn from its view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SemiHonest;
 
-/// Secure against a peer that deviates in any way: a deviation is caught or without effect.
+/// Secure against a peer that deviates in any way: a deviation is detected or has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malicious;
 

@@ -3,10 +3,10 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use std::sync::Arc;
 
-/// A list of items in uniformly random order that remembers where each stood.
+/// A list of items in uniformly random order, with the position of each item before the shuffle.
 ///
-/// Whatever leaves a party must leave in such an order: the order of a list can say what is in it.
-/// The list itself is shared, not copied; the order takes 4 bytes an item.
+/// Lists that leave a party must be in such an order, because the order of a list can reveal its contents. The list
+/// itself is shared, not copied; the order takes 4 bytes per item.
 pub struct Shuffled {
     items: Arc<Vec<Item>>,
     position: Vec<u32>,
@@ -20,7 +20,7 @@ impl Shuffled {
         Self { items, position }
     }
 
-    /// How many items there are.
+    /// Number of items.
     pub fn len(&self) -> usize {
         self.position.len()
     }
@@ -30,7 +30,7 @@ impl Shuffled {
         self.position.is_empty()
     }
 
-    /// The items in their new order, in blocks of at most `block_len` with the place each starts at.
+    /// The items in their new order, in blocks of at most `block_len`, each with the place it starts at.
     pub fn blocks(&self, block_len: usize) -> impl Iterator<Item = (usize, Vec<crate::Item>)> {
         self.position.chunks(block_len).enumerate().map(move |(block, positions)| {
             let items = positions.iter().map(|i| self.items[*i as usize]).collect();
@@ -38,9 +38,10 @@ impl Shuffled {
         })
     }
 
-    /// The positions before the shuffle, ascending, of the new places for which `is_common` holds.
+    /// The original positions, ascending, of the places for which `is_common` holds.
     ///
-    /// Goes through all places and all positions, so that the time hardly depends on how many are
+    /// Visits all places and all positions, so the time hardly depends on the number of common items: the peer may see
+    /// when this party continues.
     /// common: the peer may see when this party goes on.
     pub fn own_positions(&self, is_common: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut common = vec![false; self.len()];
@@ -51,7 +52,7 @@ impl Shuffled {
     }
 }
 
-/// One bit for each `true` or `false`, the first in the lowest bit of the first byte.
+/// Packs one bit per boolean, the first into the lowest bit of the first byte.
 pub fn pack_bits(bits: impl ExactSizeIterator<Item = bool>) -> Vec<u8> {
     let mut bytes = vec![0; bits.len().div_ceil(8)];
     for (i, bit) in bits.enumerate() {
@@ -60,7 +61,7 @@ pub fn pack_bits(bits: impl ExactSizeIterator<Item = bool>) -> Vec<u8> {
     bytes
 }
 
-/// The `i`-th bit of what [`pack_bits`] made.
+/// The `i`-th bit of the output of [`pack_bits`].
 pub fn bit(bytes: &[u8], i: usize) -> bool {
     bytes[i / 8] >> (i % 8) & 1 == 1
 }
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_lead_back_to_the_items() {
+    fn own_positions_are_those_before_the_shuffle() {
         let items: Vec<Item> = (0..100).map(item).collect();
         let shuffled = Shuffled::new(Arc::new(items.clone()), &mut ChaCha20Rng::from_seed([3; 32]));
         let order = order(&shuffled, 7);
@@ -102,12 +103,12 @@ mod tests {
             *seen.entry(order(&shuffled, 3)).or_default() += 1;
         }
         assert_eq!(seen.len(), 6);
-        // 1000 expected each, standard deviation 29: seven of them is beyond chance.
+        // 1000 expected for each, standard deviation 29: a deviation of seven of them is beyond chance.
         assert!(seen.values().all(|count| count.abs_diff(1000) < 200), "{:?}", seen.values());
     }
 
     #[test]
-    fn bits_survive_packing() {
+    fn bits_survive_a_round_trip() {
         for len in [0usize, 1, 7, 8, 9, 64, 65] {
             let bits: Vec<bool> = (0..len).map(|i| i % 3 == 0).collect();
             let bytes = pack_bits(bits.iter().copied());

@@ -1,10 +1,10 @@
-//! Tags that remember whose they are, and their grouping by leading bits.
+//! Tags with the positions of their items, and their grouping by leading bits.
 
 use std::ops::Range;
 
-/// A tag of at most 128 bits and the position in its owner's list of the item it stands for.
+/// A tag of at most 128 bits, and the position of its item in the owner's list.
 ///
-/// Takes 20 bytes: a set of 2^24 fits in 320 MiB.
+/// Takes 20 bytes: a set of 2^24 takes 320 MiB.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Tagged {
@@ -32,10 +32,10 @@ impl Tagged {
     }
 }
 
-/// For tags of what must not stay in memory.
+/// For tags that must not stay in memory.
 impl zeroize::DefaultIsZeroes for Tagged {}
 
-/// What has a tag: one with a position, or a tag alone.
+/// A tag with a position, or a plain tag.
 pub trait AsTag: Copy + Default + Send {
     /// The tag.
     fn tag(&self) -> u128;
@@ -55,24 +55,24 @@ impl AsTag for u128 {
     }
 }
 
-/// Tags without positions, grouped by their leading bits as they are made.
+/// Tags without positions, grouped by leading bits on insertion.
 ///
-/// Takes 16 bytes a tag, and room for a few more in each bucket.
+/// Takes 16 bytes per tag, and spare room in each bucket.
 pub struct Gathered {
     buckets: Vec<Vec<u128>>,
     shift: u32,
 }
 
 impl Gathered {
-    /// Room for about `len` uniform tags of `tag_bits` bits in 2^`bucket_bits` buckets.
+    /// Room for about `len` uniform tags of `tag_bits` bits, in 2^`bucket_bits` buckets.
     ///
     /// # Panics
-    /// If `bucket_bits` is above `tag_bits` or 24, or there is no tag of `tag_bits`.
+    /// If `bucket_bits` is above `tag_bits` or 24, or `tag_bits` is not from 1 to 128.
     pub fn new(len: usize, tag_bits: u32, bucket_bits: u32) -> Self {
         assert!((1..=128).contains(&tag_bits), "tags have 1 to 128 bits");
         assert!(bucket_bits <= tag_bits.min(24), "buckets are leading bits");
         let mean = len >> bucket_bits;
-        // Four standard deviations: few buckets have to grow.
+        // Four standard deviations, so few buckets have to grow.
         let room = mean + 4 * mean.isqrt() + 4;
         let buckets = (0..1 << bucket_bits).map(|_| Vec::with_capacity(room)).collect();
         Self { buckets, shift: tag_bits - bucket_bits }
@@ -81,10 +81,10 @@ impl Gathered {
     /// Adds a tag.
     ///
     /// # Panics
-    /// If it has more than `tag_bits` bits.
+    /// If the tag has more than `tag_bits` bits.
     #[inline]
     pub fn push(&mut self, tag: u128) {
-        // One bucket and 128 bits: the shift is the whole width.
+        // With one bucket and 128 bits the shift is the full width.
         let bucket = tag.checked_shr(self.shift).unwrap_or(0) as usize;
         self.buckets[bucket].push(tag);
     }
@@ -94,26 +94,26 @@ impl Gathered {
         self.buckets.iter().map(Vec::len).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.buckets.iter().all(Vec::is_empty)
     }
 
-    /// The tags by their leading bits.
+    /// The tags of each bucket, by leading bits.
     pub fn buckets(&self) -> &[Vec<u128>] {
         &self.buckets
     }
 }
 
-/// Tags of `tag_bits` bits grouped by their leading `bucket_bits` bits.
+/// Tags of `tag_bits` bits, grouped by their leading `bucket_bits` bits.
 pub struct Buckets {
     tags: Vec<Tagged>,
     ends: Vec<usize>,
 }
 
 impl Buckets {
-    /// Groups `tags`, all below 2^`tag_bits`, into 2^`bucket_bits` buckets; the order within a
-    /// bucket is that of `tags`. One pass over the tags to count, one to move.
+    /// Groups `tags`, all below 2^`tag_bits`, into 2^`bucket_bits` buckets; within a bucket they keep the order of
+    /// `tags`. One pass over the tags counts them, another moves them.
     ///
     /// # Panics
     /// If `bucket_bits` is above `tag_bits` or 24, or a tag has more than `tag_bits` bits.
@@ -145,17 +145,17 @@ impl Buckets {
         self.ends.len()
     }
 
-    /// Never true: there is at least one bucket.
+    /// Always false: there is at least one bucket.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The tags whose leading bits are `bucket`.
+    /// The tags with leading bits `bucket`.
     pub fn bucket(&self, bucket: usize) -> &[Tagged] {
         &self.tags[self.range(bucket)]
     }
 
-    /// Where the bucket lies among all tags.
+    /// The range of the bucket among all tags.
     fn range(&self, bucket: usize) -> Range<usize> {
         let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
         start..self.ends[bucket]

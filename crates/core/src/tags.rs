@@ -1,5 +1,5 @@
-//! Shortened tags: what one party sends in place of a group element or hash, and how the other
-//! finds its own among them.
+//! Shortened tags: one party sends them in place of group elements or hashes, and the other looks up its own tags among
+//! them.
 
 use crate::params::STATISTICAL_SECURITY_BITS;
 use crate::{PsiParams, hash};
@@ -23,7 +23,7 @@ impl TagHash {
         Self::with_key(label, params.session().as_bytes(), params.tag_len_bytes())
     }
 
-    /// The hash under `label` and a key of the caller's, to tags of `len_bytes` bytes.
+    /// The hash under `label` and the caller's key, to tags of `len_bytes` bytes.
     pub fn with_key(label: &'static str, key: &[u8; 32], len_bytes: usize) -> Self {
         debug_assert!(len_bytes <= MAX_TAG_LEN);
         Self { key: hash::derive(label, &[key]), len_bytes }
@@ -42,7 +42,7 @@ impl TagHash {
     }
 }
 
-/// Appends `tags` to `out`, `len_bytes` each, big-endian.
+/// Appends `tags` to `out`, big-endian, `len_bytes` bytes each.
 pub fn encode_tags(tags: &[Tag], len_bytes: usize, out: &mut Vec<u8>) {
     debug_assert!(len_bytes <= MAX_TAG_LEN);
     for tag in tags {
@@ -50,7 +50,7 @@ pub fn encode_tags(tags: &[Tag], len_bytes: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads back what [`encode_tags`] wrote and appends it to `out`.
+/// Decodes the output of [`encode_tags`] and appends it to `out`.
 pub fn decode_tags(bytes: &[u8], len_bytes: usize, out: &mut Vec<Tag>) {
     out.extend(bytes.chunks_exact(len_bytes).map(read_tag));
 }
@@ -61,10 +61,10 @@ fn read_tag(bytes: &[u8]) -> Tag {
     Tag::from_be_bytes(wide)
 }
 
-/// A set of tags, laid out for many look-ups.
+/// A set of tags for many look-ups.
 ///
-/// Tags are sorted; a first-level index over their top bits leaves about one tag to compare with
-/// when they are uniform. A peer that skews its tags costs us a binary search, not more.
+/// Tags are sorted; an index over their top bits leaves about one tag to compare with if they are uniform. Skewed tags
+/// of a peer cost a binary search, no more.
 pub struct TagSet {
     sorted: Vec<Tag>,
     starts: Vec<u32>,
@@ -74,7 +74,7 @@ pub struct TagSet {
 impl TagSet {
     /// The set of `tags` of `len_bytes` bytes each. Sorts on the current rayon pool.
     ///
-    /// At most 2^32 − 1 tags. Memory: 16 bytes a tag and about 4 for the index.
+    /// Takes at most 2^32 − 1 tags. Memory: 16 bytes per tag and about 4 for the index.
     pub fn new(mut tags: Vec<Tag>, len_bytes: usize) -> Self {
         use rayon::slice::ParallelSliceMut;
         tags.par_sort_unstable();
@@ -91,11 +91,11 @@ impl TagSet {
     }
 
     fn bucket(tag: Tag, shift: u32) -> usize {
-        // A shift by the whole width happens for sets of at most one tag of 16 bytes.
+        // Sets of at most one 16-byte tag shift by the full width.
         tag.checked_shr(shift).unwrap_or(0) as usize
     }
 
-    /// Whether `tag` is in the set. `tag` must have the length the set was made with.
+    /// Whether `tag` is in the set. `tag` must have the length of the set's tags.
     #[inline]
     pub fn contains(&self, tag: Tag) -> bool {
         let bucket = Self::bucket(tag, self.shift);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_survive_the_wire_at_every_length() {
+    fn tags_of_every_length_survive_a_round_trip() {
         for len in 5..=MAX_TAG_LEN {
             let mask = if len == 16 { Tag::MAX } else { (1 << (8 * len)) - 1 };
             let tags = [0, 1, mask, 0x0123_4567_89ab_cdef_u128 & mask];
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn skewed_tags_are_found_too() {
+    fn skewed_tags_are_found() {
         let tags: Vec<Tag> = (0..10_000).collect();
         let set = TagSet::new(tags, 16);
         assert!(set.contains(9_999) && !set.contains(10_000) && !set.contains(Tag::MAX));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tag_is_bound_to_session_and_label() {
+    fn a_tag_depends_on_session_and_label() {
         let one = TagHash::new("test one", &params(4)).tag(b"x");
         let two = TagHash::new("test two", &params(4)).tag(b"x");
         assert_ne!(one, two);

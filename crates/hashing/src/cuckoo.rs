@@ -1,17 +1,16 @@
-//! Cuckoo hashing: at most one item a bin, in one of the bins its functions name.
+//! Cuckoo hashing: each item in one of the bins that its hash functions select, at most one item per bin.
 //!
 //! R. Pagh, F. F. Rodler, ESA 2001; with more than two functions D. Fotakis, R. Pagh, P. Sanders,
 //! P. Spirakis, STACS 2003; with a stash A. Kirsch, M. Mitzenmacher, U. Wieder, SIAM J. Comput. 2009.
 //!
-//! Where an item lands depends on all items of the set, so a place is never shown to the other
-//! party: protocols use every bin alike, and empty ones too.
+//! The place of an item depends on all items of the set, so the other party must never learn a place: protocols use all
+//! bins alike, including empty ones.
 //!
-//! All items that find a free bin at once go there. The others are placed in rounds: each that still
-//! has no free bin takes one of its bins in turn, and the item that was there is one of the next round.
-//! In a round all are known beforehand, so their bins are read ahead. What is left after many rounds is
-//! placed by a breadth-first search, which finds a way to a free bin whenever there is one. So placing
-//! fails exactly when no assignment exists: the probability is that of the random graph, and no luck of
-//! the walk is added.
+//! Items that find a free bin at once go there. The others are placed in rounds: each item without a free bin takes
+//! over one of its bins in turn, and the evicted item joins the next round. All items of a round are known in advance,
+//! so their bins are prefetched. After many rounds a breadth-first search places the rest; it finds a path to a free
+//! bin whenever one exists. So placing fails exactly if no assignment exists: the probability is that of the random
+//! graph, without the failures of a random walk.
 
 use crate::locations::Bins;
 use crate::table::Table;
@@ -19,26 +18,25 @@ use std::collections::{HashMap, VecDeque};
 use vesica_core::{ParameterError, Result};
 use vesica_simd::prefetch::prefetch;
 
-/// What is in a bin.
+/// The contents of a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Position of the item in its owner's list.
     pub position: u32,
-    /// Which of its functions names this bin.
+    /// The hash function that selects this bin.
     pub function: u8,
 }
 
-/// A bin holds the position times four and the function.
+/// A full bin holds four times the position, plus the function.
 const EMPTY: u64 = u64::MAX;
 
-/// Rounds before the search takes over. At the loads of the tables about a hundred suffice for millions
-/// of items.
+/// Rounds before the search takes over. At the loads of the tables about a hundred suffice for millions of items.
 const ROUNDS: usize = 256;
 
-/// How many items ahead bins are read, so that cache misses overlap; locations twice as many.
+/// How many items ahead bins are prefetched, so that cache misses overlap; locations twice as far.
 const AHEAD: usize = 16;
 
-/// Items in bins and stash.
+/// Items in bins and a stash.
 pub struct Cuckoo {
     bins: Vec<u64>,
     stash: Vec<u32>,
@@ -48,10 +46,10 @@ impl Cuckoo {
     /// Places the items whose bins are `locations`.
     ///
     /// # Errors
-    /// [`ParameterError::HashingFailed`] when there is no room; which items are too many is not told.
+    /// [`ParameterError::HashingFailed`] if the items do not fit; the error does not say which.
     ///
     /// # Panics
-    /// If a location is none of the table's bins.
+    /// If a location is not a bin of the table.
     pub fn new(table: &Table, locations: &[Bins]) -> Result<Self> {
         let mut cuckoo = Self { bins: vec![EMPTY; table.bins()], stash: Vec::new() };
         let functions = table.functions();
@@ -91,17 +89,16 @@ impl Cuckoo {
         self.bins.is_empty()
     }
 
-    /// Asks for bin `bin` ahead of [`bin`](Cuckoo::bin), and then what it holds: the position of its
-    /// item, if there is one.
+    /// The position of the item in bin `bin`, if the bin exists and is full. For reading ahead of [`bin`](Cuckoo::bin).
     #[inline]
     pub fn position(&self, bin: usize) -> Option<usize> {
         self.bins.get(bin).filter(|held| **held != EMPTY).map(|held| (*held >> 2) as usize)
     }
 
-    /// What is in bin `bin`.
+    /// The contents of bin `bin`.
     ///
     /// # Panics
-    /// If there is no such bin.
+    /// If `bin` is out of range.
     #[inline]
     pub fn bin(&self, bin: usize) -> Option<Placed> {
         match self.bins[bin] {
@@ -127,8 +124,8 @@ impl Cuckoo {
         false
     }
 
-    /// Places each of `held`, if need be by taking the place of another, and sets `next` to these. Of
-    /// both it has the item, and the function that must not be used: it led here.
+    /// Places each entry of `held`, evicting another item if necessary, and sets `next` to the evicted ones. An entry
+    /// in either list holds an item and the function that it must not use: the one that led here.
     fn round(&mut self, table: &Table, locations: &[Bins], held: &[u64], next: &mut Vec<u64>) {
         let functions = table.functions();
         next.clear();
@@ -158,11 +155,11 @@ impl Cuckoo {
         room
     }
 
-    /// Looks for the shortest chain of moves that ends at a free bin, and makes them.
+    /// Finds the shortest chain of moves to a free bin, and performs the moves.
     #[cold]
     fn search(&mut self, table: &Table, locations: &[Bins], position: u64) -> bool {
         let bins_of = |position: u64| &locations[position as usize][..table.functions()];
-        // For each bin reached: the item that would move there, and by which function.
+        // For each bin reached: the item that would move there, and its function.
         let mut reached: HashMap<usize, u64> = HashMap::new();
         let mut waiting = VecDeque::from([position]);
         while let Some(item) = waiting.pop_front() {
@@ -176,7 +173,7 @@ impl Cuckoo {
                     waiting.push_back(self.bins[bin] >> 2);
                     continue;
                 }
-                // Moves back along the chain, from its free end to the item in hand.
+                // Moves items along the chain, from its free end back to the given item.
                 let mut free = bin;
                 loop {
                     let mover = reached[&free];
@@ -253,9 +250,9 @@ mod tests {
     }
 
     #[test]
-    fn a_way_is_found_whenever_there_is_one() {
-        // A chain: item i may go to bins i and i + 1 only, and the last bin alone is free for the
-        // item placed last, which moves all others.
+    fn a_path_is_found_whenever_one_exists() {
+        // A chain: item i may go to bins i and i + 1 only. Only the last bin is free for the item placed last, which
+        // moves all others.
         let len = 2000u32;
         let table = Table::phasing_two_way(len as usize).without_stash();
         let mut chain: Vec<Bins> = (0..len).map(|i| [i, i + 1, 0]).collect();
@@ -265,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn items_without_room_end_in_an_error_or_the_stash() {
+    fn items_without_room_go_to_the_stash_or_cause_an_error() {
         let three = [[4, 5, 0]; 3];
         let table = Table::phasing_two_way(3);
         let failed = Cuckoo::new(&table.without_stash(), &three).err();

@@ -1,14 +1,35 @@
-//! Hashing to bins: one party places each of its items in one bin, the other in all bins where the
-//! first could have placed it, so that equal items meet.
+//! Hashing to bins. One party places each of its items in one bin; the other places its items in all bins that the
+//! first party could have used, so that equal items meet.
 //!
-//! | module | what it gives |
+//! | module | contents |
 //! |---|---|
-//! | [`Table`] | how many bins, hash functions and stash places: the tables of safe sizes |
-//! | [`locations`] | the bins of an item under each function: of digests, and permutation-based |
-//! | [`cuckoo`] | at most one item a bin, and a stash |
+//! | [`Table`] | the numbers of bins, hash functions and stash places: tables of safe sizes |
+//! | [`locations`] | the bins of an item under each function, for digests and permutation-based |
+//! | [`cuckoo`] | at most one item per bin, and a stash |
 //! | [`simple`] | every item in the bins of all its functions, bin by bin |
 //! | [`ShortItems`] | items hashed to the length that protocols need |
-//! | [`max_load()`] | how full a bin of simple hashing gets |
+//! | [`max_load()`] | the maximum load of a bin in simple hashing |
+//!
+//! A cuckoo table holds each item in one of the bins that its functions select:
+//!
+//! ```
+//! use std::num::NonZeroUsize;
+//! use vesica_core::{Item, SessionId};
+//! use vesica_hashing::{Cuckoo, Locations, Table};
+//! use vesica_net::Pool;
+//!
+//! let items: Vec<Item> = (0..1000).map(Item::from_integer).collect();
+//! let table = Table::stashless(items.len());
+//! let locations = Locations::of_digests(table, &SessionId::from_bytes([1; 32]));
+//! let bins = locations.bins(&Pool::new(NonZeroUsize::MIN)?, &items);
+//! let cuckoo = Cuckoo::new(&table, &bins)?;
+//! let placed: Vec<_> = (0..cuckoo.len()).filter_map(|bin| Some((bin, cuckoo.bin(bin)?))).collect();
+//! assert_eq!(placed.len(), items.len());
+//! assert!(placed.iter().all(|(bin, placed)| {
+//!     bins[placed.position as usize][usize::from(placed.function)] as usize == *bin
+//! }));
+//! # Ok::<(), vesica_core::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

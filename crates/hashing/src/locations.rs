@@ -1,10 +1,10 @@
 //! The bins of items under each hash function.
 //!
-//! All functions of a table are keyed by the session, so that nobody can choose items that collide:
-//! the session is drawn when both sets are fixed.
+//! The session keys all functions of a table. It is drawn after both sets are fixed, so no party can choose items that
+//! collide.
 //!
-//! **Digests** ([`Locations::of_digests`]). Function i maps a 128-bit item to a uniform bin, each function
-//! of an item to another one; what is compared in the bin is the whole item and i.
+//! **Digests** ([`Locations::of_digests`]). Function i maps a 128-bit item to a uniform bin; the functions of an item
+//! select different bins. The value compared in the bin is the whole item and i.
 //!
 //! **Permutation-based** ([`Locations::permuted`]; Y. Arbitman, M. Naor, G. Segev, FOCS 2010, as used
 //! in "Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §4). An item of σ bits is
@@ -15,18 +15,17 @@
 //!   L ← L + f(R, i) mod β        R ← R ⊕ g(L, i)        L ← L + h(R, i) mod β        …
 //! ```
 //!
-//! The item goes to bin L, and what is compared there is R and i: σ − ⌊log β⌋ + 2 bits. Two items with the
-//! same R and i in the same bin are equal. Without i this fails: different items may share R and bin
-//! under different functions (M. Lambæk, ePrint 2016/665).
+//! The item goes to bin L, where R and i are compared: σ − ⌊log β⌋ + 2 bits. Two items with the same R and i in the
+//! same bin are equal. Without i this fails: different items can share R and the bin under different functions (M.
+//! Lambæk, ePrint 2016/665).
 //!
-//! The paper has one round, x_L ⊕ f_i(x_R), and random items. Keys of a small domain are not random:
-//! numbers in a row share x_R, so their bins are a few shifted copies of one pattern, and placing fails.
-//! With the rounds every function is like a random permutation of its own, which the paper
-//! mentions as the alternative; addition modulo β serves tables of every size with the same length.
+//! The paper has one round, x_L ⊕ f_i(x_R), and random items. Keys of a small domain are not random: consecutive
+//! numbers share x_R, so their bins are a few shifted copies of one pattern, and placing fails. With more rounds every
+//! function behaves like an independent random permutation, which the paper mentions as the alternative. Addition
+//! modulo β works for any table size with the same length of values.
 //!
-//! Where two functions of an item name the same bin, a spare one, of index 3, takes the place of the second
-//! of them: a table is only as good as different bins for each item. It names one of these bins again
-//! with probability 2/β at most.
+//! If two functions of an item select the same bin, a spare function, with index 3, replaces the second: a table needs
+//! different bins for each item. The spare function repeats one of the bins with probability at most 2/β.
 
 use crate::table::{MAX_FUNCTIONS, Table};
 use std::num::NonZeroUsize;
@@ -38,22 +37,22 @@ use vesica_simd::aes::Aes128;
 const DIGEST_LABEL: &str = "vesica hashing 2026 bins of a digest";
 const PERMUTED_LABEL: &str = "vesica hashing 2026 bins by permutation";
 
-/// Items a CPU thread takes at a time.
+/// Number of items per task of a CPU thread.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 12).unwrap();
 
-/// Bits of a hash that choose one bin: bins are even up to 2^-10 for up to 2^32 of them.
+/// Hash bits per choice of a bin: bins are uniform up to 2^-10 for up to 2^32 bins.
 const BITS_PER_BIN: u32 = 42;
 
-/// Bits that the index of a function takes in what is compared.
+/// Bits of a function's index in the compared value.
 const INDEX_BITS: u32 = 2;
 
-/// The index of the function that is taken where one would name a bin again.
+/// The index of the function that replaces one that repeats a bin.
 const SPARE: u128 = 3;
 
-/// Items whose places are computed together.
+/// Number of items whose places are computed together.
 const BATCH: usize = 4 * ItemHash::BATCH;
 
-/// Where the items of a list may go, and what is compared there.
+/// The bins of items, and the values compared there.
 #[derive(Clone)]
 pub struct Locations {
     table: Table,
@@ -66,27 +65,27 @@ enum Kind {
     Permuted(Box<Feistel>),
 }
 
-/// The bins of an item, of which the first [`Table::functions`] count.
+/// The bins of an item; the first [`Table::functions`] entries count.
 pub type Bins = [u32; MAX_FUNCTIONS];
 
-/// The bins of an item, and what is compared in each.
+/// The bins of an item, and the value compared in each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The bins.
     pub bins: Bins,
-    /// What is compared: for permutation-based hashing R and above it the index. Of digests the item
-    /// itself: its index does not fit.
+    /// The compared values. Permutation-based: R, with the index above it. For digests the item itself, since the index
+    /// does not fit.
     pub values: [u128; MAX_FUNCTIONS],
 }
 
 impl Locations {
-    /// The locations of 128-bit digests.
+    /// For 128-bit digests.
     pub fn of_digests(table: Table, session: &SessionId) -> Self {
         let hash = ItemHash::new(DIGEST_LABEL, &[session.as_bytes()]);
         Self { table, kind: Kind::Digests(hash) }
     }
 
-    /// The locations of integers of `item_bits` bits by permutation-based hashing.
+    /// For integers of `item_bits` bits, by permutation-based hashing.
     ///
     /// # Panics
     /// If `item_bits` is not from 1 to 124.
@@ -100,8 +99,7 @@ impl Locations {
         &self.table
     }
 
-    /// Bits of what is compared in a bin: σ − ⌊log β⌋ + 2 for permutation-based hashing, and the
-    /// whole item of digests.
+    /// Length of a compared value in bits: σ − ⌊log β⌋ + 2 for permutation-based hashing, the whole item for digests.
     pub fn value_bits(&self) -> u32 {
         match &self.kind {
             Kind::Digests(_) => Item::BITS,
@@ -109,13 +107,13 @@ impl Locations {
         }
     }
 
-    /// [`value_bits`](Locations::value_bits) of permutation-based hashing of items of `item_bits` into
+    /// The [`value_bits`](Locations::value_bits) of permutation-based hashing of items of `item_bits` bits into
     /// `table`.
     pub fn permuted_value_bits(table: &Table, item_bits: u32) -> u32 {
         item_bits - left_bits(table, item_bits) + INDEX_BITS
     }
 
-    /// The bins of `items`, in their order, on all threads of `pool`.
+    /// The bins of `items`, in order, computed on all threads of `pool`.
     ///
     /// # Panics
     /// If the table has fewer bins than functions.
@@ -132,12 +130,15 @@ impl Locations {
         bins
     }
 
-    /// Calls `f` with each of `items` and its place, in their order.
+    /// Calls `f` for each of `items`, in order, with its place.
     ///
     /// # Panics
     /// As [`bins`](Locations::bins).
     pub fn each(&self, items: &[Item], mut f: impl FnMut(&Item, &Place)) {
-        assert!(self.table.bins() >= self.table.functions(), "each function names another bin");
+        assert!(
+            self.table.bins() >= self.table.functions(),
+            "each function selects a different bin"
+        );
         let mut places = [Place::default(); BATCH];
         for items in items.chunks(BATCH) {
             match &self.kind {
@@ -149,7 +150,7 @@ impl Locations {
     }
 }
 
-/// Uniform below `count`, from part `i` of a hash.
+/// A uniform number below `count`, from part `i` of a hash.
 #[inline]
 fn below(count: u64, hash: u128, i: usize) -> u64 {
     let chunk = (hash >> (BITS_PER_BIN * i as u32)) as u64;
@@ -168,8 +169,8 @@ fn places_of_digests(hash: &ItemHash, table: &Table, items: &[Item], places: &mu
         let hashes = hash.items(&keys, &[Item::LEN as u8; ItemHash::BATCH]);
         for ((place, hash), item) in places.iter_mut().zip(&hashes).zip(items) {
             let hash = hash.integer();
-            // Drawn without repetition: each is below the number of those left, and steps over the
-            // smaller ones taken.
+            // Sampling without repetition: each value is below the number of remaining bins, and skips the bins already
+            // taken.
             let first = below(count, hash, 0);
             let mut second = below(count.saturating_sub(1), hash, 1);
             second += u64::from(second >= first);
@@ -182,21 +183,21 @@ fn places_of_digests(hash: &ItemHash, table: &Table, items: &[Item], places: &mu
     }
 }
 
-/// b = ⌊log β⌋, and all of an item that is shorter.
+/// b = ⌊log β⌋, or the length of the item if it is shorter.
 fn left_bits(table: &Table, item_bits: u32) -> u32 {
     table.bins().checked_ilog2().unwrap_or(0).min(item_bits)
 }
 
-/// A permutation of Z_β × {0,1}^r for each function, and for the spare one.
+/// A permutation of Z_β × {0,1}^r for each function and for the spare one.
 #[derive(Clone)]
 struct Feistel {
-    /// AES under these in the form π(x) ⊕ x: for the first round, for those of R, and for those of L.
+    /// AES keys for π(x) ⊕ x: for the first round, for the rounds of R, and for the rounds of L.
     ciphers: [Aes128; 3],
     functions: usize,
     bins: u64,
     left_bits: u32,
     right_bits: u32,
-    /// Pairs of a round of R and one of L, after the first round.
+    /// Pairs of a round on R and a round on L, after the first round.
     pairs: u32,
 }
 
@@ -236,7 +237,7 @@ impl Feistel {
         (left, item.integer() >> self.left_bits)
     }
 
-    /// All rounds but the first, of functions `index(0)`, `index(1)`, ….
+    /// All rounds but the first, for functions `index(0)`, `index(1)`, ….
     #[inline]
     fn rounds(
         &self,
@@ -252,7 +253,7 @@ impl Feistel {
             self.ciphers[1].mmo(blocks);
             for (at, (block, right)) in blocks.iter_mut().zip(&mut *rights).enumerate() {
                 *right ^= block.get() & self.right_mask();
-                // R is short where there is a second pair, and leaves these bits free.
+                // If there is a second pair, R is short and leaves these bits free.
                 *block = Block::new(*right | pair << 100 | index(at) << 126);
             }
             self.ciphers[2].mmo(blocks);
@@ -272,7 +273,7 @@ impl Feistel {
         }
         self.ciphers[0].mmo(&mut first[..items.len()]);
 
-        // Function i of item n is at n·h + i.
+        // Function i of item n is at index n·h + i.
         let (mut lefts, mut rights) = ([0; ALL], [0; ALL]);
         for (n, item) in items.iter().enumerate() {
             let (left, right) = self.split(item);
@@ -300,7 +301,7 @@ impl Feistel {
         }
     }
 
-    /// Where the spare function puts an item, and what is compared there.
+    /// The bin and the compared value of an item under the spare function.
     #[cold]
     fn spare(&self, item: &Item) -> (u32, u128) {
         let (left, right) = self.split(item);
@@ -313,8 +314,8 @@ impl Feistel {
     }
 }
 
-/// Pairs of rounds for R of `right_bits`. A round of L has only 2^r sums to choose from; together they
-/// choose from 2^40 at least.
+/// Number of pairs of rounds for R of `right_bits` bits. A round on L has only 2^r different sums; all rounds together
+/// have at least 2^40.
 fn pairs(right_bits: u32) -> u32 {
     match right_bits {
         0 => 1,
@@ -348,8 +349,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compared_in_a_bin_names_the_item() {
-        // The whole domain of 14 bits, into tables of few and of many bins.
+    fn bin_and_value_determine_the_item() {
+        // The whole domain of 14 bits, in tables of few and of many bins.
         let items: Vec<Item> = (0..1 << 14).map(Item::from_integer).collect();
         for len in [1, 5, 100, 1000, 3000, 12_000] {
             for table in [Table::phasing_three_way(len), Table::phasing_two_way(len)] {
@@ -358,14 +359,14 @@ mod tests {
                 for (place, item) in places(&locations, &items) {
                     assert!(place.1 < 1 << locations.value_bits());
                     let known = *known.entry(place).or_insert(item);
-                    assert_eq!(known, item, "two items are the same in a bin");
+                    assert_eq!(known, item, "two items look the same in a bin");
                 }
             }
         }
     }
 
     #[test]
-    fn without_the_index_of_the_function_different_items_match() {
+    fn without_the_function_index_different_items_match() {
         let items: Vec<Item> = (0..1 << 14).map(Item::from_integer).collect();
         let locations = Locations::permuted(Table::phasing_three_way(1000), &session(1), 14);
         let mut known = HashMap::new();
@@ -379,7 +380,7 @@ mod tests {
 
     #[test]
     fn values_have_the_length_of_the_formula() {
-        // σ − ⌊log 1.2·n⌋ + 2 of 32-bit items, as in Table 8 of the paper with the index added.
+        // σ − ⌊log 1.2·n⌋ + 2 for 32-bit items, as in Table 8 of the paper with the index added.
         for (log, bits) in [(8, 26), (12, 22), (16, 18), (20, 14), (24, 10)] {
             let table = Table::phasing_three_way(1 << log);
             assert_eq!(Locations::permuted(table, &session(0), 32).value_bits(), bits);
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_a_row_find_room() {
+    fn consecutive_numbers_fit_into_the_table() {
         for (len, step) in [(20_000, 3), (12_000, 5), (4096, 1), (20_000, 256)] {
             let items: Vec<Item> = (0..len).map(|i| Item::from_integer(i * step)).collect();
             for seed in 0..20 {
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_seldom_name_a_bin_twice() {
+    fn functions_rarely_select_a_bin_twice() {
         let items: Vec<Item> = (0..200_000).map(Item::from_integer).collect();
         for (table, most) in [(Table::new(2, 100, 0), 1e-4), (Table::new(3, 100, 0), 6e-4)] {
             let locations = Locations::permuted(table, &session(4), 20);
@@ -414,14 +415,14 @@ mod tests {
             let functions = table.functions();
             let twice =
                 bins.iter().filter(|bins| (1..functions).any(|i| bins[..i].contains(&bins[i])));
-            // 1/β² for two functions; for three 3/β that some agree, and then 2/β.
+            // 1/β² for two functions; for three, 3/β that two agree, and then 2/β.
             let expected = most * items.len() as f64;
             assert!((twice.count() as f64) < expected + 5.0 * expected.sqrt(), "{functions}");
         }
     }
 
     #[test]
-    fn bins_are_even_and_depend_on_the_session() {
+    fn bins_are_uniform_and_depend_on_the_session() {
         let items: Vec<Item> = (0..60_000).map(Item::from_integer).collect();
         let table = Table::phasing_three_way(50);
         let digests = Locations::of_digests(table, &session(2)).bins(&pool(), &items);
@@ -430,7 +431,7 @@ mod tests {
             for function in 0..3 {
                 let mut counts = vec![0; table.bins()];
                 bins.iter().for_each(|bins| counts[bins[function] as usize] += 1);
-                // 1000 expected in each of 60, standard deviation 32.
+                // 1000 expected in each of 60 bins, standard deviation 32.
                 assert!(counts.iter().all(|count| (800..1200).contains(count)));
             }
         }
@@ -438,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn the_functions_of_an_item_name_different_bins() {
+    fn the_functions_of_an_item_select_different_bins() {
         let items: Vec<Item> = (0..5000).map(Item::from_integer).collect();
         for table in [Table::phasing_two_way(1), Table::phasing_three_way(1), Table::stashless(9)] {
             let functions = table.functions();

@@ -1,19 +1,19 @@
-//! How full a bin of simple hashing gets.
+//! The maximum load of a bin in simple hashing.
 
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 
-/// The smallest L such that, when `balls` fall independently and evenly into `bins`, some bin gets
-/// more than L with probability at most 2^-40; 0 without balls or bins.
+/// The smallest L such that some bin gets more than L of `balls` uniform and independent balls in `bins` bins with
+/// probability at most 2^-40; 0 without balls or bins.
 ///
-/// β·Pr[Binomial(m, 1/β) > L], the union bound over the bins, with the tail bounded by its first term
-/// and a geometric series. Sums, products and quotients only, which IEEE 754 rounds alike
-/// everywhere, so both parties compute the same.
+/// The union bound over the bins, β·Pr[Binomial(m, 1/β) > L]. The first term and a geometric series bound the tail.
+/// Uses only sums, products and quotients, which IEEE 754 rounds identically everywhere, so both parties compute the
+/// same.
 pub fn max_load(balls: usize, bins: usize) -> usize {
     if bins <= 1 {
         return if bins == 0 { 0 } else { balls };
     }
     let (m, beta) = (balls as f64, bins as f64);
-    // β·Pr[Binomial = k], from k = 0 on.
+    // β·Pr[Binomial = k], starting at k = 0.
     let mut term = Wide::power(1.0 - 1.0 / beta, balls).times(beta);
     for load in 0..balls {
         let next = |k: usize| (m - k as f64) / ((k + 1) as f64 * (beta - 1.0));
@@ -51,7 +51,7 @@ impl Wide {
         power
     }
 
-    /// The product; `factor` is neither tiny nor huge.
+    /// The product; `factor` must be neither tiny nor huge.
     fn times(self, factor: f64) -> Self {
         let Self { mut value, mut exponent } = self;
         value *= factor;
@@ -67,7 +67,7 @@ impl Wide {
     }
 
     fn is_at_most_two_to_the(self, log: i64) -> bool {
-        // A value lies between 2^-64 and 2^64, so exponents decide what differs by more.
+        // A value lies between 2^-64 and 2^64, so the exponents decide if they differ by more.
         match self.exponent - log {
             128.. => self.value == 0.0,
             ..=-128 => true,
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn two_functions_into_2_4_bins_an_item() {
+    fn loads_of_two_functions_with_2_4_bins_per_item() {
         let loads = [8, 12, 16, 20, 24].map(|log| {
             let n = 1_usize << log;
             max_load(2 * n, 12 * n / 5)
@@ -133,7 +133,7 @@ mod tests {
             let load = max_load(balls, bins);
             assert!(tail(balls, bins, load) <= limit, "{balls} into {bins}: {load}");
             if load > 0 && tail(balls, bins, load - 1) <= limit {
-                // The geometric series may cost one more.
+                // The bound by a geometric series may be one larger.
                 assert!(
                     load > 1 && tail(balls, bins, load - 2) > limit,
                     "{balls} into {bins}: {load}"
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_of_any_magnitude_are_found() {
+    fn loads_of_any_magnitude_are_computed() {
         // The mean is 2^20 with a standard deviation of 2^10; forty bits over 16 bins are 7.6 of them.
         let load = max_load(1 << 24, 16) as f64;
         let deviations = (load - f64::from(1 << 20)) / (f64::from(1 << 20) * 15.0 / 16.0).sqrt();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn few_balls_may_all_fall_into_one_bin() {
+    fn few_balls_can_all_fall_into_one_bin() {
         assert_eq!(max_load(0, 10), 0);
         assert_eq!(max_load(10, 0), 0);
         assert_eq!(max_load(3, 2), 3);

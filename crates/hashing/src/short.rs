@@ -7,15 +7,15 @@ use vesica_net::Pool;
 
 const LABEL: &str = "vesica hashing 2026 short item";
 
-/// Items one CPU thread hashes at a time.
+/// Number of items per task of a CPU thread.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-/// Items as protocols compare them whose cost grows with their length: of
-/// σ' = min(σ, λ + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)) bits.
+/// Items shortened for protocols whose cost grows with the length of items, to σ' = min(σ, λ + ⌈log n_x⌉ + max(⌈log
+/// n_x⌉, ⌈log n_y⌉)) bits.
 ///
-/// Items of σ > σ' bits are hashed to σ', under the session. Two items of the two sets then stay
-/// different with probability 1 − 2^-40 ("Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security
-/// 2015, §8), and so do two of the sender's own, which the receiver would see to be equal.
+/// Items of σ > σ' bits are hashed to σ' bits, under the session. Different items of the two sets then stay different
+/// with probability 1 − 2^-40 ("Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §8). So do different
+/// items of the sender, which the receiver could otherwise see to be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortItems {
     bits: u32,
@@ -23,21 +23,21 @@ pub struct ShortItems {
 }
 
 impl ShortItems {
-    /// The length for these sets.
+    /// The length for sets of these sizes.
     pub fn new(params: &PsiParams) -> Self {
         let [n_x, n_y] = [params.sender_len(), params.receiver_len()].map(|n| ceil_log2(n as u64));
         let enough = STATISTICAL_SECURITY_BITS + n_x + n_x.max(n_y);
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 
-    /// The length at which the items of each list differ too: λ + 2·max(⌈log n_x⌉, ⌈log n_y⌉) bits.
+    /// The length at which the items of each list stay different too: λ + 2·max(⌈log n_x⌉, ⌈log n_y⌉) bits.
     pub fn of_distinct(params: &PsiParams) -> Self {
         let longest = params.sender_len().max(params.receiver_len());
         let enough = STATISTICAL_SECURITY_BITS + 2 * ceil_log2(longest as u64);
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 
-    /// Whether items are hashed to that length.
+    /// Whether items are hashed.
     pub fn is_hashed(&self) -> bool {
         self.is_hashed
     }
@@ -48,7 +48,12 @@ impl ShortItems {
     }
 
     /// `items` as integers of σ' bits.
-    pub fn of<'a>(&self, pool: &Pool, params: &PsiParams, items: &'a [Item]) -> Cow<'a, [Item]> {
+    pub fn shorten<'a>(
+        &self,
+        pool: &Pool,
+        params: &PsiParams,
+        items: &'a [Item],
+    ) -> Cow<'a, [Item]> {
         if !self.is_hashed {
             return Cow::Borrowed(items);
         }
@@ -83,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_those_of_the_formula() {
+    fn lengths_match_the_formula() {
         let bits = |n_x, n_y, bits| ShortItems::new(&params(n_x, n_y, bits)).bits();
         assert_eq!(bits(1 << 20, 1 << 20, 128), 80);
         assert_eq!(bits(1 << 20, 1 << 20, 32), 32);
@@ -97,12 +102,12 @@ mod tests {
     }
 
     #[test]
-    fn long_items_are_hashed_and_short_ones_stay() {
+    fn long_items_are_hashed_and_short_ones_stay_unchanged() {
         let pool = Pool::new(NonZeroUsize::MIN).unwrap();
         let items: Vec<Item> = (0..100).map(Item::from_integer).collect();
         let of = |bits| {
             let params = params(100, 100, bits);
-            ShortItems::new(&params).of(&pool, &params, &items).into_owned()
+            ShortItems::new(&params).shorten(&pool, &params, &items).into_owned()
         };
         assert_eq!(of(32), items);
         let hashed = of(128);

@@ -12,29 +12,28 @@ pub struct Entry {
     pub bin: u32,
     /// Position of the item in its owner's list.
     pub position: u32,
-    /// The function.
+    /// The hash function.
     pub function: u8,
 }
 
-/// log of the bins of a group: what belongs to a group of bins stays in the second-level cache.
+/// log of the number of bins per group: the data of a group fits into the second-level cache.
 const GROUP_BITS: u32 = 12;
 
 const GROUP_BINS: usize = 1 << GROUP_BITS;
 
-/// The items of a list in the bins of all their functions, in groups of successive bins.
+/// The items of a list in the bins of all their functions, in groups of consecutive bins.
 ///
-/// A bin may hold any number of items. Of each item and function it keeps a `T`, which has to say
-/// which bin of its group it belongs to; without a choice of one's own 8 bytes that are read as
-/// [`Entry`].
+/// A bin can hold any number of items. For each item and function it stores a `T`, which must contain the bin within
+/// its group. The default is 8 bytes that are read as [`Entry`].
 pub struct Simple<T = u64> {
     entries: Vec<T>,
-    /// Where each group starts, and the end of the last one.
+    /// The start of each group, and the end of the last one.
     starts: Vec<usize>,
     bins: usize,
 }
 
 impl Simple {
-    /// Bins of a group, whatever is kept of the items; the last one may have fewer.
+    /// Number of bins per group; the last group can have fewer.
     pub const GROUP_BINS: usize = GROUP_BINS;
 
     /// Puts each of `items` into all of its bins, on all threads of `pool`.
@@ -42,16 +41,16 @@ impl Simple {
     /// # Panics
     /// As [`Simple::packed`].
     pub fn new(pool: &Pool, locations: &Locations, items: &[Item]) -> Self {
-        // The bin in its group, the function and the position: 12, 2 and 32 bits.
+        // The bin within its group, the function and the position: 12, 2 and 32 bits.
         Self::packed(pool, locations, items, |Entry { bin, position, function }, _| {
             u64::from(bin) << 34 | u64::from(function) << 32 | u64::from(position)
         })
     }
 
-    /// What the bins of group `group` hold, in no order of the bins.
+    /// The entries of group `group`, not ordered by bin.
     ///
     /// # Panics
-    /// If there is no such group.
+    /// If `group` is out of range.
     pub fn entries(&self, group: usize) -> impl ExactSizeIterator<Item = Entry> + '_ {
         let first = self.bins(group).start as u32;
         self.group(group).iter().map(move |entry| Entry {
@@ -63,11 +62,11 @@ impl Simple {
 }
 
 impl<T: Copy + Default + Send> Simple<T> {
-    /// Puts each of `items` into all of its bins, on all threads of `pool`, as what `pack` makes of an
-    /// entry, whose bin is counted from the first of its group, and of what is compared there.
+    /// Puts each of `items` into all of its bins, on all threads of `pool`. `pack` makes the stored value from an
+    /// entry, whose bin counts from the first of its group, and from the compared value.
     ///
     /// # Panics
-    /// If there are 2^32 items or more, or items and fewer bins than functions.
+    /// If there are 2^32 items or more, or if there are items and fewer bins than functions.
     pub fn packed(
         pool: &Pool,
         locations: &Locations,
@@ -95,7 +94,7 @@ impl<T: Copy + Default + Send> Simple<T> {
 
         let mut entries = vec![T::default(); items.len() * functions];
         let mut starts = Vec::with_capacity(groups + 1);
-        // Each chunk has a part of each group for itself.
+        // Each chunk owns a part of each group.
         let mut parts: Vec<Vec<&mut [T]>> = vec![];
         parts.resize_with(counts.len(), || Vec::with_capacity(groups));
         let mut free = &mut entries[..];
@@ -134,7 +133,7 @@ impl<T: Copy + Default + Send> Simple<T> {
         Self { entries, starts, bins: count }
     }
 
-    /// How many groups of bins there are.
+    /// Number of groups of bins.
     pub fn groups(&self) -> usize {
         self.starts.len() - 1
     }
@@ -145,10 +144,10 @@ impl<T: Copy + Default + Send> Simple<T> {
         first..(first + GROUP_BINS).min(self.bins)
     }
 
-    /// What the bins of group `group` hold, in no order of the bins.
+    /// The values stored in group `group`, not ordered by bin.
     ///
     /// # Panics
-    /// If there is no such group.
+    /// If `group` is out of range.
     pub fn group(&self, group: usize) -> &[T] {
         &self.entries[self.starts[group]..self.starts[group + 1]]
     }

@@ -1,10 +1,10 @@
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 
-/// Most hash functions of a table.
+/// Maximum number of hash functions.
 pub const MAX_FUNCTIONS: usize = 3;
 
-/// The shape of a hash table, computed alike by both parties from the public size of the set that
-/// cuckoo hashing places.
+/// The sizes of a hash table. Both parties compute them from the public size of the set that goes into the cuckoo
+/// table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     functions: usize,
@@ -12,11 +12,11 @@ pub struct Table {
     stash: usize,
 }
 
-/// Below this, bins are so few that the fits do not hold; more bins are cheap.
+/// Below this size the fits do not hold; extra bins are cheap.
 const SMALL_SET_LEN: u64 = 512;
 
 impl Table {
-    /// A table of any shape, for measuring how often placing fails.
+    /// A table of any size, to measure how often placing fails.
     ///
     /// # Panics
     /// If there are not two or three functions.
@@ -27,12 +27,12 @@ impl Table {
 
     /// Three functions, no stash: placing `len` items fails with probability below 2^-40.
     ///
-    /// ε = (λ + log n + 256)/240 bins an item from 512 items on, 1.300 at 2^16 and 1.333 at 2^24,
-    /// the fit of the experiments of D. Demmler, P. Rindal, M. Rosulek, N. Trieu, "PIR-PSI", PoPETs
-    /// 2018. For fewer items the bins of 512.
+    /// ε = (λ + log n + 256)/240 bins per item for 512 items or more, 1.300 at 2^16 and 1.333 at 2^24: the fit to the
+    /// experiments of D. Demmler, P. Rindal, M. Rosulek, N. Trieu, "PIR-PSI", PoPETs 2018. Fewer items get the bins of
+    /// 512.
     pub fn stashless(len: usize) -> Self {
         let n = (len as u64).max(SMALL_SET_LEN);
-        // ⌈log n⌉ makes ε a rational that both parties round alike.
+        // ⌈log n⌉ makes ε a rational number that both parties round identically.
         let log = u64::from(vesica_core::params::ceil_log2(n));
         let numerator = u64::from(STATISTICAL_SECURITY_BITS) + log + 256;
         let bins = if len == 0 { 0 } else { (n * numerator).div_ceil(240) as usize };
@@ -46,19 +46,19 @@ impl Table {
         Self { functions: 3, bins, stash: Self::stash_len(len) }
     }
 
-    /// Two functions and 2.4·n bins, with the stash of [`Table::stash_len`] (the same, §7.2 and
-    /// Table 4).
+    /// Two functions and 2.4·n bins, with the stash of [`Table::stash_len`] (same paper, §7.2 and Table 4).
     pub fn phasing_two_way(len: usize) -> Self {
         let bins = if len == 0 { 0 } else { (len * 12).div_ceil(5).max(2) };
         Self { functions: 2, bins, stash: Self::stash_len(len) }
     }
 
-    /// Two functions, no stash, and so many bins that placing `len` items fails with probability
-    /// below 2^-40: for sets so small that bins cost little beside the items of the other party.
+    /// Two functions, no stash, and enough bins that placing `len` items fails with probability below 2^-40. For sets
+    /// so small that bins cost little compared with the items of the other party.
     ///
-    /// Placing fails when some k bins are the only ones of k + 1 items; the probability is at most
-    /// Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1), as if the two functions never named the same
-    /// bin; that they do so with probability β^-2 adds n²/(2·β^5). Most of it is k = 2, so β grows as n^(3/4)·2^10 until it is sixteen times n.
+    /// Placing fails if some k bins are the only ones of k + 1 items. If two functions never selected the same bin, the
+    /// probability would be at most Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1); since they do so with
+    /// probability β^-2, n²/(2·β^5) is added. The largest term is k = 2, so β grows as n^(3/4)·2^10 until it reaches
+    /// sixteen times n.
     pub fn two_way(len: usize) -> Self {
         let mut bins = if len == 0 { 0 } else { (16 * len).max(2) };
         while len > 2 && !is_rare(len, bins) {
@@ -67,13 +67,13 @@ impl Table {
         Self { functions: 2, bins, stash: 0 }
     }
 
-    /// The same without a stash, as the paper does where n_2 ≪ n_1 (§8.2.2).
+    /// Removes the stash, as the paper does for n_2 ≪ n_1 (§8.2.2).
     pub fn without_stash(self) -> Self {
         Self { stash: 0, ..self }
     }
 
-    /// Stash places for `len` items in 2.4·`len` bins under two functions, for failure below 2^-40:
-    /// Table 4 of the paper, at the next smaller size of the table, where the stash is larger.
+    /// Stash places for `len` items in 2.4·`len` bins under two functions, for failure below 2^-40: Table 4 of the
+    /// paper, at the next smaller size of the table, where the stash is larger.
     pub fn stash_len(len: usize) -> usize {
         let stash = match len.checked_ilog2().unwrap_or(0) {
             0..12 => 12,
@@ -95,14 +95,14 @@ impl Table {
         self.bins
     }
 
-    /// s, the places of the stash.
+    /// s, the number of stash places.
     pub fn stash(&self) -> usize {
         self.stash
     }
 }
 
-/// Whether the sum of [`Table::two_way`] is at most 2^-40, with sums and products only, which IEEE 754
-/// rounds alike everywhere. For `bins` ≥ 16·`len`, where each term beyond is less than half the last.
+/// Whether the sum of [`Table::two_way`] is at most 2^-40. Uses only sums and products, which IEEE 754 rounds
+/// identically everywhere. For `bins` ≥ 16·`len`, where each further term is less than half of the last.
 fn is_rare(len: usize, bins: usize) -> bool {
     let (n, beta) = (len as f64, bins as f64);
     let mut sum = 0.0;
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stash_sizes_are_those_of_table_4() {
+    fn stash_sizes_match_table_4() {
         let sizes = [(8, 12), (12, 6), (16, 4), (20, 3), (24, 2)];
         for (log, stash) in sizes {
             assert_eq!(Table::stash_len(1 << log), stash);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_tables_grow_with_three_quarters_of_the_set() {
+    fn wide_tables_grow_with_the_set_to_the_power_of_three_quarters() {
         assert_eq!(Table::two_way(0).bins(), 0);
         assert_eq!(Table::two_way(1).bins(), 16);
         for (len, least, most) in [(256, 50_000, 80_000), (4096, 400_000, 650_000)] {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_are_those_of_the_papers() {
+    fn bins_match_the_papers() {
         assert_eq!(Table::phasing_three_way(1 << 20).bins(), 1_258_292);
         assert_eq!(Table::phasing_two_way(1 << 20).bins(), 2_516_583);
         assert_eq!(Table::stashless(1 << 16).bins(), 85_197);

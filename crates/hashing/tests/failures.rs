@@ -1,5 +1,5 @@
-//! How often cuckoo hashing has no room, measured where it can be, against the tables that are used
-//! where it cannot.
+//! Failure rates of cuckoo hashing, measured at sizes where failures occur, for the tables used at sizes where they do
+//! not.
 
 #![allow(clippy::print_stdout)]
 
@@ -17,7 +17,7 @@ fn random_bins(table: &Table, len: usize, rng: &mut SmallRng) -> Vec<Bins> {
     (0..len).map(|_| [bin(), bin(), bin()]).collect()
 }
 
-/// How many of `runs` tables needed each number of stash places; the last entry is for more.
+/// Counts by the number of stash places that each of `runs` tables needed; the last entry counts larger numbers.
 fn stashes(table: Table, len: usize, runs: usize) -> [usize; 8] {
     let counts: [AtomicUsize; 8] = Default::default();
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
@@ -38,7 +38,7 @@ fn stashes(table: Table, len: usize, runs: usize) -> [usize; 8] {
 }
 
 #[test]
-fn small_stashless_tables_of_the_least_size_have_room() {
+fn small_stashless_tables_have_room() {
     for len in [1, 2, 10, 200, 511, 512, 1000] {
         let [none, rest @ ..] = stashes(Table::stashless(len), len, 2000);
         assert_eq!((none, rest), (2000, [0; 7]), "{len} items");
@@ -47,8 +47,8 @@ fn small_stashless_tables_of_the_least_size_have_room() {
 
 #[test]
 #[ignore = "slow: hundreds of thousands of tables"]
-fn stashes_are_needed_as_seldom_as_table_3_of_phasing_says() {
-    // Table 3: of 2^30 tables those that needed one place or more, and two or more.
+fn stashes_are_needed_as_rarely_as_table_3_of_phasing_says() {
+    // Table 3: of 2^30 tables, those that needed at least one place, and at least two.
     let runs = 1 << 18;
     for (log, one, two) in [(11, 5_149_535.0, 155_335.0), (12, 2_914_889.0, 53_752.0)] {
         let len = 1 << log;
@@ -66,10 +66,10 @@ fn stashes_are_needed_as_seldom_as_table_3_of_phasing_says() {
 
 #[test]
 #[ignore = "slow: tens of thousands of tables"]
-fn numbers_in_a_row_fail_no_oftener_than_random_bins() {
+fn consecutive_numbers_fail_no_more_often_than_random_bins() {
     let pool = Pool::new(std::num::NonZeroUsize::MIN).unwrap();
     let runs = 1_u64 << 14;
-    // Few bits are left of each number: 2 and 12 of them.
+    // Few bits of each number remain: 2 and 12.
     for (len, bins, item_bits, step) in [(512, 560, 11, 3), (512, 560, 21, 1), (512, 560, 21, 512)]
     {
         let table = Table::new(3, bins, 0);
@@ -91,8 +91,8 @@ fn numbers_in_a_row_fail_no_oftener_than_random_bins() {
 
 #[test]
 #[ignore = "slow: hundreds of thousands of tables"]
-fn dense_keys_with_few_bits_left_find_room() {
-    // Three rounds alone would fail 7 times in 100,000 of these with one bit left.
+fn dense_keys_with_few_remaining_bits_fit_into_the_table() {
+    // With three rounds only, 7 in 100,000 of these would fail with one remaining bit.
     let pool = Pool::new(std::num::NonZeroUsize::MIN).unwrap();
     for (functions, len, bins) in [(2, 64_u64, 1024), (3, 512, 651), (3, 272, 651)] {
         for left in 1..=6 {
@@ -109,7 +109,7 @@ fn dense_keys_with_few_bits_left_find_room() {
             });
             let failures = failures.count();
             println!(
-                "{functions} functions, {len} in {bins}, {left} bits left: {failures} of {runs}"
+                "{functions} functions, {len} in {bins}, {left} bits remain: {failures} of {runs}"
             );
             assert!(failures <= 1, "{failures} of {runs}");
         }
@@ -119,7 +119,7 @@ fn dense_keys_with_few_bits_left_find_room() {
 #[test]
 #[ignore = "slow: hundreds of thousands of tables"]
 fn the_fit_of_stashless_tables_is_on_the_safe_side() {
-    // λ = 240·e − log n − 256, at expansions small enough to see failures.
+    // λ = 240·e − log n − 256, at expansions small enough to observe failures.
     let runs = 1 << 18;
     for (log, bits) in [(9, 6), (10, 6), (10, 9), (12, 6), (12, 9)] {
         let len = 1_usize << log;

@@ -1,4 +1,4 @@
-//! How long it takes to find what two lists have in common: `join_speed [labels of each list] [threads]`.
+//! Times the join of two lists: `join_speed [labels of each list] [threads]`.
 
 #![allow(clippy::print_stdout)]
 
@@ -16,7 +16,7 @@ impl Segments for Written {
     }
 }
 
-/// Pseudo-random labels of the integers.
+/// Pseudorandom labels of integers.
 fn written(format: Format, integers: std::ops::Range<u64>) -> (Written, Vec<u32>) {
     let mut spool = Spool::new(format, 34, 1 << 24, &MemoryScratch).expect("a spool in memory");
     for integer in integers {
@@ -44,7 +44,7 @@ fn main() {
     let format = Format::new(scale, 40 + 2 * scale);
     let (one, two) = (written(format, 0..len), written(format, len / 2..len + len / 2));
     let lists = [&one, &two].map(|(segments, counts)| {
-        List::new(format, counts, segments).expect("as many counts as segments")
+        List::new(format, counts, segments).expect("one count per segment")
     });
     let pool = Pool::new(NonZeroUsize::new(threads).expect("a thread")).expect("threads");
     for _ in 0..3 {

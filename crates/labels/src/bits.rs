@@ -1,4 +1,4 @@
-/// A bit for each label of a list, in its order.
+/// One bit per label of a list, in the list's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bits {
     bytes: Vec<u8>,
@@ -11,8 +11,8 @@ impl Bits {
         Self { bytes: vec![0; len.div_ceil(8) as usize], len }
     }
 
-    /// `len` bits from bytes, bit k being bit k mod 8 of byte ⌊k / 8⌋; `None` when there are other than ⌈len / 8⌉
-    /// bytes, or the rest of the last one is not zero.
+    /// `len` bits from bytes: bit k is bit k mod 8 of byte ⌊k / 8⌋. `None` if there are not exactly ⌈len / 8⌉ bytes, or
+    /// an unused bit of the last byte is set.
     pub fn from_bytes(bytes: Vec<u8>, len: u64) -> Option<Self> {
         let rest = (len % 8) as u32;
         let fits = bytes.len() as u64 == len.div_ceil(8)
@@ -25,17 +25,17 @@ impl Bits {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bytes.
+    /// The bits as bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Bit `index`; zero beyond the end.
+    /// Bit `index`; false beyond the end.
     #[inline]
     pub fn get(&self, index: u64) -> bool {
         self.bytes.get((index / 8) as usize).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
@@ -44,7 +44,7 @@ impl Bits {
     /// Sets bit `index`.
     ///
     /// # Panics
-    /// Beyond the end.
+    /// If `index` is beyond the end.
     #[inline]
     pub fn set(&mut self, index: u64) {
         self.bytes[(index / 8) as usize] |= 1 << (index % 8);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_survive_their_bytes_and_other_lengths_are_refused() {
+    fn bits_survive_a_round_trip_and_wrong_lengths_are_refused() {
         let mut bits = Bits::new(11);
         [0, 7, 10].iter().for_each(|index| bits.set(*index));
         assert_eq!(

@@ -1,20 +1,20 @@
-//! Segments of a sorted list as bytes.
+//! The byte encoding of the segments of a sorted list.
 
 use crate::{Format, Label};
 
-/// Bytes of the number of labels.
+/// Length of the count of labels.
 const COUNT_LEN: usize = 4;
 
-/// A bucket has more labels than a byte can count. Labels are pseudo-random, so that no list of the size that its
-/// format is for comes to this.
+/// A bucket holds more labels than a byte can count. Labels are pseudorandom, so this does not happen to a list of the
+/// size that its format allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooDense;
 
-/// Bytes that are no segment: of another length, not ascending, or of another segment.
+/// The bytes do not encode a segment: wrong length, not ascending, or labels of another segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// Writes the labels of one segment, ascending and different.
+/// Encodes the labels of one segment, ascending and distinct.
 pub(crate) fn encode(format: Format, labels: &[Label]) -> Result<Vec<u8>, TooDense> {
     let mut out = vec![0; format.segment_bytes(labels.len() as u64) as usize];
     out[..COUNT_LEN].copy_from_slice(&(labels.len() as u32).to_le_bytes());
@@ -30,12 +30,12 @@ pub(crate) fn encode(format: Format, labels: &[Label]) -> Result<Vec<u8>, TooDen
     Ok(out)
 }
 
-/// Number of labels that a segment says it has.
+/// The number of labels that an encoded segment claims.
 pub(crate) fn count(bytes: &[u8]) -> Option<u32> {
     bytes.first_chunk().map(|count| u32::from_le_bytes(*count))
 }
 
-/// Appends the labels of segment number `segment` to `out`.
+/// Appends the labels of segment `segment` to `out`.
 pub(crate) fn decode(
     format: Format,
     segment: u32,
@@ -55,7 +55,7 @@ pub(crate) fn decode(
     let left = format.bucket_bits();
     let first_bucket = Label::from(segment) << (format.bucket_bits() - format.segment_bits());
     let width_mask = u128::MAX << (128 - 8 * width);
-    // Read in one piece with the bytes behind them, where there are enough: a copy of some bytes costs a call.
+    // Reads a fixed-size chunk if enough bytes follow: a copy of variable length costs a call.
     let wide_at = |at: usize| match rest.get(at..).and_then(<[u8]>::first_chunk) {
         Some(wide) => u128::from_be_bytes(*wide) & width_mask,
         None => {
@@ -81,7 +81,7 @@ pub(crate) fn decode(
     if ascending { Ok(()) } else { Err(Malformed) }
 }
 
-/// By how much to shift a label for its bucket, and which bits of that name it within its segment.
+/// How far to shift a label to get its bucket, and a mask for the bucket's index within its segment.
 fn bucket_of(format: Format) -> (u32, usize) {
     (128 - format.bucket_bits(), format.buckets() - 1)
 }
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn segments_survive_their_bytes(
+        fn segments_survive_a_round_trip(
             scale in 0_u32..24, extra in 1_u32..60, pick in any::<u32>(), values in prop::collection::vec(any::<u128>(), 0..200)
         ) {
             let format = Format::new(scale, scale + extra);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_order_repeated_or_miscounted_is_refused() {
+    fn unordered_repeated_and_miscounted_labels_are_refused() {
         let format = Format::new(0, 40);
         let labels: Vec<Label> = [3_u128, 5, 9].iter().map(|value| value << 88).collect();
         let good = encode(format, &labels).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_of_more_than_255_is_refused_and_no_panic() {
+    fn a_bucket_of_more_than_255_is_refused_without_a_panic() {
         let labels: Vec<Label> = (0..256_u128).map(|value| value << 88).collect();
         assert_eq!(
             encode(Format::new(0, 40), &labels[..255]).map(|bytes| bytes.len()),

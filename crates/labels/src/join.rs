@@ -1,4 +1,4 @@
-//! What several sorted lists have in common.
+//! The intersection of several sorted lists.
 
 use crate::ranges::merge;
 use crate::{Bits, List, ListError, Ranges};
@@ -7,15 +7,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_net::Pool;
 
-/// Of each list the bits of those of its labels that all lists have; the lists' labels are compared in the bits
-/// that the shortest of them have.
+/// For each list, marks the labels that occur in all lists. Labels are compared in as many bits as the shortest of them
+/// have.
 ///
-/// Lists are cut into as many ranges as the finest of them has segments, and read range by range on the threads of
-/// `pool`: memory is some segments of each list for each thread, and the bits. `stop` is asked now and then;
-/// when it says so the result is `None`.
+/// The finest list's segments divide all lists into ranges. The threads of `pool` process the lists range by range, so
+/// memory holds a few segments of each list per thread, and the result. `stop` is polled; once it returns true, the
+/// result is `None`.
 ///
 /// # Errors
-/// Any [`ListError`] of a list, with its place among them.
+/// Any [`ListError`], with the index of the list.
 pub fn common(
     lists: &[List<'_>],
     pool: &Pool,
@@ -24,7 +24,7 @@ pub fn common(
     let all = lists.iter().map(|list| Mutex::new(Bits::new(list.len()))).collect::<Vec<_>>();
     let ranges_len = Ranges::new(lists).len();
     let stopped = AtomicBool::new(false);
-    // Neighbouring ranges stay on one thread, which keeps the segment of a coarser list.
+    // Neighbouring ranges run on the same thread, which reuses the segment of a coarser list.
     let ranges_at_once = ranges_len.div_ceil(pool.len() as u32 * 8);
     let chunks: Vec<u32> = (0..ranges_len).step_by(ranges_at_once as usize).collect();
     let one = |first: u32| -> Result<(), (usize, ListError)> {
@@ -35,7 +35,7 @@ pub fn common(
                 stopped.store(true, Ordering::Relaxed);
                 return Ok(());
             }
-            ranges.turn_to(range)?;
+            ranges.seek(range)?;
             mark(&ranges, &mut found);
             for (found, bits) in found.iter().zip(&all) {
                 let mut bits = bits.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -54,7 +54,7 @@ pub fn common(
     Ok(Some(bits.collect()))
 }
 
-/// Notes the places in the present range of the labels that all have.
+/// Records the places of the common labels of the current range.
 fn mark(ranges: &Ranges<'_, '_>, found: &mut [Vec<u64>]) {
     found.iter_mut().for_each(Vec::clear);
     if ranges.lacks_any() {

@@ -5,20 +5,20 @@ use vesica_simd::aes::Aes128;
 
 const KEY_LABEL: &str = "vesica labels 2026 label key v1";
 
-/// Blocks encrypted at once.
+/// Blocks per encryption call.
 const BATCH: usize = 512;
 
 /// A key of the pseudorandom permutation F that makes labels: AES-128, 128 bits to 128 bits.
 ///
-/// Labels for different uses (which copy of an item, which kind of dummy) come from different keys, which is the
-/// paper's x ‖ α under one key without a longer block: F over pairs (use, x).
+/// Each use of labels (which copy of an item, which kind of dummy) has a key of its own. This replaces the paper's x ‖
+/// α under a single key, without a longer block: F on pairs (use, x).
 #[derive(Clone)]
 pub struct LabelKey {
     aes: Option<Aes128>,
 }
 
 impl LabelKey {
-    /// The key for the use named `use_` and `index`, of the parties' `secret`.
+    /// Derives the key for use `use_` and `index` from the parties' `secret`.
     pub fn derive(secret: &[u8; 32], use_: &'static str, index: u32) -> Self {
         let key = Secret::new(derive(KEY_LABEL, &[secret, use_.as_bytes(), &index.to_le_bytes()]));
         let mut half = Secret::new([0; 16]);
@@ -26,17 +26,17 @@ impl LabelKey {
         Self { aes: Some(Aes128::new(Block::from_le_bytes(*half.expose()))) }
     }
 
-    /// No key: the label of a value is the value. It hides nothing; for comparing with what hiding costs.
+    /// No key: each value is its own label. Hides nothing; it serves to measure the cost of hiding.
     pub fn identity() -> Self {
         Self { aes: None }
     }
 
-    /// Calls `take` with the whole label of each of `items`, in their order.
+    /// Calls `take` with the full label of each item, in order.
     pub fn of_items(&self, items: &[Item], mut take: impl FnMut(usize, Label)) {
         self.of(items.len(), |at| items[at].integer(), &mut take);
     }
 
-    /// Calls `take` with the whole label of each of `values`, in their order.
+    /// Calls `take` with the full label of each value, in order.
     pub fn of_values(&self, values: &[u128], mut take: impl FnMut(usize, Label)) {
         self.of(values.len(), |at| values[at], &mut take);
     }

@@ -1,16 +1,57 @@
-//! Labels of items under a key that the parties share and a helper does not have.
+//! Labels of items under a key that the parties share and the helper does not have.
 //!
-//! * [`LabelKey`] — items to labels: AES under a key of its own for each use.
-//! * [`Format`] — how many bits a label has, and how a sorted list of them is written in segments.
-//! * [`Spool`], [`Sorted`] — lists larger than memory, sorted; [`Order`] — what stood where before.
-//! * [`Scratch`] — where they go meanwhile: memory, or files that the caller makes.
-//! * [`List`] — a list in its written form; [`join`](join::common) — what several lists have in common;
-//!   [`Ranges`] — the lists side by side, for who finds it elsewhere.
-//! * [`Bits`] — a bit for each label of a list.
+//! * [`LabelKey`] — items to labels: AES under a separate key for each use.
+//! * [`Format`] — the length of labels, and the encoding of a sorted list in segments.
+//! * [`Spool`], [`Sorted`] — sorting of lists larger than memory; [`Order`] — the original places.
+//! * [`Scratch`] — storage for intermediate data: memory, or the caller's files.
+//! * [`List`] — an encoded list; [`join`](join::common) — the intersection of several lists; [`Ranges`] — lists side by
+//!   side, for code that intersects in another way.
+//! * [`Bits`] — one bit per label of a list.
 //!
-//! A list of labels is always in ascending order, the one order that every list has and that says nothing about
-//! where its items came from: the labels are pseudo-random to everybody without the key, so that for them the
-//! place of an item in the order is as random as its label.
+//! A list of labels is always in ascending order, which does not reveal the order of the items: without the key, labels
+//! look random, and so does each item's place.
+//!
+//! Two parties label their items under a shared key, and the helper intersects the sorted lists:
+//!
+//! ```
+//! use std::num::NonZeroUsize;
+//! use vesica_core::Item;
+//! use vesica_labels::{Format, LabelKey, List, MemoryScratch, Segments, Spool, join};
+//! use vesica_net::Pool;
+//!
+//! struct Encoded(Vec<Vec<u8>>);
+//!
+//! impl Segments for Encoded {
+//!     fn read(&self, index: u32) -> std::io::Result<Vec<u8>> {
+//!         Ok(self.0[index as usize].clone())
+//!     }
+//! }
+//!
+//! let format = Format::new(10, 60);
+//! let encode = |items: std::ops::Range<u128>| -> std::io::Result<(Encoded, Vec<u32>)> {
+//!     let items: Vec<Item> = items.map(Item::from_integer).collect();
+//!     let mut spool = Spool::new(format, 32, 1 << 20, &MemoryScratch).expect("short enough");
+//!     let mut labels = Vec::new();
+//!     LabelKey::derive(&[7; 32], "example", 0).of_items(&items, |_, label| labels.push(label));
+//!     for (row, label) in labels.into_iter().enumerate() {
+//!         spool.push(label, row as u64)?;
+//!     }
+//!     let sorted = spool.finish()?;
+//!     let (mut segments, mut counts) = (Vec::new(), Vec::new());
+//!     for index in 0..format.segments() {
+//!         let segment = sorted.segment(index)?;
+//!         segments.push(sorted.encode(&segment)?);
+//!         counts.push(segment.labels.len() as u32);
+//!     }
+//!     Ok((Encoded(segments), counts))
+//! };
+//! let (first, second) = (encode(0..1000)?, encode(900..1024)?);
+//! let lists = [List::new(format, &first.1, &first.0)?, List::new(format, &second.1, &second.0)?];
+//! let pool = Pool::new(NonZeroUsize::MIN)?;
+//! let common = join::common(&lists, &pool, &|| false).expect("valid lists").expect("not stopped");
+//! assert!(common.iter().all(|bits| bits.count_ones() == 100));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
@@ -35,5 +76,5 @@ pub use ranges::{Ranges, compared_bits, set_common};
 pub use scratch::{MemoryScratch, Scratch, ScratchFile};
 pub use spool::{Segment, Sorted, Spool};
 
-/// A label, in the leading bits; as many as its [`Format`] says, and zeros.
+/// A label in the leading bits, as many as its [`Format`] says, followed by zeros.
 pub type Label = u128;

@@ -1,10 +1,10 @@
-//! A sorted list in its written form.
+//! A sorted list in its encoded form.
 
 use crate::code;
 use crate::{Format, Label};
 use std::io;
 
-/// Where the segments of a list are.
+/// Storage of the segments of a list.
 pub trait Segments: Send + Sync {
     /// The bytes of segment `index`.
     ///
@@ -13,14 +13,14 @@ pub trait Segments: Send + Sync {
     fn read(&self, index: u32) -> io::Result<Vec<u8>>;
 }
 
-/// Why a list could not be read.
+/// Reasons why a list cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// Its place cannot be read.
+    /// The storage cannot be read.
     #[error("a list of labels cannot be read: {0}")]
     Io(io::ErrorKind),
-    /// It is no list of labels: whoever wrote it did not follow the format.
+    /// The bytes do not encode a list of labels: their author did not follow the format.
     #[error("a list of labels is malformed")]
     Malformed,
 }
@@ -31,19 +31,19 @@ impl From<io::Error> for ListError {
     }
 }
 
-/// A sorted list whose segments are read as they are needed.
+/// A sorted list whose segments are read on demand.
 pub struct List<'a> {
     format: Format,
-    /// `starts[s]..starts[s + 1]` are the places of the labels of segment s.
+    /// The labels of segment s have the places `starts[s]..starts[s + 1]`.
     starts: Vec<u64>,
     source: &'a dyn Segments,
 }
 
 impl<'a> List<'a> {
-    /// The list of `format` in `source`, `counts` being the number of labels of each segment.
+    /// The list in `source`, in `format`; `counts` holds the number of labels of each segment.
     ///
     /// # Errors
-    /// [`ListError::Malformed`] when there are other than the format's number of segments.
+    /// [`ListError::Malformed`] if `counts` does not have one entry per segment.
     pub fn new(
         format: Format,
         counts: &[u32],
@@ -61,7 +61,7 @@ impl<'a> List<'a> {
         Ok(Self { format, starts, source })
     }
 
-    /// How it is written.
+    /// The list's format.
     pub fn format(&self) -> Format {
         self.format
     }
@@ -71,12 +71,12 @@ impl<'a> List<'a> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Whether there are none.
+    /// Whether the list has no labels.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The place in the list of the first label of segment `index`.
+    /// The place of the first label of segment `index`.
     pub fn start(&self, index: u32) -> u64 {
         self.starts[index as usize]
     }
@@ -94,7 +94,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// Number of labels of a written segment, checked against its length; nothing else of it is.
+/// The number of labels of an encoded segment, checked against its length only.
 ///
 /// # Errors
 /// [`ListError::Malformed`].
@@ -107,7 +107,7 @@ pub fn count_segment(format: Format, bytes: &[u8]) -> Result<u32, ListError> {
 /// Appends the labels of a written segment to `out`.
 ///
 /// # Errors
-/// [`ListError::Malformed`]: another length than its counts say, or not ascending.
+/// [`ListError::Malformed`] if the length does not match the counts, or labels are not ascending.
 pub fn decode_segment(
     format: Format,
     index: u32,

@@ -1,40 +1,40 @@
-//! What stood where before a list was sorted.
+//! The original places of the labels of a sorted list.
 
 use crate::{Bits, Scratch, ScratchFile, Segment};
 use std::io;
 
-/// Bytes of an entry: a number of 39 bits and the mark of the first number of a label.
+/// Bytes of an entry: a number of 39 bits, and a flag on the first number of a label.
 const ENTRY_LEN: usize = 5;
 
-/// The mark, as it stands in an entry.
+/// The flag, in its position within an entry.
 const FIRST: u64 = 1 << 39;
 
-/// Entries read at once.
+/// Entries per read.
 const READ_LEN: usize = 1 << 15;
 
-/// The numbers of a sorted list's labels, in its order: the table from label to row, 5 bytes a row, kept in a
-/// scratch file.
+/// The numbers of a sorted list's labels, in the list's order: the table from labels to rows. It takes 5 bytes per row,
+/// in a scratch file.
 pub struct Order {
     file: Box<dyn ScratchFile>,
     segments: Vec<(u64, u64)>,
 }
 
 impl Order {
-    /// Bits of the largest number.
+    /// Maximum length of a number in bits.
     pub const NUMBER_BITS: u32 = 39;
 
-    /// The order of a list of `segments` segments.
+    /// An empty table for a list of `segments` segments.
     ///
     /// # Errors
-    /// Those of the scratch.
+    /// I/O errors of the scratch storage.
     pub fn new(segments: u32, scratch: &dyn Scratch) -> io::Result<Self> {
         Ok(Self { file: scratch.create()?, segments: vec![(0, 0); segments as usize] })
     }
 
-    /// Keeps the numbers of segment `index`. Segments may come in any order.
+    /// Stores the numbers of segment `index`. Segments may come in any order.
     ///
     /// # Errors
-    /// Those of the scratch file.
+    /// I/O errors of the scratch file.
     pub fn keep(&mut self, index: u32, segment: &Segment) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(segment.numbers.len() * ENTRY_LEN);
         for number in &segment.numbers {
@@ -48,10 +48,11 @@ impl Order {
         self.file.append(&bytes)
     }
 
-    /// Calls `take` with each number of the list, whether it is the first of its label, and the bit of its label.
+    /// Calls `take` for each number of the list, with the number, whether it is the first of its label, and its label's
+    /// bit.
     ///
     /// # Errors
-    /// Those of the scratch file.
+    /// I/O errors of the scratch file.
     pub fn each(&self, bits: &Bits, mut take: impl FnMut(u64, bool, bool)) -> io::Result<()> {
         let mut bytes = vec![0; READ_LEN * ENTRY_LEN];
         let (mut rank, mut found) = (0, false);

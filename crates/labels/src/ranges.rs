@@ -2,9 +2,8 @@
 
 use crate::{Bits, Label, List, ListError};
 
-/// Several lists, range by range of the leading bits of their labels: as many bits as name a segment of the finest of
-/// them. The labels are cut to the bits in which they are compared, as many as the shortest have. Holds one segment of
-/// each list.
+/// Several lists, read range by range. The leading bits of labels select a range, as many bits as select a segment in
+/// the finest list. Labels are truncated to the length of the shortest. Holds one segment of each list.
 pub struct Ranges<'l, 'a> {
     lists: &'l [List<'a>],
     open: Vec<Open>,
@@ -12,12 +11,12 @@ pub struct Ranges<'l, 'a> {
     mask: Label,
 }
 
-/// The part of one list that is being looked at.
+/// The open segment of one list.
 #[derive(Default)]
 struct Open {
     segment: Option<u32>,
     labels: Vec<Label>,
-    /// The part of `labels` in the present range, and the place in the list of its first.
+    /// The part of `labels` in the current range, and the place of its first label in the list.
     start: usize,
     end: usize,
     place: u64,
@@ -44,46 +43,46 @@ impl<'l, 'a> Ranges<'l, 'a> {
         false
     }
 
-    /// Goes to a range, most cheaply to the next one.
+    /// Moves to a range; moving to the next one is cheapest.
     ///
     /// # Errors
-    /// Any [`ListError`] of a list, with its place among them.
-    pub fn turn_to(&mut self, range: u32) -> Result<(), (usize, ListError)> {
+    /// Any [`ListError`], with the index of the list.
+    pub fn seek(&mut self, range: u32) -> Result<(), (usize, ListError)> {
         for (at, (list, open)) in self.lists.iter().zip(&mut self.open).enumerate() {
-            open.turn_to(list, range, self.bits, self.mask).map_err(|error| (at, error))?;
+            open.seek(list, range, self.bits, self.mask).map_err(|error| (at, error))?;
         }
         Ok(())
     }
 
-    /// The labels of list `list` in the present range, ascending; labels that what was cut off told apart are equal.
+    /// The labels of list `list` in the current range, ascending; truncated labels can repeat.
     pub fn labels(&self, list: usize) -> &[Label] {
         let open = &self.open[list];
         &open.labels[open.start..open.end]
     }
 
-    /// The place in list `list` of the first of its labels in the present range.
+    /// The place of the first of these labels in list `list`.
     pub fn place(&self, list: usize) -> u64 {
         self.open[list].place
     }
 
-    /// The labels of all lists in the present range.
+    /// The labels of all lists in the current range.
     pub fn all(&self) -> Vec<&[Label]> {
         (0..self.open.len()).map(|list| self.labels(list)).collect()
     }
 
-    /// Whether some list has no label in the present range, so that nothing is common.
+    /// Whether some list has no label in the current range, so that there is no common label.
     pub fn lacks_any(&self) -> bool {
         self.open.iter().any(|open| open.start == open.end)
     }
 }
 
-/// The bits in which the labels of the lists are compared: those of the shortest.
+/// The length in bits at which labels are compared: that of the shortest.
 pub fn compared_bits(lists: &[List<'_>]) -> u32 {
     lists.iter().map(|list| list.format().label_bits()).min().unwrap_or(128)
 }
 
-/// Sets the bits, from `place` on, of those `labels` that are among `common`; both ascending. Gives the number of
-/// different labels found.
+/// Sets the bits, from `place` on, of those `labels` that are in `common`; both are ascending. Returns the number of
+/// distinct labels found.
 pub fn set_common(bits: &mut Bits, place: u64, labels: &[Label], common: &[Label]) -> usize {
     let (mut found, mut last) = (0, None);
     merge(common, labels, |i, j| {
@@ -95,7 +94,7 @@ pub fn set_common(bits: &mut Bits, place: u64, labels: &[Label], common: &[Label
 }
 
 impl Open {
-    fn turn_to(
+    fn seek(
         &mut self,
         list: &List<'_>,
         range: u32,
@@ -125,8 +124,8 @@ impl Open {
     }
 }
 
-/// Calls `both` with the places of each pair of equal labels. Labels of one list are different but for what was cut
-/// off them; where equal ones follow each other, all of their pairs are called.
+/// Calls `both` with the places of each pair of equal labels. Truncation can make labels of one list equal; all of
+/// their pairs are reported.
 pub(crate) fn merge(one: &[Label], two: &[Label], mut both: impl FnMut(usize, usize)) {
     let (mut i, mut j) = (0, 0);
     while let (Some(a), Some(b)) = (one.get(i), two.get(j)) {
@@ -137,7 +136,7 @@ pub(crate) fn merge(one: &[Label], two: &[Label], mut both: impl FnMut(usize, us
             (i..ends_i).for_each(|i| (j..ends_j).for_each(|j| both(i, j)));
             (i, j) = (ends_i, ends_j);
         } else {
-            // No branch: which is smaller is a coin toss to the processor.
+            // Branch-free: which label is smaller cannot be predicted.
             i += usize::from(a < b);
             j += usize::from(b < a);
         }

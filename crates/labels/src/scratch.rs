@@ -1,25 +1,25 @@
-//! Where large intermediate data goes.
+//! Storage for large intermediate data.
 
 use std::io;
 
-/// Makes places for intermediate data. What holds secrets of its user is its user's to protect and remove.
+/// Creates storage for intermediate data. The implementation protects and removes data that holds secrets.
 pub trait Scratch: Send + Sync {
-    /// A new, empty place.
+    /// Creates an empty file.
     ///
     /// # Errors
     /// Those of the file system.
     fn create(&self) -> io::Result<Box<dyn ScratchFile>>;
 }
 
-/// A growing sequence of bytes that can be read anywhere.
+/// A growing sequence of bytes with random read access.
 pub trait ScratchFile: Send + Sync {
-    /// Adds `bytes` to the end.
+    /// Appends `bytes`.
     ///
     /// # Errors
     /// Those of the file system, such as a full disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Fills `out` from `offset` on.
+    /// Fills `out` with the bytes from `offset` on.
     ///
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::UnexpectedEof`] beyond the end.
@@ -28,7 +28,7 @@ pub trait ScratchFile: Send + Sync {
     /// Number of bytes.
     fn len(&self) -> u64;
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,15 +1,15 @@
-//! Sorting records whose leading bits are uniform.
+//! Sorting records with uniform leading bits.
 
-/// Leading bits told apart at once, at most: their counters stay in the cache.
+/// Maximum number of leading bits per pass: their counters stay in the cache.
 const MAX_BITS: u32 = 16;
 
-/// Longest group that is sorted by insertion.
+/// Longest group sorted by insertion.
 const SHORT: usize = 24;
 
-/// Sorts `records`: first into groups of some few by their leading bits, then each group. `spare` is overwritten.
+/// Sorts `records`: first into small groups by their leading bits, then within each group. Overwrites `spare`.
 ///
-/// Labels are pseudo-random, so that groups are short; where they are not, as for a key that many rows have, the
-/// library sorts them.
+/// Labels are pseudorandom, so groups are short. Longer groups, such as those of a key that many rows share, go to the
+/// library's sort.
 pub(crate) fn sort_uniform(records: &mut Vec<u128>, spare: &mut Vec<u128>) {
     let bits = records.len().max(1).ilog2().saturating_sub(1).min(MAX_BITS);
     if bits < 4 {
@@ -57,7 +57,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_records_are_sorted(
+        fn records_of_any_distribution_are_sorted(
             mut records in prop::collection::vec(any::<u128>(), 0..3000), shift in 0_u32..128, repeated in 0_usize..200
         ) {
             records.iter_mut().for_each(|record| *record >>= shift);

@@ -1,17 +1,17 @@
-//! Sorting a list that may be larger than memory.
+//! Sorting of lists that can be larger than memory.
 
 use crate::sort::sort_uniform;
 use crate::{Format, Label, Scratch, ScratchFile, code};
 use std::io;
 
-/// Bytes of a record in a file.
+/// Bytes per record in a file.
 const RECORD_LEN: usize = 16;
 
-/// Collects labels, each with a number of its caller's, and sorts them.
+/// Collects labels, each with a number of the caller, and sorts them.
 ///
-/// A record is 16 bytes: the bits of the label that its segment does not tell, then the number. Records gather in
-/// memory up to a limit, are put in the order of their segments there, and go to a scratch file as one *run*; a
-/// segment is then read from all runs and sorted alone.
+/// A record is 16 bytes: the bits of the label below those of its segment, then the number. Records collect in memory
+/// up to a limit, are then ordered by segment, and go to a scratch file as one *run*. Later each segment is read from
+/// all runs and sorted alone.
 pub struct Spool<'a> {
     format: Format,
     number_bits: u32,
@@ -24,7 +24,7 @@ pub struct Spool<'a> {
     len: u64,
 }
 
-/// Records in the order of their segments, either in memory or from `offset` of the file on.
+/// Records ordered by segment, in memory or in the file from `offset` on.
 struct Run {
     offset: u64,
     starts: Vec<u64>,
@@ -43,7 +43,7 @@ impl<'a> Spool<'a> {
         if kept_bits + number_bits > u128::BITS {
             return None;
         }
-        // Twice: while a run is put in order it is there twice.
+        // Twice, because ordering a run needs a second copy.
         let run_len = (memory_bytes / (2 * RECORD_LEN as u64 + 4)).max(1 << 12) as usize;
         let (gathered, segments, runs) = (Vec::new(), Vec::new(), Vec::new());
         Some(Self {
@@ -59,13 +59,13 @@ impl<'a> Spool<'a> {
         })
     }
 
-    /// Adds a label, which is cut to the bits of the format, and its number.
+    /// Adds a label, truncated to the format's length, with its number.
     ///
     /// # Errors
-    /// Those of the scratch file.
+    /// I/O errors of the scratch file.
     #[inline]
     pub fn push(&mut self, label: Label, number: u64) -> io::Result<()> {
-        debug_assert!(number >> self.number_bits == 0, "a number of the bits that were asked for");
+        debug_assert!(number >> self.number_bits == 0, "a number of at most number_bits bits");
         let label = self.format.truncated(label);
         self.segments.push(self.format.segment_of(label));
         self.gathered.push(label << self.format.segment_bits() | u128::from(number));
@@ -77,7 +77,7 @@ impl<'a> Spool<'a> {
         self.len + self.gathered.len() as u64
     }
 
-    /// Whether there are none.
+    /// Whether there are none yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -101,7 +101,7 @@ impl<'a> Spool<'a> {
         Ok(())
     }
 
-    /// Takes what is gathered, in the order of the segments, and where each begins.
+    /// Takes the collected records, ordered by segment, and the start of each segment.
     fn ordered(&mut self) -> (Vec<u128>, Vec<u64>) {
         let mut starts = vec![0_u64; self.format.segments() as usize + 1];
         self.segments.iter().for_each(|segment| starts[*segment as usize + 1] += 1);
@@ -118,10 +118,10 @@ impl<'a> Spool<'a> {
         (records, starts)
     }
 
-    /// All labels, to be read by segments.
+    /// Ends collection and returns all labels, by segment.
     ///
     /// # Errors
-    /// Those of the scratch file.
+    /// I/O errors of the scratch file.
     pub fn finish(mut self) -> io::Result<Sorted> {
         let (records, starts) = if self.file.is_some() && !self.gathered.is_empty() {
             self.write_run()?;
@@ -149,14 +149,14 @@ pub struct Sorted {
 /// One segment of a sorted list.
 #[derive(Debug, Default)]
 pub struct Segment {
-    /// The different labels, ascending.
+    /// The distinct labels, ascending.
     pub labels: Vec<Label>,
-    /// The numbers of each label, those of one label ascending; the first of each label has [`Segment::FIRST`] set.
+    /// The numbers of each label, ascending per label. The first number of each label has the flag [`Segment::FIRST`].
     pub numbers: Vec<u64>,
 }
 
 impl Segment {
-    /// The mark of the first number of a label.
+    /// The flag on the first number of a label.
     pub const FIRST: u64 = 1 << 63;
 }
 
@@ -166,26 +166,26 @@ impl Sorted {
         self.format
     }
 
-    /// Number of labels, repeated ones included.
+    /// Number of labels, including repeated ones.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Number of labels of segment `index`, repeated ones included.
+    /// Number of labels of segment `index`, including repeated ones.
     pub fn segment_len(&self, index: u32) -> u64 {
         let runs = self.runs.iter().map(|run| &run.starts).chain([&self.starts]);
         runs.filter_map(|starts| range_of(starts, index)).map(|(start, end)| end - start).sum()
     }
 
-    /// Segment `index`. Any thread may ask for any segment.
+    /// Reads and sorts segment `index`. Threads may read segments in any order.
     ///
     /// # Errors
-    /// Those of the scratch file.
+    /// I/O errors of the scratch file.
     pub fn segment(&self, index: u32) -> io::Result<Segment> {
         let mut records = Vec::new();
         if let Some((start, end)) = range_of(&self.starts, index) {
@@ -227,16 +227,16 @@ impl Sorted {
         out
     }
 
-    /// The labels of `segment` as they are written.
+    /// Encodes the labels of `segment`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] when more labels than the format is for fall together.
+    /// [`io::ErrorKind::InvalidData`] if a bucket holds more labels than the format allows.
     pub fn encode(&self, segment: &Segment) -> io::Result<Vec<u8>> {
         code::encode(self.format, &segment.labels).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 }
 
-/// Where segment `index` begins and ends, in records.
+/// The range of segment `index`, in records.
 fn range_of(starts: &[u64], index: u32) -> Option<(u64, u64)> {
     Some((*starts.get(index as usize)?, *starts.get(index as usize + 1)?))
 }
@@ -248,7 +248,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn labels(len: u64) -> impl Iterator<Item = (Label, u64)> {
-        // Every third label twice, numbers in no order.
+        // Every third label twice; the numbers are unordered.
         (0..len).map(move |i| {
             let key = blake3::hash(&(i - i % 3 / 2).to_le_bytes());
             let mut label = [0; 16];
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_sorts_the_same_in_memory_and_through_files() {
+    fn a_spool_sorts_equally_in_memory_and_through_files() {
         for (len, scale) in [(0, 0), (1, 0), (5000, 13), (60_000, 20)] {
             let format = Format::new(scale, 40 + 2 * scale);
             let mut expected: BTreeMap<Label, Vec<u64>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Lists written, read, joined and put back in order, against plain sets.
+//! Lists that are encoded, read, joined and put back into order, compared with plain sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,7 +18,7 @@ impl Segments for Written {
     }
 }
 
-/// A list of the labels of the integers, its counts, and the order of the integers in it.
+/// A list of the labels of integers, its counts, and the order of the integers in it.
 fn written(format: Format, integers: impl Iterator<Item = u64>) -> (Written, Vec<u32>, Order) {
     let key = LabelKey::derive(&[7; 32], "lists test", 0);
     let mut spool = Spool::new(format, 34, 1 << 16, &MemoryScratch).unwrap();
@@ -98,7 +98,7 @@ fn a_join_is_the_plain_intersection_for_lists_of_any_sizes() {
 }
 
 #[test]
-fn a_list_of_other_counts_than_it_has_is_malformed() {
+fn a_list_with_wrong_counts_is_malformed() {
     let format = Format::new(4, 60);
     let (segments, _, _) = written(format, 0..10);
     let list = List::new(format, &[9], &segments).unwrap();
@@ -107,7 +107,7 @@ fn a_list_of_other_counts_than_it_has_is_malformed() {
 }
 
 #[test]
-fn a_join_that_is_told_to_stop_does() {
+fn a_join_can_be_stopped() {
     let format = Format::new(4, 60);
     let (segments, counts, _) = written(format, 0..10);
     let lists = [List::new(format, &counts, &segments).unwrap()];
@@ -115,8 +115,8 @@ fn a_join_that_is_told_to_stop_does() {
     assert_eq!(join::common(&lists, &pool, &|| true), Ok(None));
 }
 
-/// Who lacks the key sees an order that every permutation of the items is equally likely to be: over many keys
-/// each of four items is at each place as often.
+/// Without the key, every order of the items is equally likely: over many keys, each of four items takes each order
+/// equally often.
 #[test]
 fn the_order_of_a_list_is_uniform_over_keys() {
     let items: Vec<Item> = (0..4).map(Item::from_integer).collect();

@@ -1,19 +1,19 @@
 use crate::{Exponent, Modulus, Residue};
 use crypto_bigint::{CtAssign, CtEq};
 
-/// Bits of the exponent for which a power is looked up.
+/// Bits of the exponent per look-up.
 const WINDOW_BITS: u32 = 4;
 
-/// Values of a window.
+/// Number of values of a window.
 const WINDOW_VALUES: usize = 1 << WINDOW_BITS;
 
-/// Windows of a word of the exponent.
+/// Windows per word of the exponent.
 const WINDOWS_OF_WORD: u32 = u64::BITS / WINDOW_BITS;
 
-/// Powers of one residue, looked up and multiplied: one product for each 4 bits of the exponent.
+/// Powers of a fixed residue from tables: one product per 4 bits of the exponent.
 ///
-/// E. Brickell, D. Gordon, K. McCurley, D. Wilson, "Fast exponentiation with precomputation",
-/// EUROCRYPT 1992. Every entry of a table is read, whatever the exponent.
+/// E. Brickell, D. Gordon, K. McCurley, D. Wilson, "Fast exponentiation with precomputation", EUROCRYPT 1992. All
+/// entries of a table are read for every exponent.
 pub struct FixedBase {
     one: Residue,
     /// For the i-th window from the lowest: base^(16^i · v) for each value v.
@@ -21,7 +21,7 @@ pub struct FixedBase {
 }
 
 impl FixedBase {
-    /// The tables for exponents of `bits` bits: 4 products and 4 residues a bit.
+    /// The tables for exponents of `bits` bits; they take 4 products and 4 residues per bit.
     pub fn new(modulus: &Modulus, base: &Residue, bits: u32) -> Self {
         let mut tables = Vec::new();
         let mut base = base.clone();
@@ -36,19 +36,16 @@ impl FixedBase {
         Self { one: modulus.one(), tables }
     }
 
-    /// The power.
+    /// The power base^exponent.
     ///
     /// # Panics
-    /// If the exponent is longer than the tables are for.
+    /// If the exponent is longer than the tables allow.
     pub fn pow(&self, exponent: &Exponent) -> Residue {
         let windows = exponent.words().iter().flat_map(|word| {
             (0..WINDOWS_OF_WORD)
                 .map(move |i| word >> (WINDOW_BITS * i) & (WINDOW_VALUES as u64 - 1))
         });
-        assert!(
-            exponent.bits() <= self.tables.len() as u32 * WINDOW_BITS,
-            "the exponent is longer"
-        );
+        assert!(exponent.bits() <= self.tables.len() as u32 * WINDOW_BITS, "exponent too long");
         let mut power = self.one.clone();
         let mut entry = self.one.clone();
         for (table, value) in self.tables.iter().zip(windows) {

@@ -1,13 +1,12 @@
 //! The group of squares modulo the prime *ffdhe2048*.
 //!
-//! RFC 7919, Appendix A.1: p = 2^2048 − 2^1984 + (⌊2^1918·e⌋ + 560316)·2^64 − 1, a safe prime; its
-//! digits come from e, so nobody chose them. q = (p − 1)/2 is the order of the group, 2 generates
-//! it. Logarithms take about 2^112 steps (NIST SP 800-57, Part 1).
+//! RFC 7919, Appendix A.1: p = 2^2048 − 2^1984 + (⌊2^1918·e⌋ + 560316)·2^64 − 1, a safe prime; its digits come from e,
+//! so no one could choose them. q = (p − 1)/2 is the order of the group, and 2 generates it. Logarithms take about
+//! 2^112 steps (NIST SP 800-57, Part 1).
 //!
-//! Exponents have [`EXPONENT_BITS`] bits in place of 2047, more than the 225 that RFC 7919, §5.2
-//! asks for. That g^r for such r looks like any element of the group is the assumption on discrete
-//! logarithms with short exponents (T. Koshiba, K. Kurosawa, "Short exponent Diffie–Hellman
-//! problems", PKC 2004).
+//! Exponents have [`EXPONENT_BITS`] bits instead of 2047, more than the 225 that RFC 7919, §5.2 requires. That g^r for
+//! such r looks like a random element of the group is the assumption on discrete logarithms with short exponents (T.
+//! Koshiba, K. Kurosawa, "Short exponent Diffie–Hellman problems", PKC 2004).
 
 use crate::{Modulus, Residue};
 
@@ -20,7 +19,7 @@ pub const EXPONENT_BITS: u32 = 256;
 /// Length of an exponent in bytes.
 pub const EXPONENT_LEN: usize = EXPONENT_BITS as usize / 8;
 
-/// The words of p, the highest first.
+/// The words of p, highest first.
 const P: [u64; ELEMENT_LEN / 8] = [
     0xffffffffffffffff,
     0xadf85458a2bb4a9a,
@@ -72,7 +71,7 @@ impl Group {
         Self { modulus, generator }
     }
 
-    /// The integers modulo p, in which the group lies.
+    /// The integers modulo p, which contain the group.
     pub fn modulus(&self) -> &Modulus {
         &self.modulus
     }
@@ -82,16 +81,16 @@ impl Group {
         &self.generator
     }
 
-    /// Hash to the group: the square of [`Modulus::hash`].
+    /// Hashes to the group: the square of [`Modulus::hash`].
     ///
-    /// Without the square, whether the hash is a square itself would be seen through every mask g^r.
+    /// Without squaring, each mask g^r would reveal whether the hash is a square.
     pub fn hash(&self, label: &'static str, parts: &[&[u8]]) -> Residue {
         self.modulus.hash(label, parts).square()
     }
 
-    /// The residue of [`ELEMENT_LEN`] bytes; `None` unless it is above 1 and below p − 1.
+    /// The residue with these [`ELEMENT_LEN`] bytes; `None` unless it is above 1 and below p − 1.
     ///
-    /// It may lie outside the group: then its square is inside.
+    /// It can lie outside the group; its square is always inside.
     pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {
         let residue = self.modulus.decode(bytes)?;
         (!residue.square().equals(&self.modulus.one())).then_some(residue)

@@ -3,11 +3,10 @@ use crypto_bigint::{BoxedUint, CtEq, NonZero, Odd, Resize};
 use vesica_core::{Secret, hash};
 use zeroize::Zeroize;
 
-/// Bits beyond the modulus in what is reduced to a uniform residue: the result is within 2^-128 of
-/// uniform.
+/// Extra bytes of the input of a reduction to a uniform residue: the result is within 2^-128 of uniform.
 const UNIFORM_EXTRA_BYTES: usize = 16;
 
-/// An odd modulus of whole 64-bit words, with what multiplication modulo it needs.
+/// An odd modulus of whole 64-bit words, with the constants for multiplication.
 #[derive(Clone)]
 pub struct Modulus {
     params: BoxedMontyParams,
@@ -15,9 +14,9 @@ pub struct Modulus {
 }
 
 impl Modulus {
-    /// The modulus of a big-endian number; `None` if it is even or 1.
+    /// The modulus from a big-endian number; `None` if it is even or 1.
     ///
-    /// The time depends on the length only.
+    /// The time depends only on the length.
     pub fn from_be_bytes(bytes: &[u8]) -> Option<Self> {
         let bits = 8 * u32::try_from(bytes.len()).ok()?;
         Self::new(BoxedUint::from_be_slice(bytes, bits).ok()?)
@@ -32,7 +31,7 @@ impl Modulus {
         Some(Self { params, divisor })
     }
 
-    /// Length in bytes of an encoded residue: that of the modulus, in whole words.
+    /// Length of an encoded residue in bytes: the length of the modulus in whole words.
     pub fn len_bytes(&self) -> usize {
         self.params.bits_precision() as usize / 8
     }
@@ -47,8 +46,8 @@ impl Modulus {
         Residue(BoxedMontyForm::one(&self.params))
     }
 
-    /// The residue of a big-endian number of [`len_bytes`](Self::len_bytes) bytes; `None` unless
-    /// it is above 0 and below the modulus.
+    /// The residue from a big-endian number of [`len_bytes`](Self::len_bytes) bytes; `None` unless it is above 0 and
+    /// below the modulus.
     pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {
         let bits = self.params.bits_precision();
         let value = BoxedUint::from_be_slice(bytes, bits).ok()?;
@@ -56,26 +55,26 @@ impl Modulus {
         in_range.then(|| Residue(BoxedMontyForm::new(value, &self.params)))
     }
 
-    /// The residue of a big-endian number of any length. Uniform within 2^-128 when the bytes are
-    /// and are 16 more than the modulus has.
+    /// The residue of a big-endian number of any length. Uniform within 2^-128 if the bytes are uniform and exceed the
+    /// modulus by 16 bytes.
     pub fn reduce(&self, bytes: &[u8]) -> Residue {
         let bits = 8 * bytes.len() as u32;
         let value = Secret::new(BoxedUint::from_be_slice_truncated(bytes, bits));
         self.residue(value.expose())
     }
 
-    /// Hash to residues: BLAKE3 under `label` over `parts`, as in [`hash::derive_into`], to 128
-    /// bits more than the modulus has, reduced.
+    /// Hashes to residues: BLAKE3 under `label` over `parts`, as in [`hash::derive_into`], with 128 bits more than the
+    /// modulus, reduced.
     pub fn hash(&self, label: &'static str, parts: &[&[u8]]) -> Residue {
         let mut bytes = Secret::new(vec![0; self.len_bytes() + UNIFORM_EXTRA_BYTES]);
         hash::derive_into(label, parts, bytes.expose_mut());
         self.reduce(bytes.expose())
     }
 
-    /// The inverses of all of `residues`; `None` when one has none.
+    /// The inverses of all `residues`; `None` if one is not invertible.
     ///
-    /// One inversion and three products a residue (P. Montgomery, "Speeding the Pollard and
-    /// elliptic curve methods of factorization", Mathematics of Computation 1987).
+    /// One inversion and three products per residue (P. Montgomery, "Speeding the Pollard and elliptic curve methods of
+    /// factorization", Mathematics of Computation 1987).
     pub fn invert_all(&self, residues: &[Residue]) -> Option<Vec<Residue>> {
         let mut product = self.one();
         let mut before = Vec::with_capacity(residues.len());
@@ -97,7 +96,7 @@ impl Modulus {
         self.divisor.as_ref()
     }
 
-    /// The residue of `value`, whatever its size.
+    /// The residue of `value`, which can have any size.
     pub(crate) fn residue(&self, value: &BoxedUint) -> Residue {
         let reduced = BoxedUint::rem(value, &self.divisor);
         let resized = reduced.resize(self.params.bits_precision());
@@ -105,7 +104,7 @@ impl Modulus {
     }
 }
 
-/// A residue; wiped when dropped. All residues in one expression must be of one modulus.
+/// A residue; wiped when dropped. All residues in an expression must have the same modulus.
 #[derive(Clone)]
 pub struct Residue(pub(crate) BoxedMontyForm);
 
@@ -120,12 +119,12 @@ impl Residue {
         Residue(self.0.square())
     }
 
-    /// The inverse, if there is one.
+    /// The inverse, if it exists.
     pub fn invert(&self) -> Option<Residue> {
         self.0.invert().into_option().map(Residue)
     }
 
-    /// The power. The time depends on the exponent's length only.
+    /// The power. The time depends only on the length of the exponent.
     pub fn pow(&self, exponent: &Exponent) -> Residue {
         Residue(self.0.pow_bounded_exp(exponent.0.expose(), exponent.bits()))
     }
@@ -136,7 +135,7 @@ impl Residue {
         out.extend_from_slice(&integer.expose().to_be_bytes());
     }
 
-    /// Whether both are the same, in a time that does not depend on them.
+    /// Whether both are equal, in constant time.
     pub fn equals(&self, other: &Residue) -> bool {
         self.0.as_montgomery().ct_eq(other.0.as_montgomery()).to_bool()
     }
@@ -152,7 +151,7 @@ impl Drop for Residue {
 pub struct Exponent(Secret<BoxedUint>);
 
 impl Exponent {
-    /// The exponent of a big-endian number.
+    /// The exponent from a big-endian number.
     pub fn from_be_bytes(bytes: &[u8]) -> Self {
         Self::new(BoxedUint::from_be_slice_truncated(bytes, 8 * bytes.len() as u32))
     }
@@ -161,7 +160,7 @@ impl Exponent {
         Self(Secret::new(value))
     }
 
-    /// Length in bits, leading zeros included, in whole words.
+    /// Length in bits, including leading zeros, in whole words.
     pub fn bits(&self) -> u32 {
         self.0.expose().bits_precision()
     }

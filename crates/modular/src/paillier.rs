@@ -1,22 +1,20 @@
-//! Paillier's encryption: ciphertexts multiply as their plaintexts add.
+//! Paillier's encryption: multiplying ciphertexts adds their plaintexts.
 //!
-//! P. Paillier, "Public-key cryptosystems based on composite degree residuosity classes",
-//! EUROCRYPT 1999, with g = 1 + N: the ciphertext of m is (1 + m·N)·ρ modulo N², ρ a random N-th
-//! power. That it says nothing about m is the decisional composite residuosity assumption.
+//! P. Paillier, "Public-key cryptosystems based on composite degree residuosity classes", EUROCRYPT 1999, with g = 1 +
+//! N: the ciphertext of m is (1 + m·N)·ρ modulo N², where ρ is a random N-th power. The decisional composite
+//! residuosity assumption says that it reveals nothing about m.
 //!
 //! * [`KeyPair`] encrypts and decrypts modulo p² and q² (§7 of the paper).
 //! * [`PublicKey`] encrypts, adds, and shifts plaintexts to the left.
-//! * [`shuffle`] — the homomorphic shuffle with many values in a ciphertext.
+//! * [`shuffle`] — the homomorphic shuffle with several values per ciphertext.
 //!
-//! Everything is computed by `crypto-bigint`, in a time that does not depend on keys and plaintexts,
-//! and is tested against an independent library, whose own arithmetic takes a time that depends on
-//! the key.
+//! `crypto-bigint` does all computations, in a time that does not depend on keys or plaintexts. Tests compare with an
+//! independent library, whose own arithmetic is not constant time.
 //!
-//! **The owner's powers come from a table.** With its key the owner draws one random N-th power h, and
-//! each ρ is h^a for a random a, all a as likely modulo the order of h. This is as safe as independent
-//! powers: an h that is a random number modulo N² cannot be told from an N-th power, by the same
-//! assumption, and for such an h = (1 + N)^t·h' (a long enough) the factor (1 + N)^(t·a) is uniform and
-//! independent of h'^a, ciphertext by ciphertext, and hides m perfectly. h is nowhere published.
+//! **The owner's powers come from a table.** With its key the owner draws one random N-th power h; each ρ is h^a for a
+//! random a, uniform modulo the order of h. This is as safe as independent powers. By the same assumption, h is
+//! indistinguishable from a random number modulo N². For such an h = (1 + N)^t·h' (and a long enough) the factor (1 +
+//! N)^(t·a) is uniform and independent of h'^a, for each ciphertext, and hides m perfectly. h is never published.
 
 mod owner;
 pub mod shuffle;
@@ -29,17 +27,17 @@ use crypto_bigint::{BoxedUint, ConcatenatingMul};
 use rand::CryptoRng;
 use vesica_core::Secret;
 
-/// Bits by which what is reduced is longer than what it is reduced by: it is uniform within 2^-128.
+/// Extra bytes of the input of a reduction, so that the result is uniform within 2^-128.
 const UNIFORM_EXTRA_BYTES: usize = 16;
 
-/// What came is no public key of the agreed form: the modulus is even, not of the agreed length, or
-/// has a small factor.
+/// The bytes are not a public key of the agreed form: the modulus is even, does not have the agreed length, or has a
+/// small factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a public key of the agreed form")]
 pub struct InvalidPublicKey;
 
-/// What came is no list of ciphertexts: it has another length, or one of them is 0, not below N², or
-/// has a factor in common with N.
+/// The bytes are not a list of ciphertexts: the length is wrong, or an element is 0, not below N², or shares a factor
+/// with N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not ciphertexts of this key")]
 pub struct InvalidCiphertext;
@@ -49,11 +47,11 @@ pub const fn ciphertext_len(size: KeySize) -> usize {
     2 * size.len_bytes()
 }
 
-/// An integer, taken modulo N by who encrypts; wiped when dropped.
+/// An integer, which encryption reduces modulo N; wiped when dropped.
 pub struct Plaintext(Secret<BoxedUint>);
 
 impl Plaintext {
-    /// The integer with these words, the lowest first. No words are 0.
+    /// The integer with these words, lowest first. An empty list is 0.
     pub fn from_words(words: &[u64]) -> Self {
         Self(Secret::new(match words {
             [] => BoxedUint::zero(),
@@ -61,7 +59,7 @@ impl Plaintext {
         }))
     }
 
-    /// Its words, the lowest first. After decryption, as many as N has.
+    /// The words, lowest first. After decryption, as many words as N has.
     pub fn words(&self) -> &[u64] {
         self.0.expose().as_words()
     }
@@ -78,7 +76,7 @@ impl Ciphertext {
     }
 }
 
-/// N, for who encrypts and computes on ciphertexts.
+/// N, for encryption and computation on ciphertexts.
 #[derive(Clone)]
 pub struct PublicKey {
     size: KeySize,
@@ -89,10 +87,10 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads [`KeySize::len_bytes`] bytes: N, big-endian.
+    /// Decodes [`KeySize::len_bytes`] bytes: N, big-endian.
     ///
-    /// Whether N is a product of two primes cannot be seen from it. A wrong N tells its maker something
-    /// about what was added to its ciphertexts.
+    /// The bytes do not show whether N is a product of two primes. A wrong N lets its maker learn something about the
+    /// values added to its ciphertexts.
     ///
     /// # Errors
     /// [`InvalidPublicKey`].
@@ -129,9 +127,9 @@ impl PublicKey {
         ciphertext_len(self.size)
     }
 
-    /// Reads ciphertexts that follow each other, of [`ciphertext_len`](Self::ciphertext_len) bytes each.
+    /// Decodes consecutive ciphertexts of [`ciphertext_len`](Self::ciphertext_len) bytes each.
     ///
-    /// The more at once the cheaper: one product each, and one inversion for all.
+    /// Larger batches are cheaper: one product per ciphertext, and one inversion for all.
     ///
     /// # Errors
     /// [`InvalidCiphertext`].
@@ -154,19 +152,19 @@ impl PublicKey {
     /// A ciphertext of `m` modulo N, independent of all others.
     pub fn encrypt(&self, m: &Plaintext, rng: &mut impl CryptoRng) -> Ciphertext {
         let random = self.n_squared.reduce(random_bytes(2 * self.size.len_bytes(), rng).expose());
-        // An N-th power depends on the number modulo N alone; that it is not coprime does not happen.
+        // The N-th power depends only on the number modulo N, which is coprime to N with overwhelming probability.
         let power = random.pow(&Exponent::new(self.n.integer().clone()));
         Ciphertext(self.one_plus(m).mul(&power))
     }
 
     /// A ciphertext of the sum.
     ///
-    /// Whoever knows those of the summands knows where it comes from: add a fresh one of 0.
+    /// It is linkable to its summands: anyone who has them can compute it. Add a fresh ciphertext of 0 to prevent that.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
         Ciphertext(a.0.mul(&b.0))
     }
 
-    /// A ciphertext of the plaintext times 2^`bits`: one product a bit.
+    /// A ciphertext of the plaintext times 2^`bits`: one product per bit.
     pub fn shift(&self, c: &Ciphertext, bits: u32) -> Ciphertext {
         Ciphertext((0..bits).fold(c.0.clone(), |power, _| power.square()))
     }
@@ -178,7 +176,7 @@ impl PublicKey {
     }
 }
 
-/// `len` random bytes, and those that make a number uniform when it is reduced.
+/// `len` random bytes plus the extra bytes for a uniform reduction.
 fn random_bytes(len: usize, rng: &mut impl CryptoRng) -> Secret<Vec<u8>> {
     let mut bytes = Secret::new(vec![0; len + UNIFORM_EXTRA_BYTES]);
     rng.fill_bytes(bytes.expose_mut());

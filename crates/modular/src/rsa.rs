@@ -1,4 +1,4 @@
-//! RSA as a permutation with a trapdoor, without padding.
+//! RSA as a trapdoor permutation, without padding.
 //!
 //! R. Rivest, A. Shamir, L. Adleman, "A method for obtaining digital signatures and public-key
 //! cryptosystems", CACM 1978; RFC 8017, §5.2.1 for the root by the Chinese remainder theorem.
@@ -16,7 +16,7 @@ pub const PUBLIC_EXPONENT: u32 = 65537;
 /// Length of the encoded exponent in bytes.
 const EXPONENT_LEN: usize = 4;
 
-/// A modulus with a prime factor below this is refused.
+/// Moduli with a prime factor below this are rejected.
 const SMALL_PRIMES_END: usize = 1 << 12;
 
 /// Length of a modulus.
@@ -48,13 +48,13 @@ impl KeySize {
     }
 }
 
-/// What came is no public key that this protocol may use: the modulus is even, not of the agreed
-/// length, or has a small factor, or the exponent is another than [`PUBLIC_EXPONENT`].
+/// The bytes are not a public key for this protocol: the modulus is even, does not have the agreed length or has a
+/// small factor, or the exponent is not [`PUBLIC_EXPONENT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a public key of the agreed form")]
 pub struct InvalidPublicKey;
 
-/// A root failed its check: memory or processor is broken.
+/// A root failed its check: memory or processor is faulty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a root failed its check")]
 pub struct FaultyRoot;
@@ -66,10 +66,10 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads [`KeySize::public_key_len`] bytes: n and e, big-endian.
+    /// Decodes [`KeySize::public_key_len`] bytes: n and e, big-endian.
     ///
-    /// Whether n is a product of two primes and e prime to φ(n) cannot be seen from them. A key for
-    /// which raising is no permutation tells its maker something about what was raised.
+    /// The bytes do not show whether n is a product of two primes and e is prime to φ(n). If raising is not a
+    /// permutation, the key's maker learns something about the raised values.
     ///
     /// # Errors
     /// [`InvalidPublicKey`].
@@ -83,7 +83,7 @@ impl PublicKey {
         if has_small_factor(&n) { Err(InvalidPublicKey) } else { Ok(Self { n }) }
     }
 
-    /// The bytes of n and e.
+    /// n and e as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = self.n.to_be_bytes();
         bytes.extend_from_slice(&PUBLIC_EXPONENT.to_be_bytes());
@@ -102,7 +102,7 @@ impl PublicKey {
     }
 }
 
-/// Whether a prime from 3 on below [`SMALL_PRIMES_END`] divides n.
+/// Whether n has a prime factor from 3 up to [`SMALL_PRIMES_END`].
 pub(crate) fn has_small_factor(n: &Modulus) -> bool {
     small_primes().any(|prime| {
         NonZero::new(Limb::from(prime))
@@ -111,7 +111,7 @@ pub(crate) fn has_small_factor(n: &Modulus) -> bool {
     })
 }
 
-/// The primes from 3 on below [`SMALL_PRIMES_END`].
+/// The primes from 3 up to [`SMALL_PRIMES_END`].
 fn small_primes() -> impl Iterator<Item = u16> {
     let mut composite = vec![false; SMALL_PRIMES_END];
     for i in 2..SMALL_PRIMES_END {
@@ -122,36 +122,34 @@ fn small_primes() -> impl Iterator<Item = u16> {
     (3..SMALL_PRIMES_END).filter(move |i| !composite[*i]).map(|i| i as u16)
 }
 
-/// A prime factor of a modulus to be; wiped when dropped.
+/// A prime factor for a modulus; wiped when dropped.
 pub struct Prime(pub(crate) Secret<BoxedUint>);
 
 impl Prime {
-    /// A random prime of half the length of a modulus, its two highest bits set and e prime to
-    /// p − 1.
+    /// A random prime of half the length of a modulus. Its two highest bits are set, and e is prime to p − 1.
     ///
-    /// Tested by Miller–Rabin to base 2 and a strong Lucas test (R. Baillie, A. Fiori, S. Wagstaff,
-    /// "Strengthening the Baillie–PSW primality test", Mathematics of Computation 2021), of which no
-    /// composite is known that passes, and to which a random one does not with overwhelming
-    /// probability.
+    /// Tested by Miller–Rabin to base 2 and a strong Lucas test (R. Baillie, A. Fiori, S. Wagstaff, "Strengthening the
+    /// Baillie–PSW primality test", Mathematics of Computation 2021). No composite is known to pass both, and a random
+    /// one fails with overwhelming probability.
     pub fn random(size: KeySize, rng: &mut impl CryptoRng) -> Self {
         let sieve = SmallFactorsSieveFactory::<BoxedUint>::new(
             Flavor::Any,
             size.bits() / 2,
             SetBits::TwoMsb,
         )
-        .expect("the length is a constant above the sieve's least");
+        .expect("the length is a constant above the sieve's minimum");
         let found = sieve_and_find(rng, sieve, |_, candidate: &BoxedUint| {
             let e = NonZero::new(Limb::from(PUBLIC_EXPONENT)).expect("e is not 0");
             candidate.rem_limb(e) != Limb::ONE && is_prime(Flavor::Any, candidate)
         });
-        let prime = found.ok().flatten().expect("the sieve of random numbers does not end");
+        let prime = found.ok().flatten().expect("the sieve of random numbers is endless");
         Self(Secret::new(prime))
     }
 }
 
-/// A key pair. Roots are taken modulo each prime, in a time that does not depend on the values,
-/// and checked before they are given out: a wrong one would show the primes (D. Boneh, R. DeMillo,
-/// R. Lipton, "On the importance of checking cryptographic protocols for faults", EUROCRYPT 1997).
+/// A key pair. It takes roots modulo each prime, in constant time, and checks them before it returns them: a wrong root
+/// would reveal the primes (D. Boneh, R. DeMillo, R. Lipton, "On the importance of checking cryptographic protocols for
+/// faults", EUROCRYPT 1997).
 pub struct PrivateKey {
     public: PublicKey,
     p: Factor,
@@ -160,7 +158,7 @@ pub struct PrivateKey {
     q_inverse: Residue,
 }
 
-/// A prime with the exponent that takes roots modulo it.
+/// A prime, and the exponent that takes roots modulo it.
 struct Factor {
     modulus: Modulus,
     d: Exponent,
@@ -181,7 +179,7 @@ impl Factor {
 }
 
 impl PrivateKey {
-    /// The key of two primes for the same size; `None` if they are the same.
+    /// The key with two primes for the same size; `None` if they are equal.
     pub fn new(p: &Prime, q: &Prime) -> Option<Self> {
         let n = p.0.expose().concatenating_mul(q.0.expose());
         let (p, q) = (Factor::new(p)?, Factor::new(q)?);
@@ -197,7 +195,7 @@ impl PrivateKey {
     /// The x with x^e = y.
     ///
     /// # Errors
-    /// [`FaultyRoot`] when the result fails its check, which no y can cause.
+    /// [`FaultyRoot`] if the result fails its check, which no y can cause.
     pub fn root(&self, y: &Residue) -> Result<Residue, FaultyRoot> {
         let (p, q) = (&self.p, &self.q);
         let integer = Secret::new(y.0.retrieve());

@@ -1,4 +1,5 @@
-//! Time of encoding and decoding, the least thread CPU time of some runs: `okvs_speed [log2 of n] [runs] [clustered|band|polynomial] [backend]`.
+//! Times encoding and decoding, as the minimum thread CPU time over several runs: `okvs_speed [log2 of n] [runs]
+//! [clustered|band|polynomial] [backend]`.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use std::hint::black_box;
@@ -10,7 +11,7 @@ use vesica_simd::Backend;
 use vesica_simd::aes::Aes128;
 
 fn cpu_ms() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("this thread has its figures");
+    let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("usage of this thread");
     [usage.user_time(), usage.system_time()]
         .into_iter()
         .map(|time| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3)
@@ -56,8 +57,7 @@ fn measure(name: &str, okvs: &impl Okvs, n: usize, runs: usize) {
         for (cluster, slots) in slots.chunks_mut(len.max(1)).enumerate() {
             let values = &values[partition.range(cluster)];
             let keys = partition.keys(cluster);
-            okvs.encode(cluster, keys, values, slots, &mut scratch, &fill)
-                .expect("it has a solution");
+            okvs.encode(cluster, keys, values, slots, &mut scratch, &fill).expect("a solution");
         }
     });
     let decode_ms = timed(runs, || {
@@ -80,7 +80,7 @@ fn main() {
     let n = 1 << number(0).unwrap_or(20);
     let runs = number(1).unwrap_or(5);
     if let Some(backend) = arguments.get(3).and_then(|name| Backend::from_name(name)) {
-        vesica_simd::force(backend).expect("this processor can run it");
+        vesica_simd::force(backend).expect("a backend of this processor");
     }
     let wanted = |name| arguments.get(2).is_none_or(|argument| argument == name);
     if wanted("clustered") {

@@ -1,15 +1,13 @@
 //! The random-band encoding.
 //!
-//! A. Bienstock, S. Patel, J. Y. Seo, K. Yeo, "Near-optimal oblivious key-value stores for efficient
-//! PSI, PSU and volume-hiding multi-maps", USENIX Security 2023. A row is random in a band of
-//! slots that starts at a random place, and zero elsewhere. Rows sorted by start are eliminated one
-//! after the other; each stays inside its band, so that elimination is short and walks the slots
-//! once.
+//! A. Bienstock, S. Patel, J. Y. Seo, K. Yeo, "Near-optimal oblivious key-value stores for efficient PSI, PSU and
+//! volume-hiding multi-maps", USENIX Security 2023. A row is random within a band of slots that starts at a random
+//! place, and zero elsewhere. Elimination takes the rows in order of their starts. Each row stays within its band, so
+//! elimination is short and walks through the slots once.
 //!
-//! Where we differ from the paper: a band is 512 slots wide, whatever n is, and its bits are stored
-//! at their slot's number modulo 512. So rows add without shifting, a row is one 512-bit word, and
-//! the slots a key are the fewest for that width. Fewer keys than about 470 have rows that are random
-//! in all slots.
+//! Where we differ from the paper: a band is 512 slots wide for every n, and its bits are stored at their slot number
+//! modulo 512. So rows add without shifts, a row is one 512-bit word, and the slots per key are the fewest for that
+//! width. With fewer than about 470 keys, rows are random in all slots.
 
 mod decode;
 mod eliminate;
@@ -25,10 +23,10 @@ use parameters::Layout;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 
-/// Slots of a group of keys, which fits the second-level cache.
+/// Slots per group of keys; a group fits into the second-level cache.
 const GROUP: usize = 1 << 12;
 
-/// The most groups that keys are moved to at a time.
+/// Maximum number of groups that one pass moves keys to.
 const MAX_GROUPS: usize = 512;
 
 /// Memory of one encoding or decoding.
@@ -38,17 +36,17 @@ pub(crate) struct Buffers {
     system: eliminate::System,
 }
 
-/// The random-band encoding of n keys: about 1.04 slots a key.
+/// The random-band encoding of n keys: about 1.04 slots per key.
 ///
-/// Linear over GF(2): decoding is a sum of slots. So slots and values may be from any subspace, as
-/// blocks of which the upper bits are zero, if `fill`'s stream is cut to it by the caller.
+/// Linear over GF(2): decoding is a sum of slots. So slots and values may come from any subspace, such as blocks with
+/// zero upper bits, if the caller restricts `fill`'s stream to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BandOkvs {
     layout: Layout,
 }
 
 impl BandOkvs {
-    /// The shape for `n` keys. The failure probability of [`EncodeError`] holds up to 2^32 keys.
+    /// The store for `n` keys. The failure probability of [`EncodeError`] holds up to 2^32 keys.
     pub fn new(n: usize) -> Self {
         Self { layout: Layout::new(n) }
     }
@@ -78,8 +76,8 @@ impl Okvs for BandOkvs {
         scratch: &mut Scratch,
         fill: &Aes128,
     ) -> Result<(), EncodeError> {
-        assert_eq!(keys.len(), values.len(), "every key has a value");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        assert_eq!(keys.len(), values.len(), "one value per key");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
         if keys.len() > slots.len() {
             return Err(EncodeError::Overfull);
         }
@@ -91,8 +89,8 @@ impl Okvs for BandOkvs {
     }
 
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
-        assert_eq!(keys.len(), out.len(), "every key has a place for its value");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        assert_eq!(keys.len(), out.len(), "one output per key");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
         let buffers = &mut scratch.band;
         order::sort(&self.layout, keys, buffers);
         decode::decode(&self.layout, keys, slots, out, buffers);
@@ -109,12 +107,12 @@ mod tests {
         let fill = Aes128::new(Block::new(1));
         fill.ctr(1 << 100, &mut keys);
         let mut slots = vec![Block::ZERO; okvs.len()];
-        okvs.encode(0, &keys, &keys, &mut slots, scratch, &fill).expect("it has a solution");
+        okvs.encode(0, &keys, &keys, &mut slots, scratch, &fill).expect("a solution");
         (okvs, keys, slots)
     }
 
     #[test]
-    fn an_encoding_keeps_a_row_a_slot_and_eight_bytes_a_key() {
+    fn an_encoding_needs_a_row_per_slot_and_eight_bytes_per_key() {
         let (mut scratch, n) = (Scratch::new(), 100_000);
         let (okvs, ..) = encoded(n, &mut scratch);
         assert_eq!(scratch.band.system.bytes(), 64 * okvs.len() + okvs.len().div_ceil(64) * 8);
@@ -122,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn released_memory_is_taken_again_where_it_is_needed() {
+    fn released_memory_is_allocated_again_on_demand() {
         let (mut scratch, n) = (Scratch::new(), 10_000);
         let (okvs, keys, slots) = encoded(n, &mut scratch);
         scratch.release();

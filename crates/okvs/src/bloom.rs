@@ -3,17 +3,16 @@
 //! B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970; C. Dong, L.
 //! Chen, Z. Wen, "When private set intersection meets big data", ACM CCS 2013, §4.1.
 //!
-//! An item has k indices. In a [`Bloom`] filter the slots of a set's items are ones. In a
-//! [`GarbledBloom`] filter a slot holds a string, and the strings of an item's slots sum to a value
-//! that was put in for it; all that is not needed for this is random.
+//! An item has k indices. In a [`Bloom`] filter the slots at the indices of all items are ones. In a [`GarbledBloom`]
+//! filter a slot holds a string, and the strings at an item's indices sum to the item's value; everything else is
+//! random.
 //!
-//! **The set of indices, not the list.** Where two of the k hash functions agree, the index counts
-//! once: a slot that is added twice vanishes from the sum. [`Indices`] gives each index once.
+//! **The set of indices, not the list.** If two of the k hash functions agree, the index counts once: a slot that is
+//! added twice cancels out of the sum. [`Indices`] returns each index once.
 //!
-//! **Blocks.** A large filter is cut into 2^b blocks of equally many slots, and all indices of an item
-//! lie in one of them, which the leading b bits of the item's hash choose. A block fits in the
-//! cache, and blocks are built side by side on all threads. The load of a block varies, and with it
-//! the rate of false positives; `parameters/gbf` computes the mean exactly.
+//! **Blocks.** A large filter consists of 2^b blocks of equal length. The leading b bits of an item's hash select one
+//! block, which holds all indices of the item. A block fits into the cache, and all threads build blocks in parallel.
+//! The load of a block varies, and with it the rate of false positives; `parameters/gbf` computes the mean exactly.
 
 mod filter;
 mod garbled;
@@ -23,7 +22,7 @@ pub use filter::Bloom;
 pub use garbled::{GarbledBloom, NoFreeSlot, Share, sum};
 pub use indices::{BloomHash, Indices};
 
-/// The public shape of a filter: both parties compute it from the sizes alone.
+/// The public parameters of a filter, which both parties compute from the sizes alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomShape {
     hashes: usize,
@@ -32,15 +31,15 @@ pub struct BloomShape {
 }
 
 impl BloomShape {
-    /// Most hash functions.
+    /// Maximum number of hash functions.
     pub const MAX_HASHES: usize = 256;
 
-    /// `hashes` hash functions to at least `slots` slots, in as few blocks, a power of two, as their
-    /// greatest length of `max_block_len` allows.
+    /// `hashes` hash functions and at least `slots` slots, in the smallest power of two of blocks of at most
+    /// `max_block_len` slots.
     ///
     /// # Panics
-    /// If there are no hash functions or more than [`MAX_HASHES`](Self::MAX_HASHES), or no slots, or
-    /// `max_block_len` is 0 or above 2^32.
+    /// If the number of hash functions is not from 1 to [`MAX_HASHES`](Self::MAX_HASHES), if there are no slots, or if
+    /// `max_block_len` is not from 1 to 2^32.
     pub fn new(hashes: usize, slots: u64, max_block_len: u64) -> Self {
         assert!((1..=Self::MAX_HASHES).contains(&hashes), "1 to 256 hash functions");
         assert!(slots > 0 && (1..=1 << 32).contains(&max_block_len), "blocks of 1 to 2^32 slots");
@@ -54,7 +53,7 @@ impl BloomShape {
         self.hashes
     }
 
-    /// b: leading bits of an item's hash that choose its block.
+    /// b: the leading bits of an item's hash that select its block.
     pub fn block_bits(&self) -> u32 {
         self.block_bits
     }
@@ -64,17 +63,17 @@ impl BloomShape {
         1 << self.block_bits
     }
 
-    /// Slots of a block.
+    /// Slots per block.
     pub fn block_len(&self) -> usize {
         self.block_len
     }
 
-    /// m, all slots.
+    /// m, the number of slots.
     pub fn len(&self) -> usize {
         self.block_len << self.block_bits
     }
 
-    /// Never true: there is at least one slot.
+    /// Always false: there is at least one slot.
     pub fn is_empty(&self) -> bool {
         false
     }

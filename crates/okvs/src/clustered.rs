@@ -1,18 +1,18 @@
 //! The clustered 3-hash encoding.
 //!
 //! S. Raghuraman, P. Rindal, "Blazing fast PSI from improved OKVS and subfield VOLE", ACM CCS 2022,
-//! sections 4 and 5. A row has three ones among the sparse slots of its cluster and an element of
-//! GF(2^128) in each dense slot. Encoding peels the sparse part like a set of cuckoo insertions
-//! backwards, solves what cannot be peeled with the dense slots, and substitutes back.
+//! sections 4 and 5. A row has three ones in the sparse slots of its cluster, and an element of GF(2^128) in each dense
+//! slot. Encoding peels the sparse part, like cuckoo insertions in reverse; it solves the rows that cannot be peeled
+//! with the dense slots, and substitutes back.
 //!
 //! Where we differ from the paper:
-//! * The dense part of the row of key x is (x, x^2, x^4, …) instead of (x, x^2, x^3, …), a Moore
-//!   instead of a Vandermonde matrix. Rows add up in the peeling over GF(2) only, and for those sums
-//!   the dense part stays of this form: it is singular if and only if the sums of the keys are
-//!   linearly dependent over GF(2), which has a probability of about 2^-128 for random keys.
-//! * What cannot be peeled is solved by elimination over GF(2) before the dense slots are used. So
-//!   dense slots are needed for true dependencies of the sparse rows alone.
-//! * The slots of a cluster are counted with its binomial load, for all clusters at once.
+//! * The dense part of the row of key x is (x, x^2, x^4, …) instead of (x, x^2, x^3, …): a Moore matrix instead of a
+//!   Vandermonde matrix. Peeling adds rows over GF(2) only, and for such sums the dense part keeps this form. It is
+//!   singular if and only if the sums of the keys are linearly dependent over GF(2), which has a probability of about
+//!   2^-128 for random keys.
+//! * Rows that cannot be peeled go through elimination over GF(2) before the dense slots are used. So only true
+//!   dependencies of the sparse rows need dense slots.
+//! * The number of slots per cluster follows from its binomial load, with a bound for all clusters together.
 
 mod dense;
 #[cfg(test)]
@@ -32,18 +32,18 @@ use vesica_simd::sparse;
 
 pub(crate) use peel::Buffers;
 
-/// The clustered 3-hash encoding of n keys: about 1.28 slots a key, decoded with three look-ups.
+/// The clustered 3-hash encoding of n keys: about 1.28 slots per key, decoded with three look-ups.
 ///
-/// Linear over GF(2^128): decoding is a sum of slots times coefficients that depend on the key
-/// alone, and the dense slots' coefficients are any field elements. So slots and values must be all
-/// of GF(2^128); shortened values need [`BandOkvs`](crate::BandOkvs).
+/// Linear over GF(2^128): decoding is a sum of slots times coefficients that depend only on the key. The coefficients
+/// of the dense slots are arbitrary field elements, so slots and values need all of GF(2^128); for shortened values use
+/// [`BandOkvs`](crate::BandOkvs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusteredOkvs {
     layout: Layout,
 }
 
 impl ClusteredOkvs {
-    /// The shape for `n` keys. The failure probability of [`EncodeError`] holds up to 2^32 keys.
+    /// The store for `n` keys. The failure probability of [`EncodeError`] holds up to 2^32 keys.
     pub fn new(n: usize) -> Self {
         Self { layout: Layout::new(n) }
     }
@@ -67,8 +67,8 @@ impl Okvs for ClusteredOkvs {
         scratch: &mut Scratch,
         fill: &Aes128,
     ) -> Result<(), EncodeError> {
-        assert_eq!(keys.len(), values.len(), "every key has a value");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        assert_eq!(keys.len(), values.len(), "one value per key");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
         if keys.len() > slots.len().min(peel::MAX) {
             return Err(EncodeError::Overfull);
         }
@@ -88,14 +88,14 @@ impl Okvs for ClusteredOkvs {
     }
 
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
-        assert_eq!(keys.len(), out.len(), "every key has a place for its value");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots are one cluster's");
+        assert_eq!(keys.len(), out.len(), "one output per key");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
         let (sparse, dense) = slots.split_at(self.layout.sparse);
         decode(keys, sparse, &Dense::new(dense, keys.len()), out);
     }
 }
 
-/// Keys that are decoded at a time; their values stay in the first-level cache between the parts.
+/// Keys per step of decoding; their values stay in the first-level cache between the two parts.
 const BATCH: usize = 256;
 
 fn decode(keys: &[Block], sparse: &[Block], dense: &Dense<'_>, out: &mut [Block]) {

@@ -1,21 +1,42 @@
 //! Oblivious key-value stores.
 //!
-//! An encoding maps n keys and their values to m slots, such that every one of the n keys decodes
-//! to its value, every other key to something else, and the slots show the values alone: for
-//! random values they are uniform, whichever the keys were.
+//! An encoding maps n keys and their values to m slots. Each of the n keys decodes to its value, and every other key to
+//! something else. The slots depend on the values only: for random values they are uniform, whatever the keys.
 //!
-//! | module | what it gives |
+//! | module | contents |
 //! |---|---|
-//! | [`Okvs`] | what every encoding offers: its shape, one cluster's encoder and decoder |
-//! | [`ClusteredOkvs`] | three slots a key and a few dense columns; fast; linear over GF(2^128) |
-//! | [`BandOkvs`] | a random band of slots a key; short; linear over GF(2) |
-//! | [`PolynomialOkvs`] | one polynomial, without a free slot, for few keys; or one for the keys of each bin, slow and long, as in older papers |
+//! | [`Okvs`] | the interface of all encodings: sizes, and the encoder and decoder of one cluster |
+//! | [`ClusteredOkvs`] | three slots per key and a few dense columns; fast; linear over GF(2^128) |
+//! | [`BandOkvs`] | a random band of slots per key; short; linear over GF(2) |
+//! | [`PolynomialOkvs`] | one polynomial without a free slot, for few keys; or one for the keys of each bin, slow and long, as in older papers |
 //! | [`Partition`] | the keys of a set, grouped by cluster |
-//! | [`bloom`] | Bloom filters, and the garbled ones: an older encoding, long, that leaves slots free |
+//! | [`bloom`] | Bloom filters and garbled Bloom filters, an older, longer encoding with free slots |
 //!
-//! A key here is a [`Block`](vesica_core::Block) that is already random: the caller hashes its
-//! items under a seed that is drawn when both sets are fixed. Two parties that know n build the
-//! same shape from it, with integer arithmetic and committed tables alone.
+//! A key is a [`Block`](vesica_core::Block) that is already random: the caller hashes its items under a seed that is
+//! drawn after both sets are fixed. Two parties that know n build the same store from it, with integer arithmetic and
+//! committed tables only.
+//!
+//! ```
+//! use vesica_core::Block;
+//! use vesica_okvs::{BandOkvs, Okvs, Scratch};
+//! use vesica_simd::aes::Aes128;
+//!
+//! let okvs = BandOkvs::new(100);
+//! let (mut keys, mut values) = (Block::zeros(100), Block::zeros(100));
+//! Aes128::new(Block::new(1)).ctr(0, &mut keys);
+//! Aes128::new(Block::new(2)).ctr(0, &mut values);
+//!
+//! // So few keys form a single cluster; a `Partition` groups larger sets.
+//! assert_eq!(okvs.cluster_count(), 1);
+//! let (mut slots, mut scratch) = (Block::zeros(okvs.len()), Scratch::new());
+//! let fill = Aes128::new(Block::new(3));
+//! okvs.encode(0, &keys, &values, &mut slots, &mut scratch, &fill)?;
+//!
+//! let mut decoded = Block::zeros(100);
+//! okvs.decode(&keys, &slots, &mut decoded, &mut scratch);
+//! assert!(decoded == values);
+//! # Ok::<(), vesica_okvs::EncodeError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -2,71 +2,68 @@ use crate::Scratch;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 
-/// Why a cluster could not be encoded.
+/// Why the encoding of a cluster failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// Two keys are equal.
     #[error("two keys are equal")]
     DuplicateKey,
-    /// The cluster holds more keys than its slots can. For random keys and a shape made for that
-    /// many keys the probability is in [`Unsolvable`](EncodeError::Unsolvable)'s.
+    /// The cluster has more keys than its slots can hold. For random keys, in the number that the store is for, the
+    /// probability is part of [`Unsolvable`](EncodeError::Unsolvable)'s.
     #[error("more keys than slots")]
     Overfull,
-    /// The equations of the keys have no solution. For random keys, the probability that any
-    /// cluster ends in this or in [`Overfull`](EncodeError::Overfull) is below 2^-40.
+    /// The equations of the keys have no solution. For random keys, the probability that any cluster fails with this
+    /// error or with [`Overfull`](EncodeError::Overfull) is below 2^-40.
     #[error("the equations of the keys have no solution")]
     Unsolvable,
 }
 
-/// The public shape of one encoding; both parties construct it from the number of keys alone.
+/// An encoding for a public number of keys; both parties construct it from that number alone.
 ///
-/// The slots lie cluster after cluster, all of the same length. A key belongs to one cluster and
-/// its row is non-zero there alone, so that clusters are encoded and decoded on their own.
+/// The slots form clusters of equal length, one after the other. A key belongs to one cluster, and its row is zero
+/// outside of it, so clusters are encoded and decoded independently.
 ///
-/// Timing depends on the keys, not on values or slots.
+/// Timing depends on the keys, but not on values or slots.
 pub trait Okvs: Send + Sync {
-    /// How many slots there are in all: [`cluster_count`](Okvs::cluster_count) times
-    /// [`cluster_len`](Okvs::cluster_len).
+    /// Total number of slots: [`cluster_count`](Okvs::cluster_count) times [`cluster_len`](Okvs::cluster_len).
     fn len(&self) -> usize {
         self.cluster_count() * self.cluster_len()
     }
 
-    /// Whether there is no slot, as for no key.
+    /// Whether there are no slots, as for zero keys.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many clusters there are; at least one.
+    /// Number of clusters; at least one.
     fn cluster_count(&self) -> usize;
 
-    /// How many slots each cluster has.
+    /// Slots per cluster.
     fn cluster_len(&self) -> usize;
 
-    /// The cluster of `key`: its leading 64 bits, scaled to the number of clusters; so ascending in
-    /// `key`. The row inside the cluster depends on what is left of the key.
+    /// The cluster of `key`: its leading 64 bits, scaled to the number of clusters, so ascending in `key`. The row
+    /// within the cluster depends on the rest of the key.
     #[inline]
     fn cluster_of(&self, key: Block) -> usize {
         scaled(key, self.cluster_count()).0
     }
 
-    /// Into how many groups of ascending keys [`Partition`](crate::Partition) brings its keys: a
-    /// multiple of [`cluster_count`](Okvs::cluster_count), more of them where the order inside a
-    /// cluster makes it faster.
+    /// Number of groups of ascending keys that [`Partition`](crate::Partition) makes: a multiple of
+    /// [`cluster_count`](Okvs::cluster_count), and a larger one if order within a cluster speeds up the encoding.
     fn group_count(&self) -> usize {
         self.cluster_count()
     }
 
     /// Encodes one cluster: fills `slots` so that each of `keys` decodes to its value.
     ///
-    /// What the keys leave free is filled from the stream of `fill`, at positions that no other
-    /// `cluster` uses; so one fresh random `fill` serves all clusters of one encoding. Every key is
-    /// decoded again before this returns.
+    /// The stream of `fill` fills the free slots, from positions that no other `cluster` uses, so one fresh random
+    /// `fill` serves all clusters of an encoding. Before it returns, the function decodes every key and compares.
     ///
     /// # Errors
-    /// [`EncodeError`]; `slots` then hold nothing of use.
+    /// [`EncodeError`]; the contents of `slots` are then useless.
     ///
     /// # Panics
-    /// If `values` is not as long as `keys`, or `slots` not of [`cluster_len`](Okvs::cluster_len).
+    /// If `keys` and `values` differ in length, or `slots` does not have [`cluster_len`](Okvs::cluster_len) slots.
     fn encode(
         &self,
         cluster: usize,
@@ -77,23 +74,21 @@ pub trait Okvs: Send + Sync {
         fill: &Aes128,
     ) -> Result<(), EncodeError>;
 
-    /// Decodes any `keys` of one cluster: sets `out[i]` to the sum of the slots that the row of
-    /// `keys[i]` selects.
+    /// Decodes any `keys` of one cluster: sets `out[i]` to the sum of the slots that the row of `keys[i]` selects.
     ///
     /// # Panics
-    /// If `out` is not as long as `keys`, or `slots` not of [`cluster_len`](Okvs::cluster_len).
+    /// If `keys` and `out` differ in length, or `slots` does not have [`cluster_len`](Okvs::cluster_len) slots.
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch);
 }
 
-/// The leading 64 bits of `key`, scaled to `0..count`, and what they leave as a fraction of 2^64.
+/// The leading 64 bits of `key`, scaled to `0..count`, and the remainder as a fraction of 2^64.
 #[inline(always)]
 pub(crate) fn scaled(key: Block, count: usize) -> (usize, u64) {
     let scaled = (key.get() >> 64) * count as u128;
     ((scaled >> 64) as usize, scaled as u64)
 }
 
-/// Fills those of `slots` that are `free` with the part of the stream of `fill` that belongs to
-/// `cluster`.
+/// Fills the `free` ones of `slots` with the part of `fill`'s stream that belongs to `cluster`.
 pub(crate) fn fill_slots(
     cluster: usize,
     slots: &mut [Block],

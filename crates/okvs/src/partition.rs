@@ -4,24 +4,24 @@ use rayon::prelude::*;
 use vesica_core::Block;
 use vesica_net::Pool;
 
-/// The keys of a set, grouped by the cluster they belong to.
+/// The keys of a set, grouped by cluster.
 ///
-/// Takes 20 bytes a key.
+/// Takes 20 bytes per key.
 pub struct Partition {
     keys: Vec<Block>,
     positions: Vec<u32>,
-    /// Where each cluster starts, and the end of the last one.
+    /// The start of each cluster, and the end of the last one.
     starts: Vec<usize>,
 }
 
-/// The most keys a [`Partition`] takes: positions have 32 bits.
+/// Maximum number of keys: positions have 32 bits.
 const MAX_KEYS: usize = u32::MAX as usize;
 
 impl Partition {
-    /// Groups `keys`, in one pass that counts and one that moves, on all threads of `pool`.
+    /// Groups `keys` on all threads of `pool`. One pass over the keys counts them, another moves them.
     ///
-    /// Inside a cluster keys are in groups of ascending order where the encoding is faster so, and
-    /// in the order of the list inside a group.
+    /// If the encoding is faster that way, the keys of a cluster form groups in ascending order. Within a group they
+    /// keep the order of the list.
     ///
     /// # Panics
     /// If there are more than 2^32 - 1 keys.
@@ -43,7 +43,7 @@ impl Partition {
         let mut grouped = vec![Block::ZERO; keys.len()];
         let mut positions = vec![0; keys.len()];
         let mut starts = Vec::with_capacity(okvs.cluster_count() + 1);
-        // Each chunk has a part of each group for itself.
+        // Each chunk owns a part of each group.
         let mut parts: Vec<Vec<Part<'_>>> =
             counts.iter().map(|_| Vec::with_capacity(groups)).collect();
         let (mut free_keys, mut free_positions) = (&mut grouped[..], &mut positions[..]);
@@ -80,17 +80,17 @@ impl Partition {
         Self { keys: grouped, positions, starts }
     }
 
-    /// How many keys there are in all.
+    /// Total number of keys.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// How many clusters there are.
+    /// Number of clusters.
     pub fn cluster_count(&self) -> usize {
         self.starts.len() - 1
     }
@@ -98,23 +98,23 @@ impl Partition {
     /// The keys of cluster `cluster`.
     ///
     /// # Panics
-    /// If there is no such cluster.
+    /// If `cluster` is out of range.
     pub fn keys(&self, cluster: usize) -> &[Block] {
         &self.keys[self.range(cluster)]
     }
 
-    /// Where each of [`keys`](Partition::keys) was in the list that was grouped.
+    /// The original positions of [`keys`](Partition::keys) in the list.
     ///
     /// # Panics
-    /// If there is no such cluster.
+    /// If `cluster` is out of range.
     pub fn positions(&self, cluster: usize) -> &[u32] {
         &self.positions[self.range(cluster)]
     }
 
-    /// Which of [`all_keys`](Partition::all_keys) are those of `cluster`.
+    /// The range of the keys of `cluster` within [`all_keys`](Partition::all_keys).
     ///
     /// # Panics
-    /// If there is no such cluster.
+    /// If `cluster` is out of range.
     pub fn range(&self, cluster: usize) -> std::ops::Range<usize> {
         self.starts[cluster]..self.starts[cluster + 1]
     }
@@ -124,13 +124,13 @@ impl Partition {
         &self.keys
     }
 
-    /// Where each of [`all_keys`](Partition::all_keys) was in the list that was grouped.
+    /// The original positions of [`all_keys`](Partition::all_keys) in the list.
     pub fn all_positions(&self) -> &[u32] {
         &self.positions
     }
 }
 
-/// What one chunk contributes to one group.
+/// The keys of one chunk that belong to one group.
 struct Part<'a> {
     keys: &'a mut [Block],
     positions: &'a mut [u32],

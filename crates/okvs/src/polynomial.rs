@@ -2,14 +2,13 @@
 //!
 //! B. Pinkas, T. Schneider, O. Tkachenko, A. Yanai, "Efficient circuit-based PSI with linear
 //! communication", EUROCRYPT 2019, section 5; G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian,
-//! J. Singh, "Private set operations from oblivious switching", PKC 2021, section 3.5. Keys are hashed to
-//! bins, dummies fill each bin to the same load, and a polynomial over GF(2^128) is interpolated for
-//! each; its coefficients are the slots of a cluster, the lowest first.
+//! J. Singh, "Private set operations from oblivious switching", PKC 2021, section 3.5. Keys are hashed to bins, dummies
+//! fill each bin to the same load, and each bin gets a polynomial over GF(2^128). Its coefficients are the slots of a
+//! cluster, the lowest first.
 //!
-//! The bins are there for comparison with those papers: [`BandOkvs`](crate::BandOkvs) has half the slots and is
-//! faster.
+//! The bins allow comparison with those papers: [`BandOkvs`](crate::BandOkvs) has half the slots and is faster.
 //!
-//! **Interpolation** of L points (x_i, y_i) takes 2.5·L² products, in loops over vectors:
+//! **Interpolation** of L points (x_i, y_i) takes 2.5·L² products, in vectorised loops:
 //!
 //! ```text
 //!   M(X) = Π (X + x_i) = Σ m_k·X^k
@@ -18,12 +17,11 @@
 //!   p_k  = Σ_j m_(k+1+j)·s_j         P(X) = M(X)·Σ_i c_i / (X + x_i)
 //! ```
 //!
-//! [`PolynomialOkvs::single`] is the oldest form of all, one polynomial for all keys. It is the only store without
-//! a free slot, which counts where the keys are few and a party could fill free slots with more of them.
+//! [`PolynomialOkvs::single`] is the oldest form, one polynomial for all keys. It is the only store without a free
+//! slot. That matters for few keys, where a party could fill free slots with extra keys.
 //!
-//! Where we differ from the papers: the load of a bin is computed from the binomial distribution, with a
-//! union bound over the bins; and the keys are all of a bin's, whatever hash function of the caller's they
-//! belong to.
+//! Where we differ from the papers: the load of a bin follows from the binomial distribution, with a union bound over
+//! the bins; and a bin holds keys of all of the caller's hash functions.
 
 mod interpolate;
 
@@ -36,18 +34,16 @@ use vesica_simd::gf128;
 
 pub(crate) use interpolate::Buffers;
 
-/// Keys of an item: the papers' n is a third of ours.
+/// Keys per item: the papers' n is a third of ours.
 const FUNCTIONS: usize = 3;
 
-/// Points evaluated together: they stay in the first-level cache, and fill the multiplier's pipeline.
+/// Points evaluated together: they stay in the first-level cache and fill the multiplier's pipeline.
 const BATCH: usize = 128;
 
-/// Polynomials over GF(2^128) for n keys in about n / (3·log(n/3)) bins: about 2.3 slots a key for
-/// 3·2^20 keys.
+/// Polynomials over GF(2^128) for n keys in about n / (3·log(n/3)) bins: about 2.3 slots per key for 3·2^20 keys.
 ///
-/// Linear over GF(2^128). A cluster is a bin, and its slots are coefficients. A bin takes at most as many
-/// keys as its slots, [`EncodeError::Overfull`] otherwise; with random keys the probability that any of
-/// them ends so is below 2^-40.
+/// Linear over GF(2^128). A cluster is a bin, and its slots are coefficients. A bin with more keys than slots fails
+/// with [`EncodeError::Overfull`]; for random keys the probability that any bin does is below 2^-40.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolynomialOkvs {
     bins: usize,
@@ -55,19 +51,19 @@ pub struct PolynomialOkvs {
 }
 
 impl PolynomialOkvs {
-    /// The shape for `n` keys.
+    /// The store for `n` keys.
     pub fn new(n: usize) -> Self {
         let mean = FUNCTIONS * ceil_log2((n / FUNCTIONS).max(2) as u64) as usize;
         let bins = n.div_ceil(mean).max(1);
-        // A constant would give every key the value of one.
+        // A constant polynomial would give every key the same value.
         let least = if n == 1 { 2 } else { 0 };
         Self { bins, load: max_load(n, bins).max(least) }
     }
 
-    /// One polynomial of degree below n through all `n` points: as many slots as keys, and none left free.
+    /// One polynomial of degree below n through all `n` points: as many slots as keys, none of them free.
     ///
-    /// The polynomial of one key is constant, so that every key decodes to that one's value: for values that
-    /// depend on the key, as those of the VOLE OPRF. Encoding takes 2.5·n² products, decoding n a key.
+    /// The polynomial of a single key is constant, so every key decodes to the same value; use it for values that
+    /// depend on the key, such as those of the VOLE OPRF. Encoding takes 2.5·n² products, decoding n per key.
     pub fn single(n: usize) -> Self {
         Self { bins: 1, load: n }
     }
@@ -91,8 +87,8 @@ impl Okvs for PolynomialOkvs {
         scratch: &mut Scratch,
         fill: &Aes128,
     ) -> Result<(), EncodeError> {
-        assert_eq!(keys.len(), values.len(), "every key has a value");
-        assert_eq!(slots.len(), self.load, "the slots are one cluster's");
+        assert_eq!(keys.len(), values.len(), "one value per key");
+        assert_eq!(slots.len(), self.load, "the slots of one cluster");
         if keys.len() > self.load {
             return Err(EncodeError::Overfull);
         }
@@ -114,15 +110,15 @@ impl Okvs for PolynomialOkvs {
     }
 
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
-        assert_eq!(keys.len(), out.len(), "every key has a place for its value");
-        assert_eq!(slots.len(), self.load, "the slots are one cluster's");
+        assert_eq!(keys.len(), out.len(), "one output per key");
+        assert_eq!(slots.len(), self.load, "the slots of one cluster");
         for (keys, out) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
             evaluate(keys, slots, out);
         }
     }
 }
 
-/// Sets `out` to the values at `points` of the polynomial of these coefficients, by Horner's rule.
+/// Evaluates the polynomial with these coefficients at `points`, by Horner's rule.
 fn evaluate(points: &[Block], coefficients: &[Block], out: &mut [Block]) {
     out.fill(Block::ZERO);
     for coefficient in coefficients.iter().rev() {

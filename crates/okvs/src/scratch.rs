@@ -2,8 +2,8 @@ use crate::band;
 use crate::clustered;
 use crate::polynomial;
 
-/// Memory that encoding and decoding need besides slots and keys; made once for each thread, grows
-/// to what the largest cluster needs.
+/// Memory for encoding and decoding, besides slots and keys. Make one per thread; it grows to the needs of the largest
+/// cluster.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) clustered: clustered::Buffers,
@@ -12,15 +12,15 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Nothing yet.
+    /// No memory yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives all memory back; what comes next takes what it needs.
+    /// Frees all memory; later calls allocate what they need.
     ///
-    /// Between the last encoding and the first decoding: encoding in the band store takes 75 bytes a
-    /// key of a cluster, decoding only 8, and of the keys that are decoded at a time.
+    /// Useful between the last encoding and the first decoding: in the band store, encoding takes 75 bytes per key of a
+    /// cluster, decoding only 8 bytes per key decoded together.
     pub fn release(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Wall time by step and bytes of the programmable OPRF and of equality, both parties with a thread each:
+//! Wall time per step and bytes of the programmable OPRF and of equality, with one thread per party:
 //! `programmable_speed [log2 of n] [vole|fast|kkrt|all] [store|polynomial|equality|all] [log2 of n_x]`.
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -17,12 +17,12 @@ fn party(
     streams: Arc<dyn Streams>,
     party: impl FnOnce(&mut Context) -> Result<()>,
 ) -> Meter {
-    let pool = Pool::new(NonZeroUsize::MIN).expect("a thread starts");
+    let pool = Pool::new(NonZeroUsize::MIN).expect("a thread");
     let meter = Meter::new();
     let seed = [if peer == Role::Sender { 1 } else { 2 }; 32];
     let mut ctx = Context::new(vec![(peer, streams)], seed, pool, meter.clone()).expect("streams");
     party(&mut ctx).expect("it runs");
-    ctx.finish().expect("it is sent");
+    ctx.finish().expect("an open connection");
     meter
 }
 
@@ -41,7 +41,7 @@ fn measure(
     });
     let wall = start.elapsed().as_secs_f64();
     let bytes: Vec<u64> = meters.iter().map(|meter| meter.bytes_under("").0).collect();
-    println!("{name}: {wall:.3} s, {} bytes there, {} back", bytes[0], bytes[1]);
+    println!("{name}: {wall:.3} s, {} bytes forth, {} back", bytes[0], bytes[1]);
     for (meter, party) in meters.iter().zip(["sender", "receiver"]) {
         let steps: Vec<String> = meter
             .report()
@@ -94,8 +94,8 @@ fn main() {
             let (x, y) = (vec![Block::ONE; n_y], vec![Block::ONE; n_y]);
             measure(
                 &format!("{name}, equality"),
-                |ctx| equality::tell(ctx, &SESSION, form, &x),
-                |ctx| equality::learn(ctx, &SESSION, form, &y).map(|_| ()),
+                |ctx| equality::send(ctx, &SESSION, form, &x),
+                |ctx| equality::receive(ctx, &SESSION, form, &y).map(|_| ()),
             );
         }
     }

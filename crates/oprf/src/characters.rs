@@ -1,26 +1,24 @@
-//! # An oblivious pseudorandom function of strings from 1-out-of-N transfers
+//! # An oblivious pseudorandom function of strings from 1-out-of-N OT
 //!
-//! B. Pinkas, T. Schneider, M. Zohner, "Faster private set intersection based on OT extension",
-//! USENIX Security 2014, with the single mask a bin of B. Pinkas, T. Schneider, G. Segev, M. Zohner,
-//! "Phasing", USENIX Security 2015, §6.1.
+//! B. Pinkas, T. Schneider, M. Zohner, "Faster private set intersection based on OT extension", USENIX Security 2014,
+//! with the single mask per bin of B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing", USENIX Security 2015, §6.1.
 //!
-//! A value of σ bits is a string of t = ⌈σ/8⌉ characters. For each *instance*, as a bin of a hash
-//! table, there are t rows of [`kk13`](vesica_ot::coded::kk13). The receiver has one value in the instance
-//! and gets its output; the sender can compute the output of every value. Where the receiver has no value, it chooses
-//! [`NONE`] in all t rows, and can compute the output of no value.
+//! A value of σ bits is a string of t = ⌈σ/8⌉ characters. Each *instance*, such as a bin of a hash table, has t rows of
+//! [`kk13`](vesica_ot::coded::kk13). The receiver has one value per instance and gets its output; the sender can
+//! compute the output of every value. If the receiver has no value, it chooses [`NONE`] in all t rows, and cannot
+//! compute the output of any value.
 //!
 //! ```text
 //!   F(x) = H(S_1 ⊕ S_2 ⊕ …)                   S_j = H_j(row 2j−1, row 2j of the characters of x)
 //! ```
 //!
-//! **Where we differ from the papers.** A string S_j is that of two successive characters, hashed
-//! from both rows at once: half as many hashes, for the same reason that each is safe alone: a value
-//! that differs from the receiver's differs in a character, whose row it then cannot know. With at
-//! most two characters S_1 is the output: there is no sum whose terms could cancel.
+//! **Where we differ from the papers.** A string S_j belongs to two successive characters and is hashed from both rows
+//! at once: half as many hashes. It is as safe as one hash per row: a value that differs from the receiver's differs in
+//! a character, whose row the receiver then does not know. With at most two characters S_1 is the output: there is no
+//! sum whose terms could cancel.
 //!
-//! H and all H_j are BLAKE3 under keys of their own, made from the session, the *slot* and j. Rows are
-//! random and never used twice, so the number of the row is no part of the input. Slots are
-//! independent functions of the same instance.
+//! H and all H_j are BLAKE3 under different keys, derived from the session, the *slot* and j. Rows are random and never
+//! reused, so the number of the row is not an input. Slots are independent functions of the same instance.
 
 use std::num::NonZeroUsize;
 use vesica_core::hash::derive;
@@ -36,13 +34,13 @@ const SUM_LABEL: &str = "vesica oprf 2026 sum of strings";
 /// Bits of a character: N = 2^8.
 pub const CHARACTER_BITS: u32 = 8;
 
-/// Rows hashed at once.
+/// Rows per hash.
 const ROWS_PER_HASH: usize = 2;
 
-/// Values a CPU thread takes at a time.
+/// Values per task of a CPU thread.
 const VALUES_PER_TASK: usize = 1 << 10;
 
-/// How values are cut into characters, and their outputs into tags.
+/// The lengths of values and outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     value_bits: u32,
@@ -50,28 +48,28 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Values of `value_bits` and outputs of `output_bits` bits, each 1 to 128.
+    /// For values of `value_bits` and outputs of `output_bits` bits, each from 1 to 128.
     ///
     /// # Panics
-    /// If one is not.
+    /// If a length is out of range.
     pub fn new(value_bits: u32, output_bits: u32) -> Self {
         let possible = 1..=Item::BITS;
         assert!(possible.contains(&value_bits) && possible.contains(&output_bits), "1 to 128 bits");
         Self { value_bits, output_bits }
     }
 
-    /// t, the rows of an instance.
+    /// t, the rows per instance.
     pub fn rows(&self) -> usize {
         self.value_bits.div_ceil(CHARACTER_BITS) as usize
     }
 
-    /// Bits of an output.
+    /// Bits per output.
     pub fn output_bits(&self) -> u32 {
         self.output_bits
     }
 }
 
-/// The receiver's choices in the rows of some instances: those of a value where one was set, and else of none.
+/// The receiver's choices in the rows of consecutive instances: those of the instance's value, or [`NONE`].
 #[derive(Debug)]
 pub struct Choices {
     shape: Shape,
@@ -79,21 +77,21 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// For values of `shape`; no instance yet.
+    /// For values of `shape`; no instances yet.
     pub fn new(shape: Shape) -> Self {
         Self { shape, rows: Vec::new() }
     }
 
-    /// Begins anew with `instances`, none of which has a value.
+    /// Restarts with `instances` instances without values.
     pub fn begin(&mut self, instances: usize) {
         self.rows.clear();
         self.rows.resize(instances * self.shape.rows(), NONE);
     }
 
-    /// Gives `instance` a value, character by character, the lowest first.
+    /// Sets the value of `instance`, character by character, lowest first.
     ///
     /// # Panics
-    /// If there is no such instance.
+    /// If `instance` is out of range.
     #[inline]
     pub fn set(&mut self, instance: usize, value: u128) {
         let len = self.shape.rows();
@@ -101,7 +99,7 @@ impl Choices {
         rows.iter_mut().zip(value.to_le_bytes()).for_each(|(row, c)| *row = Choice::from(c));
     }
 
-    /// A choice for each row, instance by instance.
+    /// One choice per row, instance by instance.
     pub fn rows(&self) -> &[Choice] {
         &self.rows
     }
@@ -131,15 +129,13 @@ impl Outputs {
         Self { shape, strings: strings.collect(), sum: key(SUM_LABEL, 0) }
     }
 
-    /// The receiver's side: the outputs of its own values in the instances whose first rows are at
-    /// `places` in `rows`.
+    /// The receiver's side: the outputs of its values in the instances that start at the rows `places` of `rows`.
     pub fn of_own(&self, pool: &Pool, rows: &[Row], places: &[u32], out: &mut [u128]) {
         self.each(pool, places, out, |place, j| rows[*place as usize + j]);
     }
 
-    /// The sender's side: the output of each value of `wanted` in the instance whose first row
-    /// is at the place given with it. `masks` are those of the values of a character: computed for each, for a table
-    /// would be read where the characters of secret values say.
+    /// The sender's side: the output of each value of `wanted` in the instance that starts at the given row. `masks`
+    /// computes the mask of each character, because reads from a table would depend on secret values.
     pub fn of_values(
         &self,
         pool: &Pool,
@@ -150,7 +146,7 @@ impl Outputs {
     ) {
         self.each(pool, wanted, out, |(place, value), j| {
             let row = rows[*place as usize + j];
-            let mask = masks.of((value >> (CHARACTER_BITS as usize * j)) as u8);
+            let mask = masks.get((value >> (CHARACTER_BITS as usize * j)) as u8);
             [row[0] ^ mask[0], row[1] ^ mask[1]]
         });
     }
@@ -214,7 +210,7 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::StdRng};
     const SESSION: SessionId = SessionId::from_bytes([9; 32]);
 
-    /// The sender's masks and rows, and the receiver's rows for `own`, one instance each.
+    /// The sender's masks and rows, and the receiver's rows for `own`, one value per instance.
     fn transfers(shape: Shape, own: &[u128], rng: &mut StdRng) -> (Masks, Vec<Row>, Vec<Row>) {
         let mut random = || Block::new(rng.random());
         let masks = Masks::new([random(), random()]);
@@ -223,7 +219,7 @@ mod tests {
         choices.begin(own.len());
         own.iter().enumerate().for_each(|(instance, value)| choices.set(instance, *value));
         let rows = q.iter().zip(choices.rows());
-        let t = rows.map(|(q, c)| std::array::from_fn(|k| q[k] ^ masks.of(*c as u8)[k])).collect();
+        let t = rows.map(|(q, c)| std::array::from_fn(|k| q[k] ^ masks.get(*c as u8)[k])).collect();
         (masks, q, t)
     }
 
@@ -238,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_receiver_gets_the_output_of_its_value_and_of_no_other() {
+    fn the_receiver_gets_the_output_of_its_value_only() {
         let mut rng = StdRng::seed_from_u64(1);
         let pool = Pool::new(NonZeroUsize::new(2).unwrap()).unwrap();
         for value_bits in [1, 8, 9, 16, 17, 40, 62, 127, 128] {
@@ -259,7 +255,7 @@ mod tests {
                 out
             };
             assert_eq!(of(&own), received, "{value_bits} bits");
-            // Another value that differs in one bit, whichever.
+            // Other values that differ in one bit, for each bit.
             let others: Vec<u128> =
                 own.iter().map(|value| value ^ 1 << rng.random_range(0..value_bits)).collect();
             assert!(of(&others).iter().zip(&received).all(|(other, own)| other != own));

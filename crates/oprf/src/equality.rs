@@ -1,16 +1,15 @@
 //! # Equality of two lists, place by place
 //!
-//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious
-//! switching", PKC 2021, Figure 4 and section 3.4: the functionality F_bEQ, from an OPRF with one input
-//! of the receiver at each place.
+//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious switching",
+//! PKC 2021, Figure 4 and section 3.4: the functionality F_bEQ, from an OPRF with one input of the receiver per place.
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of the OPRF underneath |
+//! | security | that of the OPRF, semi-honest |
 //! | sender learns | nothing |
 //! | receiver learns | e_i = \[x_i = y_i\] for each i |
 //! | flights | 5 with VOLE, 4 with KKRT16 |
-//! | bytes | of the OPRF; and ℓ = 41 + ⌈log n⌉ bits a place from the sender |
+//! | bytes | those of the OPRF, and ℓ = 41 + ⌈log n⌉ bits per place from the sender |
 //!
 //! ```text
 //!   sender: x_1, …, x_n                             receiver: y_1, …, y_n
@@ -40,15 +39,15 @@ use vesica_ot::{Bits, Traffic};
 
 const SESSION_LABEL: &str = "vesica v1 equality session";
 
-/// The longest lists: places are numbered with 32 bits.
+/// The maximum length of a list: places are numbered with 32 bits.
 pub const MAX_LEN: usize = u32::MAX as usize;
 
 /// The OPRF underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// From VOLE and a key-value store, [`vole`](crate::vole), in low communication: fewest bytes.
+    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest bytes.
     Vole,
-    /// The same in fast mode: about 12 bytes a place more, and less computation.
+    /// The same in fast mode: about 12 bytes per place more, and less computation.
     VoleFast,
     /// From OT extension, [`kkrt`](crate::kkrt), as in the paper.
     Kkrt,
@@ -71,8 +70,8 @@ pub fn bytes(form: Form, len: usize) -> Traffic {
         Form::Vole | Form::VoleFast => crate::vole::bytes::<SemiHonest>(&vole::plan(form, len)),
         Form::Kkrt => crate::kkrt::bytes(len, len as u64),
     };
-    let told = packed::bytes_len(len, output_bits(len)) as u64;
-    oprf + Traffic { sender_to_receiver: told, receiver_to_sender: 0 }
+    let outputs = packed::bytes_len(len, output_bits(len)) as u64;
+    oprf + Traffic { sender_to_receiver: outputs, receiver_to_sender: 0 }
 }
 
 /// Most changes of direction: with VOLE short lists take two less, and empty lists take none.
@@ -83,14 +82,14 @@ pub fn flights(form: Form) -> u64 {
     }
 }
 
-/// The sender's part: lets the receiver learn where `x` equals its own list of the same length.
+/// The sender's part: the receiver learns where `x` equals its own list of the same length.
 ///
 /// `session` must be fresh, and not that of another comparison in the same direction. A session derived from it is used
 /// inside, never `session` itself.
 ///
 /// # Errors
-/// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; those of the connection and of the OPRF.
-pub fn tell(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> Result<()> {
+/// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; errors of the connection and of the OPRF.
+pub fn send(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> Result<()> {
     check(x.len())?;
     if x.is_empty() {
         return Ok(());
@@ -111,13 +110,13 @@ pub fn tell(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> 
     })
 }
 
-/// The receiver's part: bit i says whether `y[i]` equals the value at the same place of the sender's list.
+/// The receiver's part: bit i states whether `y[i]` equals the sender's value at the same place.
 ///
-/// `session` as in [`tell`].
+/// `session` as in [`send`].
 ///
 /// # Errors
-/// As [`tell`].
-pub fn learn(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) -> Result<Bits> {
+/// As [`send`].
+pub fn receive(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) -> Result<Bits> {
     check(y.len())?;
     if y.is_empty() {
         return Ok(Bits::default());
@@ -130,15 +129,15 @@ pub fn learn(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) ->
     ctx.child("answers", |ctx| {
         let bits = output_bits(y.len());
         let mask = Block::new(u128::MAX >> (128 - bits));
-        let mut told = vec![Block::ZERO; VALUES_PER_MESSAGE.min(y.len())];
+        let mut received = vec![Block::ZERO; VALUES_PER_MESSAGE.min(y.len())];
         let mut equal = vec![Block::ZERO; y.len().div_ceil(128)];
         let parts = outputs.chunks(VALUES_PER_MESSAGE);
         for (outputs, equal) in parts.zip(equal.chunks_mut(VALUES_PER_MESSAGE / 128)) {
-            let told = &mut told[..outputs.len()];
-            let message = ctx.peer()?.recv(packed::bytes_len(told.len(), bits))?;
-            packed::unpack(message, bits, told);
-            for (i, (told, output)) in told.iter().zip(outputs).enumerate() {
-                let is_equal = *told == *output & mask;
+            let received = &mut received[..outputs.len()];
+            let message = ctx.peer()?.recv(packed::bytes_len(received.len(), bits))?;
+            packed::unpack(message, bits, received);
+            for (i, (value, output)) in received.iter().zip(outputs).enumerate() {
+                let is_equal = *value == *output & mask;
                 equal[i / 128] ^= Block::new(u128::from(is_equal) << (i % 128));
             }
         }

@@ -1,24 +1,25 @@
-//! Lists of short values on the wire: without gaps, the first in the lowest bits of the first byte.
+//! Lists of short values on the wire: without gaps, the first value in the lowest bits of the first byte.
 
 use vesica_core::Block;
 
-/// Values of a message: a multiple of eight, so that all but the last fill whole bytes, and at most 256 KiB.
+/// Values per message, of at most 256 KiB: a multiple of eight, so that all messages but the last consist of whole
+/// bytes.
 pub(crate) const VALUES_PER_MESSAGE: usize = 1 << 14;
 
-/// Bytes beyond the end that [`unpack`] reads and does not use.
+/// Bytes beyond the end that [`unpack`] reads and ignores.
 const BEYOND: usize = 17;
 
-/// Bytes of `len` values of `bits` bits.
+/// Encoded length of `len` values of `bits` bits.
 pub(crate) fn bytes_len(len: usize, bits: u32) -> usize {
-    // Of eight values each, so that no length overflows.
+    // Eight values at a time, so that no length overflows.
     len / 8 * bits as usize + (len % 8 * bits as usize).div_ceil(8)
 }
 
-/// Appends the low `bits` bits of each of `values`.
+/// Appends the lowest `bits` bits of each of `values`.
 pub(crate) fn pack(values: &[Block], bits: u32, out: &mut Vec<u8>) {
     out.reserve(bytes_len(values.len(), bits));
     let mask = u128::MAX >> (128 - bits);
-    // Less than 64 bits wait.
+    // Fewer than 64 bits wait.
     let (mut waiting, mut count) = (0_u128, 0);
     let mut push = |word: u64, bits: u32| {
         waiting |= u128::from(word) << count;
@@ -40,12 +41,12 @@ pub(crate) fn pack(values: &[Block], bits: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&waiting.to_le_bytes()[..left]);
 }
 
-/// Sets `values` to those that [`pack`] made `bytes` of.
+/// Decodes the output of [`pack`] into `values`.
 ///
 /// # Panics
-/// If there are fewer bytes.
+/// If there are too few bytes.
 pub(crate) fn unpack(mut bytes: Vec<u8>, bits: u32, values: &mut [Block]) {
-    assert!(bytes.len() >= bytes_len(values.len(), bits), "as many bytes as the values take");
+    assert!(bytes.len() >= bytes_len(values.len(), bits), "enough bytes for the values");
     bytes.resize(bytes.len() + BEYOND, 0);
     let mask = u128::MAX >> (128 - bits);
     let mut start = 0;
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_every_length_survive() {
+    fn values_of_every_length_survive_a_round_trip() {
         for bits in 1..=128 {
             for len in [0, 1, 2, 7, 8, 9, 100] {
                 let value =

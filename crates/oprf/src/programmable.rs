@@ -8,11 +8,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of the OPRF underneath |
-//! | receiver holds | its items X in a cuckoo table, and a value for each bin |
+//! | security | that of the OPRF, semi-honest |
+//! | receiver holds | its items X in a cuckoo table, and a value per bin |
 //! | programmer holds | nothing; it chose the values at its own items Y |
 //! | flights | 5 with VOLE, 4 with KKRT16 |
-//! | bytes | [`Plan::bytes`]: of the OPRF; of the hint 32, and about 3.12·n_y values with [`Hint::Store`] |
+//! | bytes | [`Plan::bytes`]: those of the OPRF; for the hint 32, and about 3.12·n_y values with [`Hint::Store`] |
 //!
 //! ```text
 //!   programmer: Y, v                                receiver: X
@@ -58,5 +58,5 @@ pub use program::program;
 pub use receive::{Received, receive};
 pub use vesica_hashing::simple::Entry;
 
-/// h, the hash functions of the cuckoo table.
+/// h, the number of hash functions of the cuckoo table.
 pub const FUNCTIONS: usize = 3;

@@ -1,10 +1,10 @@
 //! Speed of silent correlations, each party on one thread:
 //! `cargo run --release -p vesica-ot --example silent_speed [log2 of the length [rounds]]`.
 //!
-//! Times are CPU times of each party, sender/receiver: of setup and extension the least of all rounds, of the stream the
-//! lower quartile of its pieces, which other programs on the machine disturb least.
+//! Times are CPU times of each party, sender/receiver. Setup and extension show the minimum over all rounds; the stream
+//! shows the lower quartile of its pieces, which other programs on the machine disturb least.
 
-#![allow(clippy::print_stdout, reason = "a program for the eye")]
+#![allow(clippy::print_stdout, reason = "prints its results")]
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -21,10 +21,10 @@ const PIECE: usize = 1 << 13;
 /// Reads a piece of a stream.
 type Fill<'a> = Box<dyn FnMut(&Pool, &mut [Block], &mut [Block]) -> Result<()> + 'a>;
 
-/// Times of setup and extension, and of each piece of the stream.
+/// Times of setup, of extension, and of each piece of the stream.
 type Times = (Duration, Duration, Vec<Duration>);
 
-/// CPU time of this thread and of the pool's.
+/// CPU time of this thread and of the pool's threads.
 fn cpu(pool: &Pool) -> Duration {
     let own = || {
         let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
@@ -33,7 +33,7 @@ fn cpu(pool: &Pool) -> Duration {
     own() + pool.run(own)
 }
 
-/// One party: `setup`, then `extend` of what it gives.
+/// Runs one party: `setup`, then `extend` on its result.
 fn party<T>(
     role: Role,
     end: Arc<dyn Streams>,

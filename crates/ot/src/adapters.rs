@@ -1,18 +1,17 @@
-//! Other flavours of oblivious transfer, over any correlated transfer.
+//! Other kinds of oblivious transfer, from any correlated transfer.
 //!
-//! | module | sender | receiver | more bytes a transfer, to the sender and to the receiver |
+//! | module | sender | receiver | extra bytes per transfer, to the sender and to the receiver |
 //! |---|---|---|---|
-//! | [`random`] | two random blocks | a random bit, and the block it chooses | – |
-//! | [`chosen`] | two blocks of its own | the one that a bit of its own chooses | ⅛, 32 |
-//! | [`correlated`] | K_i, with the given Δ | K_i + c_i·Δ for a bit c_i of its own | ⅛, 0 |
-//! | [`correlated`] | x_i, for δ_i of its own | x_i + c_i·δ_i for a bit c_i of its own | ⅛, 16 |
-//! | [`vole`] | K_i | u_i, and K_i + lift(u_i)·Δ | –; a transfer for each bit |
+//! | [`random`] | two random blocks | a random bit, and the chosen block | – |
+//! | [`chosen`] | two blocks of its choice | the one chosen by a bit of its choice | ⅛, 32 |
+//! | [`correlated`] | K_i, with the given Δ | K_i + c_i·Δ for a bit c_i of its choice | ⅛, 0 |
+//! | [`correlated`] | x_i, for δ_i of its choice | x_i + c_i·δ_i for a bit c_i of its choice | ⅛, 16 |
+//! | [`vole`] | K_i | u_i, and K_i + lift(u_i)·Δ | –; one transfer per bit |
 //!
-//! All are as secure as the transfer they are made of. A receiver that wants bits of its own sends
-//! the sums of them and of the random ones (D. Beaver, "Precomputing oblivious transfer", CRYPTO
-//! 1995). Correlated blocks become independent ones under the tweakable circular correlation
-//! robust hash π(π(x) + i) + π(x) (C. Guo, J. Katz, X. Wang, Y. Yu, IEEE S&P 2020), i being the
-//! number of the transfer.
+//! All are as secure as the underlying transfer. A receiver with bits of its choice sends the XOR of these and the
+//! random ones (D. Beaver, "Precomputing oblivious transfer", CRYPTO 1995). The tweakable circular correlation robust
+//! hash π(π(x) + i) + π(x) turns correlated blocks into independent ones (C. Guo, J. Katz, X. Wang, Y. Yu, IEEE S&P
+//! 2020), where i is the number of the transfer.
 
 pub mod chosen;
 pub mod correlated;

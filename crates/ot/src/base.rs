@@ -6,8 +6,8 @@
 //! | | |
 //! |---|---|
 //! | security | malicious, random-oracle model, gap Diffie–Hellman on Ristretto255 |
-//! | sender learns | two random keys for each transfer |
-//! | receiver learns | the key of its choice for each transfer |
+//! | sender learns | two random keys per transfer |
+//! | receiver learns | its chosen key of each transfer |
 //! | flights | 2 |
 //! | bytes for n | receiver 64 n, sender 32 |
 //!
@@ -22,25 +22,21 @@
 //!   k_j = KDF(i, j, b·Q_j)                       k_c = KDF(i, c, a·B)
 //! ```
 //!
-//! H also takes the session and which party is the sender, so that a message is of no use when sent
-//! back, and is 2 · MAP of `expand_message_xmd` (RFC 9380 with SHA-512); KDF takes a digest of the
-//! same and of the whole transcript.
+//! H also takes the session and the role of the sender, so that a reflected message is useless. H is 2 · MAP of
+//! `expand_message_xmd` (RFC 9380 with SHA-512). KDF takes a digest of the same and of the whole transcript.
 //!
-//! **Why it is sound.** *Against the sender:* P_{1−c} is uniform and a·G hides H(i, c, P_{1−c}),
-//! so (P_0, P_1) is a uniform pair whatever c is. A simulator that answers H can know both discrete
-//! logarithms, and so both keys of a deviating sender. The receiver's output is always defined, so
-//! no abort depends on c. *Against the receiver:* of the two questions H(i, 0, P_1) and H(i, 1, P_0)
-//! that belong to one pair, the later one is answered by an element that is uniform given all
-//! else in its sum Q_j, so that to know b·Q_j is to solve Diffie–Hellman with B. A simulator that
-//! knows b sees in the questions to KDF which of the keys was computed. One B serves all
-//! transfers: KDF separates them by index and transcript, and the reduction recognises the right
-//! questions to KDF with a decision oracle for the fixed B (hence *gap* Diffie–Hellman). The
-//! functionality is *endemic*: a deviating party may choose its own keys, which the extensions
-//! over it allow for.
+//! **Why it is sound.** *Against the sender:* P_{1−c} is uniform and a·G hides H(i, c, P_{1−c}), so (P_0, P_1) is a
+//! uniform pair for either c. A simulator that programs H can know both discrete logarithms, and so both keys of a
+//! deviating sender. The receiver's output is always defined, so no abort depends on c. *Against the receiver:*
+//! consider the queries H(i, 0, P_1) and H(i, 1, P_0) for one pair. The answer to the later one is uniform given
+//! everything else in its sum Q_j, so computing b·Q_j means solving Diffie–Hellman with B. A simulator that knows b
+//! sees from the queries to KDF which key was computed. One B serves all transfers: KDF separates them by index and
+//! transcript, and the reduction finds the right queries to KDF with a decision oracle for the fixed B (hence *gap*
+//! Diffie–Hellman). The functionality is *endemic*: a deviating party may choose its own keys, which the extensions
+//! built on it tolerate.
 //!
-//! **Where we differ from the paper.** One B for all transfers; the hash to the group is twice the
-//! standard map, which is a bijection of it. Bytes that are no canonical encoding, and the
-//! identity, are refused.
+//! **Where we differ from the paper.** One B serves all transfers. The hash to the group is twice the standard map;
+//! doubling is a bijection of the group. Non-canonical encodings and the identity are rejected.
 
 use crate::Traffic;
 use rand::Rng;
@@ -66,9 +62,9 @@ type Point = [u8; POINT_LEN];
 
 /// The keys of the transfers.
 pub struct Output<K: Zeroize> {
-    /// One entry for each transfer: both keys at the sender, the chosen one at the receiver.
+    /// One entry per transfer: both keys at the sender, the chosen one at the receiver.
     pub keys: Zeroizing<Vec<K>>,
-    /// A digest of the session, the direction and all messages, the same at both parties; public.
+    /// A digest of the session, the direction and all messages; public, equal at both parties.
     pub transcript: [u8; 32],
 }
 
@@ -80,13 +76,12 @@ pub const fn bytes(count: usize) -> Traffic {
     }
 }
 
-/// The sender's side of `count` transfers: for each, the two keys.
+/// The sender of `count` transfers. Returns both keys of each.
 ///
-/// Receives first, so that what the sender sends next leaves together with its one message.
+/// Receives first, so that the sender's next message leaves together with its only message here.
 ///
 /// # Errors
-/// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`] with the position of the point, two a
-/// transfer.
+/// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`] with the position of the point, two per transfer.
 pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Output<[Block; 2]>> {
     let place = Place::new(session, ctx.with(Role::Sender).is_err());
     let mut message = vec![0; 2 * POINT_LEN * count];
@@ -111,7 +106,7 @@ pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Outp
     Ok(Output { keys: Zeroizing::new(keys.collect()), transcript: kdf.transcript })
 }
 
-/// The receiver's side between its message and the sender's.
+/// The receiver, after it has sent its message.
 pub struct Receiver {
     place: Place,
     choices: Secret<Vec<u8>>,
@@ -120,7 +115,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Sends the receiver's message for one transfer for each of `choices`.
+    /// Sends the receiver's message, with one transfer for each of `choices`.
     ///
     /// # Errors
     /// [`Error::Transport`].
@@ -154,7 +149,7 @@ impl Receiver {
         Ok(Self { place, choices, secrets, message })
     }
 
-    /// The chosen key of each transfer, from the sender's message.
+    /// Receives the sender's message. Returns the chosen key of each transfer.
     ///
     /// # Errors
     /// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`].
@@ -185,7 +180,7 @@ fn invalid(error: InvalidPoint) -> Error {
     Misbehaviour::InvalidPoint { index: error.index as u64 }.into()
 }
 
-/// Where transfers belong: the session, and whether their sender is the protocol's.
+/// The context of the transfers: the session, and whether their sender is the protocol's sender.
 #[derive(Clone, Copy)]
 struct Place {
     session: SessionId,

@@ -10,12 +10,12 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// The first `len` bits of `blocks`, bit i being bit i mod 128 of block i / 128.
+    /// The first `len` bits of `blocks`: bit i is bit i mod 128 of block i / 128.
     ///
     /// # Panics
-    /// If there are fewer than `len` bits.
+    /// If `blocks` has fewer than `len` bits.
     pub fn new(mut blocks: Vec<Block>, len: usize) -> Self {
-        assert!(len <= blocks.len() * 128, "as many bits as asked for");
+        assert!(len <= blocks.len() * 128, "enough blocks for the bits");
         blocks.truncate(len.div_ceil(128));
         if let Some(last) = blocks.last_mut()
             && !len.is_multiple_of(128)
@@ -25,12 +25,12 @@ impl Bits {
         Self { blocks, len }
     }
 
-    /// How many there are.
+    /// Number of bits.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -38,46 +38,45 @@ impl Bits {
     /// Bit `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `i` is out of range.
     #[inline]
     pub fn get(&self, i: usize) -> bool {
-        assert!(i < self.len, "a bit of the list");
+        assert!(i < self.len, "bit in range");
         self.blocks[i / 128].bit((i % 128) as u32)
     }
 
-    /// All bits in order.
+    /// Iterates over the bits.
     pub fn iter(&self) -> impl Iterator<Item = bool> {
         (0..self.len).map(|i| self.get(i))
     }
 
-    /// The bits 128 to a block, those beyond the last being zero.
+    /// The bits, 128 to a block; unused bits of the last block are zero.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// How many bytes the bits of a list of `len` take on the wire.
+    /// Encoded length of `len` bits, in bytes.
     pub const fn bytes_len(len: usize) -> usize {
         len.div_ceil(8)
     }
 
-    /// The bits eight to a byte, the first in the lowest bit of the first byte.
+    /// The bits, eight to a byte, the first in the lowest bit of the first byte.
     pub fn to_bytes(&self) -> Vec<u8> {
         Block::as_bytes(&self.blocks)[..Self::bytes_len(self.len)].to_vec()
     }
 
-    /// The first `len` bits of `bytes`, as [`to_bytes`](Self::to_bytes) has them; bits beyond do
-    /// not matter.
+    /// The first `len` bits of `bytes`, the inverse of [`to_bytes`](Self::to_bytes); further bits are ignored.
     ///
     /// # Panics
-    /// If there are not exactly [`bytes_len`](Self::bytes_len) bytes.
+    /// If the length of `bytes` is not [`bytes_len`](Self::bytes_len).
     pub fn from_bytes(bytes: &[u8], len: usize) -> Self {
-        assert_eq!(bytes.len(), Self::bytes_len(len), "as many bytes as the bits take");
+        assert_eq!(bytes.len(), Self::bytes_len(len), "the encoded length of the bits");
         let mut blocks = vec![Block::ZERO; len.div_ceil(128)];
         Block::as_bytes_mut(&mut blocks)[..bytes.len()].copy_from_slice(bytes);
         Self::new(blocks, len)
     }
 
-    /// The sums of the bits of two lists of equal length.
+    /// The XOR of two lists of equal length.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -106,7 +105,7 @@ impl FromIterator<bool> for Bits {
 
 impl fmt::Debug for Bits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bits({} of them)", self.len)
+        write!(f, "Bits({} bits)", self.len)
     }
 }
 
@@ -116,7 +115,7 @@ impl Drop for Bits {
     }
 }
 
-/// The `width` ≤ 128 bits from bit `start` of `blocks` on.
+/// The `width` bits of `blocks` that start at bit `start`, `width` ≤ 128.
 #[inline]
 pub(crate) fn bits_at(blocks: &[Block], start: usize, width: usize) -> u128 {
     let (block, shift) = (start / 128, start % 128);
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_survive_the_way_to_bytes_and_back() {
+    fn bits_survive_a_round_trip_to_bytes() {
         for len in [0, 1, 7, 8, 9, 127, 128, 129, 300] {
             let bits: Bits = (0..len).map(|i| i % 3 == 1 || i % 7 == 2).collect();
             assert_eq!(Bits::from_bytes(&bits.to_bytes(), len), bits);
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_last_bit_is_dropped() {
+    fn bits_beyond_the_last_are_dropped() {
         let bits = Bits::new(vec![Block::mask(true); 3], 130);
         assert_eq!(bits.blocks(), [Block::mask(true), Block::new(3)]);
         assert_eq!(Bits::from_bytes(&[0xff; 2], 9).blocks(), [Block::new(0x1ff)]);
@@ -148,11 +147,11 @@ mod tests {
 
     #[test]
     fn debug_shows_no_bit() {
-        assert_eq!(format!("{:?}", Bits::from_bytes(&[5], 3)), "Bits(3 of them)");
+        assert_eq!(format!("{:?}", Bits::from_bytes(&[5], 3)), "Bits(3 bits)");
     }
 
     #[test]
-    fn bits_are_cut_out_across_blocks() {
+    fn bits_at_reads_across_blocks() {
         let bits: Bits = (0..1280).map(|i| i % 5 == 0 || i % 11 == 3).collect();
         for width in [1, 8, 16, 80, 96, 127, 128] {
             for start in 0..=1280 - width {

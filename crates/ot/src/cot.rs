@@ -1,9 +1,9 @@
-//! The functionality that extensions offer: correlated oblivious transfer with random choices.
+//! The functionality of the extensions: correlated oblivious transfer with random choices.
 //!
 //! | | |
 //! |---|---|
-//! | sender holds | Δ, and a random block K_i for each transfer |
-//! | receiver holds | a random bit r_i and M_i = K_i + r_i·Δ for each transfer |
+//! | sender holds | Δ, and a random block K_i per transfer |
+//! | receiver holds | a random bit r_i and M_i = K_i + r_i·Δ per transfer |
 
 use crate::Bits;
 use vesica_core::{Block, Result, Secret};
@@ -27,22 +27,22 @@ impl Drop for Cots {
 
 /// The party that holds Δ.
 pub trait CotSender {
-    /// Δ, the same for all transfers of this sender, in what wipes it.
+    /// Δ, the same for all transfers of this sender, in a wrapper that wipes it.
     fn delta(&self) -> Secret<Block>;
 
-    /// K_i of `len` new transfers, all checks done.
+    /// K_i of `len` new transfers, after all checks.
     ///
     /// # Errors
-    /// Of the connection, or what the peer did wrong.
+    /// Connection errors, or the peer's misbehaviour.
     fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Vec<Block>>;
 }
 
 /// The party that holds the choices.
 pub trait CotReceiver {
-    /// r_i and M_i of `len` new transfers, all checks done.
+    /// r_i and M_i of `len` new transfers, after all checks.
     ///
     /// # Errors
-    /// Of the connection, or what the peer did wrong.
+    /// Connection errors, or the peer's misbehaviour.
     fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<Cots>;
 }
 

@@ -2,11 +2,10 @@ use crate::bits::bits_at;
 use vesica_core::Block;
 use vesica_simd::gf128;
 
-/// An injective GF(2)-linear map from bit vectors into GF(2^128): which values a VOLE has.
+/// An injective GF(2)-linear map from bit vectors into GF(2^128); it determines the values of a VOLE.
 ///
-/// A VOLE over such values is made of one correlated transfer for each bit (Gilboa, "Two party RSA
-/// key generation", CRYPTO 1999): with w_j = v_j + u_j·Δ for the bits u_j of a value u,
-/// Σ_j lift(e_j)·w_j = Σ_j lift(e_j)·v_j + lift(u)·Δ.
+/// A VOLE over such values takes one correlated transfer per bit (Gilboa, "Two party RSA key generation", CRYPTO 1999):
+/// with w_j = v_j + u_j·Δ for the bits u_j of a value u, Σ_j lift(e_j)·w_j = Σ_j lift(e_j)·v_j + lift(u)·Δ.
 #[derive(Clone, Debug)]
 pub struct Lift {
     images: Vec<Block>,
@@ -18,16 +17,15 @@ impl Lift {
         Self { images: (0..128).map(|i| Block::new(1 << i)).collect() }
     }
 
-    /// The map that takes the i-th unit vector to `images[i]`.
+    /// The map from the i-th unit vector to `images[i]`.
     ///
     /// # Panics
-    /// Without an image, or when the images are linearly dependent over GF(2): they are constants
-    /// of a parameter set.
+    /// If there are no images, or the images are linearly dependent over GF(2): they are constants of a parameter set.
     pub fn new(images: Vec<Block>) -> Self {
         assert!(!images.is_empty(), "values of at least one bit");
         let mut basis: Vec<u128> = Vec::new();
         for image in &images {
-            // Each vector of the basis has a highest bit that no other has at its place.
+            // The highest bit of each basis vector is zero in all others.
             let reduced = basis.iter().fold(image.get(), |rest, b| rest.min(rest ^ b));
             assert!(reduced != 0, "linearly independent images");
             basis.push(reduced);
@@ -35,26 +33,25 @@ impl Lift {
         Self { images }
     }
 
-    /// How many bits a value has: 1 to 128.
+    /// Bits per value, 1 to 128.
     pub fn width_bits(&self) -> usize {
         self.images.len()
     }
 
-    /// The element for the lowest [`width_bits`](Self::width_bits) bits of `value`; in constant
-    /// time.
+    /// The element for the lowest [`width_bits`](Self::width_bits) bits of `value`, in constant time.
     pub fn apply(&self, value: u128) -> Block {
         let chosen = (0..).zip(&self.images);
         chosen
             .fold(Block::ZERO, |sum, (i, image)| sum ^ (*image & Block::mask(value >> i & 1 == 1)))
     }
 
-    /// Σ_j lift(e_j)·w_j of the columns w_j of each value in turn, one a bit.
+    /// Σ_j lift(e_j)·w_j for each value in turn; a value has one column w_j per bit.
     pub(crate) fn combine_each(&self, columns: &[Block]) -> impl Iterator<Item = Block> {
         let values = columns.chunks_exact(self.width_bits());
         values.map(|columns| gf128::inner_product(&self.images, columns))
     }
 
-    /// Value `i` of those whose bits follow one another in `bits`, 128 a block.
+    /// Value `i` of consecutive values in `bits`, which has 128 bits per block.
     pub(crate) fn value_at(&self, bits: &[Block], i: usize) -> u128 {
         bits_at(bits, i * self.width_bits(), self.width_bits())
     }
@@ -65,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_identity_is_the_identity() {
+    fn the_identity_maps_values_to_themselves() {
         for value in [0, 1, u128::MAX, 0x1234_5678_9abc_def0_0fed_cba9_8765_4321] {
             assert_eq!(Lift::identity().apply(value), Block::new(value));
         }

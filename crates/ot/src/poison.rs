@@ -1,9 +1,9 @@
 use vesica_core::{Error, Result};
 
-/// The first error of a party: after it every further use gives the same error.
+/// The first error of a party; every later use returns the same error.
 ///
-/// A check that failed may have told the peer a bit of a secret, and what is left of a connection that
-/// failed is not in step.
+/// A failed check may have revealed a bit of a secret to the peer, and after a failed connection the parties are out of
+/// step.
 #[derive(Default)]
 pub(crate) struct Poison(Option<Error>);
 
@@ -14,7 +14,7 @@ impl Poison {
         self.0.clone().map_or(Ok(()), Err)
     }
 
-    /// `result`, whose error is kept.
+    /// Returns `result` and keeps its error.
     pub(crate) fn keep<T>(&mut self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             self.0 = Some(error.clone());

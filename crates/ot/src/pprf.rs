@@ -1,18 +1,16 @@
 //! # Punctured pseudorandom functions from GGM trees
 //!
-//! O. Goldreich, S. Goldwasser, S. Micali, "How to construct random functions", J. ACM 1986, with
-//! one base transfer a level and the consistency check of L. Roy, "SoftSpokenOT", CRYPTO 2022
-//! (ePrint 2022/192).
+//! O. Goldreich, S. Goldwasser, S. Micali, "How to construct random functions", J. ACM 1986, with one base transfer per
+//! level and the consistency check of L. Roy, "SoftSpokenOT", CRYPTO 2022 (ePrint 2022/192).
 //!
-//! For each tree of 2^k leaves the tree's *sender* learns all leaves and its *receiver* all but the
-//! one at α. It chose ¬α_l, the bits of α negated, in the k base transfers of the tree, the highest
-//! bit first.
+//! For each tree of 2^k leaves the *sender* learns all leaves, and the *receiver* all but the one at α. In the k base
+//! transfers of the tree, the receiver chooses ¬α_l, the negated bits of α, highest bit first.
 //!
 //! | | |
 //! |---|---|
-//! | security | of its base transfers; malicious with the check |
+//! | security | that of its base transfers; malicious with the check |
 //! | flights | 1, after the base transfers |
-//! | bytes | 32 (k − 1) a tree; malicious and k > 1: 32 more a tree, and 32 |
+//! | bytes | 32 (k − 1) per tree; malicious and k > 1: 32 more per tree, and 32 |
 //!
 //! ```text
 //!   tree's sender                              tree's receiver: α
@@ -25,16 +23,15 @@
 //!         ── Σ t_i,  D = hash of all t_i ─────▶   t_α from the sum; is the hash D?
 //! ```
 //!
-//! G(x) = (π_0(x) + x, π_1(x) + x) with AES under two keys made of the session and the transcript
-//! of the base transfers. F is BLAKE3 with 128 + 256 bits of output. Its second part is collision
-//! resistant, so D fixes one x_i for each leaf: a sender that deviates has guessed bits of α, and
-//! is caught if it guessed wrong.
+//! G(x) = (π_0(x) + x, π_1(x) + x) with AES under two keys derived from the session and the transcript of the base
+//! transfers. F is BLAKE3 with 128 + 256 bits of output. Its second part is collision resistant, so D fixes one x_i for
+//! each leaf. A deviating sender must guess bits of α, and a wrong guess is detected.
 //!
-//! The receiver stores leaf x at place x ⊕ α, at each level. The unknown node is then always the
-//! first, and neither an address nor a branch depends on α.
+//! The receiver stores leaf x at place x ⊕ α, at each level. The unknown node then always comes first, and no address
+//! or branch depends on α.
 //!
-//! **Where we differ from the paper.** One hash D for all trees. The first level is the base
-//! transfers' keys themselves, so that for k = 1 there is no message and nothing to check.
+//! **Where we differ from the paper.** One hash D covers all trees. The keys of the base transfers are the first level,
+//! so for k = 1 there is no message and nothing to check.
 
 use vesica_core::hash::{derive, derive_into};
 use vesica_core::{Block, Misbehaviour, Result, Security};
@@ -52,22 +49,22 @@ const TAG_LEN: usize = 32;
 
 type Tag = [u8; TAG_LEN];
 
-/// The public shape of the trees.
+/// The public number and depth of the trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// How many trees.
+pub struct Sizes {
+    /// Number of trees.
     pub trees: usize,
-    /// k: a tree has 2^k leaves; 1 to 16.
+    /// k, from 1 to 16: a tree has 2^k leaves.
     pub depth: usize,
 }
 
-impl Shape {
-    /// Leaves of one tree, 2^k.
+impl Sizes {
+    /// Leaves per tree, 2^k.
     pub const fn leaves(self) -> usize {
         1 << self.depth
     }
 
-    /// Base transfers for all trees.
+    /// Number of base transfers for all trees.
     pub const fn base_transfers(self) -> usize {
         self.trees * self.depth
     }
@@ -80,7 +77,7 @@ impl Shape {
         S::MALICIOUS && self.depth > 1
     }
 
-    /// Bytes of the one message, from the trees' sender.
+    /// Bytes of the sender's only message.
     pub const fn bytes<S: Security>(self) -> u64 {
         let tags = if self.is_checked::<S>() { TAG_LEN * (self.trees + 1) } else { 0 };
         (self.sums_len() * Block::LEN + tags) as u64
@@ -89,9 +86,9 @@ impl Shape {
 
 /// The leaves of all trees.
 pub struct Output {
-    /// Tree by tree.
+    /// The leaves, tree by tree.
     pub leaves: Zeroizing<Vec<Block>>,
-    /// A digest of the binding and of the one message, the same at both parties; public.
+    /// A digest of the binding and of the message; public, equal at both parties.
     pub transcript: [u8; 32],
 }
 
@@ -115,13 +112,13 @@ impl Doubling {
     }
 }
 
-/// Leaf and tag of one lowest node.
+/// Leaf and tag of one node of the last level.
 fn leaf_and_tag(binding: &[u8; 32], tree: usize, node: Block) -> (Block, Tag) {
     let mut bytes = [0; Block::LEN + TAG_LEN];
     let tree = (tree as u64).to_le_bytes();
     derive_into(LEAF, &[binding, &tree, &node.to_le_bytes()], &mut bytes);
-    let (leaf, tag) = bytes.split_first_chunk().expect("longer than a block");
-    (Block::from_le_bytes(*leaf), tag.try_into().expect("what is left is a tag"))
+    let (leaf, tag) = bytes.split_first_chunk().expect("more than one block");
+    (Block::from_le_bytes(*leaf), tag.try_into().expect("the rest is a tag"))
 }
 
 fn add_tag(sum: &mut Tag, tag: &Tag) {
@@ -137,27 +134,27 @@ fn transcript(binding: &[u8; 32], sums: &[Block], tags: &[u8]) -> [u8; 32] {
     derive(TRANSCRIPT, &[binding, Block::as_bytes(sums), tags])
 }
 
-/// All leaves of all trees; sends the one message.
+/// Sends the message, and returns all leaves of all trees.
 ///
-/// `keys` are the base transfers' key pairs, the first `depth` for the first tree; `binding` is a
-/// value both parties hold and neither chose alone.
+/// `keys` holds the key pairs of the base transfers, the first `depth` for the first tree. `binding` is a value that
+/// both parties hold and neither chose alone.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 ///
 /// # Panics
-/// If there are not `shape.base_transfers()` key pairs.
+/// If there are not `sizes.base_transfers()` key pairs.
 pub fn send<S: Security>(
     ctx: &mut Context,
-    shape: Shape,
+    sizes: Sizes,
     binding: &[u8; 32],
     keys: &[[Block; 2]],
 ) -> Result<Output> {
-    assert_eq!(keys.len(), shape.base_transfers(), "a base transfer for each level");
+    assert_eq!(keys.len(), sizes.base_transfers(), "one base transfer per level");
     let doubling = Doubling::new(binding);
-    let mut sums = Vec::with_capacity(shape.sums_len());
-    let mut leaves = Zeroizing::new(Vec::with_capacity(shape.trees * shape.leaves()));
-    for keys in keys.chunks_exact(shape.depth) {
+    let mut sums = Vec::with_capacity(sizes.sums_len());
+    let mut leaves = Zeroizing::new(Vec::with_capacity(sizes.trees * sizes.leaves()));
+    for keys in keys.chunks_exact(sizes.depth) {
         let mut nodes = Zeroizing::new(keys[0].to_vec());
         for level in &keys[1..] {
             let halves = Zeroizing::new(doubling.children(&nodes));
@@ -168,19 +165,19 @@ pub fn send<S: Security>(
         }
         leaves.extend_from_slice(&nodes);
     }
-    if shape.sums_len() > 0 {
+    if sizes.sums_len() > 0 {
         ctx.peer()?.send(Block::as_bytes(&sums))?;
     }
     let mut message = Vec::new();
-    if shape.is_checked::<S>() {
+    if sizes.is_checked::<S>() {
         let mut tags = Vec::with_capacity(leaves.len());
         for (i, node) in leaves.iter_mut().enumerate() {
-            let (leaf, tag) = leaf_and_tag(binding, i / shape.leaves(), *node);
+            let (leaf, tag) = leaf_and_tag(binding, i / sizes.leaves(), *node);
             *node = leaf;
             tags.push(tag);
         }
-        message.reserve_exact(TAG_LEN * (shape.trees + 1));
-        for tags in tags.chunks_exact(shape.leaves()) {
+        message.reserve_exact(TAG_LEN * (sizes.trees + 1));
+        for tags in tags.chunks_exact(sizes.leaves()) {
             let mut sum = [0; TAG_LEN];
             tags.iter().for_each(|tag| add_tag(&mut sum, tag));
             message.extend_from_slice(&sum);
@@ -192,41 +189,39 @@ pub fn send<S: Security>(
     Ok(Output { leaves, transcript: transcript(binding, &sums, &message) })
 }
 
-/// All leaves but one of each tree from the one message: at place y the leaf y ⊕ α, and zero at
-/// place 0.
+/// Receives the message, and returns all leaves but one of each tree: leaf y ⊕ α at place y, and zero at place 0.
 ///
-/// `keys` are the chosen keys of the base transfers, `alphas` the α of each tree, below 2^k.
+/// `keys` holds the chosen keys of the base transfers, `alphas` the α of each tree, below 2^k.
 ///
 /// # Errors
-/// Of the connection; [`Misbehaviour::CorrelationCheckFailed`] for trees that are not what the
-/// sender of an honest message has.
+/// Connection errors; [`Misbehaviour::CorrelationCheckFailed`] if the trees differ from those of an honest sender.
 ///
 /// # Panics
-/// If there are not `shape.base_transfers()` keys and `shape.trees` alphas.
+/// If there are not `sizes.base_transfers()` keys and `sizes.trees` alphas.
 pub fn receive<S: Security>(
     ctx: &mut Context,
-    shape: Shape,
+    sizes: Sizes,
     binding: &[u8; 32],
     keys: &[Block],
     alphas: &[u32],
 ) -> Result<Output> {
-    assert_eq!(keys.len(), shape.base_transfers(), "a base transfer for each level");
-    assert_eq!(alphas.len(), shape.trees, "a point for each tree");
-    let mut sums = vec![Block::ZERO; shape.sums_len()];
-    if shape.sums_len() > 0 {
+    assert_eq!(keys.len(), sizes.base_transfers(), "one base transfer per level");
+    assert_eq!(alphas.len(), sizes.trees, "one point per tree");
+    let mut sums = vec![Block::ZERO; sizes.sums_len()];
+    if sizes.sums_len() > 0 {
         ctx.peer()?.recv_into(Block::as_bytes_mut(&mut sums))?;
     }
     let doubling = Doubling::new(binding);
-    let mut leaves = Zeroizing::new(Vec::with_capacity(shape.trees * shape.leaves()));
+    let mut leaves = Zeroizing::new(Vec::with_capacity(sizes.trees * sizes.leaves()));
     let (pairs, _) = sums.as_chunks::<2>();
-    for (tree, (keys, alpha)) in keys.chunks_exact(shape.depth).zip(alphas).enumerate() {
-        let sums = &pairs[tree * (shape.depth - 1)..][..shape.depth - 1];
+    for (tree, (keys, alpha)) in keys.chunks_exact(sizes.depth).zip(alphas).enumerate() {
+        let sums = &pairs[tree * (sizes.depth - 1)..][..sizes.depth - 1];
         let mut nodes = Zeroizing::new(vec![Block::ZERO, keys[0]]);
         for (l, (key, sums)) in keys[1..].iter().zip(sums).enumerate() {
-            let bit = Block::mask(alpha >> (shape.depth - 2 - l) & 1 == 1);
+            let bit = Block::mask(alpha >> (sizes.depth - 2 - l) & 1 == 1);
             let halves = Zeroizing::new(doubling.children(&nodes));
             let [left, right] = &*halves;
-            // The child on α's side is the one at the even place.
+            // The child on α's side is at the even place.
             let mut children = Zeroizing::new(Vec::with_capacity(2 * nodes.len()));
             for (left, right) in left.iter().zip(right) {
                 let swap = (*left ^ *right) & bit;
@@ -240,37 +235,37 @@ pub fn receive<S: Security>(
         }
         leaves.extend_from_slice(&nodes);
     }
-    let tags = if shape.is_checked::<S>() {
-        check(ctx, shape, binding, alphas, &mut leaves)?
+    let tags = if sizes.is_checked::<S>() {
+        check(ctx, sizes, binding, alphas, &mut leaves)?
     } else {
         Vec::new()
     };
     Ok(Output { leaves, transcript: transcript(binding, &sums, &tags) })
 }
 
-/// Turns lowest nodes into leaves and compares the hash over the tags with the sender's; gives its
-/// message.
+/// Turns the nodes of the last level into leaves, and compares the hash of the tags with the sender's. Returns the
+/// sender's message.
 fn check(
     ctx: &mut Context,
-    shape: Shape,
+    sizes: Sizes,
     binding: &[u8; 32],
     alphas: &[u32],
     leaves: &mut [Block],
 ) -> Result<Vec<u8>> {
-    let bytes = ctx.peer()?.recv(TAG_LEN * (shape.trees + 1))?;
+    let bytes = ctx.peer()?.recv(TAG_LEN * (sizes.trees + 1))?;
     let (message, _) = bytes.as_chunks::<TAG_LEN>();
-    let (sums, expected) = message.split_at(shape.trees);
+    let (sums, expected) = message.split_at(sizes.trees);
     let mut tags = Zeroizing::new(Vec::with_capacity(leaves.len()));
-    let trees = leaves.chunks_exact_mut(shape.leaves()).zip(alphas).zip(sums).enumerate();
+    let trees = leaves.chunks_exact_mut(sizes.leaves()).zip(alphas).zip(sums).enumerate();
     for (tree, ((leaves, alpha), sum)) in trees {
-        let mut permuted = Zeroizing::new(vec![*sum; shape.leaves()]);
+        let mut permuted = Zeroizing::new(vec![*sum; sizes.leaves()]);
         for (leaf, y) in leaves.iter_mut().zip(0..).skip(1) {
             (*leaf, permuted[y]) = leaf_and_tag(binding, tree, *leaf);
         }
         let (unknown, known) = permuted.split_first_mut().expect("a tree has leaves");
         known.iter().for_each(|tag| add_tag(unknown, tag));
-        // Back to the sender's order: exchange halves at each level where α has a one.
-        for level in 0..shape.depth {
+        // Restores the sender's order: swaps halves at each level where α has a one.
+        for level in 0..sizes.depth {
             let bit = 0_u8.wrapping_sub((alpha >> level & 1) as u8);
             for pair in permuted.chunks_exact_mut(2 << level) {
                 let (low, high) = pair.split_at_mut(1 << level);

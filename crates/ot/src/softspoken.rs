@@ -8,12 +8,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | of [`base`](crate::base), AES being pseudorandom; semi-honest or malicious by type |
-//! | sender holds | Δ; K_i for each correlation |
+//! | security | semi-honest or malicious by type, if [`base`](crate::base) is secure and AES is a PRF |
+//! | sender holds | Δ; K_i per correlation |
 //! | receiver holds | u_i, and M_i = K_i + u_i·Δ |
-//! | flights | setup: S→R, R→S; extension: R→S, which joins the setup's; no more with the check |
-//! | bytes | setup: [`setup_bytes`], once; extension: 128/k − 1 bits a position, [`extend_bytes`] |
-//! | cost | AES blocks a position for each party: 2, 2, 4, 32 for k = 1, 2, 4, 8 |
+//! | flights | setup: S→R, R→S; extension: R→S, which joins the setup's; the check adds none |
+//! | bytes | setup: [`setup_bytes`], once; extension: 128/k − 1 bits per position, [`extend_bytes`] |
+//! | cost | AES blocks per position and party: 2, 2, 4, 32 for k = 1, 2, 4, 8 |
 //!
 //! ```text
 //!   sender: Δ = (Δ_1, …, Δ_n), Δ_j ∈ F_{2^k}        receiver        n = 128/k
@@ -34,32 +34,30 @@
 //!   is D the hash of h(w) + Δ·U?
 //! ```
 //!
-//! A position gives one correlated transfer; `width` successive positions give one value of a VOLE
-//! over GF(2^128) by a [`Lift`](crate::Lift).
+//! A position yields one correlated transfer; `width` consecutive positions yield one value of a VOLE over GF(2^128) by
+//! a [`Lift`](crate::Lift).
 //!
-//! **The check.** Each row is hashed on its own by h = (h_1, h_2), which is linear over GF(2) and, for
-//! N positions, of a family that is ((N/128 + 1)·2^-128)²-universal. This is the check of
-//! the paper, and not that of M. Keller, E. Orsini and P. Scholl (CRYPTO 2015), whose proof does
-//! not hold. m_1 and m_2 come from 128 positions each that are used for nothing else, so U is uniform;
-//! beyond it the sender learns whether D is the hash of something it can compute, and nothing of u.
-//! A receiver whose c_j do not belong to one u passes only if it has guessed the bits of Δ in all
-//! rows where they differ, each with probability ½.
+//! **The check.** h = (h_1, h_2) hashes each row separately. It is linear over GF(2) and, for N positions, from a
+//! family that is ((N/128 + 1)·2^-128)²-universal. This is the paper's check, not that of M. Keller, E. Orsini and P.
+//! Scholl (CRYPTO 2015), whose proof does not hold. m_1 and m_2 come from 128 positions each that serve no other
+//! purpose, so U is uniform. Beyond U the sender learns only whether D is the hash of something it can compute, and
+//! nothing of u. A receiver whose c_j do not belong to one u passes only if it guessed the bits of Δ in all rows where
+//! they differ, each with probability ½.
 //!
-//! **No challenge.** The points χ are the hash of everything the receiver has said: the
-//! base transfers, the trees, and the corrections, byte by byte. The response travels with the
-//! corrections, and the sender checks it before it gives any output, so that nothing that
-//! depends on K is ever sent to a receiver that has not been checked. A receiver can try other
-//! corrections until the points suit it. One try does so, for one of the at most 2^13 pairs of rows, with
-//! probability 2^13·((N/128 + 1)·2^-128)²: for up to 2^48 positions that is 2^-161, so more than 2^128
-//! hashes are needed. Whether it has guessed bits of Δ it cannot try out: only the sender's answer tells.
+//! **No challenge.** The points χ are the hash of everything that the receiver has sent: the base transfers, the trees,
+//! and the corrections, byte by byte. The response travels with the corrections, and the sender checks it before it
+//! returns any output, so nothing that depends on K reaches a receiver that has not passed the check. A receiver can
+//! try other corrections until the points suit it. One try succeeds, for one of the at most 2^13 pairs of rows, with
+//! probability 2^13·((N/128 + 1)·2^-128)². For up to 2^48 positions that is 2^-161, so more than 2^128 hashes are
+//! needed. The receiver cannot test its guesses of bits of Δ locally: only the sender's reaction reveals them.
 //!
-//! After a failed check, or any other error, a party refuses further use: the failure has told the
-//! receiver something of Δ.
+//! After a failed check, or any other error, a party refuses further use, because the failure revealed something about
+//! Δ to the receiver.
 //!
-//! **Where we differ from the paper.** A leaf's stream is AES-128 in counter mode under the leaf.
-//! The points are a hash of the receiver's messages in place of the sender's coins, and two in place
-//! of one. The response has a hash of h(v) in place of h(v): the sender compares it with what it expects,
-//! and in the random-oracle model the hash commits the receiver to h(v).
+//! **Where we differ from the paper.** The stream of a leaf is AES-128 in counter mode under the leaf. The points are a
+//! hash of the receiver's messages instead of the sender's coins, and there are two instead of one. The response has a
+//! hash of h(v) instead of h(v): the sender compares it with the expected hash, and in the random-oracle model the hash
+//! commits the receiver to h(v).
 
 mod check;
 mod expand;

@@ -1,6 +1,6 @@
 use std::ops::Add;
 
-/// Payload bytes of a step, each way.
+/// Payload bytes of a step, in each direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// From the sender to the receiver.
@@ -10,7 +10,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// The same bytes seen with the roles exchanged.
+    /// The same bytes with the roles exchanged.
     pub const fn reversed(self) -> Self {
         Self {
             sender_to_receiver: self.receiver_to_sender,
@@ -18,7 +18,7 @@ impl Traffic {
         }
     }
 
-    /// Both ways together.
+    /// The sum of both directions.
     pub const fn total(self) -> u64 {
         self.sender_to_receiver + self.receiver_to_sender
     }

@@ -88,7 +88,7 @@ impl Circuit for Bwa {
         }
         // 4.
         let to = reveal_to(params);
-        let bits = c.reveal(&[m], to)?.filter(|_| to.to(role));
+        let bits = c.reveal(&[m], to)?.filter(|_| to.includes(role));
         Ok(match (bits.as_deref(), &self.own) {
             (Some([m]), Some(own)) => {
                 let items = own.items.iter().enumerate();

@@ -203,7 +203,7 @@ fn sender_core(ctx: &mut Context, run: &Run<'_>, x: &[Item]) -> Result<Zeroizing
         let a_prime: Zeroizing<Vec<Block>> = Zeroizing::new(a_prime.collect());
         // 9.
         ctx.child("equality", |ctx| {
-            equality::tell(ctx, &run.step("equality"), run.form.equality(), &a_prime)
+            equality::send(ctx, &run.step("equality"), run.form.equality(), &a_prime)
         })?;
     }
     // 10.
@@ -237,7 +237,7 @@ fn receiver_core(ctx: &mut Context, run: &Run<'_>, y: &[Item]) -> Result<Bits> {
         let b: Zeroizing<Vec<Block>> = Zeroizing::new((0..n_x).map(|i| b.block(i)).collect());
         // 9.
         ctx.child("equality", |ctx| {
-            equality::learn(ctx, &run.step("equality"), run.form.equality(), &b)
+            equality::receive(ctx, &run.step("equality"), run.form.equality(), &b)
         })?
     };
     // 10.

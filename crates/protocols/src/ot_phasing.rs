@@ -101,7 +101,7 @@ impl Party for Sender {
         } else {
             // 1.
             let t_1 = ctx.child("hashing", |ctx| {
-                Bins::new(ctx.pool(), &plan, session, plan.items.of(ctx.pool(), &params, &x))
+                Bins::new(ctx.pool(), &plan, session, plan.items.shorten(ctx.pool(), &params, &x))
             });
             // 2, 3, group by group.
             masks.of_bins(ctx, t_1)?
@@ -125,7 +125,7 @@ impl Party for Receiver {
         let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
         // 1.
         let (short, t_2) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), &params, &y);
+            let short = plan.items.shorten(ctx.pool(), &params, &y);
             let bins = plan.locations(session).bins(ctx.pool(), &short);
             Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
         })?;

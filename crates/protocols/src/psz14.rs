@@ -86,7 +86,7 @@ impl Party for Sender {
         let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
         // 1.
         let (short, t_1) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), &params, &x);
+            let short = plan.items.shorten(ctx.pool(), &params, &x);
             let t_1 = Simple::new(ctx.pool(), &plan.locations(session), &short);
             (short, t_1)
         });
@@ -112,7 +112,7 @@ impl Party for Receiver {
         let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
         // 1.
         let (short, t_2) = ctx.child("hashing", |ctx| {
-            let short = plan.items.of(ctx.pool(), &params, &y);
+            let short = plan.items.shorten(ctx.pool(), &params, &y);
             let bins = plan.locations(session).bins(ctx.pool(), &short);
             Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
         })?;

@@ -71,7 +71,7 @@ impl Circuit for Pwc {
         let public = Self::public(params);
         let mut order: Vec<u32> = (0..input.items().len() as u32).collect();
         order.shuffle(ctx.rng());
-        let short = public.items.of(ctx.pool(), params, input.items());
+        let short = public.items.shorten(ctx.pool(), params, input.items());
         let permuted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
         let bits = word::bits_of_items(&permuted, public.items.bits() as usize);
         let values =
@@ -151,7 +151,7 @@ impl Pwc {
                 let e = e.and_then(|mut bits| bits.pop());
                 // 4.
                 if let Some(e) = &e {
-                    c.tell(e)?;
+                    c.send_public(e)?;
                 }
                 pending.push_back(Tile { rows, columns, e });
             }
@@ -190,7 +190,7 @@ impl Pwc {
         }
         // 4. Each party learns of its own items, in the random order that it drew itself.
         let receivers = c.reveal(&[e_j], Reveal::Receiver)?;
-        let senders = match reveal_to(params).to(Role::Sender) {
+        let senders = match reveal_to(params).includes(Role::Sender) {
             true => c.reveal(&[e_i], Reveal::Sender)?,
             false => None,
         };
@@ -326,7 +326,7 @@ fn settle<C: Computation>(c: &mut C, pending: &mut VecDeque<Tile>, left: &mut Le
     let Some(Tile { rows, columns, e }) = pending.pop_front() else { return Ok(()) };
     let e = match e {
         Some(e) => e,
-        None => c.hear(rows.len() * columns.len())?,
+        None => c.receive_public(rows.len() * columns.len())?,
     };
     let before = left.matches.len();
     for (lane, _) in e.iter().enumerate().filter(|(_, is_match)| *is_match) {

@@ -82,7 +82,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
     /// Step 1.
     fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
         let public = Self::public(params);
-        let short = public.items.of(ctx.pool(), params, input.items());
+        let short = public.items.shorten(ctx.pool(), params, input.items());
         let mut order: Vec<u32> = (0..short.len() as u32).collect();
         order.sort_unstable_by_key(|i| short[*i as usize].integer());
         if role == Role::Sender {

@@ -1,4 +1,4 @@
-//! Microseconds of CPU per element, for both operations on every backend, on one thread.
+//! CPU time per element in microseconds, for both operations on every backend, on one thread.
 //!
 //! `taskset -c 0 cargo run --release -p vesica-simd --example ristretto_speed`
 #![allow(clippy::print_stdout)]
@@ -12,14 +12,14 @@ use vesica_simd::ristretto::{Scalar, decode_mul_with, hash_mul_with};
 const ELEMENTS: usize = 1 << 13;
 const SAMPLES: usize = 7;
 
-/// CPU time of this process in microseconds. It has one thread.
+/// CPU time of this process in microseconds. The process has one thread.
 fn cpu_us() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the call has no failing case");
     let time = usage.user_time();
     time.tv_sec() as f64 * 1e6 + time.tv_usec() as f64
 }
 
-/// Median time of `operation` over the samples, per element.
+/// Median time per element of `operation` over the samples.
 fn us_per_element(mut operation: impl FnMut()) -> f64 {
     operation();
     let mut samples: Vec<f64> = (0..SAMPLES)

@@ -8,14 +8,14 @@
 //! |---|---|---|
 //! | [`Aes128::mmo`] | π(x) ⊕ x | correlation |
 //! | [`Aes128::ccr`] | π(σ(x)) ⊕ σ(x) | circular correlation |
-//! | [`Aes128::tccr`] | π(π(x) ⊕ t) ⊕ π(x), a tweak t for each | circular correlation, with tweaks |
+//! | [`Aes128::tccr`] | π(π(x) ⊕ t) ⊕ π(x), with a tweak t per block | circular correlation, with tweaks |
 //!
 //! A [`Block`] is the cipher's 16 bytes in order: its least significant byte comes first.
 //!
 //! # Timing
 //!
-//! Depends on the number of blocks and of keys, and on the counters and tweaks, which are public;
-//! never on a key or a block. No table is indexed by secret bytes.
+//! Depends on the number of blocks and of keys, and on the counters and tweaks, which are public; never on a key or a
+//! block. No table is indexed by secret bytes.
 
 use crate::Block;
 use crate::backend::dispatch;
@@ -34,10 +34,10 @@ pub use four_keys::encrypt_under_four;
 /// The round constants.
 pub(crate) const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
-/// Round keys of one key: the whitening and ten rounds.
+/// The round keys of one key: the whitening key and ten rounds.
 type Schedule = [Block; 11];
 
-/// What happens around the permutation; a const parameter of every kernel.
+/// The operation around the permutation; a const parameter of every kernel.
 mod mode {
     pub(super) const ENCRYPT: u8 = 0;
     pub(super) const MMO: u8 = 1;
@@ -66,13 +66,13 @@ impl Aes128 {
         Self { schedule: dispatch!(expand(key)) }
     }
 
-    /// The round keys, for kernels that do more with a permuted block than the functions here.
+    /// The round keys, for kernels that combine AES with further operations.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn schedule(&self) -> &[Block; 11] {
         &self.schedule
     }
 
-    /// π(`block`). One at a time is slow; see [`encrypt`](Aes128::encrypt).
+    /// π(`block`). Single blocks are slow; see [`encrypt`](Aes128::encrypt).
     pub fn encrypt_block(&self, block: Block) -> Block {
         let mut blocks = [block];
         self.encrypt(&mut blocks);
@@ -101,17 +101,17 @@ impl Aes128 {
 
     /// Replaces block i, x, by π(π(x) ⊕ t) ⊕ π(x) with the tweak t = `first_tweak` + i mod 2^128.
     ///
-    /// Circular correlation robust with tweaks, also when inputs repeat under other tweaks.
+    /// Circular correlation robust with tweaks, even if inputs repeat under different tweaks.
     pub fn tccr(&self, blocks: &mut [Block], first_tweak: u128) {
         self.run_counting::<{ mode::TCCR }>(blocks, first_tweak);
     }
 
-    /// Sets `out[i]` to π(`first` + i mod 2^128): a pseudorandom stream when the key is a seed.
+    /// Sets `out[i]` to π(`first` + i mod 2^128): a pseudorandom stream if the key is a seed.
     pub fn ctr(&self, first: u128, out: &mut [Block]) {
         self.run_counting::<{ mode::CTR }>(out, first);
     }
 
-    /// [`run`](Aes128::run) with counters that may wrap: a kernel adds to their low half only.
+    /// Calls [`run`](Aes128::run) for counters that can wrap: kernels add to their low half only.
     fn run_counting<const MODE: u8>(&self, blocks: &mut [Block], first: u128) {
         let mut blocks = blocks;
         let mut first = first;
@@ -133,7 +133,7 @@ impl Aes128 {
     }
 }
 
-/// The streams of many keys: `out[j * len..][..len]` is what [`Aes128::ctr`] of `keys[j]` gives.
+/// The streams of several keys: `out[j * len..][..len]` is the [`Aes128::ctr`] stream of `keys[j]`.
 ///
 /// # Panics
 /// If `out` does not hold `len` blocks for each key.
@@ -149,7 +149,7 @@ pub fn ctr_many(keys: &[Aes128], first: u128, out: &mut [Block], len: usize) {
 
 /// Encrypts `blocks[j * per_key..][..per_key]` in place under `keys[j]`, for each j.
 ///
-/// The keys are expanded on the way, several at a time, and not kept.
+/// The keys are expanded on the fly, several at a time, and not kept.
 ///
 /// # Panics
 /// If there are not `per_key` blocks for each key.

@@ -1,27 +1,27 @@
-//! Which instruction set the kernels use.
+//! The choice of the kernels' instruction set.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// An implementation of the kernels for one instruction set, slowest first.
 ///
-/// A module without a kernel of its own for a backend runs that of the next slower one.
+/// If a module has no kernel for a backend, it uses the next slower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// Plain 64-bit code. Runs everywhere. (The group operations are `curve25519-dalek`'s, which
-    /// picks vector code of its own.)
+    /// Plain 64-bit code, for all processors. (The group operations are those of `curve25519-dalek`, which selects its
+    /// own vector code.)
     Portable,
     /// 256-bit vectors: AVX2 with AES-NI, PCLMULQDQ and BMI2.
     Avx2,
-    /// 512-bit vectors: AVX-512 F, BW, VL, DQ, VBMI, VBMI2 and IFMA with VAES, VPCLMULQDQ and GFNI,
-    /// besides all of [`Avx2`](Backend::Avx2).
+    /// 512-bit vectors: AVX-512 F, BW, VL, DQ, VBMI, VBMI2 and IFMA with VAES, VPCLMULQDQ and GFNI, in addition to all
+    /// of [`Avx2`](Backend::Avx2).
     Avx512,
 }
 
-/// The process-wide choice: 0 is none made yet, otherwise the discriminant plus one.
+/// The process-wide choice: 0 means none yet, otherwise the discriminant plus one.
 static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
-/// [`force`] was asked for a backend this processor cannot run.
+/// [`force`] was called with a backend that this processor cannot run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this processor cannot run the backend {}", .0.name())]
 pub struct BackendUnavailable(pub Backend);
@@ -29,14 +29,13 @@ pub struct BackendUnavailable(pub Backend);
 impl Backend {
     const ALL: [Backend; 3] = [Backend::Portable, Backend::Avx2, Backend::Avx512];
 
-    /// The fastest backend of this processor, whatever [`force`] was told.
+    /// The fastest backend of this processor, regardless of [`force`].
     pub fn detect() -> Backend {
         let fast = [Backend::Avx512, Backend::Avx2];
         fast.into_iter().find(|backend| backend.is_available()).unwrap_or(Backend::Portable)
     }
 
-    /// The backend that the functions without an explicit backend use: the one given to
-    /// [`force`], else the detected one.
+    /// The backend of all functions without an explicit backend: the one given to [`force`], or the detected one.
     #[inline]
     pub fn active() -> Backend {
         match ACTIVE.load(Ordering::Relaxed) {
@@ -50,7 +49,7 @@ impl Backend {
     #[cold]
     fn detect_once() -> Backend {
         let backend = Backend::detect();
-        // A choice that another thread forced meanwhile stays.
+        // A choice forced by another thread in the meantime stays.
         let _ = ACTIVE.compare_exchange(0, backend as u8 + 1, Ordering::Relaxed, Ordering::Relaxed);
         backend
     }
@@ -99,18 +98,18 @@ impl Backend {
         }
     }
 
-    /// The backend with that [`name`](Backend::name), available here or not; `None` for others.
+    /// The backend with this [`name`](Backend::name), whether available here or not; `None` for other names.
     pub fn from_name(name: &str) -> Option<Backend> {
         Backend::ALL.into_iter().find(|backend| backend.name() == name)
     }
 }
 
-/// Makes the whole process use `backend` from now on, for the calls that name none.
+/// Makes the whole process use `backend` from now on, in calls without an explicit backend.
 ///
-/// Results do not depend on the backend, only speed does.
+/// The backend affects only speed, not results.
 ///
 /// # Errors
-/// [`BackendUnavailable`] if this processor cannot run it; the choice is then unchanged.
+/// [`BackendUnavailable`] if this processor cannot run it; the choice then stays unchanged.
 pub fn force(backend: Backend) -> Result<(), BackendUnavailable> {
     if !backend.is_available() {
         return Err(BackendUnavailable(backend));
@@ -119,7 +118,7 @@ pub fn force(backend: Backend) -> Result<(), BackendUnavailable> {
     Ok(())
 }
 
-/// Calls the function of that name in the caller's submodule for the active backend.
+/// Calls the function with this name in the caller's submodule for the active backend.
 macro_rules! dispatch {
     ($name:ident $(::<$mode:ident>)? ($($argument:expr),*)) => {
         match $crate::Backend::active() {

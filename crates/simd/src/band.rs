@@ -1,12 +1,10 @@
 //! Sums of the slots that a band of bits selects.
 //!
-//! A [`Row`] holds one bit for each of 512 consecutive slots, its band; the bit of slot s is bit
-//! s modulo 512 of the row, counted from the least significant bit of the first word. What the row
-//! says of slots beyond the last one does not count.
+//! A [`Row`] holds one bit for each of 512 consecutive slots, its band. The bit of slot s is bit s modulo 512 of the
+//! row, counted from the least significant bit of the first word. Bits for slots beyond the last one are ignored.
 //!
-//! Many rows whose bands lie close together are summed with tables over few slots each (the
-//! "method of the four Russians"), or with multiplications by 8 × 8 bit matrices where the
-//! processor has them.
+//! Rows whose bands lie close together are summed with tables over a few slots each (the "method of the four
+//! Russians"), or with multiplications by 8 × 8 bit matrices if the processor has them.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -15,23 +13,22 @@ mod window;
 
 use crate::{Backend, Block};
 
-/// How many slots a band has.
+/// Number of slots of a band.
 pub const WIDTH: usize = 512;
 
 /// One bit for each slot of a band.
 pub type Row = [u64; WIDTH / 64];
 
-/// How many rows are summed at a time.
+/// Number of rows summed together.
 const BATCH: usize = 64;
 
 /// Batches of fewer rows are summed one by one.
 const SMALL_BATCH: usize = 6;
 
-/// How many 64-slot words the starts of one batch may be apart, so that all of their bands lie in
-/// one window.
+/// Maximum distance of the starts of a batch, in words of 64 slots: all of their bands must lie in one window.
 const SPREAD: usize = window::WORDS - WIDTH / 64;
 
-/// The sum of the slots that `row` selects in the band that begins at `start`.
+/// The sum of the slots that `row` selects in the band that starts at `start`.
 pub fn sum(row: &Row, slots: &[Block], start: usize) -> Block {
     let mut sum = Block::ZERO;
     let end = start.saturating_add(WIDTH).min(slots.len());
@@ -48,13 +45,13 @@ pub fn sum(row: &Row, slots: &[Block], start: usize) -> Block {
     sum
 }
 
-/// Sums slots for many rows; fast for rows in the order of their bands.
+/// Sums slots for many rows; fast for rows in order of their bands.
 pub struct Sums<'a> {
     slots: &'a [Block],
     tables: Tables,
 }
 
-/// What was prepared for a window of slots.
+/// Precomputed values for a window of slots.
 enum Tables {
     Portable(Box<portable::Tables>),
     #[cfg(target_arch = "x86_64")]
@@ -72,19 +69,18 @@ impl Tables {
 }
 
 impl<'a> Sums<'a> {
-    /// Sums of these slots.
+    /// For sums of these slots.
     pub fn new(slots: &'a [Block]) -> Self {
         Self { slots, tables: Tables::new() }
     }
 
-    /// Sets `out[i]` to the sum of the slots that `rows[i]` selects in the band that begins at
-    /// `starts[i]`.
+    /// Sets `out[i]` to the sum of the slots that `rows[i]` selects in the band that starts at `starts[i]`.
     ///
     /// # Panics
     /// If the lengths differ.
-    pub fn of(&mut self, rows: &[Row], starts: &[u32], out: &mut [Block]) {
-        assert_eq!(rows.len(), starts.len(), "every row has a start");
-        assert_eq!(rows.len(), out.len(), "every row has a place for its sum");
+    pub fn compute(&mut self, rows: &[Row], starts: &[u32], out: &mut [Block]) {
+        assert_eq!(rows.len(), starts.len(), "one start per row");
+        assert_eq!(rows.len(), out.len(), "one output per row");
         let mut done = 0;
         while done < rows.len() {
             let count = batch_len(&starts[done..]);
@@ -108,7 +104,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// How many of the leading rows have bands in one window that begins with the first of them.
+/// Number of leading rows whose bands fit into one window that starts with the first of them.
 fn batch_len(starts: &[u32]) -> usize {
     let first = starts[0] as usize;
     let near = |start: &u32| {
@@ -118,17 +114,17 @@ fn batch_len(starts: &[u32]) -> usize {
     starts.iter().take(BATCH).take_while(|start| near(start)).count()
 }
 
-/// Solves a system in echelon form, the last slot first.
+/// Solves a system in echelon form, last slot first.
 ///
-/// Where bit s of `solved` is one, row `rows[s]` has bit s as its first one, in the band that begins
-/// at slot s, and `slots[s]` holds what the slots it selects add up to; it is replaced by the slot's
-/// value. All other slots hold their value already, and their rows do not count.
+/// For each bit s that is set in `solved`, the first bit of row `rows[s]` is bit s, its band starts at slot s, and
+/// `slots[s]` holds the required sum of the slots it selects; the function replaces it by the slot's value. All other
+/// slots already hold their value, and their rows are ignored.
 ///
 /// # Panics
-/// If there is not a row for each slot and a bit in `solved` for each row.
+/// Unless there is one row per slot and one bit in `solved` per row.
 pub fn substitute_back(rows: &[Row], solved: &[u64], slots: &mut [Block]) {
-    assert_eq!(rows.len(), slots.len(), "every slot has a row");
-    assert_eq!(solved.len(), slots.len().div_ceil(64), "every slot has a bit");
+    assert_eq!(rows.len(), slots.len(), "one row per slot");
+    assert_eq!(solved.len(), slots.len().div_ceil(64), "one bit per slot");
     let mut tables = Tables::new();
     for word in (0..solved.len()).rev() {
         let first = 64 * word;
@@ -143,7 +139,7 @@ pub fn substitute_back(rows: &[Row], solved: &[u64], slots: &mut [Block]) {
         let slots = &mut slots[first..first + rows.len()];
         for i in (0..rows.len()).rev().filter(|i| solved[word] >> i & 1 == 1) {
             let mut sum = slots[i] ^ later[i];
-            // The slots of the same word; bit i itself is the one to solve for.
+            // The later slots of the same word; bit i itself is the slot to solve for.
             let mut others = rows[i][word % 8] >> i >> 1;
             let mut slot = i;
             while others != 0 {
@@ -157,8 +153,8 @@ pub fn substitute_back(rows: &[Row], solved: &[u64], slots: &mut [Block]) {
     }
 }
 
-/// Ones from bit `start` modulo 64 on: what of the first word of a band belongs to its beginning;
-/// the rest belongs to its end.
+/// Ones from bit `start` modulo 64 on: the part of a band's first word that belongs to its start. The rest of the word
+/// belongs to the band's end.
 #[inline(always)]
 fn from_start(start: usize) -> u64 {
     u64::MAX << (start % 64)

@@ -1,9 +1,9 @@
-//! The 128-bit word that all symmetric primitives work on.
+//! The 128-bit word of all symmetric primitives.
 
 use std::fmt;
 use std::ops::{BitAnd, BitXor, BitXorAssign};
 
-/// 128 bits; read as an element of GF(2^128), bit i is the coefficient of X^i.
+/// 128 bits. As an element of GF(2^128), bit i is the coefficient of X^i.
 ///
 /// Its `Debug` form hides the value, which may be secret.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,13 +50,13 @@ impl Block {
         i < 128 && self.0 >> i & 1 == 1
     }
 
-    /// All ones for `true`, zero for `false`; takes the same time for both.
+    /// All ones for `true`, zero for `false`, in constant time.
     #[inline]
     pub const fn mask(bit: bool) -> Self {
         Self((bit as u128).wrapping_neg())
     }
 
-    /// `len` zero blocks; the operating system's fresh pages are not written once more.
+    /// `len` zero blocks; does not write to fresh pages of the operating system.
     pub fn zeros(len: usize) -> Vec<Block> {
         let mut words = std::mem::ManuallyDrop::new(vec![0_u128; len]);
         let (start, capacity) = (words.as_mut_ptr().cast(), words.capacity());
@@ -64,7 +64,7 @@ impl Block {
         unsafe { Vec::from_raw_parts(start, len, capacity) }
     }
 
-    /// The blocks as bytes, as [`to_le_bytes`](Block::to_le_bytes) of each in turn.
+    /// The blocks as bytes: [`to_le_bytes`](Block::to_le_bytes) of each in order.
     #[inline]
     pub fn as_bytes(blocks: &[Block]) -> &[u8] {
         const { assert!(cfg!(target_endian = "little")) };
@@ -72,7 +72,7 @@ impl Block {
         unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), size_of_val(blocks)) }
     }
 
-    /// The blocks as bytes, to write.
+    /// The blocks as mutable bytes.
     #[inline]
     pub fn as_bytes_mut(blocks: &mut [Block]) -> &mut [u8] {
         const { assert!(cfg!(target_endian = "little")) };

@@ -1,8 +1,8 @@
-//! Garbled AND gates: half gates with free XOR, gate after gate.
+//! Garbled AND gates: half gates with free XOR.
 //!
-//! Source: Zahur, Rosulek, Evans, "Two halves make a whole" (EUROCRYPT 2015). A wire has two labels, W for zero and
-//! W ⊕ Δ for one; the garbler holds W, the evaluator one of the two, the *active* one. Δ has the lowest bit one, so the
-//! lowest bit of a label, its *colour*, tells which of two it is, and says nothing about its value. XOR and NOT of wires
+//! Source: Zahur, Rosulek, Evans, "Two halves make a whole" (EUROCRYPT 2015). A wire has two labels, W for zero and W ⊕
+//! Δ for one. The garbler holds W, the evaluator one of the two, the *active* label. The lowest bit of Δ is one, so the
+//! lowest bit of a label, its *colour*, distinguishes the two labels without revealing the value. XOR and NOT of wires
 //! are sums of labels.
 //!
 //! | gate | ciphertexts | hashes at the garbler | at the evaluator |
@@ -12,31 +12,32 @@
 //!
 //! # The hash
 //!
-//! Each gate has an AES key of its own, k = S ⊕ g for its number g and a random start S that both parties know; the
-//! halves of a gate are told apart by the constants ω and ω² = ω ⊕ 1 of GF(4), which a block is a vector over:
+//! Each gate has an AES key k = S ⊕ g for its number g and a random start S that both parties know. The constants ω and
+//! ω² = ω ⊕ 1 of GF(4) separate the halves of a gate; a block is a vector over GF(4):
 //!
 //! ```text
 //!   H(x; g, h) = π(y) ⊕ y,   y = ω^(1+h)·x,   π = AES under S ⊕ g,   ω·(l ‖ r) = (l ⊕ r) ‖ l
 //! ```
 //!
 //! This is the hash of Guo, Katz, Wang, Weng and Yu ("Better concrete security for half-gates garbling", CRYPTO 2020),
-//! who take ω alone and a key for each half. Making the keys is so much of the work that two of them cost a third of the
-//! speed, and one for two gates would bring a fifth. What the hash must satisfy is theirs, circular correlation
-//! robustness: for labels x of the adversary's choice and bits b, H(x ⊕ Δ; g, h) ⊕ b·Δ looks random when no (g, h) is
-//! asked for twice. With an ideal cipher it can fail in these ways:
+//! who use only ω and a key for each half. Key expansion dominates the cost: two keys per gate would cost a third of
+//! the speed, and one key for two gates would gain a fifth. The requirement on the hash is theirs, circular correlation
+//! robustness: for labels x chosen by the adversary and bits b, H(x ⊕ Δ; g, h) ⊕ b·Δ looks random if no (g, h) is
+//! queried twice. With an ideal cipher it can fail in these ways:
 //!
-//! * A key, an input or an output that the adversary asked the cipher for is one that we used. Each is ω^(1+h)·Δ, or
-//!   (ω^(1+h) ⊕ b)·Δ, plus what is known; both multiples are invertible, so a question hits with 2^-127 for each unknown
-//!   point under its key, and there are **two unknown points a key**: 2·2·p/2^127 for p questions.
-//! * The two points of a key have the same input: then (ω ⊕ ω²)·Δ = Δ is a value that the labels fix, 2^-127 a gate;
-//!   or, where they should be random, the same output, 2^-128 a gate.
+//! * The adversary queries the cipher for a key, an input or an output that we used. Each input or output is ω^(1+h)·Δ
+//!   or (ω^(1+h) ⊕ b)·Δ, plus a known value. Both multiples are invertible, so a query hits with probability 2^-127 for
+//!   each unknown point under its key, and there are **two unknown points per key**: 2·2·p/2^127 for p queries.
+//! * The two points of a key have the same input: then (ω ⊕ ω²)·Δ = Δ is a value determined by the labels, with
+//!   probability 2^-127 per gate; or they have the same output where outputs should be random, with probability 2^-128
+//!   per gate.
 //!
-//! Over many sessions the random starts make each key the key of few gates, and p still counts once, not once a gate:
-//! with one key for all of C gates the first bound would be C times as large.
+//! Over many sessions the random starts spread gates over keys, so each key belongs to few gates, and p counts once,
+//! not once per gate: with one key for all of C gates the first bound would be C times as large.
 //!
 //! # Timing
 //!
-//! Depends on the number of gates alone: not on a label, Δ or a known bit.
+//! Depends only on the number of gates, not on a label, Δ or a known bit.
 
 use crate::{Backend, Block};
 
@@ -46,14 +47,14 @@ mod portable;
 
 /// The hash of a session's gates.
 ///
-/// No gate number may be used twice under one start.
+/// No gate number may be used twice with the same start.
 #[derive(Clone, Copy, Debug)]
 pub struct GateHash {
     start: Block,
 }
 
 impl GateHash {
-    /// The hash that starts at `start`, uniformly random and known to both parties.
+    /// The hash with start `start`, which must be uniformly random and known to both parties.
     pub const fn new(start: Block) -> Self {
         Self { start }
     }
@@ -84,17 +85,17 @@ impl Keys {
     }
 }
 
-/// Bits that the garbler knows, 128 to a block, the least significant first.
+/// Bits that the garbler knows, 128 to a block, least significant first.
 #[derive(Clone, Copy)]
 pub struct KnownBits<'a> {
     /// The bits.
     pub blocks: &'a [Block],
-    /// The number of the first one to use.
+    /// The index of the first bit to use.
     pub first: usize,
 }
 
 impl KnownBits<'_> {
-    /// Bit `i` from the first one on.
+    /// Bit `i`, counted from `first`.
     #[inline]
     fn get(&self, i: usize) -> bool {
         let i = self.first + i;
@@ -102,11 +103,11 @@ impl KnownBits<'_> {
     }
 }
 
-/// Garbles a ∧ b, the gate of number `first_gate` + i for the zero labels `a[i]` and `b[i]`: the zero labels of the results to `out`, the
-/// ciphertexts to `table`, first those of all generator halves, then those of all evaluator halves.
+/// Garbles a ∧ b: gate `first_gate` + i has the zero labels `a[i]` and `b[i]`. Writes the zero labels of the results to
+/// `out` and the ciphertexts to `table`: first those of all generator halves, then those of all evaluator halves.
 ///
 /// # Panics
-/// If there are not equally many of all, and twice as many ciphertexts.
+/// Unless `a`, `b` and `out` have equal lengths, and `table` twice that length.
 pub fn garble_and(
     hash: GateHash,
     first_gate: u64,
@@ -125,8 +126,8 @@ pub fn garble_and(
     portable::garble_and(hash.keys(first_gate), delta, [a, b], out, table);
 }
 
-/// Evaluates what [`garble_and`] garbled: active labels `a`, `b`, the same gates and ciphertexts; the active labels of the
-/// results to `out`.
+/// Evaluates the gates of [`garble_and`] on the active labels `a` and `b`. Writes the active labels of the results to
+/// `out`.
 ///
 /// # Panics
 /// As [`garble_and`].
@@ -150,11 +151,11 @@ pub fn evaluate_and(
     portable::evaluate_and(hash.keys(first_gate), [a, b], table, out);
 }
 
-/// Garbles a ∧ s, the gate of number `first_gate` + i for the zero label `a[i]` and the i-th of `known`: the zero labels of the results to `out`, the
-/// ciphertexts, one a gate, to `table`.
+/// Garbles a ∧ s: gate `first_gate` + i has the zero label `a[i]` and the i-th bit of `known`. Writes the zero labels
+/// of the results to `out` and the ciphertexts, one per gate, to `table`.
 ///
 /// # Panics
-/// If there are not equally many of all, or too few bits.
+/// Unless `a`, `out` and `table` have equal lengths, or if there are too few bits.
 pub fn garble_known(
     hash: GateHash,
     first_gate: u64,
@@ -164,9 +165,9 @@ pub fn garble_known(
     out: &mut [Block],
     table: &mut [Block],
 ) {
-    assert!(a.len() == out.len() && a.len() == table.len(), "a ciphertext for each gate");
+    assert!(a.len() == out.len() && a.len() == table.len(), "one ciphertext per gate");
     let last = known.first.checked_add(a.len());
-    assert!(last.is_some_and(|last| last <= 128 * known.blocks.len()), "a bit for each gate");
+    assert!(last.is_some_and(|last| last <= 128 * known.blocks.len()), "one bit per gate");
     #[cfg(target_arch = "x86_64")]
     if Backend::active() == Backend::Avx512 {
         // SAFETY: as above.
@@ -177,10 +178,10 @@ pub fn garble_known(
     portable::garble_known(hash.keys(first_gate), delta, known, a, (out, table));
 }
 
-/// Evaluates what [`garble_known`] garbled.
+/// Evaluates the gates of [`garble_known`].
 ///
 /// # Panics
-/// If there are not equally many of all.
+/// Unless all lengths are equal.
 pub fn evaluate_known(
     hash: GateHash,
     first_gate: u64,
@@ -188,7 +189,7 @@ pub fn evaluate_known(
     table: &[Block],
     out: &mut [Block],
 ) {
-    assert!(a.len() == out.len() && a.len() == table.len(), "a ciphertext for each gate");
+    assert!(a.len() == out.len() && a.len() == table.len(), "one ciphertext per gate");
     #[cfg(target_arch = "x86_64")]
     if Backend::active() == Backend::Avx512 {
         // SAFETY: as above.
@@ -199,7 +200,10 @@ pub fn evaluate_known(
 
 fn check_and<T>(gates: [usize; 3], ciphertexts: usize, halves: impl FnOnce() -> T) -> T {
     let [n, b, out] = gates;
-    assert!(b == n && out == n && Some(ciphertexts) == n.checked_mul(2), "two ciphertexts a gate");
+    assert!(
+        b == n && out == n && Some(ciphertexts) == n.checked_mul(2),
+        "two ciphertexts per gate"
+    );
     halves()
 }
 

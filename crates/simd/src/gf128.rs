@@ -4,8 +4,8 @@
 //!
 //! # Timing
 //!
-//! Depends on the number of elements, on the exponent of [`pow`], which is public, and on whether
-//! [`inverse`] is asked for that of zero; not otherwise on any element.
+//! Depends on the number of elements, on the exponent of [`pow`], which is public, and on whether the input of
+//! [`inverse`] is zero; otherwise not on any element.
 
 use crate::Block;
 use crate::backend::dispatch;
@@ -19,8 +19,8 @@ mod portable;
 /// X^128 in the field.
 const MODULUS: u64 = 0x87;
 
-/// Powers that [`powers`] makes from the ones before in one step: enough to fill a pipeline,
-/// few enough to stay in the first-level cache.
+/// Powers that [`powers`] computes per step from the previous ones: enough to fill a pipeline, few enough to stay in
+/// the first-level cache.
 const POWERS_STEP: usize = 512;
 
 /// a · b.
@@ -54,7 +54,7 @@ pub fn inverse(a: Block) -> Option<Block> {
     Some(square(ones))
 }
 
-/// a^e; one for e = 0. The time it takes tells e, never a.
+/// a^e; one for e = 0. The time depends on e, never on a.
 pub fn pow(a: Block, e: u128) -> Block {
     (0..u128::BITS - e.leading_zeros()).rev().fold(Block::ONE, |power, i| {
         let squared = square(power);
@@ -72,7 +72,7 @@ pub fn scale(xs: &mut [Block], s: Block) {
 /// # Panics
 /// If the lengths differ.
 pub fn add_scaled(acc: &mut [Block], xs: &[Block], s: Block) {
-    assert_eq!(acc.len(), xs.len(), "as many elements on both sides");
+    assert_eq!(acc.len(), xs.len(), "the same number of elements");
     dispatch!(add_scaled(acc, xs, s));
 }
 
@@ -81,7 +81,7 @@ pub fn add_scaled(acc: &mut [Block], xs: &[Block], s: Block) {
 /// # Panics
 /// If the lengths differ.
 pub fn mul_each(acc: &mut [Block], xs: &[Block]) {
-    assert_eq!(acc.len(), xs.len(), "as many elements on both sides");
+    assert_eq!(acc.len(), xs.len(), "the same number of elements");
     dispatch!(mul_each(acc, xs));
 }
 
@@ -90,8 +90,8 @@ pub fn mul_each(acc: &mut [Block], xs: &[Block]) {
 /// # Panics
 /// If the lengths differ.
 pub fn add_products(acc: &mut [Block], xs: &[Block], ys: &[Block]) {
-    assert_eq!(acc.len(), xs.len(), "as many elements on all sides");
-    assert_eq!(acc.len(), ys.len(), "as many elements on all sides");
+    assert_eq!(acc.len(), xs.len(), "the same number of elements");
+    assert_eq!(acc.len(), ys.len(), "the same number of elements");
     dispatch!(add_products(acc, xs, ys));
 }
 
@@ -100,7 +100,7 @@ pub fn add_products(acc: &mut [Block], xs: &[Block], ys: &[Block]) {
 /// # Panics
 /// If the lengths differ.
 pub fn inner_product(xs: &[Block], ys: &[Block]) -> Block {
-    assert_eq!(xs.len(), ys.len(), "as many elements on both sides");
+    assert_eq!(xs.len(), ys.len(), "the same number of elements");
     dispatch!(inner_product(xs, ys))
 }
 
@@ -113,7 +113,7 @@ pub fn powers(s: Block, out: &mut [Block]) {
         let (before, after) = out.split_at_mut(done);
         let known = &before[done.saturating_sub(POWERS_STEP)..];
         let n = known.len().min(after.len());
-        // Each new power is the one so many places before, times this.
+        // Each new power is an earlier one times this.
         let step = before[known.len() - 1];
         after[..n].copy_from_slice(&known[..n]);
         scale(&mut after[..n], step);

@@ -1,10 +1,10 @@
-//! Levels of GGM trees, and reading and writing one secret place of a level.
+//! Levels of GGM trees, and access to one secret place of a level.
 //!
-//! The children of the node j of m are the nodes j and j + m of the next level.
+//! The children of node j of m are the nodes j and j + m of the next level.
 //!
 //! # Timing
 //!
-//! Depends on the number of blocks alone; not on a block, nor on an index below that number.
+//! Depends only on the number of blocks, not on a block or on an index within range.
 
 use crate::aes::Aes128;
 use crate::{Backend, Block, xor};
@@ -12,8 +12,8 @@ use crate::{Backend, Block, xor};
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-/// Replaces the first half of `nodes`, a level, by the level below: the children of x are H(x) and
-/// x + H(x), H being [`Aes128::ccr`]. Gives the sum of the first children.
+/// Replaces the first half of `nodes`, a level, by the level below: the children of x are H(x) and x + H(x), where H is
+/// [`Aes128::ccr`]. Returns the sum of the first children.
 ///
 /// # Panics
 /// If the length is odd.
@@ -30,8 +30,8 @@ pub fn children(node: &Aes128, nodes: &mut [Block]) -> Block {
     sum(left)
 }
 
-/// As [`children`], and then replaces all of them by [`Aes128::tccr`] under `leaf`, with tweaks from
-/// `2^64·tree` on. Gives the sum of the first children before that, and the sum of all after it.
+/// Like [`children`], and then hashes all of them with [`Aes128::tccr`] under `leaf`, with tweaks from `2^64·tree` on.
+/// Returns the sum of the first children before hashing, and the sum of all after it.
 ///
 /// # Panics
 /// If the length is odd.
@@ -66,7 +66,7 @@ pub fn sum(blocks: &[Block]) -> Block {
         // SAFETY: the backend is only active where the processor has its instructions.
         return unsafe { avx512::sum(blocks) };
     }
-    // Four sums side by side, which vector registers hold.
+    // Four parallel sums, to fit vector registers.
     let (chunks, rest) = blocks.as_chunks::<4>();
     let mut sums = [Block::ZERO; 4];
     for chunk in chunks {
@@ -81,7 +81,7 @@ pub fn at(blocks: &[Block], index: usize) -> Block {
     chosen.fold(Block::ZERO, |sum, block| sum ^ block)
 }
 
-/// Adds `value` to the block at `index`, if there is one; writes every block.
+/// Adds `value` to the block at `index`, if it exists; writes every block.
 pub fn add_at(blocks: &mut [Block], index: usize, value: Block) {
     #[cfg(target_arch = "x86_64")]
     if Backend::active() == Backend::Avx512 {
@@ -93,7 +93,7 @@ pub fn add_at(blocks: &mut [Block], index: usize, value: Block) {
     }
 }
 
-/// All ones for equal numbers; a comparison might become a branch.
+/// All ones if the numbers are equal; a comparison could become a branch.
 #[inline(always)]
 fn equal_mask(a: usize, b: usize) -> Block {
     let equal = std::hint::black_box(((a ^ b) as u128).wrapping_sub(1) >> 127);

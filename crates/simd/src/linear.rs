@@ -21,7 +21,7 @@ enum Prepared {
 }
 
 impl LinearMap {
-    /// The map that takes the block of bit i alone to `images[i]`.
+    /// The map that takes the block with only bit i set to `images[i]`.
     pub fn new(images: &[Block; 128]) -> Self {
         match Backend::active() {
             #[cfg(target_arch = "x86_64")]
@@ -31,12 +31,12 @@ impl LinearMap {
         }
     }
 
-    /// Adds to `acc[i]` the image of `xs[i]`.
+    /// Adds the image of `xs[i]` to `acc[i]`.
     ///
     /// # Panics
     /// If the lengths differ.
     pub fn add_to(&self, acc: &mut [Block], xs: &[Block]) {
-        assert_eq!(acc.len(), xs.len(), "as many blocks on both sides");
+        assert_eq!(acc.len(), xs.len(), "the same number of blocks");
         match &self.0 {
             Prepared::Portable(images) => portable::add_to(images, acc, xs),
             #[cfg(target_arch = "x86_64")]
@@ -49,7 +49,7 @@ impl LinearMap {
 impl Drop for Prepared {
     fn drop(&mut self) {
         match self {
-            // It wipes itself.
+            // It wipes itself when dropped.
             Prepared::Portable(_) => {}
             #[cfg(target_arch = "x86_64")]
             Prepared::Avx512(matrices) => matrices.as_flattened_mut().zeroize(),

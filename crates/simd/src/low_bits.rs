@@ -3,16 +3,16 @@
 use crate::Block;
 use crate::backend::dispatch;
 
-/// Packs the lowest bits of `blocks`, 64 to a word: bit i of `out[j]` is that of block 64·j + i.
+/// Packs the lowest bits of `blocks`, 64 to a word: bit i of `out[j]` comes from block 64·j + i.
 ///
 /// # Panics
-/// If there are not 64 blocks for each word.
+/// Unless there are 64 blocks per word.
 pub fn low_bits(blocks: &[Block], out: &mut [u64]) {
-    assert_eq!(Some(blocks.len()), out.len().checked_mul(64), "64 blocks a word");
+    assert_eq!(Some(blocks.len()), out.len().checked_mul(64), "64 blocks per word");
     dispatch!(low_bits(blocks, out));
 }
 
-/// The loop, which the compiler turns into the vectors of the backend.
+/// The loop; the compiler vectorises it for the backend.
 macro_rules! kernel {
     ($backend:ident $(, $feature:literal)?) => {
         mod $backend {
@@ -44,7 +44,7 @@ mod avx512 {
 
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) fn low_bits(blocks: &[Block], out: &mut [u64]) {
-        // The low halves of four blocks, and of four more.
+        // The low halves of four blocks, then of four more.
         let low_halves = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
         let one = _mm512_set1_epi64(1);
         let (words, _) = blocks.as_chunks::<64>();

@@ -1,8 +1,8 @@
-//! Sparse linear maps with public pseudo-random positions: the codes of LPN.
+//! Sparse linear maps with public pseudorandom positions: the codes of LPN.
 //!
-//! Every output is the sum of a few rows of a table. A row is one block, or two that are used
-//! together (a value and its key), which then share one cache line and one load. The positions
-//! are public; the rows are secret, and nothing but the positions decides what is read.
+//! Every output is the sum of a few rows of a table. A row is one block, or two blocks that belong together (a value
+//! and its key) and share a cache line and a load. Positions are public, rows are secret, and only the positions decide
+//! which addresses are read.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -16,9 +16,9 @@ pub use table::Table;
 
 use crate::{Backend, Block};
 
-/// A pseudo-random word that selects a row of a table of `len` rows: `word · len >> BITS`.
+/// A pseudorandom word that selects a row of a table of `len` rows: `word · len >> BITS`.
 pub trait Word: Copy + sealed::Sealed {
-    /// Largest number of rows that a word can select from.
+    /// Maximum number of rows that a word can select from.
     const MAX_ROWS: usize;
 
     /// The words of a slice of blocks, lowest bytes first.
@@ -27,7 +27,7 @@ pub trait Word: Copy + sealed::Sealed {
 
 mod sealed {
     pub trait Sealed: Default {
-        /// The row among `len`; below `len`.
+        /// The row, below `len`.
         fn row(self, len: usize) -> Self;
         fn to_index(self) -> usize;
     }
@@ -75,22 +75,22 @@ impl Word for u32 {
     }
 }
 
-/// Rows summed between two conversions of words to positions.
+/// Rows per conversion of words to positions.
 const CHUNK: usize = 64;
 
-/// Most rows summed into one output.
+/// Maximum number of rows per output.
 pub const MAX_WEIGHT: usize = 32;
 
-/// Adds to output i the sum of the rows selected by `words[i·weight..][..weight]`:
+/// Adds the sum of the rows selected by `words[i·weight..][..weight]` to output i:
 /// `out[c][i] += Σ_w table[row(words[i·weight + w])][c]`.
 ///
-/// The position that a word selects is `word · table.len() >> BITS`. It is uniform where the
-/// length of the table is a power of two, and within 2^−32·len of it otherwise.
+/// The position that a word selects is `word · table.len() >> BITS`. It is uniform if the length of the table is a
+/// power of two, and within 2^−32·len of uniform otherwise.
 ///
 /// # Panics
-/// If there are not exactly `weight` words for each output, the columns have different lengths,
-/// `weight` is above [`MAX_WEIGHT`], or the table is empty or longer than
-/// [`Word::MAX_ROWS`], or its length is no power of two and the words are of 16 bits.
+/// Unless there are exactly `weight` words per output; if the columns have different lengths, `weight` is above
+/// [`MAX_WEIGHT`], the table is empty or longer than [`Word::MAX_ROWS`], or its length is not a power of two and the
+/// words have 16 bits.
 pub fn accumulate<const C: usize, W: Word>(
     table: &[[Block; C]],
     weight: usize,
@@ -101,8 +101,11 @@ pub fn accumulate<const C: usize, W: Word>(
     let len = out[0].len();
     assert!(out.iter().all(|column| column.len() == len), "columns of different lengths");
     assert!(weight <= MAX_WEIGHT && words.len() == len * weight, "wrong number of words");
-    assert!(!table.is_empty() && table.len() <= W::MAX_ROWS, "a table of that length");
-    assert!(table.len().is_power_of_two() || W::MAX_ROWS > 1 << 16, "a word too short");
+    assert!(!table.is_empty() && table.len() <= W::MAX_ROWS, "a table of a valid length");
+    assert!(
+        table.len().is_power_of_two() || W::MAX_ROWS > 1 << 16,
+        "words too short for the table"
+    );
     match weight {
         5 => dispatch::<C, 5, W>(table, words, &mut out),
         10 => dispatch::<C, 10, W>(table, words, &mut out),
@@ -136,7 +139,7 @@ fn dispatch<const C: usize, const WEIGHT: usize, W: Word>(
     }
 }
 
-/// Sets `rows` to the positions that the words select from a table of `len` rows, all below `len`.
+/// Sets `rows` to the positions that the words select from a table of `len` rows.
 #[inline(always)]
 fn select<const WEIGHT: usize, W: Word>(len: usize, words: &[W], rows: &mut [[W; WEIGHT]]) {
     for (row, word) in rows.as_flattened_mut().iter_mut().zip(words) {

@@ -1,21 +1,21 @@
-//! Blocks as bit matrices: what the kernels with GFNI share.
+//! Blocks as bit matrices, for the kernels with GFNI.
 
 use crate::Block;
 use crate::lanes::load_4;
 use core::arch::x86_64::*;
 
-/// Sixteen vectors, each of which holds one byte of 64 blocks.
+/// Sixteen vectors; each holds one byte of 64 blocks.
 pub(crate) type Bytes = [__m512i; 16];
 
 /// In each 128-bit lane, byte b of vector i becomes byte i of vector b.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(crate) fn transpose_bytes(v: &Bytes) -> Bytes {
-    // Four perfect shuffles of 256 bytes exchange the halves of their 8-bit places.
+    // Four perfect shuffles of 256 bytes swap the halves of their 8-bit indices.
     shuffled(shuffled(shuffled(shuffled(*v))))
 }
 
-/// Bytes of vectors i and i + 8 take turns in vectors 2i and 2i + 1.
+/// Interleaves the bytes of vectors i and i + 8 into vectors 2i and 2i + 1.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn shuffled(v: Bytes) -> Bytes {
@@ -27,8 +27,8 @@ fn shuffled(v: Bytes) -> Bytes {
     out
 }
 
-/// Sets `out[b]` to the matrix, as `_mm512_gf2p8affine_epi64_epi8` takes it, that gives byte b of
-/// the sum of those of `blocks` that the bits of a byte select.
+/// Sets `out[b]` to a matrix for `_mm512_gf2p8affine_epi64_epi8`: applied to a byte of selection bits, it yields byte b
+/// of the sum of the selected `blocks`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi,gfni")]
 pub(crate) fn matrices_of_8(blocks: &[Block; 8], out: &mut [u64; 16]) {
@@ -42,7 +42,7 @@ pub(crate) fn matrices_of_8(blocks: &[Block; 8], out: &mut [u64; 16]) {
         }
         pick
     };
-    // The product of these bytes with a matrix is the matrix turned about its diagonal.
+    // The product of these bytes with a matrix is its transpose.
     let powers = _mm512_set1_epi64(0x0102_0408_1020_4080);
     let (halves, _) = blocks.as_chunks::<4>();
     let (front, back) = (load_4(&halves[0]), load_4(&halves[1]));

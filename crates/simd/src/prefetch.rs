@@ -1,11 +1,11 @@
-//! Reading ahead.
+//! Prefetching.
 
-/// Asks the processor to bring `slice[index]` into its caches; nothing happens for an index
-/// beyond the end, and on processors that cannot be asked.
+/// Asks the processor to load `slice[index]` into its caches. Does nothing if the index is out of range or the
+/// processor has no such instruction.
 ///
 /// # Timing
 ///
-/// Depends on `index`, as the read that follows does.
+/// Depends on `index`, like the read that follows.
 #[inline(always)]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -26,7 +26,7 @@ mod tests {
     use super::prefetch;
 
     #[test]
-    fn any_index_may_be_asked_for() {
+    fn any_index_can_be_prefetched() {
         let numbers = [1, 2, 3];
         [0, 2, 3, usize::MAX].into_iter().for_each(|index| prefetch(&numbers, index));
         prefetch::<u8>(&[], 0);

@@ -1,7 +1,7 @@
 //! Keyed BLAKE3 of sixteen short inputs at a time.
 //!
-//! BLAKE3 spreads the chunks of one long input over the lanes of a vector. An input of at most a
-//! block has nothing to spread; here every lane holds an input of its own.
+//! BLAKE3 distributes the chunks of one long input over the lanes of a vector. An input of at most one block has a
+//! single chunk, so here every lane holds a different input.
 //!
 //! An input of at most 64 bytes is one chunk of one block, hence one compression: chaining value =
 //! the key, counter 0, block length = the input's, flags `CHUNK_START`, `CHUNK_END`, `ROOT` and
@@ -9,7 +9,7 @@
 //!
 //! # Timing
 //!
-//! Depends on the lengths at most, never on a key's or an input's bytes.
+//! Depends at most on the lengths, never on the bytes of a key or an input.
 
 use crate::Backend;
 
@@ -24,7 +24,7 @@ pub const DIGEST_LEN: usize = 16;
 
 /// The first 16 bytes of BLAKE3's keyed hash of `blocks[i][..lens[i]]`, for each `i`.
 ///
-/// What a block holds after its input does not matter. Uses [`Backend::active`].
+/// The bytes after an input in its block are ignored. Uses [`Backend::active`].
 ///
 /// # Panics
 /// If a length is above [`BLOCK_LEN`].
@@ -47,7 +47,10 @@ pub fn keyed_hash_16_with(
     blocks: &[[u8; BLOCK_LEN]; INPUTS],
     lens: &[u8; INPUTS],
 ) -> [[u8; DIGEST_LEN]; INPUTS] {
-    assert!(lens.iter().all(|len| usize::from(*len) <= BLOCK_LEN), "an input has at most a block");
+    assert!(
+        lens.iter().all(|len| usize::from(*len) <= BLOCK_LEN),
+        "an input has at most one block"
+    );
     assert!(backend.is_available(), "the processor cannot run this backend");
     let key = words(key);
     match backend {
@@ -87,7 +90,7 @@ const SCHEDULE: [[usize; 16]; 7] = {
     rounds
 };
 
-/// `MASK[64 - len..]` starts with `len` bytes of ones, then zeros to the end of a block.
+/// `MASK[64 - len..]` starts with `len` bytes of ones, followed by zeros to the end of a block.
 static MASK: [u8; 2 * BLOCK_LEN] = {
     let mut mask = [0; 2 * BLOCK_LEN];
     let mut i = 0;
@@ -103,7 +106,7 @@ static MASK: [u8; 2 * BLOCK_LEN] = {
 fn mask(len: u8) -> &'static [u8; BLOCK_LEN] {
     let (mask, _) = MASK[BLOCK_LEN - usize::from(len)..]
         .split_first_chunk()
-        .expect("a block is left from any place in the first half");
+        .expect("every place in the first half has a block after it");
     mask
 }
 
@@ -400,7 +403,7 @@ mod avx512 {
         blocks: &[[u8; BLOCK_LEN]; INPUTS],
         lens: &[u8; INPUTS],
     ) -> [[u8; DIGEST_LEN]; INPUTS] {
-        // Loops, not closures: those are compiled on their own and stay calls.
+        // Loops instead of closures: closures are compiled separately and remain calls.
         let mut rows = [_mm512_setzero_si512(); INPUTS];
         for (row, (block, len)) in rows.iter_mut().zip(blocks.iter().zip(lens)) {
             // SAFETY: both arrays have 512 bits.
@@ -417,7 +420,7 @@ mod avx512 {
         let mut m = [_mm512_setzero_si512(); 16];
         for w in 0..4 {
             let [a, b, c, d] = [fours[0][w], fours[1][w], fours[2][w], fours[3][w]];
-            // The quarters 0 and 2, and 1 and 3, of two rows each.
+            // The quarters 0 and 2, and 1 and 3, of each pair of rows.
             let (ab_even, ab_odd) =
                 (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b));
             let (cd_even, cd_odd) =

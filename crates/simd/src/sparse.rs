@@ -1,8 +1,7 @@
-//! Sums of three slots that a key selects.
+//! Sums of the three slots that a key selects.
 //!
-//! Three 32-bit words of a key, its least significant ones, each scaled to the slots that are left,
-//! give three different slots; every set of three is as likely, but for a bias below 2^-15 of its
-//! probability.
+//! The three least significant 32-bit words of a key, each scaled to the remaining slots, select three different slots.
+//! All sets of three have the same probability, up to a relative bias below 2^-15.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -10,11 +9,10 @@ mod portable;
 
 use crate::{Backend, Block};
 
-/// Three different slots, 16 bits each, the first in the least significant ones; the upper 16 bits
-/// are zero.
+/// Three different slots of 16 bits each, the first in the least significant bits; the upper 16 bits are zero.
 pub type Row = u64;
 
-/// The most slots there may be.
+/// Maximum number of slots.
 pub const MAX_SLOTS: usize = 1 << 16;
 
 /// The slots of a row.
@@ -28,7 +26,7 @@ pub fn slots_of(row: Row) -> [usize; 3] {
 /// # Panics
 /// If the lengths differ, or `slots` is not from 3 to [`MAX_SLOTS`].
 pub fn rows(keys: &[Block], slots: usize, rows: &mut [Row]) {
-    assert_eq!(keys.len(), rows.len(), "every key has a row");
+    assert_eq!(keys.len(), rows.len(), "one row per key");
     assert!((3..=MAX_SLOTS).contains(&slots), "three positions of 16 bits");
     match Backend::active() {
         #[cfg(target_arch = "x86_64")]
@@ -43,7 +41,7 @@ pub fn rows(keys: &[Block], slots: usize, rows: &mut [Row]) {
 /// # Panics
 /// If the lengths differ, or there are not from 3 to [`MAX_SLOTS`] slots.
 pub fn sums(keys: &[Block], slots: &[Block], out: &mut [Block]) {
-    assert_eq!(keys.len(), out.len(), "every key has a place for its sum");
+    assert_eq!(keys.len(), out.len(), "one output per key");
     assert!((3..=MAX_SLOTS).contains(&slots.len()), "three positions of 16 bits");
     match Backend::active() {
         #[cfg(target_arch = "x86_64")]

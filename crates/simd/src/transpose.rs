@@ -2,16 +2,16 @@
 //!
 //! # Timing
 //!
-//! Depends on the size alone.
+//! Depends only on the size.
 
 use crate::Block;
 use crate::backend::dispatch;
 
-/// Defines, for one kind of vector, the riffle of 8 and of 16: the bytes of one half of the
-/// vectors and those of the other take turns, within each lane of 16 bytes.
+/// Defines, for one vector type, the riffles of 8 and of 16 vectors: within each lane of 16 bytes they interleave the
+/// bytes of one half of the vectors with those of the other half.
 ///
-/// After 3 riffles of 8, or 4 of 16, each lane is transposed: it has, read one vector after the
-/// other, the first byte of every vector, then the second of every one, and so on.
+/// Three riffles of 8, or four of 16, transpose each lane: read vector by vector, it then has the first byte of every
+/// vector, then the second byte of every vector, and so on.
 ///
 /// Written out, because a loop would keep the vectors in memory.
 #[cfg(target_arch = "x86_64")]
@@ -41,13 +41,13 @@ pub(crate) mod portable;
 /// `rows` holds the rows one after the other, n/128 blocks each; bit i of a row is bit i mod 128
 /// of its block i/128.
 ///
-/// Fastest when the matrix fits the second-level cache (n up to some 10,000 columns), because it
-/// walks all the rows at once.
+/// Fastest if the matrix fits into the second-level cache (n up to some 10,000 columns), because it processes all rows
+/// at once.
 ///
 /// # Panics
 /// If n is not a multiple of 128, or `rows` does not hold n blocks.
 pub fn transpose_128(rows: &[Block], out: &mut [Block]) {
     assert!(out.len().is_multiple_of(128), "columns come in groups of 128");
-    assert_eq!(rows.len(), out.len(), "128 rows of as many bits as there are columns");
+    assert_eq!(rows.len(), out.len(), "128 rows with one bit per column");
     dispatch!(transpose_128(rows, out));
 }

@@ -9,20 +9,20 @@ use std::mem::MaybeUninit;
 /// # Panics
 /// If the lengths differ.
 pub fn xor(acc: &mut [Block], xs: &[Block]) {
-    assert_eq!(acc.len(), xs.len(), "as many blocks on both sides");
+    assert_eq!(acc.len(), xs.len(), "the same number of blocks");
     dispatch!(xor(acc, xs));
 }
 
-/// The sums of `a` and `b`, block by block: a new list, written once.
+/// The sums of `a` and `b`, block by block, in a new list.
 ///
 /// # Panics
 /// If the lengths differ.
 pub fn sum(a: &[Block], b: &[Block]) -> Vec<Block> {
-    assert_eq!(a.len(), b.len(), "as many blocks on both sides");
+    assert_eq!(a.len(), b.len(), "the same number of blocks");
     written(a.len(), |out| dispatch!(sum(Block::as_bytes(a), Block::as_bytes(b), out)))
 }
 
-/// The sums of each of `a` and `b`: a new list, written once.
+/// The sum of each block of `a` and `b`, in a new list.
 pub fn sum_with(a: &[Block], b: Block) -> Vec<Block> {
     let four = [b; 4];
     let [four] = Block::as_bytes(&four).as_chunks::<PATTERN>().0 else {
@@ -34,7 +34,7 @@ pub fn sum_with(a: &[Block], b: Block) -> Vec<Block> {
 /// Bytes of four blocks.
 const PATTERN: usize = 4 * Block::LEN;
 
-/// A list of `len` blocks, all of whose bytes `write` writes.
+/// A list of `len` blocks; `write` must write all of its bytes.
 fn written(len: usize, write: impl FnOnce(&mut [MaybeUninit<u8>])) -> Vec<Block> {
     let mut blocks = Vec::<Block>::with_capacity(len);
     let bytes = blocks.as_mut_ptr().cast();
@@ -45,8 +45,8 @@ fn written(len: usize, write: impl FnOnce(&mut [MaybeUninit<u8>])) -> Vec<Block>
     blocks
 }
 
-/// The loops, which the compiler turns into the vectors of the backend: those over bytes, as it does not find them
-/// where blocks are whole numbers.
+/// The loops, which the compiler vectorises for the backend. They run over bytes, because it does not vectorise loops
+/// over 128-bit integers.
 macro_rules! kernel {
     ($backend:ident $(, $feature:literal)?) => {
         mod $backend {
@@ -62,19 +62,19 @@ macro_rules! kernel {
                 }
             }
 
-            /// Writes all of `out`, which is as long as `a` and `b`.
+            /// Writes all of `out`, which must have the length of `a` and `b`.
             $(#[target_feature(enable = $feature)])?
             pub(super) fn sum(a: &[u8], b: &[u8], out: &mut [MaybeUninit<u8>]) {
-                assert!(a.len() == out.len() && b.len() == out.len(), "all of the list");
+                assert!(a.len() == out.len() && b.len() == out.len(), "lists of equal length");
                 for ((a, b), out) in a.iter().zip(b).zip(out) {
                     out.write(*a ^ *b);
                 }
             }
 
-            /// Writes all of `out`, which is as long as `a`; `b` comes again and again.
+            /// Writes all of `out`, which must have the length of `a`; repeats `b`.
             $(#[target_feature(enable = $feature)])?
             pub(super) fn sum_with(a: &[u8], b: &[u8; PATTERN], out: &mut [MaybeUninit<u8>]) {
-                assert_eq!(a.len(), out.len(), "all of the list");
+                assert_eq!(a.len(), out.len(), "lists of equal length");
                 let ((a, a_rest), (out, out_rest)) =
                     (a.as_chunks::<PATTERN>(), out.as_chunks_mut::<PATTERN>());
                 for (a, out) in a.iter().zip(out) {

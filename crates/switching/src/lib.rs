@@ -1,14 +1,32 @@
-//! Permutation networks: switches that can be set so that any permutation results.
+//! Permutation networks: switches whose settings can realise any permutation.
 //!
 //! * [`Permutation`] — drawn uniformly, inverted, composed, applied.
-//! * [`Network`] — Waksman and Beneš networks of any number of lanes: their levels, segments and
-//!   switches.
-//! * [`Routing`] — how the switches of a network stand for a permutation.
-//! * [`apply_plain()`] — runs lanes through a network, in clear.
-//! * [`oblivious`] — the oblivious switching network: one party's rows in the other's secret order, as shares.
-//! * [`permute_and_share`] — the same for a permutation of all rows.
+//! * [`Network`] — Waksman and Beneš networks of any number of lanes: their levels, segments and switches.
+//! * [`Routing`] — the switch settings that realise a permutation.
+//! * [`apply_plain()`] — sends lanes through a network in the clear.
+//! * [`oblivious`] — the oblivious switching network: shares of one party's rows in the other party's secret order.
+//! * [`permute_and_share`] — the special case of a permutation of all rows.
 //!
-//! Switches set at random do *not* permute uniformly: draw a [`Permutation`] and route it.
+//! Random switch settings do *not* permute uniformly: draw a [`Permutation`] and route it.
+//!
+//! Two parties permute and share rows:
+//!
+//! ```
+//! use vesica_core::SessionId;
+//! use vesica_switching::oblivious::{Form, Rows};
+//! use vesica_switching::{Permutation, permute_and_share};
+//!
+//! let session = SessionId::from_bytes([1; 32]);
+//! let rows = Rows::from_numbers(&[10, 20, 30], 8);
+//! let permutation = Permutation::from_sources(vec![2, 0, 1]).unwrap();
+//! let (mut sum, share) = vesica_net::run_both(
+//!     |ctx| permute_and_share::hold(ctx, &session, Form::Correlated, &rows),
+//!     |ctx| permute_and_share::route(ctx, &session, Form::Correlated, &permutation, 8),
+//! )?;
+//! sum.xor_with(&share);
+//! assert_eq!([0, 1, 2].map(|i| sum.number(i)), [30, 10, 20]);
+//! # Ok::<(), vesica_core::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

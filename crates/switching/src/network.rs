@@ -1,15 +1,15 @@
 use std::ops::Range;
 
-/// What becomes of the switch behind the last pair of lanes, when a segment has an even number.
+/// Whether an even segment has an output switch on its last pair of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// It is left out: the rest can do without.
+    /// No: Waksman's network can do without it.
     Waksman,
-    /// It is there.
+    /// Yes.
     Benes,
 }
 
-/// The shape of a permutation network of any number of lanes.
+/// A permutation network of any number of lanes.
 ///
 /// A. Waksman, "A permutation network", J. ACM 1968; V. Beneš, "Mathematical theory of connecting
 /// networks", 1965; for any number of lanes B. Beauquier, E. Darrot, "On arbitrary size Waksman
@@ -50,37 +50,37 @@ pub struct Network {
     len: usize,
 }
 
-/// A part of a network with its input and output switches.
+/// A part of a network, between its input and output switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its lanes, among all in the order of its level.
+    /// Its lanes, numbered across its level.
     pub lanes: Range<usize>,
-    /// Its input switches, among all of its level: the i-th is on its lanes 2i and 2i + 1.
+    /// Its input switches, numbered across its level. The i-th is on its lanes 2i and 2i + 1.
     pub input: Range<usize>,
-    /// Its output switches, likewise.
+    /// Its output switches, numbered in the same way.
     pub output: Range<usize>,
 }
 
 impl Segment {
-    /// Number of its lanes.
+    /// Number of lanes.
     pub fn len(&self) -> usize {
         self.lanes.len()
     }
 
-    /// Whether it has no lanes.
+    /// Whether there are no lanes.
     pub fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
 }
 
 impl Network {
-    /// Waksman's network of `len` lanes: Σ ⌈log i⌉ switches for i from 1 to `len`, which is
-    /// n·log n − n + 1 for a power of two.
+    /// Waksman's network of `len` lanes: Σ ⌈log i⌉ switches for i from 1 to `len`; for a power of two this is n·log n −
+    /// n + 1.
     pub const fn waksman(len: usize) -> Self {
         Self { kind: Kind::Waksman, len }
     }
 
-    /// Beneš' network of `len` lanes: n·log n − n/2 switches for a power of two.
+    /// Beneš's network of `len` lanes: n·log n − n/2 switches for a power of two.
     pub const fn benes(len: usize) -> Self {
         Self { kind: Kind::Benes, len }
     }
@@ -95,7 +95,7 @@ impl Network {
         self.len == 0
     }
 
-    /// Number of levels: ⌈log n⌉, none for less than two lanes.
+    /// Number of levels: ⌈log n⌉, or 0 for fewer than two lanes.
     pub fn levels(&self) -> usize {
         match self.len {
             0 | 1 => 0,
@@ -103,31 +103,31 @@ impl Network {
         }
     }
 
-    /// Number of all switches.
+    /// Number of switches.
     pub fn switch_count(&self) -> usize {
         (0..self.levels()).map(|d| self.input_count(d) + self.output_count(d)).sum()
     }
 
-    /// Number of the input switches of a level.
+    /// Number of input switches in a level.
     pub fn input_count(&self, level: usize) -> usize {
         over_level(self.len, level, input_switches)
     }
 
-    /// Number of the output switches of a level. The last level has none.
+    /// Number of output switches in a level. The last level has none.
     pub fn output_count(&self, level: usize) -> usize {
         over_level(self.len, level, |len| self.output_switches(len))
     }
 
-    /// The segments of a level from left to right: 2^level of them.
+    /// The 2^level segments of a level, from left to right.
     ///
     /// # Panics
-    /// If there is no such level.
+    /// If the level does not exist.
     pub fn segments(&self, level: usize) -> impl Iterator<Item = Segment> + use<> {
-        assert!(level < self.levels(), "the network has that level");
+        assert!(level < self.levels(), "level in range");
         let network = *self;
         let (mut lane, mut input, mut output) = (0, 0, 0);
         (0..1usize << level).map(move |index| {
-            // The first split decides the lowest bit of what is added before halving.
+            // The first split decides the lowest bit of what is added before the halving.
             let carry =
                 if level == 0 { 0 } else { index.reverse_bits() >> (usize::BITS as usize - level) };
             let len = (network.len + carry) >> level;
@@ -135,15 +135,15 @@ impl Network {
         })
     }
 
-    /// The segment of a level at `index` from the left. The parts of it are those of the next level at
-    /// 2·`index` and 2·`index` + 1.
+    /// The segment at `index` from the left in a level. Its parts are the segments 2·`index` and 2·`index` + 1 of the
+    /// next level.
     ///
-    /// Takes `level` steps: for who goes through the network depth first.
+    /// Takes `level` steps; meant for depth-first evaluation.
     ///
     /// # Panics
-    /// If there is no such segment.
+    /// If the segment does not exist.
     pub fn segment(&self, level: usize, index: usize) -> Segment {
-        assert!(level < self.levels() && index >> level == 0, "the network has that segment");
+        assert!(level < self.levels() && index >> level == 0, "segment in range");
         let (mut lane, mut input, mut output) = (0, 0, 0);
         let mut len = self.len;
         for below in (0..level).rev() {
@@ -160,7 +160,7 @@ impl Network {
         self.next_segment(len, &mut lane, &mut input, &mut output)
     }
 
-    /// The segment that starts at the three places, which it moves to its end.
+    /// The segment that starts at the given places. Advances the places to its end.
     fn next_segment(
         &self,
         len: usize,
@@ -193,8 +193,8 @@ fn input_switches(len: usize) -> usize {
     len / 2
 }
 
-/// The sum of `count` over the segments that `len` lanes have `level` splits on: all have
-/// ⌊len / 2^level⌋ lanes or one more.
+/// The sum of `count` over the segments of `len` lanes after `level` splits. Each segment has ⌊len / 2^level⌋ lanes or
+/// one more.
 fn over_level(len: usize, level: usize, count: impl Fn(usize) -> usize) -> usize {
     let (short, longer) = (len >> level, len & ((1 << level) - 1));
     longer * count(short + 1) + ((1 << level) - longer) * count(short)

@@ -1,8 +1,8 @@
 //! # Oblivious switching
 //!
-//! One party, the *holder*, has rows x; the other, the *router*, has an injection π, in which order it wants some
-//! or all of them. They get shares of the rows in that order, and nothing else: the holder random a, the router
-//! b with b_i = a_i + x_π(i).
+//! The *holder* has rows x. The *router* has an injection π: the order in which it selects some or all rows. The
+//! parties obtain shares of the selected rows in that order, and learn nothing else: the holder gets random a, the
+//! router b with b_i = a_i + x_π(i).
 //!
 //! P. Mohassel, S. Sadeghian, "How to hide circuits in MPC: an efficient framework for private function evaluation",
 //! EUROCRYPT 2013; as the functionality F_osn in G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh,
@@ -11,14 +11,14 @@
 //!
 //! | | [`Form::Correlated`] | [`Form::TwoCiphertexts`] |
 //! |---|---|---|
-//! | security | semi-honest; of silent transfers ([`vesica_ot::silent::cot`]), π(x) + x as a correlation-robust hash, AES as an ideal cipher | semi-honest; of IKNP ([`vesica_ot::softspoken`]), the same hash, AES being pseudorandom |
+//! | security | semi-honest, if silent OT is ([`vesica_ot::silent::cot`]), π(x) + x is correlation robust and AES is an ideal cipher | semi-honest, if IKNP is ([`vesica_ot::softspoken`]), with the same hash and AES as a PRF |
 //! | who learns what | n_in, n_out and ℓ are public | the same |
-//! | flights | 5; 3 for few switches; [`flights`] | 3, and 2 more for each 2^16 switches above 2^17; [`flights`] |
-//! | bytes, holder to router | ℓ bits a switch; [`bytes`] | 4ℓ bits a switch and ℓ a row; [`bytes`] |
-//! | bytes, router to holder | 1 bit a switch | 128 bits a switch |
-//! | switches | Σ ⌈log i⌉ up to n_in, without those that lead to no chosen row; [`Shape::switches`] | the same |
+//! | flights | 5; 3 for few switches; [`flights`] | 3, plus 2 for each 2^16 switches above 2^17; [`flights`] |
+//! | bytes, holder to router | ℓ bits per switch; [`bytes`] | 4ℓ bits per switch and ℓ per row; [`bytes`] |
+//! | bytes, router to holder | 1 bit per switch | 128 bits per switch |
+//! | switches | Σ ⌈log i⌉ up to n_in, without those that lead to no selected row; [`Sizes::switches`] | the same |
 //!
-//! The switches are those of [Waksman's network](crate::Network), which the router sets so that its rows come first.
+//! The switches are those of [Waksman's network](crate::Network). The router sets them so that its rows come first.
 //!
 //! # The correlated form
 //!
@@ -36,27 +36,28 @@
 //!   a_i = b_i + PRG(ρ)_i                                 b_i = a_i + PRG(ρ)_i
 //! ```
 //!
-//! In the drawing the router's lane is a and the holder's b, up to the last line; a lane's value is always their sum.
-//! M is K + r·Δ, the key K + d·Δ + c·Δ, so z = w + c·(b_0 + b_1), and a switch with c = 1 exchanges the two values:
-//! both lanes get c·(a_0 + a_1 + b_0 + b_1) more, half of it from the one party's own shares and half from the
-//! transfer. The paper's form transfers two new masks; here δ = b_0 + b_1 is the holder's alone, so one correlated
-//! transfer of δ suffices, and no mask is sent for the first lanes.
+//! In the figure, a is the router's share of a lane and b the holder's, up to the last line; a lane's value is always
+//! their sum. M = K + r·Δ equals K + d·Δ + c·Δ, so z = w + c·(b_0 + b_1). A switch with c = 1 exchanges the two values:
+//! each lane gets c·(a_0 + a_1 + b_0 + b_1) added, the a part from the router's own shares and the b part from the OT.
+//! The paper's form transfers two fresh masks. Here the holder alone knows δ = b_0 + b_1, so one correlated OT of δ
+//! suffices, and the first lanes need no masks.
 //!
-//! **Security.** *The holder* sees d, which r hides: r is uniform to it, and it sends nothing that depends on what
-//! it gets but hashes. *The router* sees y. H of the key it does not have looks random and is used once, so y looks
-//! uniform, whatever b_0 + b_1 is; and nothing else comes. So each view is made of independent uniform values, and
-//! with the own output it fixes the other's, since the sum is x_π(i).
+//! **Security.** *The holder* sees d, which r hides, since r is uniform to the holder; what it sends depends on d only
+//! through hashes. *The router* sees y. The hash of the key that it lacks looks random and is used once, so y looks
+//! uniform for every b_0 + b_1; the router receives nothing else. So each view consists of independent uniform values.
+//! Together with a party's own output it determines the other party's output, since the sum is x_π(i).
 //!
-//! **The last line.** Each switch adds the same to two lanes, so the sum of the router's shares of all rows would be
-//! 0 and that of the holder's the sum of x; and a row that meets no switch would be no share at all. A further use of
-//! the shares may rest on their being uniform, as F_osn says they are. So both parties add rows that the holder
-//! draws: a simulator that has been given a share of F_osn sets them to the sum of it and of what the view gives.
-//! To send a seed in place of the rows is as good where AES is an ideal cipher, which the simulator answers for.
+//! **The last line.** Each switch adds the same value to two lanes. Without the last line, the router's shares would
+//! sum to 0 over all rows and the holder's shares to the sum of x; a row that meets no switch would not be shared at
+//! all. A protocol that uses the shares may rely on uniform shares, as F_osn promises. So both parties add rows that
+//! the holder draws. A simulator that is given a share from F_osn sets these rows to the sum of that share and the one
+//! from the view. Sending a seed instead of the rows is equally secure if AES is an ideal cipher, which the simulator
+//! programs.
 //!
-//! **No flight for a piece.** The router says all choices first, and expands the same transfers a second time for the
-//! messages: expanding is cheaper than keeping 16 bytes a switch. The holder reads them all before it sends the first
-//! correction, for the router does not read before it has said the last. Nobody holds more than a bit a switch and a
-//! few pieces, of at most 2^14 switches, besides the rows.
+//! **No flight per piece.** The router first sends all choices. It then expands the same OTs a second time for the
+//! messages: expanding is cheaper than storing 16 bytes per switch. The holder reads all choices before it sends the
+//! first correction, because the router reads nothing before it has sent its last choice. Besides the rows, a party
+//! stores one bit per switch and a few pieces of at most 2^14 switches.
 //!
 //! # The form with two ciphertexts
 //!
@@ -72,28 +73,28 @@
 //!   a = the masks of the outputs                         b = the masked outputs
 //! ```
 //!
-//! The router says the choices of 2^17 switches ahead and no more, for it cannot expand these transfers twice. What it
-//! says ahead is 2 MiB, which the queues of a connection take whether the holder reads or not.
+//! The router sends the choices of at most 2^17 switches ahead, because it cannot expand these OTs twice. These choices
+//! take 2 MiB, which the queues of a connection hold even if the holder does not read.
 //!
 //! # What differs from the paper
 //!
-//! The router's transfers have random choices, which a bit a switch corrects (D. Beaver, CRYPTO 1995), where IKNP
-//! takes chosen ones at the same cost. The unneeded switches of an injection are left out of each part of the network;
-//! the paper leaves its way of doing so to its full version.
+//! The router's OTs have random choices, which one bit per switch corrects (D. Beaver, CRYPTO 1995); IKNP offers chosen
+//! OTs at the same cost. An injection leaves switches unneeded in each part of the network, and we omit them; the paper
+//! defers its method to the full version.
 //!
 //! # What must not leak
 //!
-//! The time of routing and its memory accesses depend on π, those of everything else on the sizes alone.
+//! The time and the memory accesses of routing depend on π; those of all other steps depend only on the sizes.
 
 mod choices;
 mod correlated;
 mod packing;
 mod parties;
 mod rows;
-mod shape;
+mod sizes;
 mod two_ciphertexts;
 mod walk;
 
 pub use parties::{Holder, Router, hold, route};
 pub use rows::Rows;
-pub use shape::{Form, Shape, bytes, flights};
+pub use sizes::{Form, Sizes, bytes, flights};

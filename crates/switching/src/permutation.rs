@@ -2,20 +2,20 @@ use rand::CryptoRng;
 use rand::seq::SliceRandom;
 use vesica_core::Secret;
 
-/// What came is no permutation: a place is named twice, or lies outside.
+/// The list is not a permutation: a place repeats or is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a permutation")]
 pub struct NotAPermutation;
 
 /// A permutation of at most 2^32 − 1 lanes; secret, wiped when dropped.
 ///
-/// It says for each place after the permutation which place before it the lane there comes from.
+/// For each place after the permutation it holds the place before it that the lane comes from.
 pub struct Permutation {
     sources: Secret<Vec<u32>>,
 }
 
 impl Permutation {
-    /// A uniformly random one: Fisher–Yates, with unbiased draws.
+    /// A uniformly random permutation: Fisher–Yates with unbiased draws.
     ///
     /// # Panics
     /// If `len` is above 2^32 − 1.
@@ -25,7 +25,7 @@ impl Permutation {
         permutation
     }
 
-    /// The one that leaves every lane in its place.
+    /// The permutation that leaves every lane in place.
     ///
     /// # Panics
     /// If `len` is above 2^32 − 1.
@@ -34,12 +34,12 @@ impl Permutation {
         Self::from_list((0..len).collect())
     }
 
-    /// The one that brings the lane at `sources[i]` to place i.
+    /// The permutation that moves the lane at `sources[i]` to place i.
     ///
     /// # Errors
-    /// [`NotAPermutation`] unless every place below the number of lanes comes exactly once.
+    /// [`NotAPermutation`] unless every place below the number of lanes occurs exactly once.
     pub fn from_sources(sources: Vec<u32>) -> Result<Self, NotAPermutation> {
-        // From here on it is wiped, whatever happens.
+        // From here on the list is wiped on every path.
         let permutation = Self::from_list(sources);
         if u32::try_from(permutation.len()).is_err() {
             return Err(NotAPermutation);
@@ -68,17 +68,17 @@ impl Permutation {
         self.sources().is_empty()
     }
 
-    /// For each place, where the lane there comes from.
+    /// For each place, the source of its lane.
     pub fn sources(&self) -> &[u32] {
         self.sources.expose()
     }
 
-    /// The places, for whoever takes the permutation apart.
+    /// The sources, for code that takes the permutation apart.
     pub(crate) fn sources_mut(&mut self) -> &mut [u32] {
         self.sources.expose_mut()
     }
 
-    /// The one that undoes this one.
+    /// The inverse permutation.
     pub fn inverse(&self) -> Self {
         let mut sources = vec![0; self.len()];
         for (to, from) in (0u32..).zip(self.sources()) {
@@ -87,21 +87,21 @@ impl Permutation {
         Self::from_list(sources)
     }
 
-    /// First this one, then `next`.
+    /// The composition: first `self`, then `next`.
     ///
     /// # Panics
-    /// If they are of other lengths.
+    /// If the lengths differ.
     pub fn then(&self, next: &Self) -> Self {
         assert_eq!(self.len(), next.len(), "both permute the same lanes");
         Self::from_list(next.apply(self.sources()))
     }
 
-    /// The lanes in their new order.
+    /// Returns the lanes in their new order.
     ///
     /// # Panics
-    /// If the number of lanes is another.
+    /// If the number of lanes differs.
     pub fn apply<T: Clone>(&self, lanes: &[T]) -> Vec<T> {
-        assert_eq!(self.len(), lanes.len(), "the permutation has a place for each lane");
+        assert_eq!(self.len(), lanes.len(), "the permutation and the lanes have the same length");
         self.sources().iter().map(|i| lanes[*i as usize].clone()).collect()
     }
 }

@@ -1,16 +1,16 @@
 //! Permute and share: [oblivious switching](crate::oblivious) of all rows by a permutation.
 
 use crate::Permutation;
-use crate::oblivious::{self, Form, Rows, Shape};
+use crate::oblivious::{self, Form, Rows, Sizes};
 use vesica_core::{Result, SessionId};
 use vesica_net::Context;
 
-/// The shape of a run: as many rows out as in.
-pub const fn shape(len: usize, bits: u32) -> Shape {
-    Shape { inputs: len, outputs: len, bits }
+/// The sizes of a run with as many outputs as inputs.
+pub const fn sizes(len: usize, bits: u32) -> Sizes {
+    Sizes { inputs: len, outputs: len, bits }
 }
 
-/// Holds the rows; gives this party's shares of them in the router's order.
+/// Runs the holder of the rows. Returns its shares, in the router's order.
 ///
 /// # Errors
 /// As [`oblivious::hold`].
@@ -18,7 +18,7 @@ pub fn hold(ctx: &mut Context, session: &SessionId, form: Form, rows: &Rows) -> 
     oblivious::hold(ctx, session, form, rows, rows.len())
 }
 
-/// Permutes rows of `bits` bits; gives this party's shares of them: row i belongs to the holder's row
+/// Runs the router on rows of `bits` bits. Returns its shares: row i shares the holder's row
 /// `permutation.sources()[i]`.
 ///
 /// # Errors
@@ -30,6 +30,6 @@ pub fn route(
     permutation: &Permutation,
     bits: u32,
 ) -> Result<Rows> {
-    let shape = shape(permutation.len(), bits);
-    oblivious::route(ctx, session, form, permutation.sources(), &shape)
+    let sizes = sizes(permutation.len(), bits);
+    oblivious::route(ctx, session, form, permutation.sources(), &sizes)
 }

@@ -1,11 +1,11 @@
 use crate::Routing;
 
-/// Runs the lanes through the network, level by level: what every evaluation of it must give.
+/// Sends the lanes through the network, level by level. This is the reference for all evaluations.
 ///
 /// The time depends on the settings.
 ///
 /// # Panics
-/// If the network has another number of lanes.
+/// If the network has a different number of lanes.
 pub fn apply_plain<T: Clone>(routing: &Routing, lanes: &mut [T]) {
     let network = routing.network();
     assert_eq!(lanes.len(), network.len(), "the network has these lanes");

@@ -1,15 +1,15 @@
 use crate::{Network, Permutation, Segment};
 use vesica_core::Secret;
 
-/// The number of settings is not that of the network's switches.
+/// The number of settings differs from the number of switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a setting for each switch")]
+#[error("the number of settings differs from the number of switches")]
 pub struct WrongSwitchCount;
 
-/// How the switches of a network stand; secret, wiped when dropped.
+/// The switch settings of a network; secret, wiped when dropped.
 ///
-/// Each level has its input switches and its output switches, of its segments from left to right and
-/// in a segment from its first lane on: as [`Segment::input`] and [`Segment::output`] number them.
+/// Each level has input switches and output switches, for its segments from left to right, and within a segment from
+/// its first lane on. [`Segment::input`] and [`Segment::output`] use the same numbers.
 pub struct Routing {
     network: Network,
     input: Secret<Vec<Vec<bool>>>,
@@ -17,20 +17,20 @@ pub struct Routing {
 }
 
 impl Routing {
-    /// The settings that make `permutation` of Waksman's network.
+    /// The settings that realise `permutation` in Waksman's network.
     pub fn waksman(permutation: &Permutation) -> Self {
         Self::new(Network::waksman(permutation.len()), permutation)
     }
 
-    /// The settings that make `permutation` of Beneš' network.
+    /// The settings that realise `permutation` in Beneš's network.
     pub fn benes(permutation: &Permutation) -> Self {
         Self::new(Network::benes(permutation.len()), permutation)
     }
 
-    /// Given settings: of each level its input switches, then its output switches.
+    /// Given settings: for each level its input switches, then its output switches.
     ///
     /// # Errors
-    /// [`WrongSwitchCount`] unless there are [`Network::switch_count`] of them.
+    /// [`WrongSwitchCount`] unless there are [`Network::switch_count`] settings.
     pub fn from_settings(network: Network, settings: &[bool]) -> Result<Self, WrongSwitchCount> {
         if settings.len() != network.switch_count() {
             return Err(WrongSwitchCount);
@@ -54,11 +54,11 @@ impl Routing {
         Self { network, input: Secret::new(input.collect()), output: Secret::new(output.collect()) }
     }
 
-    /// Level by level, by the looping algorithm. The time and the order of memory accesses depend on
-    /// the permutation.
+    /// Routes level by level with the looping algorithm. The time and the order of memory accesses depend on the
+    /// permutation.
     fn new(network: Network, permutation: &Permutation) -> Self {
         let mut routing = Self::unset(network);
-        let mut order = Order::of(permutation);
+        let mut order = Order::new(permutation);
         let mut next = Order::zero(network.len());
         let mut routed = vec![false; network.len().div_ceil(2)];
         for level in 0..network.levels() {
@@ -82,33 +82,33 @@ impl Routing {
         self.network
     }
 
-    /// The input switches of a level: whether each exchanges its lanes.
+    /// The input switches of a level: true where a switch exchanges its lanes.
     ///
     /// # Panics
-    /// If there is no such level.
+    /// If the level does not exist.
     pub fn input(&self, level: usize) -> &[bool] {
         &self.input.expose()[level]
     }
 
-    /// The output switches of a level: whether each exchanges its lanes.
+    /// The output switches of a level: true where a switch exchanges its lanes.
     ///
     /// # Panics
-    /// If there is no such level.
+    /// If the level does not exist.
     pub fn output(&self, level: usize) -> &[bool] {
         &self.output.expose()[level]
     }
 }
 
-/// The permutations of the segments of a level, each counting from its own first lane.
+/// The permutations of the segments of a level, each relative to its own first lane.
 struct Order {
-    /// Where the lane at each place comes from.
+    /// The source of the lane at each place.
     sources: Secret<Vec<u32>>,
-    /// Where the lane at each place goes.
+    /// The target of the lane at each place.
     targets: Secret<Vec<u32>>,
 }
 
 impl Order {
-    fn of(permutation: &Permutation) -> Self {
+    fn new(permutation: &Permutation) -> Self {
         let copied = |permutation: &Permutation| Secret::new(permutation.sources().to_vec());
         Self { sources: copied(permutation), targets: copied(&permutation.inverse()) }
     }
@@ -119,12 +119,11 @@ impl Order {
     }
 }
 
-/// Sets the switches of one segment; `routed` has a place for each of its pairs.
+/// Sets the switches of one segment; `routed` has an entry for each of its pairs.
 ///
-/// The two lanes of a pair go through different parts, at the input as at the output. So one lane's
-/// part decides that of the lane it shares a pair with, at one end and then the other, until the loop
-/// closes. A lane without a partner, and the last one of a Waksman network, goes through the lower part,
-/// so the loop through the last output is taken first.
+/// The two lanes of a pair go through different parts, at the input and at the output. So the part of one lane decides
+/// the part of its partner, alternately at both ends, until the loop closes. An unpaired lane, and the last lane of a
+/// Waksman network, goes through the lower part, so the loop through the last output comes first.
 pub(crate) fn set_switches(
     sources: &[u32],
     targets: &[u32],
@@ -146,7 +145,7 @@ pub(crate) fn set_switches(
             continue;
         }
         let (mut lower, mut upper) = (Some(2 * pair + 1), Some(2 * pair));
-        // Both ways around the loop at once: one way waits for memory while the other does.
+        // Follows the loop in both directions at once: one waits for memory while the other proceeds.
         while let (Some(at_lower), Some(at_upper)) = (lower, upper) {
             lower = walk.through_lower(at_lower);
             upper = walk.through_upper(at_upper);
@@ -164,18 +163,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Output `out` comes from the lower part. Sets the switches this decides, and gives the next output
-    /// that does, unless the loop ends.
+    /// Output `out` comes from the lower part. Sets the switches that this decides, and returns the next output that
+    /// comes from the lower part, unless the loop ends.
     fn through_lower(&mut self, out: usize) -> Option<usize> {
         let source = self.sources[out] as usize;
-        // Straight, the even lane of a pair goes to the upper part, the odd one to the lower. An
-        // unpaired one has no switch.
+        // When straight, the even lane of a pair goes to the upper part and the odd lane to the lower. An unpaired lane
+        // has no switch.
         *self.input.get_mut(source / 2)? = source & 1 == 0;
         let target = self.targets[source ^ 1] as usize;
         self.arrive(target, target & 1 == 1)
     }
 
-    /// The same for an output that comes from the upper part.
+    /// The same for an output from the upper part.
     fn through_upper(&mut self, out: usize) -> Option<usize> {
         let source = self.sources[out] as usize;
         *self.input.get_mut(source / 2)? = source & 1 == 1;
@@ -195,14 +194,14 @@ impl Walk<'_> {
     }
 }
 
-/// The order of the lanes of both parts of a segment, given its own and its switches on that side.
+/// The order of the lanes in both parts of a segment, from the segment's order and its switches on that side.
 pub(crate) fn split(order: &[u32], exchanged: &[bool], parts: &mut [u32]) {
     let (upper, lower) = parts.split_at_mut(order.len() / 2);
     let (lower, unpaired) = lower.split_at_mut(upper.len());
     let exchanged = exchanged.iter().chain(std::iter::repeat(&false));
     let parts = upper.iter_mut().zip(lower);
     for ((pair, (upper, lower)), exchanged) in order.chunks_exact(2).zip(parts).zip(exchanged) {
-        // Without a branch, which would be mispredicted half the time.
+        // Branch-free: a branch would be mispredicted half of the time.
         let difference = (pair[0] ^ pair[1]) & u32::from(*exchanged).wrapping_neg();
         *upper = (pair[0] ^ difference) / 2;
         *lower = (pair[1] ^ difference) / 2;

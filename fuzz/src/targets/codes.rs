@@ -181,7 +181,7 @@ fn bloom(input: &mut Input<'_>, len: usize) {
     let hash = BloomHash::new(&shape, Block::new(input.u128()));
     let mut indices = Indices::new(&hash);
     let rows = [Block::new(input.u128())];
-    let (indices, _) = indices.of(&rows);
+    let (indices, _) = indices.compute(&rows);
     assert!(indices.iter().all(|index| (*index as usize) < shape.block_len()));
     let shares: Vec<u64> = (0..shape.block_len()).map(|_| input.u128() as u64).collect();
     sum(&shares, indices);

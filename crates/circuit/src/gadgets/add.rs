@@ -4,22 +4,22 @@ use super::compare::and;
 use crate::{Gates, Lanes};
 use vesica_core::{Error, Result};
 
-/// How many lanes of `wires` are set, as a word of one lane: N − wt(N) gates for N lanes, wt being the
-/// number of ones in N (J. Boyar, R. Peralta, "The exact multiplicative complexity of the Hamming weight function").
+/// The number of set lanes, as a word of one lane: N − wt(N) gates for N lanes, where wt(N) is the Hamming weight of N
+/// (J. Boyar, R. Peralta, "The exact multiplicative complexity of the Hamming weight function").
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn hamming_weight<G: Gates>(g: &mut G, wires: &G::Wires) -> Result<Vec<G::Wires>> {
     sum_of_lanes(g, std::slice::from_ref(wires))
 }
 
-/// The sum of the numbers in all lanes of `word`, as a word of one lane that is long enough for it.
+/// The sum of the numbers in all lanes of `word`, as a word of one lane that is wide enough.
 ///
-/// Full adders, one gate each, while three bits of one weight are left; then half adders. Depth logarithmic,
-/// and a carry's way through the sum.
+/// Uses full adders, one gate each, while a column has three bits, then half adders. The depth is logarithmic plus the
+/// length of the carry chain.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn sum_of_lanes<G: Gates>(g: &mut G, word: &[G::Wires]) -> Result<Vec<G::Wires>> {
     let mut columns: Vec<G::Wires> = word.to_vec();
     if columns.iter().all(Lanes::is_empty) {
@@ -31,7 +31,7 @@ pub fn sum_of_lanes<G: Gates>(g: &mut G, word: &[G::Wires]) -> Result<Vec<G::Wir
             add_thirds(g, &mut columns, &full)?;
             continue;
         }
-        // Columns below the first of two are settled.
+        // The columns below the first with two bits are final.
         let Some(first) = columns.iter().position(|column| column.len() == 2) else {
             return Ok(columns);
         };
@@ -42,7 +42,7 @@ pub fn sum_of_lanes<G: Gates>(g: &mut G, word: &[G::Wires]) -> Result<Vec<G::Wir
     }
 }
 
-/// Full adders over as many threes of each of the columns `full` as there are.
+/// Applies full adders to all groups of three in each of the columns `full`.
 fn add_thirds<G: Gates>(g: &mut G, columns: &mut Vec<G::Wires>, full: &[usize]) -> Result<()> {
     let mut inputs = Vec::with_capacity(full.len());
     for i in full {
@@ -72,10 +72,10 @@ fn carry_to<W: Lanes>(columns: &mut Vec<W>, to: usize, carry: W) {
     }
 }
 
-/// a + b of words of the same length, as a word of one bit more: a gate a bit.
+/// a + b for words of the same length, as a word one bit longer: one gate per bit.
 ///
 /// # Errors
-/// Of the connection; [`Error::Bug`] when a word has no bits.
+/// Connection errors; [`Error::Bug`] if the words have no bits.
 pub fn add<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Result<Vec<G::Wires>> {
     let mut sum = Vec::with_capacity(a.len() + 1);
     let mut carry: Option<G::Wires> = None;
@@ -93,6 +93,6 @@ pub fn add<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Result<Vec<G:
             }
         }
     }
-    sum.push(carry.ok_or(Error::Bug("words without bits were added"))?);
+    sum.push(carry.ok_or(Error::Bug("addition of empty words"))?);
     Ok(sum)
 }

@@ -3,21 +3,21 @@
 use crate::Gates;
 use vesica_core::{Error, Result};
 
-/// Whether words are equal: the lanes where a = b (Huang, Evans, Katz, NDSS 2012, §4).
+/// Equality: the lanes where a = b (Huang, Evans, Katz, NDSS 2012, §4).
 ///
-/// σ − 1 gates a lane for words of σ bits, in depth ⌈log σ⌉.
+/// σ − 1 gates per lane for words of σ bits, depth ⌈log σ⌉.
 ///
 /// # Errors
-/// Of the connection; [`Error::Bug`] when a word has no bits.
+/// Connection errors; [`Error::Bug`] if the words have no bits.
 pub fn equal<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Result<G::Wires> {
     let same = a.iter().zip(b).map(|(a, b)| g.not(&g.xor(a, b))).collect();
     all(g, same)
 }
 
-/// The AND of all wires: one gate fewer than wires, in depth ⌈log⌉.
+/// The AND of all wires: one gate fewer than there are wires, depth ⌈log⌉ of their number.
 ///
 /// # Errors
-/// Of the connection; [`Error::Bug`] when there are no wires.
+/// Connection errors; [`Error::Bug`] if there are no wires.
 pub fn all<G: Gates>(g: &mut G, mut wires: Vec<G::Wires>) -> Result<G::Wires> {
     while wires.len() > 1 {
         let odd = if wires.len() % 2 == 1 { wires.pop() } else { None };
@@ -27,31 +27,31 @@ pub fn all<G: Gates>(g: &mut G, mut wires: Vec<G::Wires>) -> Result<G::Wires> {
         next.extend(odd);
         wires = next;
     }
-    wires.pop().ok_or(Error::Bug("a word without bits was compared"))
+    wires.pop().ok_or(Error::Bug("comparison of empty words"))
 }
 
-/// a ∨ b: one gate a lane.
+/// a ∨ b: one gate per lane.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn or<G: Gates>(g: &mut G, a: &G::Wires, b: &G::Wires) -> Result<G::Wires> {
     let neither = and(g, &g.not(a), &g.not(b))?;
     Ok(g.not(&neither))
 }
 
-/// a ∧ b: one gate a lane.
+/// a ∧ b: one gate per lane.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn and<G: Gates>(g: &mut G, a: &G::Wires, b: &G::Wires) -> Result<G::Wires> {
     let gate = g.and(&[(a, b)])?.pop();
-    gate.ok_or(Error::Bug("a gate has no output"))
+    gate.ok_or(Error::Bug("a gate has one output"))
 }
 
-/// s ∧ a for each wire of `word`: a gate a lane and wire, all at once.
+/// s ∧ a for each wire of `word`: one gate per lane and wire, in one call.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn mask<G: Gates>(g: &mut G, s: &G::Wires, word: &[G::Wires]) -> Result<Vec<G::Wires>> {
     let pairs: Vec<_> = word.iter().map(|wires| (s, wires)).collect();
     g.and(&pairs)
@@ -59,11 +59,11 @@ pub fn mask<G: Gates>(g: &mut G, s: &G::Wires, word: &[G::Wires]) -> Result<Vec<
 
 /// The lanes where a > b as numbers.
 ///
-/// σ gates a lane in depth σ (V. Kolesnikov, A.-R. Sadeghi, T. Schneider, CANS 2009); where depth is dear
-/// 3σ − 2 − log σ for σ a power of two, in depth ⌈log σ⌉ + 1 (T. Schneider, M. Zohner, FC 2013).
+/// σ gates per lane in depth σ (V. Kolesnikov, A.-R. Sadeghi, T. Schneider, CANS 2009). If depth is expensive, 3σ − 2 −
+/// log σ gates for σ a power of two, in depth ⌈log σ⌉ + 1 (T. Schneider, M. Zohner, FC 2013).
 ///
 /// # Errors
-/// Of the connection; [`Error::Bug`] when a word has no bits.
+/// Connection errors; [`Error::Bug`] if the words have no bits.
 pub fn greater<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Result<G::Wires> {
     if g.prefers_depth() { greater_by_tree(g, a, b) } else { greater_by_carry(g, a, b) }
 }
@@ -78,17 +78,17 @@ fn greater_by_carry<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Resu
         };
         carry = Some(g.xor(a, &both));
     }
-    carry.ok_or(Error::Bug("words without bits were compared"))
+    carry.ok_or(Error::Bug("comparison of empty words"))
 }
 
-/// (greater, equal) of halves, from the bits up.
+/// (greater, equal) of ever larger parts, starting from single bits.
 fn greater_by_tree<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Result<G::Wires> {
     let not_b: Vec<_> = b.iter().map(|b| g.not(b)).collect();
     let pairs: Vec<_> = a.iter().zip(&not_b).collect();
     let mut greater = g.and(&pairs)?;
     let mut equal: Vec<_> = a.iter().zip(&not_b).map(|(a, not_b)| g.xor(a, not_b)).collect();
     while greater.len() > 1 {
-        // Of the lowest part nobody asks whether it is equal.
+        // The equality of the lowest part is never needed.
         let parts = greater.len() / 2;
         let mut pairs = Vec::with_capacity(2 * parts);
         for i in 0..parts {
@@ -97,7 +97,7 @@ fn greater_by_tree<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Resul
         for i in 1..parts {
             pairs.push((&equal[2 * i + 1], &equal[2 * i]));
         }
-        // An odd one out goes up as it is.
+        // An unpaired part moves up unchanged.
         let results = g.and(&pairs)?;
         let (carried, joined) = results.split_at(parts);
         let mut next_greater: Vec<_> =
@@ -111,13 +111,13 @@ fn greater_by_tree<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Resul
         greater = next_greater;
         equal = next_equal;
     }
-    greater.pop().ok_or(Error::Bug("words without bits were compared"))
+    greater.pop().ok_or(Error::Bug("comparison of empty words"))
 }
 
-/// Exchanges a and b in the lanes where s is set: σ gates a lane (the paper's CondSwap).
+/// Swaps a and b in the lanes where s is set: σ gates per lane (the paper's CondSwap).
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn swap_if<G: Gates>(
     g: &mut G,
     s: &G::Wires,
@@ -130,10 +130,10 @@ pub fn swap_if<G: Gates>(
     Ok([change(a), change(b)])
 }
 
-/// a where s is set and b elsewhere: a gate a lane and wire (the paper's MUX).
+/// a where s is set and b elsewhere: one gate per lane and wire (the paper's MUX).
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn multiplex<G: Gates>(
     g: &mut G,
     s: &G::Wires,
@@ -145,11 +145,11 @@ pub fn multiplex<G: Gates>(
     Ok(b.iter().zip(&changes).map(|(b, change)| g.xor(b, change)).collect())
 }
 
-/// The words whose lowest `key` bits are the smaller and the larger number: 2σ gates a lane for words of σ
-/// bits that are all key (the paper's 2-Sorter).
+/// Orders each pair of words by their lowest `key` bits, smaller first: 2σ gates per lane for words of σ bits that are
+/// all key (the paper's 2-Sorter).
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn sort_2<G: Gates>(
     g: &mut G,
     key: usize,
@@ -160,10 +160,10 @@ pub fn sort_2<G: Gates>(
     swap_if(g, &is_greater, a, b)
 }
 
-/// The lanes where a number is at least `least`: fewer gates a lane than the word has bits.
+/// The lanes where a number is at least `least`: fewer gates per lane than the word has bits.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn at_least<G: Gates>(
     g: &mut G,
     word: &[G::Wires],
@@ -173,7 +173,7 @@ pub fn at_least<G: Gates>(
     if u32::try_from(word.len()).is_ok_and(|bits| least.checked_shr(bits).unwrap_or(0) != 0) {
         return Ok(g.constant(false, len));
     }
-    // Whether the bits so far are at least those of `least`; not yet a wire while they are.
+    // Whether the bits so far are at least those of `least`; `None` while that is certain.
     let mut holds: Option<G::Wires> = None;
     for (i, wires) in word.iter().enumerate() {
         let bit = least.checked_shr(i as u32).unwrap_or(0) & 1 == 1;

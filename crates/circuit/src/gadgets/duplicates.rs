@@ -1,28 +1,28 @@
-//! Finding neighbours that are equal.
+//! Finding equal neighbours.
 
 use super::compare::{equal, mask, or};
 use crate::{Gates, Lanes, word};
 use vesica_core::Result;
 
-/// What [`match_neighbours`] finds in a sorted list: for each window of three neighbours, whose middle is one of the
-/// lanes 1, 3, 5, …
+/// The output of [`match_neighbours`] for each window of three neighbours in a sorted list. The middles of the windows
+/// are lanes 1, 3, 5, …
 pub struct Windows<W> {
-    /// Whether the middle is equal to the one before, or the one after.
+    /// Whether the middle equals the lane before it or the lane after it.
     pub is_match: W,
-    /// Whether it is equal to the one before.
+    /// Whether the middle equals the lane before it.
     pub before: W,
     /// The middles.
     pub middle: Vec<W>,
 }
 
-/// Looks for equal neighbours in a sorted list of words of `key` bits and more, where at most two are equal.
+/// Finds equal neighbours in a sorted list of words with keys of `key` bits, at most two of which are equal.
 ///
-/// The list is lanes `first` to `first` + `len` of `word`; `first` is even. Lane `first` + `len`, if
-/// there is one, belongs to the last window too. Two comparisons and an OR a window, 2·key − 1 gates; one
-/// comparison for a window of two.
+/// The list is lanes `first` to `first` + `len` of `word`; `first` is even. Lane `first` + `len`, if it exists, also
+/// belongs to the last window. Each window takes two comparisons and an OR, 2·key − 1 gates; a window of two lanes
+/// takes one comparison.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn match_neighbours<G: Gates>(
     g: &mut G,
     key: usize,
@@ -35,7 +35,7 @@ pub fn match_neighbours<G: Gates>(
     let part = word::slice(word, first, 2 * windows);
     let [before, middle] = word::halves(&part, 1);
     let with_before = equal(g, &middle[..key], &before[..key])?;
-    // The ones after: those before the next window's middle, and the lane that follows the part.
+    // The lanes after each middle: those before the next middle, then the lane that follows the part.
     let mut after = word::slice(&before[..key], windows.min(1), windows.saturating_sub(1));
     if first + 2 * windows < all {
         let last = word::slice(&word[..key], first + 2 * windows, 1);
@@ -52,11 +52,11 @@ pub fn match_neighbours<G: Gates>(
     Ok(Windows { is_match, before: with_before, middle })
 }
 
-/// The middles that match, and zero in the other windows: with [`match_neighbours`] the paper's DupSelect-3
-/// and DupSelect-2, 3σ − 1 and 2σ − 1 gates (Huang, Evans, Katz, NDSS 2012, §5.2).
+/// The middles that match, and zero in the other windows. Together with [`match_neighbours`] this is the paper's
+/// DupSelect-3 and DupSelect-2, with 3σ − 1 and 2σ − 1 gates (Huang, Evans, Katz, NDSS 2012, §5.2).
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn select_matches<G: Gates>(g: &mut G, windows: &Windows<G::Wires>) -> Result<Vec<G::Wires>> {
     mask(g, &windows.is_match, &windows.middle)
 }

@@ -1,4 +1,4 @@
-//! Permuting lanes through a network of switches that the generator sets.
+//! Permuting lanes by a network of switches that the generator sets.
 
 use crate::{Gates, Known, word};
 use std::ops::Range;
@@ -6,16 +6,16 @@ use vesica_core::Result;
 use vesica_ot::Bits;
 use vesica_switching::{Network, Routing, Segment};
 
-/// The lanes of `word` in the order that the generator's `routing` makes of them: a one-sided gate a wire and switch
-/// (Huang, Evans, Katz, NDSS 2012, §5.3.3).
+/// Permutes the lanes of `word` by the generator's `routing`: one one-sided gate per wire and switch (Huang, Evans,
+/// Katz, NDSS 2012, §5.3.3).
 ///
-/// `routing` is there at the generator only; its network is `network`.
+/// Only the generator passes a `routing`; its network must be `network`.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 ///
 /// # Panics
-/// If the network has another number of lanes, or the routing is one of another network.
+/// If the network has a different number of lanes, or the routing belongs to a different network.
 pub fn permute<G: Gates>(
     g: &mut G,
     network: &Network,
@@ -32,7 +32,7 @@ pub fn permute<G: Gates>(
     Walk { g, network, routing }.segment(0, 0, word)
 }
 
-/// The gates of the network, level by level.
+/// Counts the gates of the network, level by level.
 fn count<G: Gates>(g: &mut G, network: &Network, mut word: Vec<G::Wires>) -> Result<Vec<G::Wires>> {
     let levels = 0..network.levels();
     let inputs = levels.clone().map(|level| network.input_count(level));
@@ -58,18 +58,18 @@ enum Side {
     Output,
 }
 
-/// Places of a level, and where its switches are.
+/// The lanes of a level, and its switches.
 #[derive(Default)]
 struct Level {
-    /// The lanes of each pair that is switched.
+    /// The two lanes of each switch.
     switched: [Vec<u32>; 2],
-    /// Where each lane comes from when the lanes are split.
+    /// The source of each lane at the split.
     split: Vec<u32>,
     switches: Range<usize>,
 }
 
 impl<G: Gates> Walk<'_, G> {
-    /// Depth first while a segment does not fit at once; then level by level.
+    /// Depth first while a segment is too large to process at once; then level by level.
     fn segment(
         &mut self,
         level: usize,
@@ -171,7 +171,7 @@ impl<G: Gates> Walk<'_, G> {
         Ok(word)
     }
 
-    /// The places of the segments of a level, counted from the first lane of the first of them.
+    /// The places of the segments of a level, relative to the first lane of the first segment.
     fn level(&self, level: usize, indices: Range<usize>, side: Side) -> Level {
         let mut places = Level::default();
         let mut segment = self.network.segment(level, indices.start);

@@ -4,21 +4,21 @@ use super::compare::sort_2;
 use crate::{Gates, word};
 use vesica_core::Result;
 
-/// Sorts lanes that fall and then rise, by their lowest `key` bits, in place: a bitonic merger (K. Batcher,
-/// 1968; Huang, Evans, Katz, NDSS 2012, §5.1).
+/// Sorts lanes that fall and then rise, by their lowest `key` bits, in place: a bitonic merger (K. Batcher, 1968;
+/// Huang, Evans, Katz, NDSS 2012, §5.1).
 ///
-/// For N lanes the comparators (i, i + d) of a merger for the next power of two that have both lanes: those
-/// beyond would hold infinity and never move. N/2·log N comparators for N a power of two, so that merging
-/// two lists of n elements of σ bits takes 2σ·n·log(2n) gates.
+/// For N lanes, uses the comparators (i, i + d) of the merger for the next power of two that have both lanes: the
+/// missing lanes would hold infinity and never move. N/2·log N comparators for N a power of two, so merging two lists
+/// of n elements of σ bits takes 2σ·n·log(2n) gates.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn merge_bitonic<G: Gates>(g: &mut G, key: usize, word: &mut [G::Wires]) -> Result<()> {
     let len = word::lanes(word);
     merge_range(g, key, word, 0, len)
 }
 
-/// How many comparators [`merge_bitonic`] of `len` lanes has.
+/// Number of comparators of [`merge_bitonic`] on `len` lanes.
 pub fn merge_comparators(len: usize) -> u64 {
     match len {
         0 | 1 => 0,
@@ -29,8 +29,8 @@ pub fn merge_comparators(len: usize) -> u64 {
     }
 }
 
-/// Depth first while a range does not fit at once, so that what is being worked on stays in the cache; a
-/// range that fits is sorted layer by layer.
+/// Depth first while a range is too large to process at once, so that the working set stays in the cache; then layer by
+/// layer.
 fn merge_range<G: Gates>(
     g: &mut G,
     key: usize,
@@ -68,11 +68,11 @@ fn merge_range<G: Gates>(
     Ok(())
 }
 
-/// Sorts all lanes by their lowest `key` bits, the smallest first, in place: Batcher's odd-even merge sort (K.
-/// Batcher, 1968) for any number of lanes; (k² − k + 4)·2^(k−2) − 1 comparators for 2^k.
+/// Sorts all lanes by their lowest `key` bits, smallest first, in place. Batcher's odd-even merge sort (K. Batcher,
+/// 1968) for any number of lanes; (k² − k + 4)·2^(k−2) − 1 comparators for 2^k lanes.
 ///
 /// # Errors
-/// Of the connection.
+/// Connection errors.
 pub fn sort<G: Gates>(g: &mut G, key: usize, word: &mut [G::Wires]) -> Result<()> {
     let len = word::lanes(word);
     for (p, k) in layers(len) {
@@ -94,32 +94,32 @@ pub fn sort<G: Gates>(g: &mut G, key: usize, word: &mut [G::Wires]) -> Result<()
     Ok(())
 }
 
-/// How many comparators [`sort`] of `len` lanes has.
+/// Number of comparators of [`sort`] on `len` lanes.
 pub fn sort_comparators(len: usize) -> u64 {
     layers(len).map(|(p, k)| count(len, p, k) as u64).sum()
 }
 
-/// The layers of the sort: p, the length of sorted runs, and k, the distance compared.
+/// The layers of the sort: p, the length of the sorted runs, and k, the distance of the compared lanes.
 fn layers(len: usize) -> impl Iterator<Item = (usize, usize)> {
     let powers = |most: usize| (0..usize::BITS).map(|i| 1 << i).take_while(move |p| *p <= most);
     let runs = powers(len.saturating_sub(1)).filter(move |p| *p < len);
     runs.flat_map(move |p| powers(p).collect::<Vec<_>>().into_iter().rev().map(move |k| (p, k)))
 }
 
-/// The lower lanes of the comparators of a layer, in runs: a run of k lanes starts at a multiple of k, so that all
-/// of its comparators stay within one pair of sorted runs, or none.
+/// The lower lanes of a layer's comparators, as runs. A run of k lanes starts at a multiple of k, so its comparators
+/// lie either all within one pair of sorted runs or all outside.
 fn runs(len: usize, p: usize, k: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let starts = (k % p..len.saturating_sub(k)).step_by(2 * k);
     let within = starts.filter(move |first| first / (2 * p) == (first + k) / (2 * p));
     within.map(move |first| first..(first + k).min(len - k))
 }
 
-/// The lower lanes of the comparators of a layer.
+/// The lower lanes of a layer's comparators.
 fn comparators(len: usize, p: usize, k: usize) -> Vec<u32> {
     runs(len, p, k).flatten().map(|lane| lane as u32).collect()
 }
 
-/// How many comparators a layer has.
+/// Number of comparators in a layer.
 fn count(len: usize, p: usize, k: usize) -> usize {
     runs(len, p, k).map(|run| run.len()).sum()
 }

@@ -1,15 +1,15 @@
-//! Comparing one value of the receiver with many of the sender's, bin by bin.
+//! Compares one value of the receiver with several of the sender's, bin by bin.
 //!
-//! The first layers of an equality circuit see private inputs, and one of the two is the same for all slots of
-//! a bin. So they are replaced by transfers of tables: of each digit of at most four bits, the receiver gets
-//! from a table of the sender's the entry for its own digit, in which each slot says, under a mask, whether its digit is
-//! that one. The masks are the sender's shares. (One-out-of-N transfer from one-out-of-two; the first
-//! level of comparison of N. Chandran, D. Gupta, A. Shah, PoPETs 2022.) AND gates join the digits.
+//! The first layers of an equality circuit work on private inputs, and one of the two is the same for all slots of a
+//! bin. OTs of tables replace these layers. For each digit of at most four bits, the receiver obtains the entry for its
+//! own digit from a table of the sender. The entry states for each slot, under a mask, whether the slot's digit
+//! matches. The masks are the sender's shares. (One-out-of-N OT from one-out-of-two; the first level of comparison of
+//! N. Chandran, D. Gupta, A. Shah, PoPETs 2022.) AND gates combine the digits.
 //!
-//! For the digit with bits y_i, correlated transfers with random choices r_i, M_i = K_i + r_i·Δ, are added up with weights
-//! x^i in GF(2^128): the receiver has M = K + r·Δ for its random digit r, and the sender K, so that π(X) ⊕ X of X = K + v·Δ
-//! pads the table's entry for v, with all v at most 15 different multiples of Δ. The receiver sends y + r, by which
-//! the sender turns the table.
+//! For the digit with bits y_i, correlated OTs with random choices r_i, M_i = K_i + r_i·Δ, are summed with weights x^i
+//! in GF(2^128). The receiver has M = K + r·Δ for its random digit r; the sender has K. π(X) ⊕ X for X = K + v·Δ pads
+//! the table's entry for v: at most 15 different multiples of Δ. The receiver sends y + r, and the sender rotates the
+//! table by it.
 
 use super::transfers::PIECE;
 use super::{Gmw, transfers::Transfers};
@@ -19,26 +19,26 @@ use vesica_core::{Block, Error, Result, Role, Secret};
 use vesica_ot::Traffic;
 use zeroize::Zeroize;
 
-/// Most bits of a digit.
+/// Maximum bits per digit.
 const DIGIT_BITS: usize = 4;
 
 /// Values of a digit.
 const DIGITS: usize = 1 << DIGIT_BITS;
 
-/// Pieces whose corrections the receiver sends ahead of the tables.
+/// Pieces of OTs whose corrections the receiver sends ahead of the tables.
 const PIECES_AHEAD: usize = 64;
 
-/// Bins that a piece of transfers serves.
+/// Bins per piece of OTs.
 fn per_piece(bins: &Bins) -> usize {
     PIECE / bins.width.max(1)
 }
 
-/// Pieces of transfers of a comparison.
+/// Pieces of OTs in a comparison.
 pub(super) fn pieces(bins: &Bins) -> u64 {
     bins.count.div_ceil(per_piece(bins)) as u64
 }
 
-/// Bits of the tables of a bin.
+/// Bits of all tables of a bin.
 fn table_bits(bins: &Bins) -> usize {
     digits(bins.width).iter().map(|bits| ((1 << bits) - 1) * bins.slots).sum()
 }
@@ -49,7 +49,7 @@ fn parts(bins: &Bins) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
     (0..count).step_by(step).map(move |first| first..(first + step).min(count))
 }
 
-/// Payload bytes besides those of the transfers.
+/// Payload bytes, without those of the OTs.
 pub(super) fn bytes(bins: &Bins) -> Traffic {
     let mut bytes = Traffic::default();
     for part in parts(bins) {
@@ -63,27 +63,28 @@ fn bytes_len(bits: usize) -> u64 {
     (bits.div_ceil(u64::BITS as usize) * 8) as u64
 }
 
-/// The lengths of the digits of a value of `width` bits, the lowest first: as few as can be, and as even.
+/// The lengths of the digits of a value of `width` bits, lowest digit first: as few digits as possible, of nearly equal
+/// length.
 pub(super) fn digits(width: usize) -> Vec<usize> {
     let count = width.div_ceil(DIGIT_BITS);
     (0..count).map(|i| (width + i) / count).collect()
 }
 
 impl Gmw<'_> {
-    /// For each digit of the values, from the lowest, which slots have the receiver's: a lane for each slot, bin after
-    /// bin. Slots without a candidate differ in every digit.
+    /// For each digit, lowest first: the slots whose digit equals the receiver's, one lane per slot, bin after bin.
+    /// Empty slots differ in every digit.
     ///
-    /// Flights: two, while the bins are few enough for the receiver to correct all at once.
+    /// Two flights, if the receiver can send its corrections for all bins at once.
     ///
     /// # Errors
-    /// Of the connection; [`Error::Bug`] where this party brings the other one's part.
+    /// Connection errors; [`Error::Bug`] if this party passes the other party's input.
     pub(super) fn digits_in_bins(
         &mut self,
         bins: &Bins,
         mine: InBins<'_>,
     ) -> Result<Vec<BitLanes>> {
         if bins.slots > Bins::MAX_SLOTS {
-            return Err(Error::Bug("a bin has more slots than a block has bits"));
+            return Err(Error::Bug("too many slots in a bin"));
         }
         let mut shares: Vec<Lane> = digits(bins.width).iter().map(|_| Lane::default()).collect();
         match mine {
@@ -93,7 +94,9 @@ impl Gmw<'_> {
             InBins::Values(values) if values.len() == bins.count && self.role == Role::Receiver => {
                 self.choose_from_tables(bins, values, &mut shares)?;
             }
-            _ => return Err(Error::Bug("the values of bins are not where they belong")),
+            _ => {
+                return Err(Error::Bug("values of bins at the wrong party or of the wrong number"));
+            }
         }
         Ok(shares.into_iter().map(Lane::into_lanes).collect())
     }
@@ -105,7 +108,7 @@ impl Gmw<'_> {
         shares: &mut [Lane],
     ) -> Result<()> {
         let delta = self.transfers.delta();
-        let delta = delta.ok_or(Error::Bug("the sender of bins gives in the transfers"))?;
+        let delta = delta.ok_or(Error::Bug("the sender of bins is the sender of the OTs"))?;
         let mut multiples = Secret::new([Block::ZERO; DIGITS]);
         let table = multiples.expose_mut();
         for v in 1..DIGITS {
@@ -172,7 +175,7 @@ impl Gmw<'_> {
         let mut ahead = parts(bins);
         for part in parts(bins) {
             while sent.len() < PIECES_AHEAD {
-                // The sender extends the transfers when it has sent all tables before: so do we.
+                // The sender extends the OTs after it has sent all earlier tables, so the receiver reads those first.
                 if self.transfers.is_used_up() && !sent.is_empty() {
                     break;
                 }
@@ -182,7 +185,7 @@ impl Gmw<'_> {
                 self.ctx.peer()?.send(&corrections)?;
                 sent.push_back(pads);
             }
-            let pads = sent.pop_front().ok_or(Error::Bug("tables come before corrections"))?;
+            let pads = sent.pop_front().ok_or(Error::Bug("corrections come before tables"))?;
             let tables = self.ctx.peer()?.recv(bytes_len(part.len() * table_bits(bins)) as usize)?;
             let mut tables = Reader::new(&tables);
             let mut pads_left = pads.expose().iter();
@@ -192,7 +195,7 @@ impl Gmw<'_> {
                     let own = (values[bin] >> shift) as usize & ((1 << bits) - 1);
                     let mut share = pads_left.next().map_or(0, |pad| pad.get());
                     for v in 1..1 << bits {
-                        // Every entry is read alike, whichever is the one.
+                        // Every entry is read in the same way, so the access pattern does not depend on the choice.
                         let is_own = u128::from(v == own).wrapping_neg();
                         share ^= tables.next(bins.slots) & is_own;
                     }
@@ -206,7 +209,7 @@ impl Gmw<'_> {
     }
 }
 
-/// The corrections of the digits of `values`, and the pad of each.
+/// The corrections for the digits of `values`, and the pad of each digit.
 fn chosen(
     ctx: &mut vesica_net::Context,
     transfers: &mut Transfers,
@@ -235,7 +238,7 @@ fn chosen(
     Ok((corrections.into_bytes(), pads))
 }
 
-/// Σ x^i·b_i of the next `count` blocks.
+/// Σ x^i·b_i over the next `count` blocks.
 fn weighted<'a>(blocks: &mut impl Iterator<Item = &'a Block>, count: usize) -> Block {
     let mut next = [Block::ZERO; DIGIT_BITS];
     next.iter_mut().zip(blocks.take(count)).for_each(|(to, block)| *to = *block);
@@ -248,7 +251,7 @@ fn times_x(block: Block) -> Block {
     Block::new(block.get() << 1) ^ (overflow & Block::new(0x87))
 }
 
-/// Bits appended one list after the other, as bytes in whole words.
+/// Appends bit strings to whole words, without gaps.
 #[derive(Default)]
 struct Writer {
     words: Vec<u64>,
@@ -260,7 +263,7 @@ impl Writer {
         Self { words: Vec::with_capacity(bits.div_ceil(64)), len: 0 }
     }
 
-    /// Appends the `bits` ≤ 128 lowest bits of `value`.
+    /// Appends the lowest `bits` bits of `value`; `bits` ≤ 128.
     fn push(&mut self, value: u128, bits: usize) {
         let mut left = bits;
         let mut value = value;
@@ -285,7 +288,7 @@ impl Writer {
     }
 }
 
-/// Reads what a [`Writer`] wrote.
+/// Reads the output of a [`Writer`].
 struct Reader {
     words: Vec<u64>,
     taken: usize,
@@ -296,7 +299,7 @@ impl Reader {
         Self { words: super::to_words(bytes), taken: 0 }
     }
 
-    /// The next `bits` ≤ 128 bits; zeros beyond the last word.
+    /// The next `bits` bits, `bits` ≤ 128; zeros beyond the last word.
     fn next(&mut self, bits: usize) -> u128 {
         let (word, at) = (self.taken / 64, self.taken % 64);
         let word_at = |i: usize| u128::from(self.words.get(word + i).copied().unwrap_or(0));
@@ -309,7 +312,7 @@ impl Reader {
     }
 }
 
-/// Shares of the slots of one bin after the other.
+/// Shares of the slots, bin after bin.
 #[derive(Default)]
 struct Lane(Writer);
 

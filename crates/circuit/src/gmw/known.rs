@@ -1,7 +1,7 @@
-//! Products of bits that the chooser of transfers knows with words of shares.
+//! Products of words of shares and bits that the receiver of the OTs knows.
 //!
-//! One transfer a lane serves up to 128 wires: its random choice r gives shares of r times a word of the
-//! giver's, and the difference of the known bit to r is no secret.
+//! One OT per lane serves up to 128 wires. Its random choice r yields shares of r times a word of the OT sender. The
+//! difference of the known bit and r is public.
 
 use super::transfers::{PIECE, Piece, Transfers};
 use vesica_core::{Block, Result};
@@ -10,33 +10,33 @@ use vesica_simd::low_bits::low_bits;
 use vesica_simd::transpose::transpose_128;
 use zeroize::Zeroize;
 
-/// Lanes of a block, and the most wires that share the transfers of their lanes.
+/// Lanes per block, and the maximum number of wires that share the OTs of their lanes.
 pub(super) const LANES: usize = 128;
 
-/// Blocks of lanes that a piece of transfers serves.
+/// Blocks of lanes per piece of OTs.
 pub(super) const BLOCKS_PER_PIECE: usize = PIECE / LANES;
 
-/// The transfers of 128 lanes, wire by wire: bit i of a block is lane i's.
+/// The OTs of 128 lanes, wire by wire: bit i of a block belongs to lane i.
 pub(super) enum LaneBlock {
-    /// Both messages: the pads, and their sums with the other message's.
-    Given { pads: Vec<Block>, sums: Vec<Block> },
-    /// The choices, and the pads they chose.
-    Chosen { choices: Block, pads: Vec<Block> },
+    /// At the sender: the pads for choice 0, and the XOR of both pads.
+    Sender { pads: Vec<Block>, sums: Vec<Block> },
+    /// At the receiver: the choices, and the chosen pads.
+    Receiver { choices: Block, pads: Vec<Block> },
 }
 
 impl Drop for LaneBlock {
     fn drop(&mut self) {
         match self {
-            LaneBlock::Given { pads, sums } => {
+            LaneBlock::Sender { pads, sums } => {
                 pads.zeroize();
                 sums.zeroize();
             }
-            LaneBlock::Chosen { pads, .. } => pads.zeroize(),
+            LaneBlock::Receiver { pads, .. } => pads.zeroize(),
         }
     }
 }
 
-/// Makes blocks of lanes as they are needed.
+/// Makes blocks of lanes on demand.
 #[derive(Default)]
 pub(super) struct Source {
     piece: Option<Piece>,
@@ -65,17 +65,17 @@ impl Source {
             columns
         };
         let block = match &piece {
-            Piece::Given { zeros, ones } => {
+            Piece::Sender { zeros, ones } => {
                 let pads = transposed(&zeros[lanes.clone()]);
                 let mut sums = transposed(&ones[lanes]);
                 vesica_simd::xor::xor(&mut sums, &pads);
-                LaneBlock::Given { pads, sums }
+                LaneBlock::Sender { pads, sums }
             }
-            Piece::Chosen { choices, messages } => {
+            Piece::Receiver { choices, messages } => {
                 let mut bits = [0; 2];
                 low_bits(&choices[lanes.clone()], &mut bits);
                 let choices = Block::new(u128::from(bits[0]) | u128::from(bits[1]) << 64);
-                LaneBlock::Chosen { choices, pads: transposed(&messages[lanes]) }
+                LaneBlock::Receiver { choices, pads: transposed(&messages[lanes]) }
             }
         };
         self.piece = Some(piece);

@@ -1,4 +1,4 @@
-//! Random transfers, from silent ones, in large pieces.
+//! Random OTs from silent OT, in large pieces.
 
 use vesica_core::{Block, Error, Result, Role, Secret, SemiHonest, SessionId};
 use vesica_net::Context;
@@ -11,42 +11,42 @@ use zeroize::Zeroize;
 
 const HASH_KEY: &str = "vesica circuit 2026 transfers of shared computation";
 
-/// Transfers that one extension gives at most.
+/// Maximum number of OTs per extension.
 #[cfg(not(test))]
 const PER_EXTENSION: u64 = Extensions::LONGEST;
 
-/// So few that tests meet the end of an extension in the middle of everything.
+/// Small, so that tests reach the end of an extension in the middle of a computation.
 #[cfg(test)]
 const PER_EXTENSION: u64 = 1 << 18;
 
-/// Transfers that are expanded and hashed together, and those that are hashed under one key.
+/// Number of OTs that are expanded together and hashed under one key.
 pub(super) const PIECE: usize = 1 << 14;
 
-/// One party's end of random transfers.
+/// One party's side of the random OTs.
 pub(super) enum Transfers {
-    /// Of the one who holds both messages of each.
-    Giver(Source<cot::Sender<SemiHonest>, cot::SenderStream>),
-    /// Of the one who holds a random choice and its message.
-    Chooser(Source<cot::Receiver<SemiHonest>, cot::ReceiverStream>),
+    /// Holds both messages of each OT.
+    Sender(Source<cot::Sender<SemiHonest>, cot::SenderStream>),
+    /// Holds a random choice and the chosen message.
+    Receiver(Source<cot::Receiver<SemiHonest>, cot::ReceiverStream>),
 }
 
-/// Transfers on demand: setup once, an extension where the last one is used up.
+/// OTs on demand: one setup, and a new extension when the last one is used up.
 pub(super) struct Source<P, S> {
     party: P,
     stream: Option<S>,
-    /// Transfers that no extension has given yet.
+    /// OTs of extensions that have not run yet.
     left: u64,
     hashes: Hashes,
 }
 
-/// Both messages of each transfer, or a choice in the lowest bit and its message.
+/// The sender's two messages of each OT, or the receiver's choice and chosen message.
 pub(super) enum Piece {
-    Given {
+    Sender {
         zeros: Vec<Block>,
         ones: Vec<Block>,
     },
-    /// The lowest bit of `choices[i]` is the choice.
-    Chosen {
+    /// The choice is the lowest bit of `choices[i]`.
+    Receiver {
         choices: Vec<Block>,
         messages: Vec<Block>,
     },
@@ -55,7 +55,7 @@ pub(super) enum Piece {
 impl Drop for Piece {
     fn drop(&mut self) {
         match self {
-            Piece::Given { zeros: a, ones: b } | Piece::Chosen { choices: a, messages: b } => {
+            Piece::Sender { zeros: a, ones: b } | Piece::Receiver { choices: a, messages: b } => {
                 a.zeroize();
                 b.zeroize();
             }
@@ -64,77 +64,77 @@ impl Drop for Piece {
 }
 
 impl Transfers {
-    /// Sets up for `len` transfers, rounded up to whole pieces, in which the party in role `chooser` chooses.
+    /// Sets up `len` OTs, rounded up to whole pieces. The party in role `ot_receiver` is their receiver.
     pub(super) fn setup(
         ctx: &mut Context,
         session: &SessionId,
         role: Role,
-        chooser: Role,
+        ot_receiver: Role,
         len: u64,
     ) -> Result<Self> {
         let left = rounded(len);
         let hashes = Hashes::new(HASH_KEY, session);
-        Ok(if role == chooser {
+        Ok(if role == ot_receiver {
             let party = cot::Receiver::setup(ctx, session)?;
-            Self::Chooser(Source { party, stream: None, left, hashes })
+            Self::Receiver(Source { party, stream: None, left, hashes })
         } else {
             let party = cot::Sender::setup(ctx, session)?;
-            Self::Giver(Source { party, stream: None, left, hashes })
+            Self::Sender(Source { party, stream: None, left, hashes })
         })
     }
 
-    /// Runs the first extension now, and not in the middle of a circuit.
+    /// Runs the next extension; called at the start so that the first does not interrupt the circuit.
     pub(super) fn prepare(&mut self, ctx: &mut Context) -> Result<()> {
         match self {
-            Self::Giver(source) => source.prepare(ctx, cot::Sender::extend),
-            Self::Chooser(source) => source.prepare(ctx, cot::Receiver::extend),
+            Self::Sender(source) => source.prepare(ctx, cot::Sender::extend),
+            Self::Receiver(source) => source.prepare(ctx, cot::Receiver::extend),
         }
     }
 
-    /// Whether the next transfers need an extension, which is a conversation.
+    /// Whether the next OTs need an extension, which takes interaction.
     pub(super) fn is_used_up(&self) -> bool {
         let left = match self {
-            Self::Giver(source) => source.stream.as_ref().map(cot::SenderStream::left),
-            Self::Chooser(source) => source.stream.as_ref().map(cot::ReceiverStream::left),
+            Self::Sender(source) => source.stream.as_ref().map(cot::SenderStream::left),
+            Self::Receiver(source) => source.stream.as_ref().map(cot::ReceiverStream::left),
         };
         left.is_none_or(|left| left == 0)
     }
 
-    /// Whether this party holds both messages.
-    pub(super) fn is_giver(&self) -> bool {
-        matches!(self, Self::Giver(_))
+    /// Whether this party is the sender of the OTs.
+    pub(super) fn is_sender(&self) -> bool {
+        matches!(self, Self::Sender(_))
     }
 
-    /// The next transfers as correlated ones: K, or M whose lowest bit is the choice. They are [`PIECE`] many.
+    /// The next [`PIECE`] OTs as correlated OTs: K, or M with the choice in the lowest bit.
     pub(super) fn correlated(&mut self, ctx: &mut Context) -> Result<Vec<Block>> {
         if self.is_used_up() {
             self.prepare(ctx)?;
         }
         let mut blocks = vec![Block::ZERO; PIECE];
         match self {
-            Self::Giver(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
-            Self::Chooser(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
+            Self::Sender(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
+            Self::Receiver(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
         }
         Ok(blocks)
     }
 
-    /// Δ of a giver.
+    /// Δ, at the sender.
     pub(super) fn delta(&self) -> Option<Secret<Block>> {
         match self {
-            Self::Giver(source) => Some(source.party.delta()),
-            Self::Chooser(_) => None,
+            Self::Sender(source) => Some(source.party.delta()),
+            Self::Receiver(_) => None,
         }
     }
 
-    /// The hash of the next piece, under a key of its own.
+    /// The hash for the next piece, under a fresh key.
     pub(super) fn hash(&mut self) -> Aes128 {
         match self {
-            Self::Giver(source) => source.hashes.of_next_piece(),
-            Self::Chooser(source) => source.hashes.of_next_piece(),
+            Self::Sender(source) => source.hashes.next_piece(),
+            Self::Receiver(source) => source.hashes.next_piece(),
         }
     }
 
-    /// The next [`PIECE`] random transfers.
+    /// The next [`PIECE`] random OTs.
     pub(super) fn random(&mut self, ctx: &mut Context) -> Result<Piece> {
         let blocks = self.correlated(ctx)?;
         let hash = self.hash();
@@ -145,21 +145,21 @@ impl Transfers {
                 let mut zeros = blocks;
                 hash.mmo(&mut zeros);
                 hash.mmo(&mut ones);
-                Piece::Given { zeros, ones }
+                Piece::Sender { zeros, ones }
             }
             None => {
                 let mut messages = blocks.clone();
                 hash.mmo(&mut messages);
-                Piece::Chosen { choices: blocks, messages }
+                Piece::Receiver { choices: blocks, messages }
             }
         })
     }
 }
 
 impl<P, S> Source<P, S> {
-    /// The transfers of the last extension; one that is used up refuses to give more.
+    /// The OTs of the current extension.
     fn stream(&mut self) -> Result<&mut S> {
-        self.stream.as_mut().ok_or(Error::Bug("a computation takes more transfers than it said"))
+        self.stream.as_mut().ok_or(Error::Bug("a computation uses more OTs than announced"))
     }
 
     fn prepare(
@@ -180,22 +180,22 @@ fn rounded(len: u64) -> u64 {
     len.next_multiple_of(PIECE as u64)
 }
 
-/// The extensions that give `len` transfers.
+/// The extensions that produce `len` OTs.
 fn extensions(len: u64) -> Extensions {
-    Extensions::of_at_most(rounded(len), PER_EXTENSION)
+    Extensions::bounded(rounded(len), PER_EXTENSION)
 }
 
-/// Payload bytes of `len` transfers; the chooser is their receiver.
+/// Payload bytes of `len` OTs, with the roles of the OTs.
 pub(super) fn bytes(len: u64) -> Traffic {
     extensions(len).bytes()
 }
 
-/// Flights of `len` transfers.
+/// Flights of `len` OTs.
 pub(super) fn flights(len: u64) -> u64 {
     extensions(len).flights()
 }
 
-/// How many extensions give `len` transfers, at least one.
+/// Number of extensions for `len` OTs, at least one.
 pub(super) fn extensions_len(len: u64) -> u64 {
     (extensions(len).lens().count() as u64).max(1)
 }

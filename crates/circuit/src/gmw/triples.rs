@@ -6,10 +6,10 @@ use vesica_net::Context;
 use vesica_simd::low_bits::low_bits;
 use zeroize::Zeroize;
 
-/// Words of triples that a piece of transfers gives: two transfers a triple.
+/// Words of triples per piece of OTs: two OTs per triple.
 pub(super) const WORDS_PER_PIECE: usize = PIECE / 2 / u64::BITS as usize;
 
-/// Shares of random bits a, b and of c = a·b, in each of some lanes.
+/// Shares of random bits a and b, and of c = a·b, in each lane.
 #[derive(Default)]
 pub(super) struct Triples {
     pub(super) a: Vec<u64>,
@@ -33,7 +33,7 @@ impl Drop for Triples {
     }
 }
 
-/// Makes triples as they are needed.
+/// Makes triples on demand.
 #[derive(Default)]
 pub(super) struct Source {
     ready: Triples,
@@ -68,13 +68,13 @@ impl Source {
     }
 }
 
-/// Of each two transfers a triple. In the first the giver's a is the sum of its two bits and the chooser's b its
-/// choice, so that they hold shares of their product; in the second the giver's b and the chooser's a.
+/// One triple from each two OTs. In the first, the sender's a is the XOR of its two bits, and the receiver's b is its
+/// choice; the parties then hold shares of the product. The second OT gives the sender's b and the receiver's a.
 fn of_piece(piece: &Piece) -> Triples {
     let mut triples = Triples::default();
     let mut bits = [[0; 2 * WORDS_PER_PIECE]; 2];
     match piece {
-        Piece::Given { zeros, ones } => {
+        Piece::Sender { zeros, ones } => {
             low_bits(zeros, &mut bits[0]);
             low_bits(ones, &mut bits[1]);
             for i in 0..WORDS_PER_PIECE {
@@ -83,7 +83,7 @@ fn of_piece(piece: &Piece) -> Triples {
                 triples.push(a, b, a & b ^ bits[0][i] ^ bits[0][j]);
             }
         }
-        Piece::Chosen { choices, messages } => {
+        Piece::Receiver { choices, messages } => {
             low_bits(choices, &mut bits[0]);
             low_bits(messages, &mut bits[1]);
             for i in 0..WORDS_PER_PIECE {

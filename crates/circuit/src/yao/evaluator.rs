@@ -9,25 +9,25 @@ use vesica_ot::silent::cot;
 use vesica_simd::aes::Aes128;
 use vesica_simd::garble::{GateHash, evaluate_and, evaluate_known};
 
-/// The party that evaluates: the receiver.
+/// The evaluating party: the receiver.
 pub struct Evaluator<'c> {
     ctx: &'c mut Context,
     hash: GateHash,
     gates: Progress,
-    /// The stream of the active labels of the garbler's inputs, and how many are taken.
+    /// The stream of active labels for the garbler's inputs, and how many are used.
     other: Aes128,
     other_taken: u128,
     /// Labels for this party's inputs.
     chosen: Option<cot::ReceiverStream>,
-    /// The message of ciphertexts that is being used.
+    /// The current message of ciphertexts.
     table: Vec<Block>,
 }
 
 impl<'c> Evaluator<'c> {
-    /// Sets up for a computation with no more private bits of the evaluator than `cost` has.
+    /// Sets up for a computation with at most the evaluator inputs of `cost`.
     ///
     /// # Errors
-    /// Of the connection and of the transfers ([`cot::Receiver`]).
+    /// Errors of the connection and of the OTs ([`cot::Receiver`]).
     pub fn new(ctx: &'c mut Context, session: &SessionId, cost: &Cost) -> Result<Self> {
         let mut seeds = [Block::ZERO; 2];
         ctx.peer()?.recv_into(Block::as_bytes_mut(&mut seeds))?;
@@ -87,14 +87,14 @@ impl Gates for Evaluator<'_> {
 
     fn and(&mut self, pairs: &[(&Labels, &Labels)]) -> Result<Vec<Labels>> {
         let mut results: Vec<_> = pairs.iter().map(|(a, _)| Labels::zeros(a.len())).collect();
-        let table = messages::room(&mut self.table);
+        let table = messages::buffer(&mut self.table);
         for piece in pieces(pairs.iter().map(|(a, _)| a.len()), BLOCKS / 2) {
             let (a, b) = pairs[piece.list];
-            assert_eq!(a.len(), b.len(), "equally many lanes");
+            assert_eq!(a.len(), b.len(), "the same number of lanes");
             if piece.is_first() {
                 let message = &mut table[..2 * piece.message];
                 self.ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
-                self.gates.say(self.ctx);
+                self.gates.report(self.ctx);
             }
             let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             evaluate_and(
@@ -113,19 +113,19 @@ impl Gates for Evaluator<'_> {
         let mut wires = Vec::new();
         for (known, list) in lists {
             if matches!(known, Known::Mine(_)) {
-                return Err(Error::Bug("the generator knows the bits of one-sided gates"));
+                return Err(Error::Bug("only the generator knows the bits of one-sided gates"));
             }
             wires.extend(list.iter().map(|a| (known.len(), *a)));
         }
         let mut results: Vec<_> = wires.iter().map(|(_, a)| Labels::zeros(a.len())).collect();
-        let table = messages::room(&mut self.table);
+        let table = messages::buffer(&mut self.table);
         for piece in pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS) {
             let (known_len, a) = wires[piece.list];
             assert_eq!(known_len, a.len(), "a bit for each lane");
             if piece.is_first() {
                 let message = &mut table[..piece.message];
                 self.ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
-                self.gates.say(self.ctx);
+                self.gates.report(self.ctx);
             }
             let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             evaluate_known(
@@ -161,7 +161,7 @@ impl Computation for Evaluator<'_> {
         len: usize,
     ) -> Result<Vec<Labels>> {
         match (of, bits) {
-            (Role::Receiver, Some(bits)) if messages::are(bits, width, len) => {
+            (Role::Receiver, Some(bits)) if messages::have_size(bits, width, len) => {
                 self.own_input(bits, len)
             }
             (Role::Sender, None) => Ok((0..width).map(|_| self.other_input(len)).collect()),
@@ -174,12 +174,12 @@ impl Computation for Evaluator<'_> {
     }
 
     fn reveal(&mut self, wires: &[Labels], to: Reveal) -> Result<Option<Vec<Bits>>> {
-        let values = if to.to(Role::Receiver) {
+        let values = if to.includes(Role::Receiver) {
             Some(receive_values(self.ctx.peer()?, wires)?)
         } else {
             None
         };
-        if to.to(Role::Sender) {
+        if to.includes(Role::Sender) {
             send_bits(self.ctx.peer()?, &colours(wires))?;
         }
         Ok(values)

@@ -12,26 +12,26 @@ use vesica_ot::silent::cot;
 use vesica_simd::aes::Aes128;
 use vesica_simd::garble::{GateHash, KnownBits, garble_and, garble_known};
 
-/// The party that garbles: the sender, the circuit's generator.
+/// The garbling party: the sender, the circuit's generator.
 pub struct Garbler<'c> {
     ctx: &'c mut Context,
     delta: Secret<Block>,
     hash: GateHash,
     gates: Progress,
-    /// The stream of the active labels of this party's inputs, and how many are taken.
+    /// The stream of active labels for this party's inputs, and how many are used.
     own: Aes128,
     own_taken: u128,
     /// Labels for the evaluator's inputs.
     keys: Option<cot::SenderStream>,
-    /// The message of ciphertexts that is being made.
+    /// The current message of ciphertexts.
     table: Vec<Block>,
 }
 
 impl<'c> Garbler<'c> {
-    /// Sets up for a computation with no more private bits of the evaluator than `cost` has.
+    /// Sets up for a computation with at most the evaluator inputs of `cost`.
     ///
     /// # Errors
-    /// Of the connection and of the transfers ([`cot::Sender`]).
+    /// Errors of the connection and of the OTs ([`cot::Sender`]).
     pub fn new(ctx: &'c mut Context, session: &SessionId, cost: &Cost) -> Result<Self> {
         let [start, seed] = [random(ctx), random(ctx)];
         ctx.peer()?.send(Block::as_bytes(&[start, seed]))?;
@@ -78,10 +78,10 @@ impl<'c> Garbler<'c> {
         Ok(wires)
     }
 
-    /// Refuses labels that are not one of the two of their lane.
+    /// Rejects labels that are neither of the two of their lane.
     fn check(&self, wires: &Labels, active: &[Block]) -> Result<()> {
         let delta = &self.delta;
-        // All lanes take the same way: which one is wrong does not show.
+        // Constant time: the timing does not show which lane is wrong.
         let wrong = wires.blocks().iter().zip(active).fold(Block::ZERO, |wrong, (zero, active)| {
             let difference = *zero ^ *active;
             let expected = *delta.expose() & Block::mask(difference.bit(0));
@@ -115,10 +115,10 @@ impl Gates for Garbler<'_> {
 
     fn and(&mut self, pairs: &[(&Labels, &Labels)]) -> Result<Vec<Labels>> {
         let mut results: Vec<_> = pairs.iter().map(|(a, _)| Labels::zeros(a.len())).collect();
-        let table = messages::room(&mut self.table);
+        let table = messages::buffer(&mut self.table);
         for piece in pieces(pairs.iter().map(|(a, _)| a.len()), BLOCKS / 2) {
             let (a, b) = pairs[piece.list];
-            assert_eq!(a.len(), b.len(), "equally many lanes");
+            assert_eq!(a.len(), b.len(), "the same number of lanes");
             let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
             garble_and(
                 self.hash,
@@ -131,7 +131,7 @@ impl Gates for Garbler<'_> {
             );
             if piece.is_last() {
                 self.ctx.peer()?.send(Block::as_bytes(&table[..2 * piece.message]))?;
-                self.gates.say(self.ctx);
+                self.gates.report(self.ctx);
             }
         }
         Ok(results)
@@ -141,12 +141,12 @@ impl Gates for Garbler<'_> {
         let mut wires = Vec::new();
         for (known, list) in lists {
             let Known::Mine(bits) = known else {
-                return Err(Error::Bug("the generator knows the bits of one-sided gates"));
+                return Err(Error::Bug("only the generator knows the bits of one-sided gates"));
             };
             wires.extend(list.iter().map(|a| (*bits, *a)));
         }
         let mut results: Vec<_> = wires.iter().map(|(_, a)| Labels::zeros(a.len())).collect();
-        let table = messages::room(&mut self.table);
+        let table = messages::buffer(&mut self.table);
         for piece in pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS) {
             let (known, a) = wires[piece.list];
             assert_eq!(known.len(), a.len(), "a bit for each lane");
@@ -162,7 +162,7 @@ impl Gates for Garbler<'_> {
             );
             if piece.is_last() {
                 self.ctx.peer()?.send(Block::as_bytes(&table[..piece.message]))?;
-                self.gates.say(self.ctx);
+                self.gates.report(self.ctx);
             }
         }
         Ok(messages::by_list(results, lists))
@@ -190,7 +190,7 @@ impl Computation for Garbler<'_> {
         len: usize,
     ) -> Result<Vec<Labels>> {
         match (of, bits) {
-            (Role::Sender, Some(bits)) if messages::are(bits, width, len) => {
+            (Role::Sender, Some(bits)) if messages::have_size(bits, width, len) => {
                 Ok(bits.iter().map(|bits| self.own_input(bits)).collect())
             }
             (Role::Receiver, None) => self.other_input(width, len),
@@ -204,10 +204,10 @@ impl Computation for Garbler<'_> {
 
     fn reveal(&mut self, wires: &[Labels], to: Reveal) -> Result<Option<Vec<Bits>>> {
         let peer = self.ctx.peer()?;
-        if to.to(Role::Receiver) {
+        if to.includes(Role::Receiver) {
             send_bits(peer, &colours(wires))?;
         }
-        if to.to(Role::Sender) { receive_values(peer, wires).map(Some) } else { Ok(None) }
+        if to.includes(Role::Sender) { receive_values(peer, wires).map(Some) } else { Ok(None) }
     }
 
     fn reveal_checked(&mut self, wires: &[Labels]) -> Result<Vec<Bits>> {

@@ -1,4 +1,4 @@
-//! Labels of wires: a block a lane.
+//! Wire labels: one block per lane.
 
 use crate::{BitLanes, Lanes};
 use vesica_core::Block;
@@ -6,16 +6,16 @@ use vesica_simd::low_bits::low_bits;
 use vesica_simd::xor;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// One label a lane: at the garbler the label of zero, at the evaluator the active one.
+/// One label per lane: at the garbler the label of zero, at the evaluator the active label.
 ///
-/// Wiped when dropped: who has the two labels of one wire has Δ, and with it every value. So a list never grows, which
-/// would leave a copy behind.
+/// Wiped when dropped: both labels of one wire reveal Δ, and with it every value. So a list never grows, which would
+/// leave a copy behind.
 #[derive(Clone, Debug)]
 pub struct Labels(Vec<Block>);
 
 impl Zeroize for Labels {
     fn zeroize(&mut self) {
-        // Not the vector's own, which goes through its room once more, byte by byte.
+        // `Vec`'s own zeroize would wipe the spare capacity again, byte by byte.
         self.0.as_mut_slice().zeroize();
     }
 }
@@ -29,7 +29,7 @@ impl Drop for Labels {
 impl ZeroizeOnDrop for Labels {}
 
 impl Labels {
-    /// The labels as they are sent where they are checked.
+    /// The labels as bytes, in the form that [`crate::Computation::reveal_checked`] sends.
     pub fn as_bytes(&self) -> &[u8] {
         Block::as_bytes(&self.0)
     }
@@ -50,18 +50,18 @@ impl Labels {
         &mut self.0
     }
 
-    /// The sums of both, lane by lane.
+    /// XORs both lists, lane by lane.
     pub(super) fn xor(&self, other: &Self) -> Self {
-        assert_eq!(self.0.len(), other.0.len(), "equally many lanes");
+        assert_eq!(self.0.len(), other.0.len(), "the same number of lanes");
         Self(xor::sum(&self.0, &other.0))
     }
 
-    /// All labels plus `delta`.
+    /// Adds `delta` to all labels.
     pub(super) fn plus(&self, delta: Block) -> Self {
         Self(xor::sum_with(&self.0, delta))
     }
 
-    /// The lowest bits.
+    /// The lowest bit of each label.
     pub(super) fn colours(&self) -> BitLanes {
         let (whole, rest) = self.0.as_chunks::<64>();
         let mut words = vec![0; whole.len()];
@@ -73,7 +73,7 @@ impl Labels {
     /// Adds `delta` to the labels whose bit is one.
     ///
     /// # Panics
-    /// If there is not a bit for each.
+    /// If the numbers of bits and labels differ.
     pub(super) fn add_where(&mut self, bits: &BitLanes, delta: Block) {
         assert_eq!(self.0.len(), bits.len(), "a bit for each label");
         for (labels, bits) in self.0.chunks_mut(64).zip(bits.words()) {
@@ -124,9 +124,13 @@ impl Lanes for Labels {
     }
 
     fn put_halves(&mut self, stride: usize, [low, high]: [&Self; 2]) {
-        assert!(stride.is_power_of_two(), "blocks of a power of two");
+        assert!(stride.is_power_of_two(), "a power of two");
         let pairs = pairs(self.0.len(), stride);
-        assert_eq!([low.0.len(), high.0.len()], [pairs; 2], "the halves that were taken");
+        assert_eq!(
+            [low.0.len(), high.0.len()],
+            [pairs; 2],
+            "halves of the length that `halves` returned"
+        );
         match stride {
             1 => join::<1>(&mut self.0, [&low.0, &high.0]),
             2 => join::<2>(&mut self.0, [&low.0, &high.0]),
@@ -136,13 +140,13 @@ impl Lanes for Labels {
     }
 }
 
-/// How many of `len` lanes have a partner `stride` lanes on.
+/// Number of lanes, of `len`, that have a partner `stride` lanes later.
 fn pairs(len: usize, stride: usize) -> usize {
     len / (2 * stride) * stride + (len % (2 * stride)).saturating_sub(stride)
 }
 
 fn split_any(labels: &[Block], stride: usize) -> [Labels; 2] {
-    assert!(stride.is_power_of_two(), "blocks of a power of two");
+    assert!(stride.is_power_of_two(), "a power of two");
     let pairs = pairs(labels.len(), stride);
     let mut halves = [Vec::with_capacity(pairs), Vec::with_capacity(pairs)];
     for block in labels.chunks(2 * stride) {
@@ -153,7 +157,7 @@ fn split_any(labels: &[Block], stride: usize) -> [Labels; 2] {
     halves.map(Labels)
 }
 
-/// The same for short blocks, in copies of known length.
+/// Splits short blocks, with copies of a constant length.
 fn split<const N: usize>(labels: &[Block]) -> [Labels; 2] {
     let (quads, _) = labels.as_chunks::<N>();
     let (whole, _) = quads.as_chunks::<2>();
@@ -197,14 +201,14 @@ mod tests {
         Labels((0..len as u128).map(|i| Block::new(i * i + 7)).collect())
     }
 
-    /// Lane i of `lanes`, as bits: 17 of the label.
+    /// 17 bits of each label, as lanes.
     fn bits(labels: &Labels) -> Vec<BitLanes> {
         let bit = |k| labels.0.iter().map(|label| label.bit(k)).collect();
         (0..17).map(bit).collect()
     }
 
     #[test]
-    fn halves_are_those_of_plain_bits_and_go_back() {
+    fn halves_match_those_of_plain_bits_and_can_be_put_back() {
         for len in (0..40).chain([100, 257]) {
             for stride in [1, 2, 4, 8, 16, 64] {
                 let labels = labels(len);
@@ -213,7 +217,7 @@ mod tests {
                 for (i, half) in halves.iter().enumerate() {
                     assert!(bits(half).iter().eq(plain.iter().map(|halves| &halves[i])));
                 }
-                // Exchanged, and back again.
+                // Swapped, and swapped back.
                 let mut changed = labels.clone();
                 changed.put_halves(stride, [&halves[1], &halves[0]]);
                 let [low, high] = changed.halves(stride);
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_cut_put_and_gathered() {
+    fn lanes_are_sliced_put_and_gathered() {
         let labels = labels(100);
         let parts = [labels.slice(0, 33), labels.slice(33, 0), labels.slice(33, 67)];
         assert!(Labels::concat(&parts).0 == labels.0);
@@ -240,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_the_lowest_bits_and_are_added_where_they_are_one() {
+    fn delta_is_added_where_the_colour_is_one() {
         for len in [0, 1, 63, 64, 65, 127, 128, 129, 300] {
             let mut labels = labels(len);
             let colours = labels.colours();

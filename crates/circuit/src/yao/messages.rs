@@ -1,4 +1,4 @@
-//! How gates and bits are cut into messages, the same at both parties.
+//! Splits gates and bits into messages, in the same way at both parties.
 
 use super::labels::Labels;
 use crate::{BitLanes, Cost, Known, Lanes};
@@ -7,45 +7,46 @@ use vesica_core::{Block, Error, Result};
 use vesica_net::{Channel, Context};
 use vesica_ot::Bits;
 
-/// Private bits came from the wrong caller, or others than were announced.
-pub(super) const MISPLACED: Error = Error::Bug("private bits are not where they belong");
+/// Private input at the wrong party or of the wrong size.
+pub(super) const MISPLACED: Error =
+    Error::Bug("private input at the wrong party or of the wrong size");
 
-/// The setup was told that the evaluator has no private bits.
+/// The setup assumed an evaluator without private bits.
 pub(super) const NO_TRANSFERS: Error =
-    Error::Bug("the evaluator has more private bits than were set up");
+    Error::Bug("the evaluator has more private bits than announced");
 
-/// Most payload bytes of a message.
+/// Maximum payload bytes per message.
 pub(super) const BYTES: usize = 256 << 10;
 
 /// Blocks of the longest message.
 pub(super) const BLOCKS: usize = BYTES / Block::LEN;
 
-/// Gates of one list that go into one message.
+/// Consecutive gates of one list within one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The number of the list.
+    /// The index of the list.
     pub(super) list: usize,
     /// Its lanes.
     pub(super) lanes: Range<usize>,
-    /// Gates of the message before these.
+    /// Gates of the message before this piece.
     pub(super) before: usize,
-    /// Gates of the message.
+    /// Gates of the whole message.
     pub(super) message: usize,
 }
 
 impl Piece {
-    /// Whether the message starts with these gates.
+    /// Whether this piece starts its message.
     pub(super) fn is_first(&self) -> bool {
         self.before == 0
     }
 
-    /// Whether the message ends with them.
+    /// Whether this piece ends its message.
     pub(super) fn is_last(&self) -> bool {
         self.before + self.lanes.len() == self.message
     }
 }
 
-/// Lists of gates of these lengths in messages of at most `most` gates; every list in order.
+/// Splits lists of gates of these lengths into messages of at most `most` gates, in order.
 pub(super) fn pieces(
     lens: impl Iterator<Item = usize> + Clone,
     most: usize,
@@ -74,22 +75,22 @@ pub(super) fn pieces(
     })
 }
 
-/// Room for the longest message, made once.
-pub(super) fn room(table: &mut Vec<Block>) -> &mut [Block] {
+/// A buffer for the longest message, allocated once.
+pub(super) fn buffer(table: &mut Vec<Block>) -> &mut [Block] {
     if table.is_empty() {
         *table = Block::zeros(BLOCKS);
     }
     table
 }
 
-/// The results list by list.
+/// Groups the results by list.
 pub(super) fn by_list(results: Vec<Labels>, lists: &[(Known<'_>, &[&Labels])]) -> Vec<Vec<Labels>> {
     let mut results = results.into_iter();
     lists.iter().map(|(_, wires)| results.by_ref().take(wires.len()).collect()).collect()
 }
 
-/// Whether these are `width` lists of `len` bits.
-pub(super) fn are(bits: &[Bits], width: usize, len: usize) -> bool {
+/// Whether `bits` is `width` lists of `len` bits.
+pub(super) fn have_size(bits: &[Bits], width: usize, len: usize) -> bool {
     bits.len() == width && bits.iter().all(|bits| bits.len() == len)
 }
 
@@ -99,7 +100,7 @@ pub(super) fn colours(wires: &[Labels]) -> BitLanes {
     BitLanes::concat(&colours)
 }
 
-/// Sends the bits.
+/// Sends bits.
 pub(super) fn send_bits(peer: &mut Channel, bits: &BitLanes) -> Result<()> {
     let mut bytes: Vec<u8> = bits.words().iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.truncate(Bits::bytes_len(bits.len()));
@@ -115,14 +116,14 @@ pub(super) fn receive_bits(peer: &mut Channel, len: usize) -> Result<BitLanes> {
     Ok(BitLanes::from_words(words.iter().map(|word| u64::from_le_bytes(*word)).collect(), len))
 }
 
-/// The values of `wires`: the peer sends the colours of its labels.
+/// The values of `wires`, from the colours that the peer sends.
 pub(super) fn receive_values(peer: &mut Channel, wires: &[Labels]) -> Result<Vec<Bits>> {
     let colours = colours(wires);
     let values = receive_bits(peer, colours.len())?.xor(&colours);
     Ok(by_wire(&values, wires).map(|bits| Bits::from(&bits)).collect())
 }
 
-/// The bits of each wire, of those of all.
+/// Splits the bits of all wires into those of each.
 pub(super) fn by_wire(bits: &BitLanes, wires: &[Labels]) -> impl Iterator<Item = BitLanes> {
     let mut first = 0;
     wires.iter().map(move |wires| {
@@ -131,7 +132,7 @@ pub(super) fn by_wire(bits: &BitLanes, wires: &[Labels]) -> impl Iterator<Item =
     })
 }
 
-/// Counts gates, and says how far they are.
+/// Counts gates and reports progress.
 #[derive(Debug)]
 pub(super) struct Progress {
     done: u64,
@@ -154,7 +155,7 @@ impl Progress {
         first
     }
 
-    pub(super) fn say(&mut self, ctx: &Context) {
+    pub(super) fn report(&mut self, ctx: &Context) {
         if self.done >= self.said + REPORT {
             self.said = self.done;
             ctx.progress(self.done, self.total.max(self.done));
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_gate_is_in_one_piece_and_messages_are_full_but_the_last() {
+    fn every_gate_is_in_one_piece_and_all_messages_but_the_last_are_full() {
         for lens in [&[][..], &[0], &[0, 0, 3], &[10], &[3, 4, 3], &[1; 25], &[0, 35, 0, 1, 9]] {
             let total: usize = lens.iter().sum();
             let pieces: Vec<_> = pieces(lens.iter().copied(), 10).collect();

@@ -7,7 +7,7 @@ use vesica_core::Secret;
 
 /// A key pair.
 ///
-/// Its powers are taken in a time that depends on the length of the key only.
+/// The time of its powers depends only on the length of the key.
 pub struct KeyPair {
     public: PublicKey,
     p: Factor,
@@ -18,17 +18,17 @@ pub struct KeyPair {
     q_squared_inverse: Residue,
 }
 
-/// A prime and its square, with what is computed modulo them.
+/// A prime and its square, with values modulo them.
 struct Factor {
     prime: Secret<NonZero<BoxedUint>>,
     modulus: Modulus,
     square: Modulus,
-    /// p − 1, to reduce by and as an exponent.
+    /// p − 1, as a modulus and as an exponent.
     order: Secret<NonZero<BoxedUint>>,
     exponent: Exponent,
     /// N modulo p².
     n: Residue,
-    /// What the logarithm of a power to p − 1 is multiplied by to give the plaintext modulo p.
+    /// The factor that turns the logarithm of a power to p − 1 into the plaintext modulo p.
     scale: Residue,
     /// Powers of h modulo p².
     noise: FixedBase,
@@ -42,7 +42,7 @@ impl Factor {
         let n = square.residue(&p.concatenating_mul(q));
         // The logarithm of (1 + N)^(p − 1) to the base 1 + p is (p − 1)·q, or −q modulo p.
         let minus_q = Residue(-&modulus.residue(q).0);
-        // The p-th power of a random number is one to N too: q is prime to p − 1.
+        // The p-th power of a random number is also a random N-th power: q is prime to p − 1.
         let random = square.reduce(random_bytes(square.len_bytes(), rng).expose());
         let h = random.pow(&Exponent::new(p.clone()));
         let order = p.wrapping_sub(BoxedUint::one());
@@ -70,7 +70,7 @@ impl Factor {
     /// The plaintext modulo p.
     fn decrypt(&self, c: &BoxedUint) -> Residue {
         let power = Secret::new(self.square.residue(c).pow(&self.exponent).0.retrieve());
-        // 1 + p·logarithm; of what is no ciphertext something else, which leads to some plaintext.
+        // 1 + p·logarithm. If `c` is not a ciphertext, the result is some other plaintext.
         let multiple = Secret::new(power.expose().wrapping_sub(BoxedUint::one()));
         let logarithm = Secret::new(multiple.expose().wrapping_div(self.prime.expose()));
         self.modulus.residue(logarithm.expose()).mul(&self.scale)
@@ -87,7 +87,7 @@ fn recombine(p: &Modulus, q: &Modulus, q_inverse: &Residue, x: [&Residue; 2]) ->
 }
 
 impl KeyPair {
-    /// A new key. Finding the primes takes most of the time; see [`KeyPair::new`] for two threads.
+    /// A new key. Finding the primes takes most of the time; see [`KeyPair::new`] for using two threads.
     pub fn generate(size: KeySize, rng: &mut impl CryptoRng) -> Self {
         loop {
             let (p, q) = (Prime::random(size, rng), Prime::random(size, rng));
@@ -97,7 +97,7 @@ impl KeyPair {
         }
     }
 
-    /// The key of two primes for `size`; `None` if they are the same, or for another size.
+    /// The key with two primes for `size`; `None` if they are equal or have a different size.
     pub fn new(size: KeySize, p: &Prime, q: &Prime, rng: &mut impl CryptoRng) -> Option<Self> {
         let n = Modulus::new(p.0.expose().concatenating_mul(q.0.expose()))?;
         if n.len_bytes() != size.len_bytes() {
@@ -114,8 +114,7 @@ impl KeyPair {
         &self.public
     }
 
-    /// A ciphertext of `m` modulo N, independent of all others: several times faster than with the
-    /// public key.
+    /// A ciphertext of `m` modulo N, independent of all others. Several times faster than with the public key.
     pub fn encrypt(&self, m: &Plaintext, rng: &mut impl CryptoRng) -> Ciphertext {
         self.encrypt_residues(rng, |prime| prime.square.residue(m.0.expose()))
     }
@@ -125,7 +124,7 @@ impl KeyPair {
         self.encrypt_residues(rng, |prime| Residue(-&prime.square.residue(m.0.expose()).0))
     }
 
-    /// A ciphertext of what `m` gives modulo p² and q².
+    /// A ciphertext of the plaintext with these residues modulo p² and q².
     fn encrypt_residues(
         &self,
         rng: &mut impl CryptoRng,

@@ -1,8 +1,8 @@
-//! The homomorphic shuffle: one party learns values in an order that the other one chose.
+//! The homomorphic shuffle: one party learns values in an order chosen by the other.
 //!
-//! Y. Huang, D. Evans, J. Katz, "Private set intersection: Are garbled circuits better than custom
-//! protocols?", NDSS 2012, Figure 6. Before it the values m_i, of a fixed number of bits, are shared over
-//! the integers: Alice has masks r_i, Bob has r'_i = m_i + r_i.
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: Are garbled circuits better than custom protocols?", NDSS
+//! 2012, Figure 6. Before the shuffle, the values m_i, of a fixed number of bits, are shared over the integers: Alice
+//! has masks r_i, Bob has r'_i = m_i + r_i.
 //!
 //! ```text
 //!   Alice: masks r_1 … r_n            Bob: r'_1 … r'_n, an order π
@@ -16,20 +16,18 @@
 //!
 //! w is the length of a value, k = ⌊(|N| − 1)/w⌋, and j counts from 0 to k − 1 in each ciphertext.
 //!
-//! A slot holds m_i and nothing else: r'_i − r_i is never negative and below 2^w, so no slot borrows from
-//! the next, and the sum stays below N. The encryption of Bob's sum is fresh, so that the ciphertext
-//! tells Alice its plaintext alone, though she made the others.
+//! A slot holds exactly m_i: r'_i − r_i is never negative and below 2^w, so no slot borrows from the next, and the sum
+//! stays below N. Bob's sum is encrypted freshly, so the ciphertext reveals only its plaintext to Alice, although she
+//! made the other ciphertexts.
 //!
-//! **Where we differ from the paper.** Alice encrypts −r_i, so that Bob inverts nothing. He packs, so that
-//! as many values come back in a ciphertext as fit; he encrypts one sum for each packed ciphertext in place
-//! of each r'_i.
+//! **Where we differ from the paper.** Alice encrypts −r_i, so Bob needs no inversions. He packs values, so that each
+//! returned ciphertext holds as many as fit; he encrypts one sum per packed ciphertext instead of each r'_i.
 //!
-//! **Masks.** r'_i shows Bob something of m_i when r_i is close to either end of its range:
-//! [`mask_bits`] is long enough that it happens with probability 2^-40 for all values together. Masks
-//! modulo 2^w would need no such length, but the slots would then tell Alice which sums wrapped around,
-//! and with her r_i something of the order.
+//! **Masks.** r'_i reveals something of m_i to Bob if r_i is close to either end of its range. [`mask_bits`] is long
+//! enough that this happens with probability 2^-40 for all values together. Masks modulo 2^w would not need this
+//! length, but the slots would then show Alice which sums wrapped around and, with her r_i, something of the order.
 //!
-//! All functions work on part of a list, so that callers share it among threads.
+//! All functions work on parts of a list, so callers can distribute it over threads.
 
 use super::{Ciphertext, ciphertext_len};
 use super::{InvalidCiphertext, KeyPair, Plaintext, PublicKey};
@@ -37,16 +35,16 @@ use crate::rsa::KeySize;
 use rand::CryptoRng;
 use vesica_core::Secret;
 
-/// Longest value, in bits.
+/// Maximum length of a value in bits.
 pub const MAX_VALUE_BITS: u32 = 128;
 
 /// Statistical security of the masks of a list, in bits.
 const STATISTICAL_BITS: u32 = 40;
 
-/// Words of a share.
+/// Words per share.
 pub const SHARE_WORDS: usize = 3;
 
-/// A mask r_i, or r'_i = m_i + r_i: its words, the lowest first.
+/// A mask r_i, or r'_i = m_i + r_i: its words, lowest first.
 pub type Share = [u64; SHARE_WORDS];
 
 /// Length of the masks of `count` values of `value_bits` bits, at most 191 bits for 2^23 values.
@@ -54,7 +52,7 @@ pub type Share = [u64; SHARE_WORDS];
 /// A masked value has one bit more.
 ///
 /// # Panics
-/// If the masked values would not fit a [`Share`], or `value_bits` is above [`MAX_VALUE_BITS`].
+/// If the masked values do not fit into a [`Share`], or `value_bits` is above [`MAX_VALUE_BITS`].
 pub fn mask_bits(value_bits: u32, count: usize) -> u32 {
     assert!(value_bits <= MAX_VALUE_BITS, "values have at most 128 bits");
     let bits = value_bits + STATISTICAL_BITS + count.next_power_of_two().ilog2();
@@ -65,7 +63,7 @@ pub fn mask_bits(value_bits: u32, count: usize) -> u32 {
 /// A mask of `bits` random bits.
 ///
 /// # Panics
-/// If they do not fit.
+/// If the bits do not fit.
 pub fn random_mask(bits: u32, rng: &mut impl CryptoRng) -> Share {
     assert!(bits <= u64::BITS * SHARE_WORDS as u32, "a mask fits a share");
     let mut mask = [0; SHARE_WORDS];
@@ -76,7 +74,7 @@ pub fn random_mask(bits: u32, rng: &mut impl CryptoRng) -> Share {
     mask
 }
 
-/// How many values of how many bits a ciphertext holds.
+/// The number and length of values per ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
     size: KeySize,
@@ -93,17 +91,17 @@ impl Packing {
         Self { size, value_bits }
     }
 
-    /// Values in a ciphertext: all sums of so many are below N.
+    /// Values per ciphertext: the sum of this many slots is below N.
     pub fn slots(&self) -> usize {
         ((self.size.bits() - 1) / self.value_bits) as usize
     }
 
-    /// Ciphertexts that `count` values are packed in. The last may be partly filled.
+    /// Number of ciphertexts for `count` values. The last can be partly filled.
     pub fn ciphertexts(&self, count: usize) -> usize {
         count.div_ceil(self.slots())
     }
 
-    /// Length of `count` values packed, in bytes.
+    /// Length of `count` packed values, in bytes.
     pub fn packed_len(&self, count: usize) -> usize {
         self.ciphertexts(count) * ciphertext_len(self.size)
     }
@@ -113,7 +111,7 @@ impl Packing {
     }
 }
 
-/// Alice, first: the ciphertexts of the negated masks, [`ciphertext_len`] bytes each.
+/// Alice's first step: the ciphertexts of the negated masks, [`ciphertext_len`] bytes each.
 pub fn encrypt_masks(key: &KeyPair, masks: &[Share], rng: &mut impl CryptoRng) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(masks.len() * key.public().ciphertext_len());
     for mask in masks {
@@ -122,13 +120,13 @@ pub fn encrypt_masks(key: &KeyPair, masks: &[Share], rng: &mut impl CryptoRng) -
     bytes
 }
 
-/// Bob: the values at the places `order` of the whole list, in that order, packed.
+/// Bob's step: packs the values at the places `order` of the whole list, in that order.
 ///
-/// `order` is the whole permutation or a part of it; each part but the last should be a multiple of
-/// [`Packing::slots`] long, as each part starts a ciphertext.
+/// `order` is the whole permutation or a part of it. Each part starts a new ciphertext, so the length of each part but
+/// the last should be a multiple of [`Packing::slots`].
 ///
 /// # Panics
-/// If there is no mask or share at a place.
+/// If a place has no mask or share.
 pub fn subtract_permute_pack(
     key: &PublicKey,
     packing: &Packing,
@@ -159,11 +157,11 @@ pub fn subtract_permute_pack(
     bytes
 }
 
-/// Alice, at the end: the `count` values of ciphertexts as [`subtract_permute_pack`] made them of one
-/// part, in their order there.
+/// Alice's last step: the `count` values in the ciphertexts that [`subtract_permute_pack`] made from one part, in the
+/// order of that part.
 ///
 /// # Errors
-/// [`InvalidCiphertext`] if they are none of hers, are not as many as needed, or hold more than `count`
+/// [`InvalidCiphertext`] if they are not ciphertexts of her key, have the wrong number, or hold more than `count`
 /// values.
 pub fn decrypt_unpack(
     key: &KeyPair,
@@ -190,7 +188,7 @@ pub fn decrypt_unpack(
     Ok(values)
 }
 
-/// Adds `share`·2^`shift` to `sum`, which has room for it.
+/// Adds `share`·2^`shift` to `sum`, which must be long enough.
 fn add_shifted(sum: &mut [u64], share: &Share, shift: u32) {
     let (first, shift) = ((shift / u64::BITS) as usize, shift % u64::BITS);
     let mut carry = 0;
@@ -205,7 +203,7 @@ fn add_shifted(sum: &mut [u64], share: &Share, shift: u32) {
     }
 }
 
-/// The `len` bits from `first` on, at most 128; beyond the end they are 0.
+/// The `len` bits from bit `first` on, at most 128; bits beyond the end are 0.
 fn bits(words: &[u64], first: u32, len: u32) -> u128 {
     let word = |i: usize| u128::from(words.get(i).copied().unwrap_or(0));
     let (i, shift) = ((first / u64::BITS) as usize, first % u64::BITS);

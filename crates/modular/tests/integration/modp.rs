@@ -1,4 +1,4 @@
-//! The group of RFC 7919: its prime is the one defined, and a safe one.
+//! The group of RFC 7919: its prime matches the definition and is a safe prime.
 
 use crypto_bigint::{BoxedUint, Limb, NonZero};
 use crypto_primes::{Flavor, is_prime};
@@ -10,7 +10,7 @@ fn prime() -> BoxedUint {
     BoxedUint::from_be_slice(&bytes, 2048).unwrap()
 }
 
-/// ⌊2^1918·e⌋ from the series of 1/k!, with 128 bits to spare.
+/// ⌊2^1918·e⌋ from the series of 1/k!, with 128 extra bits.
 fn digits_of_e() -> BoxedUint {
     const SPARE: u32 = 128;
     let mut term = BoxedUint::one_with_precision(2112).shl(1918 + SPARE);
@@ -26,7 +26,7 @@ fn digits_of_e() -> BoxedUint {
 }
 
 #[test]
-fn the_prime_is_the_one_rfc_7919_defines() {
+fn the_prime_matches_its_definition_in_rfc_7919() {
     let power = |bits: u32| BoxedUint::one_with_precision(2112).shl(bits);
     let middle = digits_of_e().wrapping_add(BoxedUint::from(560_316u64)).shl(64);
     let p = power(2048).wrapping_sub(power(1984)).wrapping_add(middle);
@@ -67,7 +67,7 @@ fn generator_and_hashes_have_order_q() {
 }
 
 #[test]
-fn powers_commute_and_looked_up_powers_are_the_same() {
+fn powers_commute_and_powers_from_tables_are_equal() {
     let group = Group::ffdhe2048();
     let fixed = FixedBase::new(group.modulus(), group.generator(), EXPONENT_BITS);
     for (a, b) in [(1, 2), (0x80, 0xff), (0, 3)] {

@@ -1,4 +1,4 @@
-//! Residues against schoolbook arithmetic on small and large moduli.
+//! Residues compared with schoolbook arithmetic, for small and large moduli.
 
 use vesica_modular::{Exponent, FixedBase, Modulus, Residue};
 
@@ -8,7 +8,7 @@ fn bytes(residue: &Residue) -> Vec<u8> {
     out
 }
 
-/// The residue of one word, as a number.
+/// A residue of one word, as a number.
 fn number(residue: &Residue) -> u64 {
     u64::from_be_bytes(bytes(residue).try_into().unwrap())
 }
@@ -18,7 +18,7 @@ fn small(modulus: u64) -> Modulus {
 }
 
 #[test]
-fn products_powers_and_inverses_are_those_of_schoolbook_arithmetic() {
+fn products_powers_and_inverses_match_schoolbook_arithmetic() {
     for m in [3u64, 65537, 0xffff_ffff_ffff_ffc5] {
         let modulus = small(m);
         for (a, b) in [(1, 2), (2, 2), (m - 1, m - 1), (m / 2, m / 3), (12345 % m, 6789 % m)] {
@@ -46,7 +46,7 @@ fn products_powers_and_inverses_are_those_of_schoolbook_arithmetic() {
 }
 
 #[test]
-fn a_long_number_is_reduced_as_its_digits_say() {
+fn a_long_number_is_reduced_like_its_digits() {
     let m = 0xffff_ffff_ffff_ffc5u64;
     let modulus = small(m);
     for len in [1usize, 7, 8, 9, 16, 24, 41] {
@@ -80,7 +80,7 @@ fn even_moduli_and_one_are_refused() {
 }
 
 #[test]
-fn a_batch_of_inverses_is_each_of_them() {
+fn a_batch_of_inverses_equals_single_inverses() {
     let modulus = small(0xffff_ffff_ffff_ffc5);
     for len in [0, 1, 2, 33] {
         let residues: Vec<Residue> = (0..len).map(|i| modulus.reduce(&[i + 1, 77, i])).collect();
@@ -93,7 +93,7 @@ fn a_batch_of_inverses_is_each_of_them() {
 }
 
 #[test]
-fn a_batch_with_one_that_has_no_inverse_has_none() {
+fn a_batch_with_a_non_invertible_element_has_no_inverses() {
     let modulus = small(3 * 65537);
     let of = |value: u64| modulus.reduce(&value.to_be_bytes());
     assert!(modulus.invert_all(&[of(2), of(5)]).is_some());
@@ -115,9 +115,9 @@ fn the_hash_depends_on_label_and_parts() {
     }
 }
 
-/// A recorded value: whoever changes it changes the wire format.
+/// A recorded value: a change of it changes the wire format.
 #[test]
-fn the_hash_is_the_recorded_one() {
+fn the_hash_matches_the_recorded_value() {
     let modulus = Modulus::from_be_bytes(&[0xfb; 256]).unwrap();
     let hash = bytes(&modulus.hash("test recorded", &[b"item"]));
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

@@ -1,4 +1,4 @@
-//! Paillier: what is encrypted comes back, sums add up, and what is none of it is refused.
+//! Paillier: decryption inverts encryption, sums add up, and invalid keys and ciphertexts are refused.
 
 use fast_paillier::backend::Integer;
 use fast_paillier::{DecryptionKey, EncryptionKey};
@@ -37,12 +37,12 @@ fn encoded(ciphertext: &vesica_modular::paillier::Ciphertext) -> Vec<u8> {
     bytes
 }
 
-/// Big-endian bytes of words, the lowest first.
+/// Big-endian bytes from words, lowest first.
 fn bytes_of(words: &[u64]) -> Vec<u8> {
     words.iter().rev().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// Words, the lowest first, of big-endian bytes.
+/// Words, lowest first, from big-endian bytes.
 fn words_of(bytes: &[u8]) -> Vec<u64> {
     let words = bytes
         .rchunks(8)
@@ -57,7 +57,7 @@ fn minus(n: &[u64], small: u64) -> Vec<u64> {
 }
 
 #[test]
-fn plaintexts_come_back_whoever_encrypts() {
+fn plaintexts_survive_encryption_by_owner_and_public_key() {
     for (size, seed) in SIZES.into_iter().zip(1..) {
         let mut rng = rng(seed);
         let key = KeyPair::generate(size, &mut rng);
@@ -94,7 +94,7 @@ fn an_independent_library_agrees() {
         assert_eq!(decrypt(&encoded(&ours.add(&c, &c))), m << 1u32);
     }
 
-    // And what they encrypt we decrypt, they add up what our owner's key encrypts.
+    // We also decrypt what they encrypt, and they add ciphertexts of our owner's key.
     let n = Integer::from_bytes_msf(&KEY.public().encode());
     let theirs = EncryptionKey::from_n(n);
     let m = Plaintext::from_words(&[9, 1]);
@@ -139,7 +139,7 @@ fn no_two_ciphertexts_are_the_same() {
 }
 
 #[test]
-fn keys_that_are_none_are_refused() {
+fn invalid_keys_are_refused() {
     let size = KeySize::Bits2048;
     let good = KEY.public().encode();
     assert_eq!(PublicKey::decode(&good, size).unwrap().encode(), good);
@@ -159,7 +159,7 @@ fn keys_that_are_none_are_refused() {
 }
 
 #[test]
-fn keys_of_equal_primes_or_of_another_size_are_not_made() {
+fn keys_of_equal_primes_or_of_another_size_are_refused() {
     let mut rng = rng(6);
     let [p, q] = [(); 2].map(|()| Prime::random(KeySize::Bits2048, &mut rng));
     assert!(KeyPair::new(KeySize::Bits2048, &p, &p, &mut rng).is_none());
@@ -168,7 +168,7 @@ fn keys_of_equal_primes_or_of_another_size_are_not_made() {
 }
 
 #[test]
-fn numbers_that_are_no_ciphertexts_are_refused() {
+fn invalid_ciphertexts_are_refused() {
     let (key, mut rng) = (&*KEY, rng(7));
     let len = key.public().ciphertext_len();
     let n = key.public().encode();
@@ -189,7 +189,7 @@ fn numbers_that_are_no_ciphertexts_are_refused() {
     assert!(three.iter().all(|c| encoded(c) == good));
 }
 
-/// A ciphertext changed on its way is another number modulo N², which decrypts to something.
+/// A ciphertext changed in transit is another number modulo N² and decrypts to some value.
 #[test]
 fn changed_ciphertexts_break_nothing() {
     let (key, mut rng) = (&*KEY, rng(8));

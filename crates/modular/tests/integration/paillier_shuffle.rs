@@ -1,4 +1,4 @@
-//! The homomorphic shuffle: values come back in the order that was chosen, however they are packed.
+//! The homomorphic shuffle: values arrive in the chosen order, for every packing.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use rand::seq::SliceRandom;
@@ -76,11 +76,11 @@ fn random_order(count: usize, rng: &mut impl Rng) -> Vec<u32> {
 }
 
 #[test]
-fn values_of_every_length_come_in_the_chosen_order() {
+fn values_of_every_length_arrive_in_the_chosen_order() {
     let mut rng = rng(2);
     for bits in [1, 8, 32, 63, 64, 65, 127, MAX_VALUE_BITS] {
         let packing = Packing::new(SIZE, bits);
-        // None, one, a full ciphertext and one more value.
+        // No value, one value, a full ciphertext, and one more value.
         let slots = packing.slots();
         for count in [0, 1, 2, slots.min(40), (slots + 1).min(41)] {
             let values: Vec<u128> =
@@ -117,7 +117,7 @@ fn slots_do_not_spill_at_the_edges() {
 }
 
 #[test]
-fn as_many_values_are_packed_as_fit() {
+fn each_ciphertext_holds_as_many_values_as_fit() {
     for (size, bits, slots) in [
         (KeySize::Bits2048, 1, 2047),
         (KeySize::Bits2048, 32, 63),
@@ -134,7 +134,7 @@ fn as_many_values_are_packed_as_fit() {
 }
 
 #[test]
-fn parts_of_the_order_make_up_the_whole() {
+fn parts_of_the_order_add_up_to_the_whole() {
     let mut rng = rng(3);
     let packing = Packing::new(SIZE, 100);
     let slots = packing.slots();
@@ -150,7 +150,7 @@ fn parts_of_the_order_make_up_the_whole() {
     assert_eq!(result.len(), count);
 }
 
-/// Whoever made the masks' ciphertexts cannot recognise them in what comes back.
+/// The maker of the masks' ciphertexts cannot recognise them in the reply.
 #[test]
 fn packed_ciphertexts_are_fresh() {
     let masks = [[7, 0, 0], [9, 0, 0]];
@@ -170,38 +170,38 @@ fn packed_ciphertexts_are_fresh() {
     }
 }
 
-/// Shares that are none of the masks: the slots are negative or too large. That is seen when it
-/// reaches beyond the last slot, and else gives wrong values.
+/// Shares that do not match the masks make slots negative or too large. An error results if this reaches beyond the
+/// last slot, and wrong values otherwise.
 #[test]
-fn negative_slots_end_in_an_error_or_in_other_values() {
+fn negative_slots_lead_to_an_error_or_to_wrong_values() {
     let packing = Packing::new(SIZE, 32);
     let (values, masks) = ([5, 6, 7], [[1000, 0, 0]; 3]);
     let shuffle = Shuffle { values: &values, masks: &masks, order: &[2, 0, 1], packing };
     let unpack = |shares: &[Share]| decrypt_unpack(&KEY, &packing, &shuffle.packed(shares), 3);
     let right = shuffle.shares();
     assert_eq!(unpack(&right).unwrap(), [7, 5, 6]);
-    // The last slot negative: the whole sum is.
+    // The last slot is negative, and so is the whole sum.
     let mut wrong = right.clone();
     wrong[1] = [999, 0, 0];
     assert_eq!(unpack(&wrong), Err(InvalidCiphertext));
-    // The last slot too large.
+    // The last slot is too large.
     wrong[1] = [0, 1, 0];
     assert_eq!(unpack(&wrong), Err(InvalidCiphertext));
-    // The first negative: it borrows from the second.
+    // The first slot is negative and borrows from the second.
     let mut wrong = right;
     wrong[2] = [999, 0, 0];
     assert_eq!(unpack(&wrong).unwrap(), [0xffff_ffff, 4, 6]);
 }
 
 #[test]
-fn what_comes_back_is_checked() {
+fn the_reply_is_checked() {
     let packing = Packing::new(SIZE, 32);
     let masks = [[3, 0, 0]; 2];
     let shuffle = Shuffle { values: &[5, 6], masks: &masks, order: &[1, 0], packing };
     let good = shuffle.packed(&shuffle.shares());
     let unpack = |bytes: &[u8], count| decrypt_unpack(&KEY, &packing, bytes, count);
     assert_eq!(unpack(&good, 2).unwrap(), [6, 5]);
-    assert_eq!(unpack(&good, 1), Err(InvalidCiphertext), "more values than were asked for");
+    assert_eq!(unpack(&good, 1), Err(InvalidCiphertext), "more values than requested");
     assert_eq!(unpack(&good, 64), Err(InvalidCiphertext), "too few ciphertexts");
     assert_eq!(unpack(&good, 0), Err(InvalidCiphertext), "too many ciphertexts");
     assert_eq!(unpack(&good[1..], 2), Err(InvalidCiphertext));
@@ -230,7 +230,7 @@ fn masks_have_the_length_that_hides_all_values() {
         }
         let ones: u32 = all.iter().map(|word| word.count_ones()).sum();
         let first = (0..bits).all(|i| all[(i / 64) as usize] >> (i % 64) & 1 == 1);
-        assert!(ones == bits && first, "{bits}: every bit below is drawn, none above");
+        assert!(ones == bits && first, "{bits}: all bits below are drawn, none above");
     }
 }
 
@@ -238,7 +238,7 @@ fn masks_have_the_length_that_hides_all_values() {
 #[ignore = "a measurement"]
 #[allow(clippy::print_stdout)]
 fn times_of_the_operations() {
-    /// The last result, and the time of this thread on a processor for one call, in milliseconds.
+    /// The last result, and the CPU time of this thread per call, in milliseconds.
     fn timed<R>(count: usize, mut f: impl FnMut() -> R) -> (R, f64) {
         let cpu_ms = || {
             let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
@@ -276,7 +276,10 @@ fn times_of_the_operations() {
                 timed(1, || decrypt_unpack(&key, &packing, &packed, count).unwrap());
             assert_eq!(values, vec![1; count]);
             let each = [encrypting, reading, packing_time, opening].map(|ms| ms / count as f64);
-            println!("  {bits}-bit values, {} a ciphertext, a value: {each:.3?}", packing.slots());
+            println!(
+                "  {bits}-bit values, {} per ciphertext, per value: {each:.3?}",
+                packing.slots()
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! RSA: roots undo raising, and public keys that are none are refused.
+//! RSA: roots invert raising, and invalid public keys are refused.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -16,7 +16,7 @@ fn key(size: KeySize, seed: u8) -> PrivateKey {
 }
 
 #[test]
-fn a_root_raised_is_the_number_itself() {
+fn raising_a_root_returns_the_number() {
     for (size, seed) in SIZES.into_iter().zip(1..) {
         let key = key(size, seed);
         let n = key.public().modulus();
@@ -31,7 +31,7 @@ fn a_root_raised_is_the_number_itself() {
     }
 }
 
-/// Numbers that are 0 modulo one of the primes have roots too: they break nothing.
+/// Numbers that are 0 modulo one of the primes also have roots, and break nothing.
 #[test]
 fn multiples_of_a_factor_have_roots() {
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
@@ -55,7 +55,7 @@ fn roots_are_homomorphic_so_that_blinding_works() {
 }
 
 #[test]
-fn a_public_key_survives_the_wire() {
+fn a_public_key_survives_a_round_trip() {
     for (size, seed) in SIZES.into_iter().zip(4..) {
         let key = key(size, seed);
         let bytes = key.public().encode();
@@ -66,7 +66,7 @@ fn a_public_key_survives_the_wire() {
 }
 
 #[test]
-fn keys_that_are_none_are_refused() {
+fn invalid_keys_are_refused() {
     let size = KeySize::Bits2048;
     let good = key(size, 6).public().encode();
     let refused = |bytes: &[u8]| PublicKey::decode(bytes, size).err() == Some(InvalidPublicKey);

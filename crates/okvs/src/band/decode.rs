@@ -1,4 +1,4 @@
-//! Decoding, in the order of the bands.
+//! Decoding, in order of the bands.
 
 use super::Buffers;
 use super::order::{index, start};
@@ -19,7 +19,7 @@ pub(super) fn decode(
     decode_each(layout, keys, slots, buffers, |i, value| out[i] = value);
 }
 
-/// Whether the keys that were sorted last decode to `values`.
+/// Checks that the keys sorted last decode to `values`.
 pub(super) fn verify(
     layout: &Layout,
     keys: &[Block],
@@ -51,8 +51,8 @@ fn decode_each(
             *key = keys[index(*entry)];
             *place = start(*entry);
         }
-        maker.of(&batch[..len], &mut rows);
-        sums.of(&rows[..len], &starts[..len], &mut batch[..len]);
+        maker.make(&batch[..len], &mut rows);
+        sums.compute(&rows[..len], &starts[..len], &mut batch[..len]);
         for (entry, value) in entries.iter().zip(&batch) {
             each(index(*entry), *value);
         }

@@ -1,4 +1,4 @@
-//! Elimination in the order of the bands, and its reverse.
+//! Elimination in order of the bands, and back substitution.
 
 use super::Buffers;
 use super::order::{index, start};
@@ -13,9 +13,9 @@ use vesica_simd::band::{self, Row};
 /// The rows in echelon form.
 #[derive(Default)]
 pub(super) struct System {
-    /// For each slot that is solved for, a row with its first bit there.
+    /// For each solved slot, a row whose first bit is at that slot.
     rows: Vec<Row>,
-    /// One bit for each slot: whether it is solved for. The other slots' rows are of no use.
+    /// One bit per slot: whether it is solved. The rows of the other slots are unused.
     solved: Vec<u64>,
 }
 
@@ -26,8 +26,7 @@ impl System {
     }
 }
 
-/// Brings the rows to echelon form, and sets each slot that is solved for to what the slots of its
-/// row add up to.
+/// Brings the rows to echelon form, and sets each solved slot to the required sum of the slots of its row.
 pub(super) fn eliminate(
     layout: &Layout,
     keys: &[Block],
@@ -46,12 +45,12 @@ pub(super) fn eliminate(
     let mut rows = [Row::default(); Rows::BATCH];
     let mut sums = [Block::ZERO; Rows::BATCH];
     for entries in order.entries().chunks(Rows::BATCH) {
-        // All at once, so that the processor need not wait for one after the other.
+        // In batches, so that the processor overlaps independent work.
         for ((entry, key), sum) in entries.iter().zip(&mut batch).zip(&mut sums) {
             *key = keys[index(*entry)];
             *sum = values[index(*entry)];
         }
-        maker.of(&batch[..entries.len()], &mut rows);
+        maker.make(&batch[..entries.len()], &mut rows);
         for ((entry, row), sum) in entries.iter().zip(&mut rows).zip(sums) {
             let from = start(*entry) as usize;
             insert(system, slots, row, sum, from).ok_or_else(|| failure(keys))?;
@@ -60,8 +59,8 @@ pub(super) fn eliminate(
     Ok(())
 }
 
-/// Reduces `row`, whose band begins at slot `from`, by the rows that are there until its first bit is
-/// where none of them has its own. `None` if it vanishes.
+/// Reduces `row`, whose band starts at slot `from`, by the existing rows until no existing row has the same first bit.
+/// `None` if the row vanishes.
 #[inline(always)]
 fn insert(
     system: &mut System,
@@ -71,11 +70,11 @@ fn insert(
     from: usize,
 ) -> Option<()> {
     let mut word = from / 64;
-    // The row's bits in `word`, without those that belong to the word a band's width later.
+    // The row's bits in `word`, without those that belong to the word one band width later.
     let mut bits = row[word % 8] & (u64::MAX << (from % 64));
     loop {
         if bits == 0 {
-            // Of the last word tried, the first again, only the end of the band can be left.
+            // In the last word tried, which is the first one again, only the end of the band can remain.
             word = (word + 1..=word + 8).find(|word| row[word % 8] != 0)?;
             bits = row[word % 8];
         }
@@ -94,7 +93,7 @@ fn insert(
     }
 }
 
-/// Why elimination failed. Rare, so that it may take its time.
+/// Why elimination failed. Rare, so it need not be fast.
 #[cold]
 fn failure(keys: &[Block]) -> EncodeError {
     let mut keys = keys.to_vec();
@@ -103,7 +102,7 @@ fn failure(keys: &[Block]) -> EncodeError {
     if duplicate { EncodeError::DuplicateKey } else { EncodeError::Unsolvable }
 }
 
-/// Fills the slots that are not solved for, and solves for the others.
+/// Fills the unsolved slots, and solves for the others.
 pub(super) fn substitute_back(
     cluster: usize,
     slots: &mut [Block],

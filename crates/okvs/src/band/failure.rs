@@ -1,12 +1,11 @@
-//! How often elimination fails, compared with the bound that the parameters are computed from.
+//! The failure rate of elimination, compared with the bound that the parameters rest on.
 
 use super::parameters::Layout;
 use super::{Buffers, eliminate, order};
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 
-/// Keys, slots, and log2 of the bound on the failure probability that parameters/okvs/band.py
-/// computes for them.
+/// Keys, slots, and log2 of the bound on the failure probability that parameters/okvs/band.py computes for them.
 const FEW: &[(usize, usize, f64)] = &[(600, 608, -4.50)];
 const MANY: &[(usize, usize, f64)] = &[
     (600, 611, -7.08),
@@ -20,7 +19,7 @@ const MANY: &[(usize, usize, f64)] = &[
     (16_384, 16_548, -7.00),
 ];
 
-/// How many of `trials` sets of `n` keys have no solution in `slots` slots.
+/// Number of sets of `n` keys, of `trials`, without a solution in `slots` slots.
 fn failures(n: usize, slots: usize, trials: u32) -> u32 {
     let layout = Layout { clusters: 1, slots };
     let stream = Aes128::new(Block::new((n * slots) as u128));
@@ -34,7 +33,7 @@ fn failures(n: usize, slots: usize, trials: u32) -> u32 {
     (0..trials).filter(failed).count() as u32
 }
 
-// `--nocapture` shows what was measured.
+// `--nocapture` shows the measurements.
 #[allow(clippy::print_stdout)]
 fn assert_bounds(cases: &[(usize, usize, f64)], trials: u32) {
     for (n, slots, log_bound) in cases {
@@ -58,9 +57,8 @@ fn elimination_of_many_rows_fails_as_rarely_as_computed() {
 }
 
 #[test]
-fn rows_that_are_random_in_all_slots_are_dependent_as_often_as_random_matrices_are() {
-    // A matrix of n random rows in n + d columns has dependent rows with probability below 2^-d,
-    // and above 2^-(d+1).
+fn dense_rows_are_dependent_as_often_as_random_matrices() {
+    // A matrix of n random rows in n + d columns has dependent rows with probability below 2^-d and above 2^-(d+1).
     for extra in [2, 5] {
         let failures = f64::from(failures(100, 100 + extra, 20_000)) / 20_000.0;
         let bound = 0.5_f64.powi(extra as i32);

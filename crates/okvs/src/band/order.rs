@@ -1,17 +1,17 @@
-//! The keys in the order of their bands.
+//! The keys in order of their bands.
 
 use super::Buffers;
 use super::parameters::Layout;
 use vesica_core::Block;
 
-/// Slots of a bucket; its keys are few enough to be sorted in the cache.
+/// Slots per bucket; its keys can be sorted in the cache.
 const BUCKET: usize = 1 << 12;
 
 /// The start of the band (upper half) and the index (lower half) of each key, sorted by start.
 #[derive(Default)]
 pub(super) struct Order {
     entries: Vec<u64>,
-    /// The entries of one bucket, to move them.
+    /// The entries of one bucket, while they are moved.
     bucket: Vec<u64>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn index(entry: u64) -> usize {
 
 /// Sorts the keys by the start of their bands.
 ///
-/// Computes starts twice; to keep them would take as much memory again as the order itself.
+/// Computes starts twice; storing them would take as much memory as the order itself.
 pub(super) fn sort(layout: &Layout, keys: &[Block], buffers: &mut Buffers) {
     let Order { entries, bucket } = &mut buffers.order;
     let starts = || keys.iter().map(|key| layout.place(*key).1);
@@ -74,7 +74,7 @@ pub(super) fn sort(layout: &Layout, keys: &[Block], buffers: &mut Buffers) {
     }
 }
 
-/// Sorts entries that are equal but for the last bits of their starts, by counting.
+/// Sorts entries that differ only in the low bits of their starts, by counting.
 fn sort_bucket(entries: &mut [u64], unsorted: &mut Vec<u64>) {
     if entries.len() < 256 {
         entries.sort_unstable();

@@ -3,7 +3,7 @@ use crate::okvs::scaled;
 use vesica_core::Block;
 use vesica_simd::band::WIDTH;
 
-/// Slots of a cluster as a line over its average number of keys.
+/// The slots of a cluster as a linear function of its average number of keys.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
     /// In units of 2^-24.
@@ -11,7 +11,7 @@ pub(super) struct Line {
     pub(super) offset: u32,
 }
 
-/// How the slots of an encoding of n keys are laid out.
+/// The layout of the slots of an encoding of n keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) clusters: usize,
@@ -30,7 +30,7 @@ impl Layout {
             return Self::on(line, n, 1);
         }
         let clusters = n.saturating_add(CLUSTER_KEYS / 2) / CLUSTER_KEYS;
-        // For more keys than the table is for, its last line.
+        // More keys than the table covers use its last line.
         let octave = (clusters.ilog2() as usize - 1).min(CLUSTERED.len() - 1);
         Self::on(&CLUSTERED[octave], n, clusters)
     }
@@ -40,12 +40,12 @@ impl Layout {
         Self { clusters, slots: scaled as usize + line.offset as usize }
     }
 
-    /// How many slots a band can start at.
+    /// Number of slots at which a band can start.
     pub(super) fn starts(&self) -> usize {
         self.slots.saturating_sub(WIDTH) + 1
     }
 
-    /// The cluster of `key` and the slot in it at which its band starts; ascending in `key`.
+    /// The cluster of `key`, and the slot in it at which its band starts; ascending in `key`.
     #[inline(always)]
     pub(super) fn place(&self, key: Block) -> (usize, u32) {
         let (cluster, fraction) = scaled(key, self.clusters);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_keys_has_a_shape_with_more_slots_than_keys() {
+    fn any_number_of_keys_has_more_slots_than_keys() {
         let most = u32::MAX as usize;
         let around = |n: usize| [n.saturating_sub(1), n, n.saturating_add(1)];
         let powers = (0..usize::BITS).map(|i| 1 << i).chain([most, usize::MAX]).flat_map(around);
@@ -72,16 +72,16 @@ mod tests {
             let layout = Layout::new(n);
             let slots = layout.clusters as u128 * layout.slots as u128;
             assert!(slots > n as u128 || n == 0, "{n}: {layout:?}");
-            assert!(u32::try_from(layout.slots).is_ok(), "{n}: starts have 32 bits");
+            assert!(u32::try_from(layout.slots).is_ok(), "{n}: starts fit into 32 bits");
         }
     }
 
     #[test]
-    fn more_keys_have_no_fewer_slots_in_a_cluster_of_one() {
+    fn more_keys_in_a_single_cluster_never_have_fewer_slots() {
         let most = SINGLE.last().expect("there are lines").0;
         let sizes = (0..3000).chain((3000..most).step_by(101));
         let slots: Vec<_> = sizes.map(|n| Layout::new(n).slots).collect();
-        // Where lines meet one may lie a little above the next.
+        // Where lines meet, one can lie slightly above the next.
         assert!(slots.windows(2).all(|pair| pair[0] <= pair[1] + pair[1] / 500 + 4));
     }
 }

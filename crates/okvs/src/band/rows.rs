@@ -1,16 +1,16 @@
-//! The rows, as bits at their slot's number modulo 512.
+//! The rows, with bits at their slot number modulo 512.
 
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 use vesica_simd::band::{Row, WIDTH};
 
-/// The fixed key of the permutation that makes rows from keys.
+/// The fixed key of the permutation that turns keys into rows.
 const ROWS: Block = Block::from_le_bytes(*b"vesica band rows");
 
-/// What makes rows from keys.
+/// Turns keys into rows.
 pub(super) struct Rows {
     permutation: Aes128,
-    /// Ones at the slots there are, when they are fewer than a band is wide.
+    /// Ones at the existing slots, if there are fewer than a band is wide.
     mask: Row,
 }
 
@@ -28,8 +28,8 @@ impl Rows {
         Self { permutation: Aes128::new(ROWS), mask }
     }
 
-    /// Sets `rows[i]` to the row of `keys[i]`; at most [`Rows::BATCH`] at a time.
-    pub(super) fn of(&self, keys: &[Block], rows: &mut [Row]) {
+    /// Sets `rows[i]` to the row of `keys[i]`, for at most [`Rows::BATCH`] keys.
+    pub(super) fn make(&self, keys: &[Block], rows: &mut [Row]) {
         let mut blocks = [Block::ZERO; 4 * Rows::BATCH];
         let blocks = &mut blocks[..4 * keys.len()];
         for (blocks, key) in blocks.chunks_exact_mut(4).zip(keys) {

@@ -1,6 +1,6 @@
 use zeroize::Zeroize;
 
-/// A Bloom filter: one bit a slot; wiped on drop.
+/// A Bloom filter: one bit per slot; wiped on drop.
 pub struct Bloom {
     words: Vec<u64>,
     len: usize,
@@ -22,7 +22,7 @@ impl Bloom {
         self.len == 0
     }
 
-    /// Puts in the item with these indices.
+    /// Inserts the item with these indices.
     ///
     /// # Panics
     /// If an index is not below the number of slots, rounded up to whole words.
@@ -34,25 +34,24 @@ impl Bloom {
     /// Slot `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `i` is out of range.
     #[inline]
     pub fn get(&self, i: usize) -> bool {
         self.words[i / 64] >> (i % 64) & 1 == 1
     }
 
-    /// Whether all slots of the item with these indices are ones: so for every item that was put
-    /// in, and for few others.
+    /// Whether all slots at these indices are ones: true for every inserted item, and for few others.
     #[inline]
     pub fn contains(&self, indices: &[u32]) -> bool {
         indices.iter().all(|i| self.get(*i as usize))
     }
 
-    /// How many slots are ones.
+    /// Number of ones.
     pub fn count_ones(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The slots 64 to a word, the first in the lowest bit; those beyond the last are zero.
+    /// The slots, packed 64 to a word, the first in the lowest bit; bits beyond the last slot are zero.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

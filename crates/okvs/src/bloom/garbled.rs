@@ -3,7 +3,7 @@ use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 use zeroize::Zeroize;
 
-/// The word of a garbled filter: the narrower, the less memory and cache.
+/// The word type of a garbled filter: narrower words take less memory and cache.
 pub trait Share:
     Copy + Default + Eq + BitXor<Output = Self> + BitXorAssign + Zeroize + Send + Sync
 {
@@ -13,23 +13,23 @@ pub trait Share:
     /// The low bits of `block`.
     fn low(block: Block) -> Self;
 
-    /// Fills `shares` with the stream of `prg` from block `first` on.
+    /// Fills `shares` with the stream of `prg`, from block `first` on.
     fn fill(prg: &Aes128, first: u128, shares: &mut [Self]);
 
-    /// Writes the low bytes, as many as `bytes` has.
+    /// Writes the low bytes; `bytes` determines how many.
     ///
     /// # Panics
-    /// If that are more than [`LEN`](Self::LEN).
+    /// If `bytes` is longer than [`LEN`](Self::LEN).
     fn write(self, bytes: &mut [u8]);
 
-    /// Reads what [`write`](Self::write) wrote; the other bytes are zero.
+    /// Reads the output of [`write`](Self::write); the remaining bytes are zero.
     ///
     /// # Panics
-    /// If there are more bytes than [`LEN`](Self::LEN).
+    /// If `bytes` is longer than [`LEN`](Self::LEN).
     fn read(bytes: &[u8]) -> Self;
 }
 
-/// Blocks of a stream that are made at once.
+/// Blocks of a stream per step.
 const STREAM_BLOCKS: usize = 256;
 
 macro_rules! share {
@@ -74,32 +74,32 @@ macro_rules! share {
 share!(u64, 8);
 share!(u128, 16);
 
-/// An item had no slot left that no item before it has.
+/// All slots of an item belong to earlier items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an item found no free slot in the garbled Bloom filter")]
 pub struct NoFreeSlot;
 
 /// One block of a garbled Bloom filter; wiped on drop.
 ///
-/// Insertion fails where the item would be a false positive of the Bloom filter of the items before.
+/// Insertion fails if the item is a false positive of the Bloom filter of the earlier items.
 pub struct GarbledBloom<S: Share> {
     shares: Vec<S>,
     taken: Vec<u64>,
 }
 
 impl<S: Share> GarbledBloom<S> {
-    /// The filter of the empty set, with `len` slots: the stream of the secret `prg` from block `first`
-    /// on, of which it takes at most `len`.
+    /// The filter of the empty set, with `len` slots: the stream of the secret `prg` from block `first` on, of which it
+    /// uses at most `len` blocks.
     pub fn new(len: usize, prg: &Aes128, first: u128) -> Self {
         let mut shares = vec![S::default(); len];
         S::fill(prg, first, &mut shares);
         Self { shares, taken: vec![0; len.div_ceil(64)] }
     }
 
-    /// Puts in `value` for the item with these indices, no index twice.
+    /// Inserts `value` for the item with these indices, which must be distinct.
     ///
     /// # Errors
-    /// [`NoFreeSlot`]; the filter is of no use then.
+    /// [`NoFreeSlot`]; the filter is then useless.
     ///
     /// # Panics
     /// If an index is not below the number of slots.
@@ -115,7 +115,7 @@ impl<S: Share> GarbledBloom<S> {
             *word |= bit;
             rest ^= self.shares[*i as usize];
         }
-        // What is not taken is random still: any free slot may bring the sum to the value.
+        // A free slot is still random, so it can take any difference.
         self.shares[free.ok_or(NoFreeSlot)? as usize] ^= rest;
         Ok(())
     }
@@ -126,11 +126,10 @@ impl<S: Share> GarbledBloom<S> {
     }
 }
 
-/// The sum of the strings at these indices: the value of an item that was put in, if no index
-/// comes twice; for others random.
+/// The sum of the strings at these distinct indices: the value of an inserted item; random for other items.
 ///
 /// # Panics
-/// If an index has no string.
+/// If an index is out of range.
 #[inline]
 pub fn sum<S: Share>(shares: &[S], indices: &[u32]) -> S {
     indices.iter().fold(S::default(), |sum, i| sum ^ shares[*i as usize])

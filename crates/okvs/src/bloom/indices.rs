@@ -2,15 +2,15 @@ use super::BloomShape;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 
-/// Bits in which an index is remembered, to find the few that come again.
+/// Bits that remember indices, to find the few repeated ones.
 const SEEN_BITS: usize = 1 << 13;
 
-/// The hash functions of a filter, inside a block.
+/// The hash functions of a filter, within a block.
 ///
 /// Index j of an item is one of the two 64-bit words of Σ_r π(q_r) ⊕ q_r, q_r = row_r ⊕ (r ‖ ⌊j/2⌋), scaled to the
-/// length of a block: π is AES-128 under a public key, and the rows are blocks that a hash has made of
-/// the item. Two rows are for those whose items are chosen by somebody who can hash 2^64 of them:
-/// of one row of 128 bits he would find two items that share all indices.
+/// length of a block. π is AES-128 under a public key, and the rows are blocks of a hash of the item. Use two rows if
+/// someone who can hash 2^64 items chooses them: with one row of 128 bits, they could find two items that share all
+/// indices.
 pub struct BloomHash {
     pi: Aes128,
     hashes: usize,
@@ -18,13 +18,13 @@ pub struct BloomHash {
 }
 
 impl BloomHash {
-    /// The hash functions of `shape` under the public `key`.
+    /// The hash functions for `shape` under the public `key`.
     pub fn new(shape: &BloomShape, key: Block) -> Self {
         Self { pi: Aes128::new(key), hashes: shape.hashes(), len: shape.block_len() as u64 }
     }
 }
 
-/// The indices of one item after the other; holds what their computation needs.
+/// Computes the indices of one item at a time, in memory of its own.
 pub struct Indices<'a> {
     hash: &'a BloomHash,
     words: Vec<Block>,
@@ -34,7 +34,7 @@ pub struct Indices<'a> {
 }
 
 impl<'a> Indices<'a> {
-    /// Ready for items of a filter with these hash functions.
+    /// For items of a filter with these hash functions.
     pub fn new(hash: &'a BloomHash) -> Self {
         let blocks = hash.hashes.div_ceil(2) + 1;
         Self {
@@ -46,11 +46,11 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// The set h*(x) of the indices, each once, of the item with these rows, and a block that depends
-    /// on the item but not on its indices.
+    /// The set h*(x) of the distinct indices of the item with these rows, and a block that depends on the item but not
+    /// on its indices.
     ///
-    /// Takes longer where indices coincide, which depends on the item.
-    pub fn of(&mut self, rows: &[Block]) -> (&[u32], Block) {
+    /// Takes longer if indices coincide, which depends on the item.
+    pub fn compute(&mut self, rows: &[Block]) -> (&[u32], Block) {
         self.words.fill(Block::ZERO);
         for (r, row) in rows.iter().enumerate() {
             let input = |j: usize| *row ^ Block::new((r as u128) << 64 | j as u128);
@@ -58,7 +58,7 @@ impl<'a> Indices<'a> {
             self.hash.pi.mmo(&mut self.part);
             self.words.iter_mut().zip(&self.part).for_each(|(word, part)| *word ^= *part);
         }
-        let (tag, words) = self.words.split_last().expect("one block more than the indices take");
+        let (tag, words) = self.words.split_last().expect("one block more than the indices need");
         self.indices.clear();
         let halves =
             words.iter().flat_map(|block| [block.get() as u64, (block.get() >> 64) as u64]);

@@ -1,21 +1,21 @@
-//! The dense part of the rows: a sum of x^(2^j) times dense slot j.
+//! The dense part of the rows: the sum over j of x^(2^j) times dense slot j.
 
 use vesica_core::Block;
 use vesica_simd::gf128;
 use vesica_simd::linear::LinearMap;
 
-/// Fewer keys are not worth preparing for.
+/// For fewer keys, preparation does not pay off.
 const FEW: usize = 512;
 
 /// The dense slots of a cluster, prepared for decoding.
 pub(super) struct Dense<'a> {
     slots: &'a [Block],
-    /// For many keys: what the slots give is linear in the key over GF(2).
+    /// For many keys: the dense part is linear in the key over GF(2).
     map: Option<LinearMap>,
 }
 
 impl<'a> Dense<'a> {
-    /// Prepares `slots` for about so many `keys`.
+    /// Prepares `slots` for about `keys` keys.
     pub(super) fn new(slots: &'a [Block], keys: usize) -> Self {
         let map = (keys >= FEW).then(|| {
             let bits: [Block; 128] = std::array::from_fn(|i| Block::new(1 << i));
@@ -26,7 +26,7 @@ impl<'a> Dense<'a> {
         Self { slots, map }
     }
 
-    /// Adds to `acc[i]` what the slots give for `keys[i]`.
+    /// Adds the dense part of `keys[i]` to `acc[i]`.
     pub(super) fn add_to(&self, acc: &mut [Block], keys: &[Block]) {
         match &self.map {
             Some(map) => map.add_to(acc, keys),
@@ -45,8 +45,8 @@ fn add_products(acc: &mut [Block], keys: &[Block], slots: &[Block]) {
     }
 }
 
-/// What the dense slots give for one key, or one sum of keys.
-pub(super) fn of(key: Block, dense: &[Block]) -> Block {
+/// The dense part of one key, or of one sum of keys.
+pub(super) fn part(key: Block, dense: &[Block]) -> Block {
     let mut acc = Block::ZERO;
     let mut power = key;
     for slot in dense {
@@ -56,9 +56,8 @@ pub(super) fn of(key: Block, dense: &[Block]) -> Block {
     acc
 }
 
-/// Sets the leading `equations.len()` slots of `dense` so that each `(key, value)` is met; the
-/// other slots keep what they hold. `None` if the keys are linearly dependent over GF(2), or more
-/// than the slots.
+/// Sets the leading `equations.len()` slots of `dense` so that each equation `(key, value)` holds; the other slots keep
+/// their contents. `None` if the keys are linearly dependent over GF(2), or outnumber the slots.
 pub(super) fn solve(equations: &[(Block, Block)], dense: &mut [Block]) -> Option<()> {
     let unknowns = equations.len();
     let (solved, kept) = dense.split_at_mut_checked(unknowns)?;
@@ -70,10 +69,10 @@ pub(super) fn solve(equations: &[(Block, Block)], dense: &mut [Block]) -> Option
             row.push(power);
             power = gf128::square(power);
         }
-        row.push(*value ^ of(power, kept));
+        row.push(*value ^ part(power, kept));
         matrix.push(row);
     }
-    // Gauss and Jordan: afterwards the last column is the solution.
+    // Gauss–Jordan elimination: afterwards the last column is the solution.
     for column in 0..unknowns {
         let pivot = (column..unknowns).find(|i| matrix[*i][column] != Block::ZERO)?;
         matrix.swap(column, pivot);
@@ -107,18 +106,18 @@ mod tests {
     fn the_dense_part_of_a_sum_is_the_sum_of_the_dense_parts() {
         let dense = random(1, 5);
         let keys = random(2, 2);
-        assert_eq!(of(keys[0] ^ keys[1], &dense), of(keys[0], &dense) ^ of(keys[1], &dense));
+        assert_eq!(part(keys[0] ^ keys[1], &dense), part(keys[0], &dense) ^ part(keys[1], &dense));
     }
 
     #[test]
-    fn many_at_once_are_as_one_by_one() {
+    fn batches_equal_single_keys() {
         for len in [0, 1, 511, 512, 1000] {
             let dense = random(1, 3);
             let keys = random(2, len);
             let mut acc = vec![Block::ONE; len];
             Dense::new(&dense, len).add_to(&mut acc, &keys);
             for (acc, key) in acc.iter().zip(&keys) {
-                assert_eq!(*acc, Block::ONE ^ of(*key, &dense));
+                assert_eq!(*acc, Block::ONE ^ part(*key, &dense));
             }
         }
     }
@@ -130,7 +129,7 @@ mod tests {
             let equations: Vec<_> =
                 random(2, equations).into_iter().zip(random(3, equations)).collect();
             solve(&equations, &mut dense).unwrap();
-            assert!(equations.iter().all(|(key, value)| of(*key, &dense) == *value));
+            assert!(equations.iter().all(|(key, value)| part(*key, &dense) == *value));
         }
     }
 

@@ -1,6 +1,6 @@
 use super::table::{CLUSTER_KEYS, CLUSTERED, DENSE_ONLY, SINGLE};
 
-/// Sparse slots of a cluster as a line over its average number of keys.
+/// The sparse slots of a cluster as a linear function of its average number of keys.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
     /// In units of 2^-16.
@@ -10,7 +10,7 @@ pub(super) struct Line {
     pub(super) dense: u8,
 }
 
-/// How the slots of an encoding of n keys are laid out.
+/// The layout of the slots of an encoding of n keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) clusters: usize,
@@ -27,7 +27,7 @@ impl Layout {
             return Self::on(line, n, 1);
         }
         let clusters = n.saturating_add(CLUSTER_KEYS / 2) / CLUSTER_KEYS;
-        // For more keys than the table is for, its last line.
+        // More keys than the table covers use its last line.
         let octave = (clusters.ilog2() as usize - 1).min(CLUSTERED.len() - 1);
         Self::on(&CLUSTERED[octave], n, clusters)
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_position_fits_sixteen_bits() {
+    fn a_position_fits_into_sixteen_bits() {
         for n in
             (0..2_000_000).step_by(977).chain([100_000_000, 1 << 30, u32::MAX as usize, usize::MAX])
         {
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_keys_take_at_most_1_285_slots_each() {
+    fn a_million_keys_need_at_most_1_285_slots_each() {
         let n = 1 << 20;
         let layout = Layout::new(n);
         let slots = layout.clusters * (layout.sparse + layout.dense);

@@ -1,13 +1,12 @@
-//! Peeling: a slot that one row alone selects can be set last, to whatever that row needs; so both
-//! are taken out, until nothing is left or every slot is selected twice.
+//! Peeling. A slot that only one row selects can be set last, to the value that the row needs; so the row and the slot
+//! are removed. This repeats until no row remains, or every slot is selected at least twice.
 
 use super::BATCH;
 use super::dense::Dense;
 use vesica_core::Block;
 use vesica_simd::sparse::{self, Row, slots_of};
 
-/// The most keys and the most sparse slots of a cluster. Memory is made for so many, so that indices
-/// of 16 bits need no check.
+/// Maximum number of keys and of sparse slots per cluster. Memory has this size, so that 16-bit indices need no check.
 pub(super) const MAX: usize = 1 << 16;
 
 /// Memory of one encoding.
@@ -15,27 +14,26 @@ pub(super) const MAX: usize = 1 << 16;
 pub(crate) struct Buffers {
     /// The row of each key.
     rows: Vec<Row>,
-    /// For each slot the number of rows left in the upper 16 bits and the exclusive or of their
-    /// indices in the lower ones.
+    /// For each slot: the number of remaining rows in the upper 16 bits, and the XOR of their indices in the lower 16.
     selected_by: Vec<u32>,
-    /// Slots that were selected by one row when they were looked at.
+    /// Slots that only one row selected at the time they were examined.
     ready: Vec<u16>,
-    /// Rows in the order in which they were taken out: positions as in [`Row`] with the slot that
-    /// is set for the row first, and the key's index in the upper 16 bits.
+    /// Rows in order of removal: positions as in [`Row`], with the slot that is set for the row first, and the key's
+    /// index in the upper 16 bits.
     peeled: Vec<u64>,
-    /// How many there are.
+    /// Number of removed rows.
     peeled_len: usize,
-    /// What the sparse slots have to add up to.
+    /// The required sums of the sparse slots.
     targets: Vec<Block>,
 }
 
 const ONE_ROW: u32 = 1 << 16;
 
-/// So many rows ahead of the one that is taken out memory is read.
+/// Distance of prefetching, in rows.
 const AHEAD: usize = 6;
 
-/// Peels the rows of `keys` among `sparse` slots, both at most [`MAX`]; what is left is in
-/// [`unpeeled`](Buffers::unpeeled).
+/// Peels the rows of `keys` among `sparse` slots, both at most [`MAX`]; [`unpeeled`](Buffers::unpeeled) returns the
+/// rest.
 pub(super) fn peel(keys: &[Block], sparse: usize, buffers: &mut Buffers) {
     buffers.peeled_len = 0;
     if sparse == 0 {
@@ -54,7 +52,7 @@ pub(super) fn peel(keys: &[Block], sparse: usize, buffers: &mut Buffers) {
         take_out(rows, selected_by, sparse, whole(&mut buffers.ready), whole(&mut buffers.peeled));
 }
 
-/// Takes out rows as long as a slot is selected by one alone; returns how many.
+/// Removes rows while a slot is selected by only one; returns their number.
 fn take_out(
     rows: &[Row; MAX],
     selected_by: &mut [u32; MAX],
@@ -62,7 +60,7 @@ fn take_out(
     ready: &mut [u16; MAX],
     peeled: &mut [u64; MAX],
 ) -> usize {
-    // A slot's count is one from the start or falls to one, but not both: it is pushed once.
+    // A slot's count is one at the start or falls to one later, never both, so each slot is pushed once.
     let mut end = 0;
     for (slot, word) in selected_by[..sparse].iter().enumerate() {
         ready[end % MAX] = slot as u16;
@@ -72,7 +70,7 @@ fn take_out(
     let mut peeled_len = 0;
     let mut ahead = 0;
     while next < end {
-        // Only to have it in the cache; the slot may be of no interest any more.
+        // A prefetch; the slot may be irrelevant by then.
         let later = selected_by[usize::from(ready[(next + AHEAD) % MAX])];
         ahead ^= rows[later as usize % MAX];
 
@@ -97,18 +95,18 @@ fn take_out(
     peeled_len
 }
 
-/// All of the memory, made now if it is not there yet.
+/// The whole memory, allocated on first use.
 fn whole<T: Copy + Default>(memory: &mut Vec<T>) -> &mut [T; MAX] {
     memory.resize(MAX, T::default());
-    memory.first_chunk_mut().expect("it has this length")
+    memory.first_chunk_mut().expect("a vector of this length")
 }
 
-/// `row` with `slot`, one of its positions, moved to the front.
+/// `row`, with `slot`, one of its positions, moved to the front.
 #[inline(always)]
 fn solved_first(row: Row, slot: u16) -> Row {
     let [a, b, c] = slots_of(row);
     let slot = usize::from(slot);
-    // The exclusive or of two of three known words gives the others.
+    // The XOR of two of three known words yields the third.
     let second = if slot == a { b } else { a };
     let third = a ^ b ^ c ^ slot ^ second;
     (slot | second << 16 | third << 32) as u64
@@ -119,7 +117,7 @@ impl Buffers {
         &self.peeled[..self.peeled_len]
     }
 
-    /// The indices of the keys that were not peeled, ascending.
+    /// The indices of the unpeeled keys, ascending.
     pub(super) fn unpeeled(&self, keys: usize) -> Vec<u32> {
         if self.peeled_len == keys {
             return Vec::new();
@@ -137,7 +135,7 @@ impl Buffers {
     }
 }
 
-/// Sets what the sparse slots of each key have to add up to.
+/// Sets the required sum of the sparse slots of each key.
 pub(super) fn set_targets(
     keys: &[Block],
     values: &[Block],
@@ -154,7 +152,7 @@ pub(super) fn set_targets(
     }
 }
 
-/// Sets the slots of the peeled rows, the last one taken out first.
+/// Sets the slots of the peeled rows, in reverse order of removal.
 pub(super) fn substitute_back(sparse: &mut [Block], buffers: &Buffers) {
     for row in buffers.peeled().iter().rev() {
         let [slot, second, third] = slots_of(*row);
@@ -162,7 +160,7 @@ pub(super) fn substitute_back(sparse: &mut [Block], buffers: &Buffers) {
     }
 }
 
-/// Whether the sparse slots of every key, found from the key again, add up to what they have to.
+/// Whether the sparse slots of every key, derived from the key again, have the required sum.
 pub(super) fn targets_are_met(keys: &[Block], sparse: &[Block], buffers: &Buffers) -> bool {
     let mut sums = [Block::ZERO; BATCH];
     keys.chunks(BATCH).zip(buffers.targets.chunks(BATCH)).all(|(keys, targets)| {

@@ -1,15 +1,15 @@
-//! What cannot be peeled: elimination over GF(2), then the dense slots.
+//! The unpeeled rows: elimination over GF(2), then the dense slots.
 
 use super::dense;
 use super::peel::Buffers;
 use crate::EncodeError;
 use vesica_core::Block;
 
-/// The most rows that are eliminated. More are left with a probability that is counted as a
-/// failure, except in clusters of at most so many keys.
+/// Maximum number of rows for elimination. More remain with a probability that counts as failure, except in clusters of
+/// at most this many keys.
 const MAX_ROWS: usize = 2048;
 
-/// An equation among the slots: their sum, and the dense part of `key`, is `value`.
+/// An equation: the XOR of the slots and the dense part of `key` equals `value`.
 struct Equation {
     slots: Vec<u64>,
     key: Block,
@@ -29,7 +29,7 @@ impl Equation {
     }
 }
 
-/// Sets the slots that unpeeled rows select, and the dense slots, so that those rows are met.
+/// Sets the slots that unpeeled rows select, and the dense slots, so that those rows hold.
 pub(super) fn solve(
     keys: &[Block],
     values: &[Block],
@@ -84,7 +84,7 @@ pub(super) fn solve(
 
     for (column, pivot) in pivots.iter().enumerate().rev() {
         let Some(pivot) = pivot else { continue };
-        let mut sum = pivot.value ^ dense::of(pivot.key, dense);
+        let mut sum = pivot.value ^ dense::part(pivot.key, dense);
         for (word, bits) in pivot.slots.iter().enumerate() {
             let mut bits = *bits;
             while bits != 0 {

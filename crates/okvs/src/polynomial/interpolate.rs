@@ -1,14 +1,14 @@
-//! The coefficients of the polynomial through some points.
+//! The coefficients of the polynomial through given points.
 
 use vesica_core::Block;
 use vesica_simd::gf128;
 use zeroize::Zeroize;
 
-/// Powers of all points that are kept to multiply with, enough that the others cost little and few
-/// enough for the first-level cache.
+/// Number of powers of all points kept as multipliers: enough that the rest costs little, and few enough for the
+/// first-level cache.
 const STEP: usize = 8;
 
-/// Elements of the longest vectors of a processor.
+/// Elements per vector on the widest processors.
 const LANES: usize = 4;
 
 /// The points, and memory to interpolate.
@@ -28,7 +28,7 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Takes the points that lie in these parts.
+    /// Takes the points, given in parts.
     pub(super) fn set_points(&mut self, xs: &[&[Block]], ys: &[&[Block]]) {
         self.xs.clear();
         self.ys.clear();
@@ -39,15 +39,15 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // From what is left of the points one could tell the dummies.
+        // The remains of the points would reveal the dummies.
         for secret in [&mut self.xs, &mut self.ys, &mut self.weights] {
             secret.zeroize();
         }
     }
 }
 
-/// Sets `p` to the coefficients of the polynomial of degree below L through the L points; `None` if two
-/// of them lie at the same place.
+/// Sets `p` to the coefficients of the polynomial of degree below L through the L points; `None` if two points have the
+/// same x.
 pub(super) fn interpolate(buffers: &mut Buffers, p: &mut [Block]) -> Option<()> {
     let Buffers { xs, ys, product, weights, sums, powers, work } = buffers;
     if xs.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn interpolate(buffers: &mut Buffers, p: &mut [Block]) -> Option<()> 
     invert(weights, work)?;
     gf128::mul_each(weights, ys);
     power_sums(xs, weights, powers, sums);
-    // Zeros up to whole vectors cost less than what is left of one.
+    // Padding to whole vectors costs less than a partial vector.
     let padded = |len: usize| len.next_multiple_of(LANES);
     product.resize(product.len() + LANES, Block::ZERO);
     sums.resize(padded(sums.len()), Block::ZERO);
@@ -98,7 +98,7 @@ fn derivatives(xs: &[Block], product: &[Block], out: &mut Vec<Block>, squares: &
 
 /// Replaces each element by its inverse; `None` if one is zero.
 ///
-/// Halves are multiplied with each other until one element is left, and its inverse taken apart again.
+/// Multiplies pairs until one element is left, inverts it, and goes back down.
 fn invert(elements: &mut [Block], levels: &mut Vec<Block>) -> Option<()> {
     let width = elements.len().next_power_of_two();
     levels.clear();
@@ -117,7 +117,7 @@ fn invert(elements: &mut [Block], levels: &mut Vec<Block>) -> Option<()> {
     while len < width {
         len *= 2;
         from -= len;
-        // The inverse of each of a pair is that of the product times the other one.
+        // The inverse of each element of a pair is the inverse of the product times the other element.
         let (level, inverses) = levels.split_at_mut(from + len);
         let inverses = &inverses[..len / 2];
         let (low, high) = level[from..].split_at_mut(len / 2);
@@ -129,7 +129,7 @@ fn invert(elements: &mut [Block], levels: &mut Vec<Block>) -> Option<()> {
     Some(())
 }
 
-/// Sets `sums` to Σ_i c_i·x_i^j for each j below the number of points; the c_i are used up.
+/// Sets `sums` to Σ_i c_i·x_i^j for each j below the number of points; overwrites the c_i.
 fn power_sums(xs: &[Block], c: &mut [Block], powers: &mut Vec<Block>, sums: &mut Vec<Block>) {
     let len = xs.len();
     powers.clear();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_coefficients_come_back_from_as_many_values() {
+    fn interpolation_recovers_the_coefficients() {
         for len in (0..40).chain([63, 64, 65, 127, 200, 257]) {
             let (p, xs) = (random(1, len), random(2, len));
             let value =
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_a_place_like_any_other() {
+    fn zero_is_a_valid_point() {
         let xs = [Block::ZERO, Block::ONE];
         assert_eq!(
             interpolated(&xs, &[Block::new(5), Block::new(4)]).unwrap(),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn two_values_at_one_place_are_refused_even_if_equal() {
+    fn two_values_at_one_point_are_refused_even_if_equal() {
         for len in [2, 3, 8, 50] {
             let (mut xs, ys) = (random(1, len), vec![Block::ONE; len]);
             xs[len - 1] = xs[0];

@@ -17,23 +17,23 @@ fn random(seed: u128, len: usize) -> Vec<Block> {
 fn sets(shape: &BloomShape, rows: &[Block]) -> Vec<Vec<u32>> {
     let hash = BloomHash::new(shape, Block::new(7));
     let mut indices = Indices::new(&hash);
-    rows.iter().map(|row| indices.of(&[*row]).0.to_vec()).collect()
+    rows.iter().map(|row| indices.compute(&[*row]).0.to_vec()).collect()
 }
 
 #[test]
-fn shapes_hold_the_slots_in_equal_blocks_of_limited_length() {
+fn slots_form_equal_blocks_of_limited_length() {
     for slots in [1, 2, 1000, 1 << 17, (1 << 17) + 1, 91_000_000, u64::from(u32::MAX) * 110] {
         let shape = BloomShape::new(60, slots, 1 << 17);
         assert!(shape.len() as u64 >= slots && shape.block_len() <= 1 << 17, "{slots}");
         assert_eq!(shape.len(), shape.block_len() * shape.blocks());
         assert_eq!(shape.blocks(), 1 << shape.block_bits());
-        // At most one slot is left over in each block.
+        // At most one slot per block is left over.
         assert!((shape.len() as u64) < slots + shape.blocks() as u64, "{slots}");
     }
 }
 
 #[test]
-fn indices_are_below_the_length_each_once_and_the_same_again() {
+fn indices_are_in_range_distinct_and_repeatable() {
     for (hashes, len) in [(1, 1), (40, 59), (60, 1000), (128, 131_072), (255, 300)] {
         let shape = BloomShape::new(hashes, len, 1 << 32);
         let rows = random(3, 50);
@@ -49,8 +49,8 @@ fn indices_are_below_the_length_each_once_and_the_same_again() {
 }
 
 #[test]
-fn coinciding_indices_are_as_frequent_as_chance_has_it() {
-    // 40 throws into 59 slots reach 59·(1 − (58/59)^40) = 29.2 of them on average.
+fn indices_coincide_as_often_as_by_chance() {
+    // 40 throws into 59 slots hit 59·(1 − (58/59)^40) = 29.2 of them on average.
     let all = sets(&BloomShape::new(40, 59, 1 << 32), &random(5, 20_000));
     let mean = all.iter().map(Vec::len).sum::<usize>() as f64 / all.len() as f64;
     assert!((mean - 29.22).abs() < 0.1, "{mean}");
@@ -63,15 +63,15 @@ fn indices_are_uniform() {
     for indices in sets(&BloomShape::new(8, len as u64, 1 << 32), &random(6, 100_000)) {
         indices.iter().for_each(|i| counts[*i as usize] += 1);
     }
-    // About 7,730 each with a standard deviation below 88: seven of them is beyond chance.
+    // About 7,730 each with a standard deviation below 88: a deviation of seven of them is beyond chance.
     assert!(counts.iter().all(|count| count.abs_diff(7730) < 620), "{counts:?}");
 }
 
 #[test]
-fn every_row_of_an_item_counts() {
+fn every_row_of_an_item_affects_its_indices() {
     let hash = BloomHash::new(&BloomShape::new(90, 1 << 28, 1 << 32), Block::new(1));
     let mut indices = Indices::new(&hash);
-    let mut of = |rows: &[Block]| indices.of(rows).0.to_vec();
+    let mut of = |rows: &[Block]| indices.compute(rows).0.to_vec();
     let [a, b] = [Block::new(11), Block::new(12)];
     let expected = of(&[a, b]);
     for other in [vec![a, a], vec![b, a], vec![b, b], vec![a], vec![b]] {
@@ -80,13 +80,13 @@ fn every_row_of_an_item_counts() {
 }
 
 #[test]
-fn a_filter_contains_what_was_put_in_and_little_else() {
+fn a_filter_contains_its_items_and_few_others() {
     let shape = BloomShape::new(10, 14_427, 1 << 32);
     let (inside, outside) = (random(1, 1000), random(2, 100_000));
     let mut filter = Bloom::new(shape.len());
     sets(&shape, &inside).iter().for_each(|indices| filter.insert(indices));
     assert!(sets(&shape, &inside).iter().all(|indices| filter.contains(indices)));
-    // Half the slots are ones, and an item of others is contained with probability 2^-10.
+    // Half the slots are ones, so a random other item is contained with probability 2^-10.
     let ones = filter.count_ones() as f64 / shape.len() as f64;
     assert!((ones - 0.5).abs() < 0.02, "{ones}");
     let positives = sets(&shape, &outside).iter().filter(|i| filter.contains(i)).count();
@@ -107,7 +107,7 @@ fn values_come_back<S: Share + std::fmt::Debug>(bytes: usize) {
         assert_eq!(sum(filter.shares(), indices), S::low(*value));
         assert_ne!(sum(fresh.shares(), indices), S::low(*value));
     }
-    // One slot an item is chosen, all others are the random ones of the start.
+    // One slot per item is chosen; all others keep their random contents.
     let changed = filter.shares().iter().zip(fresh.shares()).filter(|(a, b)| a != b).count();
     assert_eq!(changed, rows.len());
     let mut wire = vec![0; bytes];
@@ -118,15 +118,15 @@ fn values_come_back<S: Share + std::fmt::Debug>(bytes: usize) {
 }
 
 #[test]
-fn the_value_of_every_item_comes_back() {
+fn every_item_has_its_value() {
     values_come_back::<u64>(7);
     values_come_back::<u128>(16);
 }
 
-/// What sharing over the list of the k hash values, as printed in the paper, does: the same index
-/// twice is the same share twice, and the sum loses it.
+/// Sharing over the list of the k hash values, as printed in the paper: a repeated index is a repeated share, which the
+/// sum loses.
 #[test]
-fn summing_an_index_as_often_as_it_comes_gives_a_wrong_value() {
+fn summing_repeated_indices_gives_a_wrong_value() {
     let (listed, once) = ([4u32, 9, 4, 17], [4u32, 9, 17]);
     let prg = Aes128::new(Block::new(9));
     let value = 0xfeed_f00d_u64;
@@ -135,8 +135,8 @@ fn summing_an_index_as_often_as_it_comes_gives_a_wrong_value() {
     assert_eq!(sum(filter.shares(), &once), value);
     assert_ne!(sum(filter.shares(), &listed), value, "slot 4 cancels out");
 
-    // And the other way about: put in by the list, the value is lost where the slot that is
-    // chosen comes twice, as a change of that slot changes nothing.
+    // Conversely, insertion by the list loses the value if the chosen slot repeats, since changing that slot changes
+    // nothing.
     let shares = |free: usize, change: u64| {
         let mut shares = [1u64; 32];
         shares[free] ^= change;
@@ -153,7 +153,7 @@ fn an_item_without_a_free_slot_is_an_error() {
     filter.insert(&[0, 1, 2], 5).unwrap();
     filter.insert(&[2, 3], 6).unwrap();
     assert_eq!(filter.insert(&[1, 3], 7), Err(NoFreeSlot));
-    // The items before are not harmed.
+    // The earlier items are unharmed.
     assert_eq!((sum(filter.shares(), &[0, 1, 2]), sum(filter.shares(), &[2, 3])), (5, 6));
 }
 
@@ -162,7 +162,7 @@ fn random_strings_depend_on_stream_and_place() {
     let prg = Aes128::new(Block::new(9));
     let filter = |first| GarbledBloom::<u64>::new(2000, &prg, first).shares().to_vec();
     assert_eq!(filter(0), filter(0));
-    assert_eq!(filter(0)[2..], filter(1)[..1998], "two strings a block of the stream");
+    assert_eq!(filter(0)[2..], filter(1)[..1998], "two strings per block of the stream");
     let distinct: BTreeSet<u64> = filter(0).into_iter().collect();
     assert_eq!(distinct.len(), 2000);
 }

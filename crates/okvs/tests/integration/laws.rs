@@ -1,4 +1,4 @@
-//! What every encoding has to satisfy.
+//! Laws of all encodings.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,13 +20,13 @@ fn random(seed: u128, len: usize) -> Vec<Block> {
     blocks
 }
 
-/// Applies the laws to both encodings.
+/// Applies a law to both encodings.
 fn both(law: impl Fn(&dyn Fn(usize) -> Box<dyn Okvs>)) {
     law(&|n| Box::new(ClusteredOkvs::new(n)));
     law(&|n| Box::new(BandOkvs::new(n)));
 }
 
-/// Keys or values, cluster by cluster, with where they were.
+/// The positions of the keys of each cluster.
 fn grouped(okvs: &dyn Okvs, keys: &[Block]) -> Vec<Vec<usize>> {
     let mut groups = vec![Vec::new(); okvs.cluster_count()];
     for (i, key) in keys.iter().enumerate() {
@@ -97,7 +97,7 @@ fn the_band_encoding_has_a_second_cluster_above_three_quarters_of_a_million_keys
 }
 
 #[test]
-fn fewer_keys_than_the_shape_is_for_are_encoded_too() {
+fn fewer_keys_than_the_store_is_for_can_be_encoded() {
     both(|new| {
         for (n, given) in [(1, 0), (16, 3), (500, 0), (500, 1), (100_000, 70_000)] {
             let okvs = new(n);
@@ -132,7 +132,7 @@ fn far_too_many_keys_for_the_slots_are_refused() {
 }
 
 #[test]
-fn a_key_given_twice_is_refused_whatever_its_values() {
+fn a_repeated_key_is_refused_whatever_its_values() {
     both(|new| {
         for n in [2, 3, 16, 17, 100, 470, 1000, 50_000, 70_000] {
             let okvs = new(n);
@@ -185,7 +185,7 @@ fn the_band_encoding_stays_in_a_subspace() {
         let keys = random(1, n);
         let values: Vec<_> = random(2, n).into_iter().map(|value| value & low).collect();
         let mut slots = encode(&okvs, &keys, &values, 3).unwrap();
-        // Cutting slots is linear, so that it cuts what they decode to.
+        // Truncating slots is linear, so it truncates the decoded values.
         slots.iter_mut().for_each(|slot| *slot = *slot & low);
         assert!(decode(&okvs, &keys, &slots) == values);
     }
@@ -206,7 +206,7 @@ fn the_order_of_the_keys_does_not_matter() {
     });
 }
 
-/// Counts the ones of every bit position over all slots of many encodings.
+/// Counts the ones at every bit position over all slots of many encodings.
 fn assert_unbiased(what: &str, samples: &[Block]) {
     for bit in 0..128 {
         let ones = samples.iter().filter(|block| block.bit(bit)).count() as f64;
@@ -238,9 +238,9 @@ fn slots_of_random_values_are_unbiased_and_neighbours_uncorrelated() {
 }
 
 #[test]
-fn every_slot_varies_even_where_all_values_are_zero() {
-    // With more slots than keys the rest is free: over many encodings every slot of a shape with
-    // free slots takes random values, whichever the values are.
+fn every_slot_varies_even_if_all_values_are_zero() {
+    // With more slots than keys the rest is free. Over many encodings every slot of a store with free slots takes
+    // random values, whatever the values are.
     both(|new| {
         let n = 300;
         let okvs = new(n);
@@ -254,7 +254,7 @@ fn every_slot_varies_even_where_all_values_are_zero() {
 }
 
 #[test]
-fn encodings_with_one_seed_repeat_and_clusters_have_streams_of_their_own() {
+fn encodings_depend_on_the_seed_and_clusters_use_separate_streams() {
     both(|new| {
         let n = 3_000_000;
         let okvs = new(n);
@@ -267,13 +267,13 @@ fn encodings_with_one_seed_repeat_and_clusters_have_streams_of_their_own() {
 }
 
 #[test]
-fn every_backend_encodes_and_decodes_alike() {
+fn all_backends_encode_and_decode_identically() {
     both(|new| {
         for n in [1, 17, 700, 5000, 60_000] {
             let okvs = new(n);
             let (keys, values) = (random(1, n), random(2, n));
             let results = Backend::available().into_iter().map(|backend| {
-                // Other tests run beside this one; they too must not depend on the backend.
+                // Other tests run in parallel; they must not depend on the backend either.
                 vesica_simd::force(backend).unwrap();
                 let slots = encode(&*okvs, &keys, &values, 3).unwrap();
                 let decoded = decode(&*okvs, &random(4, 3000), &slots);
@@ -290,7 +290,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_number_of_keys_round_trips(n in 0_usize..3000, seed in any::<u64>()) {
+    fn any_number_of_keys_survives_a_round_trip(n in 0_usize..3000, seed in any::<u64>()) {
         let (keys, values) = (random(seed.into(), n), random(u128::from(seed) + (1 << 64), n));
         for okvs in [&ClusteredOkvs::new(n) as &dyn Okvs, &BandOkvs::new(n)] {
             let slots = encode(okvs, &keys, &values, 7).unwrap();

@@ -30,7 +30,7 @@ fn assert_is_a_partition(okvs: &impl Okvs, keys: &[Block], threads: usize) {
         }
     }
     assert!(seen.into_iter().all(|seen| seen));
-    // Groups inside the clusters are ascending.
+    // Groups within the clusters are ascending.
     let group = |key: &Block| ((key.get() >> 64) * okvs.group_count() as u128) >> 64;
     assert!(partition.all_keys().is_sorted_by_key(group));
 }
@@ -46,7 +46,7 @@ fn every_key_is_in_its_cluster_once() {
 }
 
 #[test]
-fn a_shape_for_another_number_of_keys_partitions_too() {
+fn a_store_for_a_different_number_of_keys_can_partition() {
     assert_is_a_partition(&ClusteredOkvs::new(10_000_000), &random(1, 5), 4);
     assert_is_a_partition(&ClusteredOkvs::new(1), &random(1, 5000), 2);
     assert_is_a_partition(&ClusteredOkvs::new(0), &random(1, 5000), 2);

@@ -1,4 +1,4 @@
-//! What polynomials in bins have to satisfy.
+//! Laws of polynomials in bins.
 
 use std::num::NonZeroUsize;
 use vesica_core::Block;
@@ -63,7 +63,7 @@ fn every_key_decodes_to_its_value_and_no_other_key_does() {
 }
 
 #[test]
-fn fewer_keys_than_the_shape_is_for_are_encoded_too() {
+fn fewer_keys_than_the_store_is_for_can_be_encoded() {
     for (n, given) in [(1, 0), (40, 3), (5000, 0), (5000, 1), (30_000, 20_000)] {
         let okvs = PolynomialOkvs::new(n);
         let (keys, values) = (random(1, given), random(2, given));
@@ -73,8 +73,8 @@ fn fewer_keys_than_the_shape_is_for_are_encoded_too() {
 }
 
 #[test]
-fn sizes_are_those_of_the_binomial_bound() {
-    // (keys, bins, coefficients of each)
+fn sizes_match_the_binomial_bound() {
+    // (keys, bins, coefficients per bin)
     for (n, bins, load) in [
         (0, 1, 0),
         (1, 1, 2),
@@ -91,7 +91,7 @@ fn sizes_are_those_of_the_binomial_bound() {
 }
 
 #[test]
-fn a_key_given_twice_and_a_bin_too_full_are_refused() {
+fn a_repeated_key_and_an_overfull_bin_are_refused() {
     for n in [2, 3, 100, 5000] {
         let mut keys = random(1, n);
         keys[n - 1] = keys[n / 3];
@@ -105,9 +105,9 @@ fn a_key_given_twice_and_a_bin_too_full_are_refused() {
     assert_eq!(encode(&okvs, &keys, &keys, 3), Err(EncodeError::Overfull));
 }
 
-/// Each bit of the coefficients is one about half of the time, also of sums of neighbours and of the first
-/// and last of a bin; within six standard deviations. Of keys in a row, of keys that fill one bin, and of
-/// none.
+/// Each bit of the coefficients, of sums of neighbours, and of the first and last coefficient of a bin is one about
+/// half of the time, within six standard deviations. Tested for consecutive keys, for keys that fill one bin, and for
+/// no keys.
 #[test]
 fn coefficients_of_random_values_are_unbiased_whatever_the_keys() {
     let n = 12_288;
@@ -142,7 +142,7 @@ fn dummies_come_from_the_stream_and_differ_from_bin_to_bin() {
 }
 
 #[test]
-fn one_polynomial_has_a_slot_a_key_and_none_to_choose() {
+fn a_single_polynomial_has_one_slot_per_key_and_no_freedom() {
     for n in [0, 1, 2, 3, 17, 100, 511, 512, 600] {
         let okvs = PolynomialOkvs::single(n);
         assert_eq!((okvs.cluster_count(), okvs.len()), (1, n));

@@ -1,10 +1,10 @@
-//! The sizes in the document are those that the code gives.
+//! The sizes in the document match the code.
 
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs};
 
 const DOCUMENT: &str = include_str!("../../../../docs/okvs.md");
 
-/// The first cell of a row of the table of sizes.
+/// The number of keys in the first cell of a row of the table of sizes.
 fn keys(cell: &str) -> Option<usize> {
     let (power, less) = match cell.split_once(" − ") {
         Some((power, less)) => (power, less.parse().ok()?),
@@ -15,17 +15,17 @@ fn keys(cell: &str) -> Option<usize> {
 }
 
 fn number(cell: &str) -> usize {
-    cell.replace(',', "").parse().unwrap_or_else(|_| panic!("{cell} is no number"))
+    cell.replace(',', "").parse().unwrap_or_else(|_| panic!("{cell} is not a number"))
 }
 
 fn assert_size(okvs: &dyn Okvs, n: usize, cells: &[&str]) {
     assert_eq!(okvs.cluster_count(), number(cells[0]), "{n}: clusters");
-    assert_eq!(okvs.cluster_len(), number(cells[1]), "{n}: slots of a cluster");
-    assert_eq!(format!("{:.4}", okvs.len() as f64 / n as f64), cells[2], "{n}: slots a key");
+    assert_eq!(okvs.cluster_len(), number(cells[1]), "{n}: slots per cluster");
+    assert_eq!(format!("{:.4}", okvs.len() as f64 / n as f64), cells[2], "{n}: slots per key");
 }
 
 #[test]
-fn the_documents_sizes_are_those_of_the_code() {
+fn the_sizes_in_the_document_match_the_code() {
     let (_, section) = DOCUMENT.split_once("\n## Sizes\n").expect("the section");
     let section = section.split("\n## ").next().expect("its text");
     let mut rows = 0;

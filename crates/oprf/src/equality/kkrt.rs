@@ -7,7 +7,7 @@ use vesica_net::Context;
 use vesica_ot::coded::ReceiverSetup;
 use zeroize::Zeroizing;
 
-/// Points that are evaluated together: they stay in the first-level cache.
+/// Points evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
 
 /// Points that one CPU thread works on at a time.

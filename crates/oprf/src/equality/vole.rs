@@ -10,7 +10,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 const PLACE_LABEL: &str = "vesica v1 equality place";
 
-/// Places numbered at a time.
+/// Places numbered together.
 const BATCH: usize = 1 << 8;
 
 pub(super) fn plan(form: Form, len: usize) -> Plan {

@@ -7,7 +7,7 @@ use vesica_simd::aes::{Aes128, encrypt_under_four};
 
 const CODE_KEYS: &str = "vesica v1 kkrt code";
 
-/// AES under four keys of the session, which everybody may know.
+/// AES under four keys derived from the session; public.
 pub(super) struct Code {
     ciphers: [Aes128; ROW_BLOCKS],
 }
@@ -19,7 +19,7 @@ impl Code {
         Self { ciphers: keys.map(Aes128::new) }
     }
 
-    /// Sets `out` to the codewords of `inputs`, of 512 bits.
+    /// Sets `out` to the codewords of `inputs`, 512 bits each.
     pub(super) fn codewords(&self, inputs: &[Block], out: &mut [Row]) {
         encrypt_under_four(&self.ciphers, inputs, out);
     }

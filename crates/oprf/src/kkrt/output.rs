@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 
 const OUTPUT_KEY: &str = "vesica v1 kkrt output";
 
-/// Bytes of an instance's number that are hashed: there are less than 2^40.
+/// Bytes of an instance's number in the hash input: numbers are below 2^40.
 const NUMBER_LEN: usize = 5;
 
 const _: () = assert!(size_of::<Row>() == BLOCK_LEN);
@@ -24,15 +24,15 @@ impl OutputHash {
     /// The hash of rows of `width`.
     ///
     /// # Panics
-    /// If a row and a number do not fit in a block of the hash.
+    /// If a row and a number do not fit into one block of the hash.
     pub(super) fn new<const K: usize>(session: &SessionId, width: Width<K>) -> Self {
-        assert!(width.bytes() + NUMBER_LEN <= BLOCK_LEN, "one block is hashed");
+        assert!(width.bytes() + NUMBER_LEN <= BLOCK_LEN, "the input fits into one block");
         Self { key: derive(OUTPUT_KEY, &[session.as_bytes()]), row_len: width.bytes() }
     }
 
-    /// Sets `out` to H of `rows`, of which row i has the number `number(i)`; as many as places.
+    /// Sets `out` to H of `rows`, where row i has the number `number(i)`; the lengths must be equal.
     ///
-    /// They are hashed sixteen at a time, and fewer take as long.
+    /// Hashes sixteen rows at a time; fewer rows take the same time as sixteen.
     #[inline]
     pub(super) fn outputs(&self, rows: &[Row], number: impl Fn(usize) -> u64, out: &mut [Block]) {
         let mut inputs = [[0; BLOCK_LEN]; INPUTS];

@@ -6,10 +6,10 @@ use vesica_net::Context;
 use vesica_ot::coded::{ReceiverSetup, rows};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Instances that a CPU thread hashes at a time.
+/// Instances per task of a CPU thread.
 const ROWS_PER_TASK: usize = 1 << 10;
 
-/// The party that has one input in each instance.
+/// The party with one input per instance.
 pub struct Receiver {
     rows: rows::Receiver<ROW_BLOCKS>,
     code: Code,
@@ -17,13 +17,13 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Ends a setup: receives the sender's answer.
+    /// Finishes a setup: receives the sender's answer.
     ///
-    /// `comparisons` is the number of points at which the sender will evaluate, over all instances, the
-    /// same at both parties.
+    /// `comparisons` is the number of points at which the sender will evaluate, over all instances; equal at both
+    /// parties.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     ///
     /// # Panics
     /// As [`width()`].
@@ -38,14 +38,14 @@ impl Receiver {
         Ok(Self { rows, code: Code::new(session), hash: OutputHash::new(session, width) })
     }
 
-    /// Evaluates `len` new instances: F_i(x_i) to `consume` in order, in parts, with the number of the
-    /// first of them in this call.
+    /// Evaluates `len` new instances. Passes F_i(x_i) to `consume` in order, in parts, with the index of the first of
+    /// them in this call.
     ///
-    /// `inputs(first, out)` sets `out` to the inputs of the instances from `first` on. An instance
-    /// without an input takes a random one.
+    /// `inputs(first, out)` sets `out` to the inputs of the instances from `first` on. An instance without an input
+    /// takes a random one.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn evaluate(
         &mut self,
         ctx: &mut Context,

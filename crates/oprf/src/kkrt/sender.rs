@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 /// Codewords computed together: they stay in the first-level cache.
 const CODEWORDS: usize = 256;
 
-/// The party that can evaluate everywhere.
+/// The party that can evaluate at any input.
 pub struct Sender {
     rows: rows::Sender<ROW_BLOCKS>,
     s: Secret<Row>,
@@ -17,10 +17,10 @@ pub struct Sender {
     hash: OutputHash,
 }
 
-/// Where to evaluate.
+/// A point of evaluation.
 #[derive(Clone, Copy, Default)]
 pub struct Point {
-    /// The instance, counted from the first of the part.
+    /// The instance, relative to the first of the part.
     pub instance: u32,
     /// x.
     pub input: Block,
@@ -30,7 +30,7 @@ impl Sender {
     /// Runs the setup; `comparisons` as in [`Receiver::new`](super::Receiver::new).
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     ///
     /// # Panics
     /// As [`width()`].
@@ -41,11 +41,11 @@ impl Sender {
         Ok(Self { rows, s, code: Code::new(session), hash: OutputHash::new(session, width) })
     }
 
-    /// The keys of `len` new instances: to `consume` in order, in parts, with the number of the first of
-    /// them in this call.
+    /// Passes the keys of `len` new instances to `consume` in order, in parts, with the index of the first of them in
+    /// this call.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn evaluate(
         &mut self,
         ctx: &mut Context,
@@ -61,7 +61,7 @@ impl Sender {
     }
 }
 
-/// The keys of successive instances.
+/// The keys of consecutive instances.
 pub struct Keys<'a> {
     s: &'a Row,
     code: &'a Code,
@@ -71,12 +71,12 @@ pub struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    /// How many instances.
+    /// Number of instances.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no instances.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -84,9 +84,9 @@ impl Keys<'_> {
     /// Sets `out` to F_i(x) at each of `points`.
     ///
     /// # Panics
-    /// If there is no such instance, or not a place for each point.
+    /// If an instance is out of range, or the lengths differ.
     pub fn evaluate(&self, points: &[Point], out: &mut [Block]) {
-        assert_eq!(points.len(), out.len(), "a place for each point");
+        assert_eq!(points.len(), out.len(), "one output per point");
         let mut inputs = [Block::ZERO; CODEWORDS];
         let mut codewords = [[Block::ZERO; ROW_BLOCKS]; CODEWORDS];
         for (points, out) in points.chunks(CODEWORDS).zip(out.chunks_mut(CODEWORDS)) {

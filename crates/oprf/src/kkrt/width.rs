@@ -3,8 +3,8 @@
 use super::ROW_BLOCKS;
 use vesica_ot::coded::rows::Width;
 
-/// W in bytes, and the most comparisons for it: ⌊2^-40 / Pr[B < 128]⌋, B being binomial of W
-/// flips of a fair coin. `parameters/kkrt` computes it with integers, a test of this crate again.
+/// W in bytes, and the maximum number of comparisons for it: ⌊2^-40 / Pr[B < 128]⌋, where B is the number of heads in W
+/// flips of a fair coin. `parameters/kkrt` computes the table with integers; a test of this crate computes it again.
 const WIDTHS: [(usize, u64); 9] = [
     (50, 8),
     (51, 103),
@@ -17,14 +17,14 @@ const WIDTHS: [(usize, u64); 9] = [
     (58, 35_124_395_058),
 ];
 
-/// The least W, in whole bytes, for which `comparisons` pairs of different codewords all differ in at
-/// least 128 places, but with probability 2^-40.
+/// The smallest W, in whole bytes, for which all of `comparisons` pairs of different codewords differ in at least 128
+/// places, except with probability 2^-40.
 ///
 /// # Panics
 /// Above 2^35 comparisons.
 pub fn width(comparisons: u64) -> Width<ROW_BLOCKS> {
     let enough = WIDTHS.iter().find(|(_, most)| comparisons <= *most);
-    let (bytes, _) = enough.expect("three comparisons for each of 2^32 items are the most");
+    let (bytes, _) = enough.expect("at most three comparisons for each of 2^32 items");
     Width::from_bytes(*bytes)
 }
 
@@ -32,7 +32,7 @@ pub fn width(comparisons: u64) -> Width<ROW_BLOCKS> {
 mod tests {
     use super::*;
 
-    /// Pr[B < 128], all terms being positive: exact to some 2^-40 of itself.
+    /// Pr[B < 128]. All terms are positive, so the result has a relative error of about 2^-40.
     fn tail(bits: usize) -> f64 {
         let mut term = 0.5_f64.powi(bits as i32);
         let mut sum = term;
@@ -44,17 +44,17 @@ mod tests {
     }
 
     #[test]
-    fn codewords_that_are_compared_differ_in_128_places_but_with_probability_2_to_minus_40() {
+    fn compared_codewords_differ_in_128_places_except_with_probability_2_to_minus_40() {
         let limit = 0.5_f64.powi(40);
         for (bytes, most) in WIDTHS {
             let failure = most as f64 * tail(8 * bytes);
-            assert!(failure <= limit * (1.0 + 1e-9), "{bytes} bytes are too few");
+            assert!(failure <= limit * (1.0 + 1e-9), "{bytes} bytes do not suffice");
             assert!((most + 1) as f64 * tail(8 * bytes) > limit * (1.0 - 1e-9), "{bytes} bytes");
         }
     }
 
     #[test]
-    fn comparisons_with_the_stash_of_the_paper_give_its_widths() {
+    fn comparisons_with_the_stash_of_the_paper_have_its_widths() {
         let (logs, stashes) = ([8, 12, 16, 20, 24], [12, 6, 4, 3, 2]);
         let bits = |(log, s): (u32, u64)| width((3 + s) << log).bits();
         let paper = logs.into_iter().zip(stashes).map(bits);

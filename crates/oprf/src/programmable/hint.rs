@@ -15,10 +15,10 @@ use zeroize::Zeroizing;
 
 const FILL_LABEL: &str = "vesica v1 programmable oprf fill";
 
-/// Keys that a CPU thread hashes or decodes at a time.
+/// Keys per task of a CPU thread.
 const KEYS_PER_TASK: usize = 1 << 14;
 
-/// Groups the keys of `inputs`, as the hint needs them. 20 bytes a key.
+/// Groups the keys of `inputs` for the hint. Takes 20 bytes per key.
 pub(super) fn partition(
     pool: &Pool,
     plan: &Plan,
@@ -31,7 +31,7 @@ pub(super) fn partition(
     Partition::new(&*plan.hint, &inputs, pool)
 }
 
-/// What a thread needs to encode a part of the hint.
+/// A thread's memory for encoding a part of the hint.
 #[derive(Default)]
 struct Encoder {
     scratch: Scratch,
@@ -61,7 +61,7 @@ impl Encoder {
     }
 }
 
-/// Sends P, of which key number p has the value `masked[p]`.
+/// Sends P, where key p has the value `masked[p]`.
 pub(super) fn send(
     ctx: &mut Context,
     plan: &Plan,

@@ -30,14 +30,14 @@ impl Inputs {
         Block::from_le_bytes(*item.as_bytes()) ^ self.0[usize::from(function)]
     }
 
-    /// x‖i for all i.
+    /// x‖i for every i.
     #[inline]
     pub(super) fn all(&self, item: &Item) -> [Block; FUNCTIONS] {
         self.0.map(|of_function| Block::from_le_bytes(*item.as_bytes()) ^ of_function)
     }
 }
 
-/// s, which the programmer draws.
+/// s, drawn by the programmer.
 #[derive(Clone, Copy, Default)]
 pub(super) struct HintSeed(pub(super) [u8; HintSeed::LEN]);
 

@@ -9,16 +9,16 @@ use vesica_hashing::Table;
 use vesica_okvs::{BandOkvs, Okvs, PolynomialOkvs};
 use vesica_ot::Traffic;
 
-/// The most items of a programmer: its 3·n_y keys are numbered with 32 bits.
+/// Maximum number of the programmer's items: its 3·n_y keys are numbered with 32 bits.
 pub const MAX_PROGRAMMER_LEN: usize = u32::MAX as usize / FUNCTIONS;
 
-/// The most items of a receiver: bins, up to 1.37 an item, are numbered with 32 bits.
+/// Maximum number of the receiver's items: bins, up to 1.37 per item, are numbered with 32 bits.
 pub const MAX_RECEIVER_LEN: usize = 1 << 31;
 
 /// The OPRF underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oprf {
-    /// From VOLE and a key-value store, [`vole`](crate::vole), in low communication: fewest bytes.
+    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest bytes.
     Vole,
     /// The same in fast mode: about 12 bytes more for each item of the receiver, and least computation.
     VoleFast,
@@ -26,23 +26,23 @@ pub enum Oprf {
     Kkrt,
 }
 
-/// How the programmed values are sent.
+/// The form of the programmed values on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// A random-band key-value store, [`BandOkvs`].
     Store,
-    /// Polynomials in mega-bins, [`PolynomialOkvs`], as in the papers; 16 bytes for any value.
+    /// Polynomials in mega-bins, [`PolynomialOkvs`], as in the papers; 16 bytes for values of any length.
     Polynomial,
 }
 
-/// The public shape of a run.
+/// The public parameters of a run.
 pub struct Plan {
     pub(super) oprf: Oprf,
     pub(super) receiver_len: usize,
     pub(super) programmer_len: usize,
     pub(super) bits: u32,
     pub(super) hint: Box<dyn Okvs>,
-    /// Bits of a slot of the hint.
+    /// Bits per slot of the hint.
     pub(super) slot_bits: u32,
 }
 
@@ -70,12 +70,12 @@ impl Plan {
         Self { oprf, receiver_len, programmer_len, bits, hint, slot_bits }
     }
 
-    /// β, the bins of the receiver's table, and the number of values that it gets.
+    /// β, the number of bins of the receiver's table, and of the values that it gets.
     pub fn bins(&self) -> usize {
         self.table().bins()
     }
 
-    /// Bits of a value.
+    /// Bits per value.
     pub fn bits(&self) -> u32 {
         self.bits
     }
@@ -128,7 +128,7 @@ impl Plan {
         Table::stashless(self.receiver_len.min(MAX_RECEIVER_LEN))
     }
 
-    /// 3·n_y: the keys of the hint, and points at which the programmer evaluates F.
+    /// 3·n_y: the number of keys of the hint, and of points at which the programmer evaluates F.
     pub(super) fn keys(&self) -> usize {
         FUNCTIONS * self.programmer_len.min(MAX_PROGRAMMER_LEN)
     }
@@ -144,7 +144,7 @@ impl Plan {
         }
     }
 
-    /// Ones in the bits of a value.
+    /// Ones in all bits of a value.
     pub(super) fn mask(&self) -> u128 {
         u128::MAX >> (128 - self.bits)
     }

@@ -11,7 +11,7 @@ use vesica_okvs::Partition;
 use vesica_simd::prefetch::prefetch;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Points that are evaluated together: they stay in the first-level cache.
+/// Points evaluated together: they stay in the first-level cache.
 const POINTS_PER_BATCH: usize = 512;
 
 /// Items that one CPU thread works on at a time.
@@ -25,8 +25,8 @@ const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS);
 /// v(y, i) ⊕ F(y‖i) for each y and i.
 type Masked = Zeroizing<Vec<[Block; FUNCTIONS]>>;
 
-/// The programmer's part: for its items `y`, of which no two are equal, and each function i, the receiver's
-/// value at y‖i becomes the low [`Plan::bits`] bits of `value` of that entry.
+/// The programmer's part, for its distinct items `y`. For each item and each function i, the receiver's value at y‖i
+/// becomes the lowest [`Plan::bits`] bits of `value` of that entry.
 ///
 /// `value` is called once for each of the 3·n_y entries, in any order and from any thread. Its time must not depend on
 /// secrets. `session` as in [`receive`](super::receive()).
@@ -34,7 +34,7 @@ type Masked = Zeroizing<Vec<[Block; FUNCTIONS]>>;
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
 /// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
-/// [`DuplicateItem`](vesica_core::ParameterError::DuplicateItem); those of the connection and of the OPRF;
+/// [`DuplicateItem`](vesica_core::ParameterError::DuplicateItem); errors of the connection and of the OPRF;
 /// [`Bug`](vesica_core::Error::Bug) with probability 2^-40, if the hint cannot be encoded.
 pub fn program(
     ctx: &mut Context,
@@ -61,7 +61,7 @@ pub fn program(
     })
 }
 
-/// y‖i for all y and i.
+/// y‖i for every y and i.
 fn inputs(session: &SessionId, y: &[Item]) -> Zeroizing<Vec<Block>> {
     let inputs = Inputs::new(session);
     Zeroizing::new(y.iter().flat_map(|y| inputs.all(y)).collect())

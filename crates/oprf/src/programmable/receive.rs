@@ -12,16 +12,16 @@ use zeroize::{Zeroize, Zeroizing};
 /// Distance in items at which items are prefetched, so that cache misses overlap.
 const AHEAD: usize = 32;
 
-/// What the receiver gets.
+/// The receiver's result.
 pub struct Received {
-    /// Its items in bins.
+    /// The receiver's items in bins.
     pub cuckoo: Cuckoo,
     /// A value of [`Plan::bits`] bits for each bin. If the programmer has the item of the bin, it is the
     /// value programmed for the function that placed the item there; otherwise it is pseudorandom. Zero for empty bins.
     pub values: Vec<Block>,
 }
 
-/// The receiver's part, for its items `x`, of which no two are equal.
+/// The receiver's part, for its distinct items `x`.
 ///
 /// `session` must be drawn after both sets are fixed, and must not be that of another run in the same direction. A
 /// session derived from it is used inside, never `session` itself.
@@ -29,8 +29,8 @@ pub struct Received {
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
 /// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
-/// [`HashingFailed`](vesica_core::ParameterError::HashingFailed) with probability 2^-40; those of the
-/// connection and of the OPRF.
+/// [`HashingFailed`](vesica_core::ParameterError::HashingFailed) with probability 2^-40; errors of the connection and
+/// of the OPRF.
 pub fn receive(
     ctx: &mut Context,
     session: &SessionId,
@@ -60,7 +60,7 @@ pub fn receive(
     Ok(Received { cuckoo, values: std::mem::take(&mut *values) })
 }
 
-/// The occupied bins, ascending, and A_j of each.
+/// The occupied bins, ascending, and the A_j of each.
 struct Occupied {
     bins: Vec<u32>,
     inputs: Zeroizing<Vec<Block>>,
@@ -141,7 +141,7 @@ fn evaluate_kkrt(
         ctx.rng().fill_bytes(&mut random);
         let random = Block::from_le_bytes(random);
         let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
-        // Successive bins are successive in the list of those that are occupied, too.
+        // Consecutive bins are also consecutive in the list of occupied bins.
         let inputs = |first: usize, out: &mut [Block]| {
             let mut next = occupied.bins.partition_point(|bin| (*bin as usize) < first);
             for (bin, out) in (first..).zip(out) {

@@ -25,13 +25,13 @@ use vesica_core::params::STATISTICAL_SECURITY_BITS;
 /// Evaluations of the row hash that the receiver is assumed to make, as a power of two.
 pub const GRINDING_BITS: u32 = 80;
 
-/// Bits of a row key, and of a value.
+/// Bits of a row key and of a value.
 const KAPPA: f64 = 128.0;
 
-/// log of the pairs of equal keys among 2^80 of 128 bits: q²/2 pairs.
+/// log of the number of equal pairs among 2^80 keys of 128 bits: q²/2 pairs.
 const PAIRS_BITS: f64 = 2.0 * GRINDING_BITS as f64 - 1.0 - KAPPA;
 
-/// log of the expected groups of three equal keys, q³/6 · 2^-256: −18.6. More than two have probability below 2^-40.
+/// log of the expected number of equal triples, q³/6 · 2^-256: −18.6. More than two have probability below 2^-40.
 const TRIPLES_BITS: f64 = 3.0 * GRINDING_BITS as f64 - 2.584_962_500_721_156 - 2.0 * KAPPA;
 const MOST_TRIPLES: u32 = 2;
 
@@ -83,7 +83,7 @@ const HALVINGS: u32 = 64;
 /// Error of the logarithms below, in bits.
 const ROUNDING: f64 = 1e-3;
 
-/// Bits that are left above 2^-40.
+/// Number of bits above 2^-40.
 fn left(slots: f64, t: f64, p: f64, s: f64) -> f64 {
     let ways = TRIPLES_BITS * t - ln_factorial(t) / LN_2
         + log_binomial(PAIRS_BITS, p)
@@ -94,7 +94,7 @@ fn left(slots: f64, t: f64, p: f64, s: f64) -> f64 {
 /// log C(2^`log_n`, k) for k < 2^`log_n`, and between whole k.
 fn log_binomial(log_n: f64, k: f64) -> f64 {
     let n = log_n.exp2();
-    // Stirling's formula for n!/(n − k)!, without the difference of large numbers.
+    // Stirling's formula for n!/(n − k)!, without a difference of large numbers.
     let falling = k * log_n * LN_2 - (n - k + 0.5) * (-k / n).ln_1p() - k;
     (falling - ln_factorial(k)) / LN_2
 }
@@ -102,7 +102,7 @@ fn log_binomial(log_n: f64, k: f64) -> f64 {
 /// ln k!, and ln Γ(k + 1) between whole k.
 fn ln_factorial(k: f64) -> f64 {
     const FROM: u32 = 24;
-    // Of k + 24 the formula is exact to 10^-10.
+    // At k + 24 the formula is accurate to 10^-10.
     let below = (1..=FROM).map(|i| k + f64::from(i)).product::<f64>().ln();
     let k = k + f64::from(FROM);
     k * k.ln() - k + 0.5 * (TAU * k).ln() + 1.0 / (12.0 * k) - 1.0 / (360.0 * k.powi(3)) - below
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_of_binomials_are_those_of_their_factors() {
+    fn logarithms_of_binomials_match_their_factors() {
         for log_n in [14.0, 31.0, 80.0] {
             for k in (0..40).chain([55, 63]) {
                 let (found, exact) = (log_binomial(log_n, k as f64), log_ways(log_n, k));
@@ -135,7 +135,7 @@ mod tests {
         let singles: Vec<f64> = (0..200).map(|s| log_ways(80.0, s)).collect();
         for slots in (0..=24).chain([60]) {
             let mut most = 0;
-            // Three groups of three have probability 2^-58 by themselves.
+            // Three triples alone have probability 2^-58.
             for t in 0..=2u64 {
                 let triples = -18.585 * t as f64 - (1..=t).map(|i| (i as f64).log2()).sum::<f64>();
                 for (p, pairs) in (0..2 * slots + 2).zip(&pairs) {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_slot_more_holds_more_items() {
+    fn every_extra_slot_holds_more_items() {
         let of = |slots: u64| usable_items(slots);
         for slots in (0..3000).step_by(251) {
             assert!(of(slots) >= slots && of(slots + 1) >= of(slots), "{slots} slots");

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 /// Items that one CPU thread decodes at a time.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
 
-/// Elements of A in one message.
+/// Elements of A per message.
 const ELEMENTS_PER_MESSAGE: usize = 1 << 14;
 
 /// The receiver's pass: for every cluster encodes P, sends A = P + a, and gives q = Decode(c, x) at its items.
@@ -93,14 +93,14 @@ pub(super) fn unmask<S: Hashing>(
 enum Linear {
     /// The identity.
     Identity,
-    /// A product in GF(2^128).
+    /// Multiplication in GF(2^128).
     Times(Secret<Block>),
     /// A GF(2)-linear map from or to the values' coordinates.
     Map(Box<LinearMap>),
 }
 
 impl Linear {
-    /// From an element of B to the bits that are sent.
+    /// From an element of B to its encoding.
     fn lower(plan: &Plan) -> Self {
         match plan.values {
             Values::Full => Linear::Identity,
@@ -108,7 +108,7 @@ impl Linear {
         }
     }
 
-    /// From the bits that are sent to the element of B, times Δ.
+    /// From the encoding to the element of B, times Δ.
     fn lift_times(plan: &Plan, delta: Secret<Block>) -> Self {
         match plan.values {
             Values::Full => Linear::Times(delta),
@@ -120,7 +120,7 @@ impl Linear {
         }
     }
 
-    /// The linear map that does to every block what `f` does to the unit vectors.
+    /// The linear map that agrees with `f` on the unit vectors.
     fn map(f: impl Fn(&mut [Block])) -> Self {
         let mut images: Zeroizing<[Block; 128]> =
             Zeroizing::new(std::array::from_fn(|i| Block::new(1 << i)));

@@ -1,16 +1,16 @@
-//! The public shape of an evaluation.
+//! The public parameters of an evaluation.
 
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, PolynomialOkvs};
 use vesica_ot::silent::vole::Values;
 
-/// Dimensions over GF(2^16) of the values for which LPN parameters are computed.
+/// Maximum dimension over GF(2^16) of the values for which LPN parameters were computed.
 const MAX_DIM: u32 = 6;
 
 /// Most keys for which [`Plan::malicious`] uses one polynomial: interpolation takes 2.5 products for each pair of them.
 const POLYNOMIAL_MAX: usize = 512;
 
-/// Most products for which the sender evaluates a polynomial, one for each of the receiver's keys and each of its own:
-/// 40 ms with AVX2.
+/// Maximum number of products for which the sender evaluates a polynomial, one for each pair of a receiver's key and a
+/// sender's key: 40 ms with AVX2.
 const PRODUCTS_MAX: u64 = 1 << 22;
 
 /// Most keys for which it does so for any number of products. The random band is slower up to 17 keys and a fifth faster
@@ -20,7 +20,7 @@ const POLYNOMIAL_ALWAYS: usize = 32;
 /// Most keys for which [`Plan::malicious`] uses the random band, which is slower than the clustered store.
 const BAND_MAX: usize = 6144;
 
-/// What both parties derive from the set sizes and the mode.
+/// The values that both parties derive from the set sizes and the mode.
 pub struct Plan {
     pub(super) okvs: Box<dyn Okvs>,
     pub(super) values: Values,
@@ -30,14 +30,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Fast: the clustered 3-hash store, values of 128 bits; for `keys_len` items of the receiver
-    /// and outputs of `output_bits` ≤ 128 bits.
+    /// Fast mode: the clustered 3-hash store with values of 128 bits, for `keys_len` items of the receiver and outputs
+    /// of `output_bits` ≤ 128 bits.
     pub fn fast(keys_len: usize, output_bits: u32) -> Self {
         let okvs = Box::new(ClusteredOkvs::new(keys_len));
         Self { okvs, values: Values::Full, value_bits: 128, output_bits, products: 0 }
     }
 
-    /// Against a receiver that deviates: the store with the fewest slots that is fast enough, as every slot can hold
+    /// Against a deviating receiver: the store with the fewest slots that is fast enough, because every slot can hold
     /// one more item; values and outputs of 128 bits.
     ///
     /// Takes the numbers of keys that both parties have announced: `keys_len` of the receiver, which encodes them, and
@@ -60,8 +60,8 @@ impl Plan {
         Self { okvs, values: Values::Full, value_bits: 128, output_bits: 128, products }
     }
 
-    /// Low communication: the random-band store, values of `output_bits` rounded up to a multiple
-    /// of 16, and of 128 bits above 96.
+    /// Low-communication mode: the random-band store with values of `output_bits`, rounded up to a multiple of 16, or
+    /// of 128 bits above 96.
     ///
     /// An item of the sender that the receiver does not have counts as common with probability 2^-v, where v is the
     /// length of a value in bits, as with outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
@@ -89,7 +89,7 @@ impl Plan {
         self.values
     }
 
-    /// Bits of an output.
+    /// Bits per output.
     pub fn output_bits(&self) -> u32 {
         self.output_bits
     }
@@ -99,7 +99,7 @@ impl Plan {
         (self.okvs.len() * self.value_bytes()) as u64
     }
 
-    /// Bytes of an element of A on the wire.
+    /// Bytes per element of A on the wire.
     pub(super) fn value_bytes(&self) -> usize {
         self.value_bits as usize / 8
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn announcing_less_never_gives_more_slots() {
+    fn announcing_fewer_keys_never_leads_to_more_slots() {
         let len = |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len).correlations();
         let decoded = [0, 1, 8191, 8192, 8193, 10_486, 127_100, 127_101, 1 << 20, usize::MAX];
         for keys_len in 0..7000 {

@@ -5,7 +5,7 @@ use crate::support::{SESSION, Setting};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::time::Duration;
 use vesica_core::{Block, Role};
-use vesica_oprf::equality::{Form, bytes, flights, learn, tell};
+use vesica_oprf::equality::{Form, bytes, flights, receive as learn, send as tell};
 use vesica_ot::{Bits, Traffic};
 
 const FORMS: [Form; 3] = [Form::Vole, Form::VoleFast, Form::Kkrt];

@@ -1,4 +1,4 @@
-//! The batched OPRF: equal outputs at equal inputs, others everywhere else.
+//! The batched OPRF: equal outputs at equal inputs, and different outputs elsewhere.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ fn input(instance: usize) -> Block {
     Block::new(0x1234_5678_9abc_def0_u128.wrapping_mul(instance as u128 + 1))
 }
 
-/// F_i at the input of instance i and at one other, of the sender; F_i at the input, of the receiver;
-/// of successive evaluations of `lens` instances.
+/// Successive evaluations of `lens` instances: the sender's F_i at the input of instance i and at one other input, and
+/// the receiver's F_i at the input.
 fn run(threads: usize, lens: &[usize], comparisons: u64) -> (Vec<[Block; 2]>, Vec<Block>) {
     let (sender_end, receiver_end) = memory::pair_with(Shape::LOOPBACK, Duration::from_secs(60));
     let (sent, received) = std::thread::scope(|scope| {
@@ -83,7 +83,7 @@ fn run(threads: usize, lens: &[usize], comparisons: u64) -> (Vec<[Block; 2]>, Ve
 }
 
 #[test]
-fn outputs_agree_at_the_receivers_inputs_and_nowhere_else() {
+fn outputs_agree_at_the_receivers_inputs_only() {
     for comparisons in [1, 1 << 21, 3 << 32] {
         let lens = [1, 0, 127, 2048, 10_000];
         let (sent, received) = run(1, &lens, comparisons);
@@ -106,8 +106,8 @@ fn thread_counts_give_equal_outputs() {
     assert!(one == run(3, &lens, 40_010));
 }
 
-/// Every bit is one about half of the time, and so is the sum of the bits of two points of an
-/// instance: within six standard deviations.
+/// Every bit is one about half of the time, and so is the sum of the bits at two points of an instance: within six
+/// standard deviations.
 #[test]
 fn outputs_are_unbiased() {
     let (sent, _) = run(1, &[50_000], 100_000);

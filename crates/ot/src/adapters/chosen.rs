@@ -13,10 +13,10 @@ use vesica_core::{Block, Result};
 use vesica_net::Context;
 use vesica_simd::xor::xor;
 
-/// Transfers whose messages are sent together.
+/// Transfers per message.
 const PER_MESSAGE: usize = 1 << 16;
 
-/// Payload bytes of `len` transfers besides those of the correlated ones.
+/// Payload bytes of `len` transfers, without those of the correlated transfers.
 pub const fn bytes(len: usize) -> Traffic {
     Traffic {
         sender_to_receiver: (2 * Block::LEN * len) as u64,
@@ -24,10 +24,10 @@ pub const fn bytes(len: usize) -> Traffic {
     }
 }
 
-/// Transfers one block of each pair.
+/// Sends the pairs: the receiver gets one block of each.
 ///
 /// # Errors
-/// Of the connection and of the correlated transfers.
+/// Errors of the connection and of the correlated transfers.
 pub fn send<C: CotSender>(
     transfers: &mut random::Sender<C>,
     ctx: &mut Context,
@@ -46,10 +46,10 @@ pub fn send<C: CotSender>(
     Ok(())
 }
 
-/// The block of each pair that `choices` choose.
+/// The chosen block of each pair.
 ///
 /// # Errors
-/// Of the connection and of the correlated transfers.
+/// Errors of the connection and of the correlated transfers.
 pub fn receive<C: CotReceiver>(
     transfers: &mut random::Receiver<C>,
     ctx: &mut Context,

@@ -1,4 +1,4 @@
-//! Correlated oblivious transfer by chosen bits: with the fixed difference Δ, or with chosen ones.
+//! Correlated oblivious transfer with chosen bits: with the fixed difference Δ, or with chosen differences.
 //!
 //! ```text
 //!   sender                                    receiver: c
@@ -16,15 +16,17 @@ use crate::{Bits, CotReceiver, CotSender, Traffic};
 use vesica_core::{Block, Result};
 use vesica_net::Context;
 
-/// Transfers whose differences are sent together.
+/// Transfers per message of differences.
 const PER_MESSAGE: usize = 1 << 17;
 
-/// Payload bytes of `len` transfers with the difference Δ, besides those of the correlated ones.
+/// Payload bytes of `len` transfers with the difference Δ, without those of the correlated transfers with random
+/// choices.
 pub const fn bytes(len: usize) -> Traffic {
     Traffic { sender_to_receiver: 0, receiver_to_sender: Bits::bytes_len(len) as u64 }
 }
 
-/// Payload bytes of `len` transfers with chosen differences, besides those of the correlated ones.
+/// Payload bytes of `len` transfers with chosen differences, without those of the correlated transfers with random
+/// choices.
 pub const fn difference_bytes(len: usize) -> Traffic {
     Traffic {
         sender_to_receiver: (Block::LEN * len) as u64,
@@ -32,10 +34,10 @@ pub const fn difference_bytes(len: usize) -> Traffic {
     }
 }
 
-/// K_i of `len` transfers whose bits the receiver chooses.
+/// K_i of `len` transfers for which the receiver chooses the bits.
 ///
 /// # Errors
-/// Of the connection and of the correlated transfers.
+/// Errors of the connection and of the correlated transfers.
 pub fn send(cots: &mut impl CotSender, ctx: &mut Context, len: usize) -> Result<Vec<Block>> {
     let mut blocks = cots.extend(ctx, len)?;
     let corrections = receive_corrections(ctx, len)?;
@@ -48,7 +50,7 @@ pub fn send(cots: &mut impl CotSender, ctx: &mut Context, len: usize) -> Result<
 /// M_i = K_i + c_i·Δ for the bits `choices`.
 ///
 /// # Errors
-/// Of the connection and of the correlated transfers.
+/// Errors of the connection and of the correlated transfers.
 pub fn receive(
     cots: &mut impl CotReceiver,
     ctx: &mut Context,
@@ -59,10 +61,10 @@ pub fn receive(
     Ok(std::mem::take(&mut cots.blocks))
 }
 
-/// x_i, random, of one transfer for each of `differences`.
+/// Random x_i, one transfer for each of `differences`.
 ///
 /// # Errors
-/// Of the connection and of the correlated transfers.
+/// Errors of the connection and of the correlated transfers.
 pub fn send_differences<C: CotSender>(
     transfers: &mut random::Sender<C>,
     ctx: &mut Context,
@@ -86,7 +88,7 @@ pub fn send_differences<C: CotSender>(
 /// x_i + c_i·δ_i for the bits `choices`.
 ///
 /// # Errors
-/// Of the connection and of the correlated transfers.
+/// Errors of the connection and of the correlated transfers.
 pub fn receive_differences<C: CotReceiver>(
     transfers: &mut random::Receiver<C>,
     ctx: &mut Context,

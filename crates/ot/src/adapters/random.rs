@@ -10,27 +10,25 @@ use zeroize::Zeroizing;
 
 const HASH_KEY: &str = "vesica ot 2026 random OT hash";
 
-/// Transfers that are hashed under one key of π: what an attacker gains from many of them is
-/// bounded by this.
+/// Transfers hashed under one key of π; this bounds an attacker's gain from many transfers.
 const PER_KEY: usize = 1 << 16;
 
-/// H(x, i) for transfers numbered through, π being keyed by the session and i / 2^16: what makes
-/// independent blocks of correlated ones.
+/// H(x, i) for numbered transfers, where the session and i / 2^16 key π: it makes independent blocks of correlated
+/// ones.
 ///
-/// For those that take the numbers from where they like; [`Sender`] and [`Receiver`] count by
-/// themselves.
+/// For callers that number transfers themselves; [`Sender`] and [`Receiver`] count on their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Hash {
     session: SessionId,
 }
 
 impl Hash {
-    /// The hash of one session, in which every transfer has a number of its own.
+    /// The hash of one session, in which each number is used once.
     pub fn new(session: &SessionId) -> Self {
         Self { session: *session }
     }
 
-    /// Replaces x_i by H(x_i, i), the first i being `first`.
+    /// Replaces x_i by H(x_i, i); the first block has number `first`.
     pub fn apply(&self, first: u64, blocks: &mut [Block]) {
         let (mut next, mut left) = (first, blocks);
         while !left.is_empty() {
@@ -57,7 +55,7 @@ pub struct Sender<C: CotSender> {
 }
 
 impl<C: CotSender> Sender<C> {
-    /// Over the transfers of `cots`, which nobody else may use.
+    /// Uses the transfers of `cots`; no one else may use them.
     pub fn new(cots: C, session: &SessionId) -> Self {
         Self { cots, hash: Hash::new(session), next: 0 }
     }
@@ -77,7 +75,7 @@ impl<C: CotSender> Sender<C> {
     }
 }
 
-/// The party that gets a random bit and the message it chooses.
+/// The party that gets a random bit and the message chosen by it.
 pub struct Receiver<C: CotReceiver> {
     cots: C,
     hash: Hash,
@@ -89,12 +87,12 @@ pub struct Receiver<C: CotReceiver> {
 pub struct Received {
     /// The random choices.
     pub choices: Bits,
-    /// The message that each chooses.
+    /// The chosen messages.
     pub messages: Vec<Block>,
 }
 
 impl<C: CotReceiver> Receiver<C> {
-    /// Over the transfers of `cots`, which nobody else may use.
+    /// Uses the transfers of `cots`; no one else may use them.
     pub fn new(cots: C, session: &SessionId) -> Self {
         Self { cots, hash: Hash::new(session), next: 0 }
     }
@@ -113,12 +111,12 @@ impl<C: CotReceiver> Receiver<C> {
     }
 }
 
-/// Sends c_i + r_i: what makes a transfer with the random choice r_i one with the choice c_i.
+/// Sends c_i + r_i, which turns a transfer with the random choice r_i into one with the choice c_i.
 pub(super) fn send_corrections(ctx: &mut Context, choices: &Bits, random: &Bits) -> Result<()> {
     ctx.peer()?.send(&choices.xor(random).to_bytes())
 }
 
-/// Receives what [`send_corrections`] sent of `len` transfers.
+/// Receives the message of [`send_corrections`] for `len` transfers.
 pub(super) fn receive_corrections(ctx: &mut Context, len: usize) -> Result<Bits> {
     Ok(Bits::from_bytes(&ctx.peer()?.recv(Bits::bytes_len(len))?, len))
 }

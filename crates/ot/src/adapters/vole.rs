@@ -1,11 +1,11 @@
-//! VOLE over GF(2^128) from correlated transfers, one for each bit of a value (see [`Lift`]).
+//! VOLE over GF(2^128) from correlated transfers, one per bit of a value (see [`Lift`]).
 
 use crate::softspoken::Voles;
 use crate::{CotReceiver, CotSender, Lift};
 use vesica_core::{Block, Result};
 use vesica_net::Context;
 
-/// Values that are made together, from as many transfers times the bits of a value.
+/// Values made together; each takes one transfer per bit.
 const PER_EXTENSION: usize = 1 << 13;
 
 /// K_i of `len` correlations.
@@ -27,7 +27,7 @@ pub fn send(
     Ok(blocks)
 }
 
-/// u_i and M_i = K_i + lift(u_i)·Δ of `len` correlations, u_i random.
+/// u_i and M_i = K_i + lift(u_i)·Δ of `len` correlations with random u_i.
 ///
 /// # Errors
 /// As [`CotReceiver::extend`].

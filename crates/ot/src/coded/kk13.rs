@@ -1,27 +1,25 @@
 //! # 1-out-of-N oblivious transfer
 //!
-//! KK13 with the code of Walsh and Hadamard: N = 2^μ ≤ 256, W = 256. Bit j of the codeword of c is the
-//! inner product of the bits of c and of j, so any two of the 256 codewords differ in exactly 128
-//! places. For a smaller N the first N of them are the code of that length, repeated: nothing
-//! depends on N but the values that the caller takes.
+//! KK13 with the Walsh–Hadamard code: N = 2^μ ≤ 256, W = 256. Bit j of the codeword of c is the inner product of the
+//! bits of c and of j, so any two of the 256 codewords differ in exactly 128 places. For a smaller N the first N
+//! codewords are the code of that length, repeated. So N affects only which values the caller uses.
 //!
-//! The code is linear, so its columns are sums of the columns of the choices' bits, and no codeword
-//! is ever transposed. None is looked up either: choices and the sender's values are secret, and a table would show
-//! them in the addresses that are read.
+//! The code is linear, so its columns are sums of the columns of the choices' bits, and no codeword is transposed or
+//! looked up. Choices and the sender's values are secret, and a table would reveal them through the addresses that are
+//! read.
 //!
 //! ```text
 //!   let mut receiver = kk13::Receiver::setup(ctx, session)?;        // sender: Sender::setup
 //!   receiver.extend(ctx, &choices, |first, rows| { … t_i … })?;     // sender: extend(ctx, m, …)
 //! ```
 //!
-//! A receiver without a value for a row chooses [`NONE`], so that it can compute the string of no value there: its word
-//! is all ones, which differs from the codeword of 0 in every place and from the others in 128. The sender sees no
-//! difference, and the bytes are the same.
+//! A receiver without a value for a row chooses [`NONE`] and cannot compute the string of any value there: its word is
+//! all ones, which differs from the codeword of 0 in every place and from the others in 128. The sender cannot tell,
+//! and the number of bytes is the same.
 //!
-//! Rows are given as they are, t_i and q_i, of 2 blocks, numbered from 0 in each extension;
-//! [`Sender::masks`] gives C(c) ∧ s. They must be hashed before anything of them is sent, under the number of
-//! the row, counted over all extensions: [`RowHash`](super::random::RowHash) does.
-//! [`random`](super::random) gives the hashed strings.
+//! Rows are the plain t_i and q_i, of 2 blocks, numbered from 0 in each extension; [`Sender::masks`] returns C(c) ∧ s.
+//! Rows must be hashed before anything derived from them is sent, under the number of the row, counted over all
+//! extensions; [`RowHash`](super::random::RowHash) does this. [`random`](super::random) returns the hashed strings.
 
 use super::setup::SenderSeeds;
 use super::stream::{self, ROWS_PER_BLOCK, Scratch, blocks, rows_of_columns};
@@ -33,25 +31,25 @@ use vesica_simd::aes::{Aes128, ctr_bit_sums};
 use vesica_simd::xor::xor;
 use zeroize::Zeroizing;
 
-/// Blocks of a row.
+/// Blocks per row.
 pub const ROW_BLOCKS: usize = 2;
 
-/// W, columns.
+/// W, the number of columns.
 const WIDTH: usize = ROW_BLOCKS * 128;
 
-/// Bits of a choice.
+/// Bits per choice.
 const CHOICE_BITS: usize = 8;
 
-/// Values of a choice at most.
+/// Maximum number of values of a choice.
 pub const MAX_VALUES: usize = 1 << CHOICE_BITS;
 
-/// What the receiver chooses in a row: a value below [`MAX_VALUES`], or [`NONE`].
+/// The receiver's choice in a row: a value below [`MAX_VALUES`], or [`NONE`].
 pub type Choice = u16;
 
-/// No value at all.
+/// No value.
 pub const NONE: Choice = 1 << CHOICE_BITS;
 
-/// Columns of bits that choices are made of: those of the values, and whether there is none.
+/// Columns of bits that represent choices: the bits of the value, and whether there is no value.
 const BIT_COLUMNS: usize = CHOICE_BITS + 1;
 
 /// A row: t_i at the receiver, q_i at the sender.
@@ -62,7 +60,7 @@ pub fn setup_bytes() -> Traffic {
     setup_bytes_of_width(WIDTH)
 }
 
-/// Payload bytes of an extension by `rows` rows: 32 a row, in blocks of 128 rows.
+/// Payload bytes of an extension by `rows` rows: 32 per row, in blocks of 128 rows.
 pub const fn extend_bytes(rows: usize) -> Traffic {
     Traffic { sender_to_receiver: 0, receiver_to_sender: message_len(rows) as u64 }
 }
@@ -81,37 +79,37 @@ const PLACES: [u64; 6] = [
     0xffff_ffff_0000_0000,
 ];
 
-/// C(c), in a time and at addresses that do not depend on c.
+/// C(c). Neither time nor addresses depend on c.
 #[inline]
 pub fn codeword(c: u8) -> Row {
     let mask = |b: usize| u64::from(c >> b & 1).wrapping_neg();
     let word = PLACES.iter().enumerate().fold(0, |word, (b, places)| word ^ places & mask(b));
-    // Bits 6 and 7 of a place are the same in a whole word and in a whole block.
+    // Bits 6 and 7 of a place are constant within a word and within a block.
     let block = Block::new(u128::from(word) | u128::from(word ^ mask(6)) << 64);
     [block, block ^ Block::mask(c >> 7 == 1)]
 }
 
-/// C(c) ∧ s: added to q_i it gives what the receiver has if its choice is c.
+/// C(c) ∧ s: XORed with q_i it gives the receiver's row for the choice c.
 #[derive(Clone)]
 pub struct Masks {
     s: Zeroizing<Row>,
 }
 
 impl Masks {
-    /// Those under `s`.
+    /// The masks for `s`.
     pub fn new(s: Row) -> Self {
         Self { s: Zeroizing::new(s) }
     }
 
-    /// C(c) ∧ s, in a time and at addresses that do not depend on c.
+    /// C(c) ∧ s. Neither time nor addresses depend on c.
     #[inline]
-    pub fn of(&self, c: u8) -> Row {
+    pub fn get(&self, c: u8) -> Row {
         let [low, high] = codeword(c);
         [low & self.s[0], high & self.s[1]]
     }
 }
 
-/// The party that has one value for each row.
+/// The party with one value for each row.
 pub struct Receiver {
     seeds: Vec<[Aes128; 2]>,
     next_block: u128,
@@ -121,13 +119,13 @@ impl Receiver {
     /// Runs the setup.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let setup = ReceiverSetup::send(ctx, session)?;
         Self::new(ctx, setup)
     }
 
-    /// Ends a setup: receives the sender's answer.
+    /// Finishes a setup: receives the sender's answer.
     ///
     /// # Errors
     /// As [`setup`](Receiver::setup).
@@ -135,18 +133,18 @@ impl Receiver {
         Ok(Self { seeds: setup.receive(ctx, WIDTH)?, next_block: 0 })
     }
 
-    /// The number of the next extension's first row, over all extensions. What hashes must take is
-    /// this plus a row's number in the extension.
+    /// The number of the next extension's first row, counted over all extensions. Hashes must use this number plus the
+    /// row's index in the extension.
     pub fn next_row(&self) -> u64 {
         self.next_block as u64 * ROWS_PER_BLOCK as u64
     }
 
-    /// A row for each of `choices`: sends the corrections, and gives t_i to `consume` in order, some
-    /// thousands at a time, with the number of the first of them in this extension. Choices above [`NONE`] count
-    /// as it.
+    /// Extends by one row for each of `choices`. Sends the corrections, and passes t_i to `consume` in order, a few
+    /// thousand at a time, with the index of the first of them in this extension. Choices above [`NONE`] count as
+    /// [`NONE`].
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -177,7 +175,7 @@ impl Sender {
     /// Runs the setup.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let seeds = SenderSeeds::setup(ctx, session, WIDTH)?;
         let masks = Masks::new(seeds.mask());
@@ -189,16 +187,16 @@ impl Sender {
         self.next_block as u64 * ROWS_PER_BLOCK as u64
     }
 
-    /// C(c) ∧ s of the 256 values c, for use while an extension is under way.
+    /// C(c) ∧ s for the 256 values c, for use during an extension.
     pub fn masks(&self) -> Masks {
         self.masks.clone()
     }
 
-    /// Receives the corrections of `rows` rows, as many as the receiver has choices, and gives q_i to
+    /// Extends by `rows` rows, the number of the receiver's choices. Receives the corrections, and passes q_i to
     /// `consume` as [`Receiver::extend`] does t_i.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -214,7 +212,7 @@ impl Sender {
     }
 }
 
-/// Corrections `u`, column by column, and rows of one tile.
+/// The corrections `u`, column by column, and the rows of one tile.
 fn receiver_tile(
     seeds: &[[Aes128; 2]],
     first_block: u128,
@@ -230,7 +228,7 @@ fn receiver_tile(
     bit_columns(choices, bits);
     let (bits, none) = bits.split_at(CHOICE_BITS * len);
     sum.fill(Block::ZERO);
-    // In the order of Gray's code, each column of codewords is the last one plus one column of bits.
+    // In the order of a Gray code, each column of codewords is the previous one plus one column of bits.
     for g in 0..WIDTH {
         if g > 0 {
             xor(sum, &bits[g.trailing_zeros() as usize * len..][..len]);
@@ -244,8 +242,8 @@ fn receiver_tile(
     rows_of_columns(&scratch.columns, &mut scratch.part, rows);
 }
 
-/// Sets column b of `columns` to the bits b of `choices`, those beyond the last to zero; the last column to whether
-/// there is no value, and the others to zero there.
+/// Sets column b of `columns` to bit b of each of `choices`, padded with zeros. The last column states where there is
+/// no value; the other columns are zero there.
 fn bit_columns(choices: &[Choice], columns: &mut [Block]) {
     let column_len = columns.len() / BIT_COLUMNS * Block::LEN;
     columns.fill(Block::ZERO);
@@ -253,13 +251,13 @@ fn bit_columns(choices: &[Choice], columns: &mut [Block]) {
     for (i, eight) in choices.chunks(8).enumerate() {
         let (mut bytes, mut none) = ([0; 8], 0);
         for (k, (byte, choice)) in bytes.iter_mut().zip(eight).enumerate() {
-            // No branch: where no value is must not show in the time.
+            // Branch-free: the time must not show where there is no value.
             let is_none = (choice >> CHOICE_BITS).min(1) as u8;
             *byte = *choice as u8 & is_none.wrapping_sub(1);
             none |= is_none << k;
         }
         columns[CHOICE_BITS * column_len + i] = none;
-        // The square of bits is transposed by three exchanges.
+        // Three exchanges transpose the square of bits.
         let mut square = u64::from_le_bytes(bytes);
         for (by, mask) in
             [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0xf0f0_f0f0)]
@@ -273,7 +271,7 @@ fn bit_columns(choices: &[Choice], columns: &mut [Block]) {
     }
 }
 
-/// Rows of one tile from the corrections `u`.
+/// The rows of one tile, from the corrections `u`.
 fn sender_tile(
     seeds: &SenderSeeds,
     first_block: u128,

@@ -1,11 +1,10 @@
 //! # Random 1-out-of-N transfer
 //!
-//! The strings of [`kk13`] hashed: the receiver has the string of its choice in each row,
-//! the sender can compute the string of any value in any row, and the strings look independent and
-//! random.
+//! The hashed rows of [`kk13`]. The receiver has the string of its choice in each row. The sender can compute the
+//! string of any value in any row. The strings look independent and random.
 //!
-//! The string of value c in row i is BLAKE3 keyed by the session of q_i ⊕ (C(c) ∧ s) and i: correlation
-//! robust, i being counted over all extensions of a setup.
+//! The string of value c in row i is BLAKE3, keyed by the session, of q_i ⊕ (C(c) ∧ s) and i. It is correlation robust,
+//! since i counts over all extensions of a setup.
 
 use super::ReceiverSetup;
 use super::kk13::{self, Choice, Masks, Row};
@@ -17,10 +16,10 @@ use zeroize::{Zeroize, Zeroizing};
 
 const STRING: &str = "vesica ot 2026 KK13 string";
 
-/// Bytes that are hashed: a row and its number.
+/// Hash input: a row and its number.
 const INPUT_LEN: usize = size_of::<Row>() + size_of::<u64>();
 
-/// Rows that a CPU thread hashes at a time.
+/// Rows per task of a CPU thread.
 const ROWS_PER_TASK: usize = 1 << 10;
 
 /// The hash from rows to strings of 128 bits.
@@ -34,12 +33,12 @@ impl RowHash {
         Self { key: derive(STRING, &[session.as_bytes()]) }
     }
 
-    /// The string of row number `number` for each pair, sixteen at a time.
+    /// The string of each pair of row number and row, computed sixteen at a time.
     ///
     /// # Panics
-    /// If there are not as many places as rows.
+    /// If the lengths differ.
     pub fn strings(&self, rows: impl ExactSizeIterator<Item = (u64, Row)>, out: &mut [Block]) {
-        assert_eq!(rows.len(), out.len(), "a place for each string");
+        assert_eq!(rows.len(), out.len(), "one output per row");
         let mut rows = rows;
         let mut inputs = [[0; BLOCK_LEN]; INPUTS];
         for out in out.chunks_mut(INPUTS) {
@@ -56,7 +55,7 @@ impl RowHash {
     }
 }
 
-/// The party that has one value for each row.
+/// The party with one value for each row.
 pub struct Receiver {
     rows: kk13::Receiver,
     hash: RowHash,
@@ -66,13 +65,13 @@ impl Receiver {
     /// Runs the setup.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let setup = ReceiverSetup::send(ctx, session)?;
         Self::new(ctx, setup, session)
     }
 
-    /// Ends a setup: receives the sender's answer.
+    /// Finishes a setup: receives the sender's answer.
     ///
     /// # Errors
     /// As [`setup`](Receiver::setup).
@@ -80,11 +79,11 @@ impl Receiver {
         Ok(Self { rows: kk13::Receiver::new(ctx, setup)?, hash: RowHash::new(session) })
     }
 
-    /// The string that each of `choices` chooses: to `consume` in order, some thousands at a time, with
-    /// the number of the first of them in this extension.
+    /// Passes the strings of `choices` to `consume` in order, a few thousand at a time, with the index of the first of
+    /// them in this extension.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -123,17 +122,17 @@ impl Sender {
     /// Runs the setup.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let rows = kk13::Sender::setup(ctx, session)?;
         Ok(Self { rows, hash: RowHash::new(session) })
     }
 
-    /// What gives the strings of `rows` rows, as many as the receiver has choices: to `consume` in order,
-    /// some thousands at a time, with the number of the first of them in this extension.
+    /// Extends by `rows` rows, the number of the receiver's choices. Passes [`Strings`] to `consume` in order, for a
+    /// few thousand rows at a time, with the index of the first of them in this extension.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -150,7 +149,7 @@ impl Sender {
     }
 }
 
-/// Rows of a sender, and what computes their strings.
+/// The sender's rows, for computing their strings.
 pub struct Strings<'a> {
     masks: &'a Masks,
     hash: &'a RowHash,
@@ -159,25 +158,24 @@ pub struct Strings<'a> {
 }
 
 impl Strings<'_> {
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Sets `out[n]` to the string of value `wanted[n].1` in row `wanted[n].0`, the first of these rows
-    /// being number 0.
+    /// Sets `out[n]` to the string of value `wanted[n].1` in row `wanted[n].0`, an index into these rows.
     ///
     /// # Panics
-    /// If there is no such row, or not a place for each string.
+    /// If a row is out of range, or the lengths differ.
     pub fn compute(&self, wanted: &[(u32, u8)], out: &mut [Block]) {
         let masked = wanted.iter().map(|(row, value)| {
             let mut string = self.rows[*row as usize];
-            let mask = self.masks.of(*value);
+            let mask = self.masks.get(*value);
             string.iter_mut().zip(mask).for_each(|(string, mask)| *string ^= mask);
             (self.first + u64::from(*row), string)
         });

@@ -1,9 +1,8 @@
-//! # OT extension with codewords given row by row
+//! # OT extension with codewords row by row
 //!
-//! As in the figure of [`coded`](super), for a code whose codewords the caller computes: W ≤ 128·K
-//! bits, K blocks a row. The corrections are sent row by row too,
-//! u_i = row i of (T0 ⊕ T1) ⊕ C(c_i), and q_i = (row i of G(k_j^{s_j})) ⊕ (u_i ∧ s), which is the
-//! same: only the receiver's first matrix must be turned besides.
+//! As in the figure of [`coded`](super), for a code whose codewords the caller computes: W ≤ 128·K bits, K blocks per
+//! row. The corrections are sent row by row as well: u_i = row i of (T0 ⊕ T1) ⊕ C(c_i), and q_i = (row i of
+//! G(k_j^{s_j})) ⊕ (u_i ∧ s), with the same result. Only the receiver's T0 needs an extra transposition.
 
 use super::setup::SenderSeeds;
 use super::stream::{self, ROWS_PER_BLOCK, Scratch, blocks, rows_of_columns};
@@ -23,7 +22,7 @@ impl<const K: usize> Width<K> {
     /// W = 8·`bytes` bits.
     ///
     /// # Panics
-    /// If they are none, or do not fit in K blocks.
+    /// If W is 0, or does not fit into K blocks.
     pub fn from_bytes(bytes: usize) -> Self {
         assert!((1..=K * Block::LEN).contains(&bytes), "codewords of 1 to K blocks");
         Self { bytes }
@@ -44,13 +43,13 @@ impl<const K: usize> Width<K> {
         setup_bytes_of_width(self.bits())
     }
 
-    /// Payload bytes of an extension by `rows` rows: W bits a row.
+    /// Payload bytes of an extension by `rows` rows: W bits per row.
     pub const fn extend_bytes(self, rows: usize) -> Traffic {
         Traffic { sender_to_receiver: 0, receiver_to_sender: (self.bytes * rows) as u64 }
     }
 }
 
-/// The party that has one codeword for each row.
+/// The party with one codeword for each row.
 pub struct Receiver<const K: usize> {
     width: Width<K>,
     seeds: Vec<[Aes128; 2]>,
@@ -58,28 +57,27 @@ pub struct Receiver<const K: usize> {
 }
 
 impl<const K: usize> Receiver<K> {
-    /// Ends a setup: receives the sender's answer.
+    /// Finishes a setup: receives the sender's answer.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn new(ctx: &mut Context, setup: ReceiverSetup, width: Width<K>) -> Result<Self> {
         Ok(Self { width, seeds: setup.receive(ctx, width.bits())?, next_block: 0 })
     }
 
-    /// The number of the next extension's first row, over all extensions. What hashes must take is
-    /// this plus a row's number in the extension.
+    /// The number of the next extension's first row, counted over all extensions. Hashes must use this number plus the
+    /// row's index in the extension.
     pub fn next_row(&self) -> u64 {
         self.next_block as u64 * ROWS_PER_BLOCK as u64
     }
 
-    /// `count` rows: sends the corrections, and gives t_i to `consume` in order, some thousands at a
-    /// time, with the number of the first of them in this extension.
+    /// Extends by `count` rows. Sends the corrections, and passes t_i to `consume` in order, a few thousand at a time,
+    /// with the index of the first of them in this extension.
     ///
-    /// `codewords(first, out)` sets `out` to the codewords of the rows from `first` on; bits beyond W
-    /// do not matter.
+    /// `codewords(first, out)` sets `out` to the codewords of the rows from `first` on; bits beyond W are ignored.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -100,7 +98,7 @@ impl<const K: usize> Receiver<K> {
     }
 }
 
-/// The party that can compute what the receiver has for any codeword.
+/// The party that can compute the receiver's row for any codeword.
 pub struct Sender<const K: usize> {
     width: Width<K>,
     seeds: SenderSeeds,
@@ -111,7 +109,7 @@ impl<const K: usize> Sender<K> {
     /// Runs the setup.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn setup(ctx: &mut Context, session: &SessionId, width: Width<K>) -> Result<Self> {
         let seeds = SenderSeeds::setup(ctx, session, width.bits())?;
         Ok(Self { width, seeds, next_block: 0 })
@@ -122,16 +120,16 @@ impl<const K: usize> Sender<K> {
         self.next_block as u64 * ROWS_PER_BLOCK as u64
     }
 
-    /// s: q_i ⊕ (C(c) ∧ s) is what the receiver has if its codeword is C(c). Zero beyond W.
+    /// s: q_i ⊕ (C(c) ∧ s) is the receiver's row for the codeword C(c). Zero beyond W.
     pub fn s(&self) -> [Block; K] {
         self.seeds.mask()
     }
 
-    /// Receives the corrections of `rows` rows, as many as the receiver has, and gives q_i to `consume` as
-    /// [`Receiver::extend`] does t_i.
+    /// Extends by `rows` rows, the number of the receiver's rows. Receives the corrections, and passes q_i to `consume`
+    /// as [`Receiver::extend`] does t_i.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -147,13 +145,13 @@ impl<const K: usize> Sender<K> {
     }
 }
 
-/// Columns of one tile, those beyond W being zero.
+/// Space for the columns of one tile; those beyond W are zero.
 fn room<const K: usize>(columns: &mut Vec<Block>, width: Width<K>, len: usize) {
     columns.resize(128 * K * len, Block::ZERO);
     columns[width.bits() * len..].fill(Block::ZERO);
 }
 
-/// Corrections `u`, row by row, and rows of one tile, where `rows` holds the codewords.
+/// The corrections `u`, row by row, and the rows of one tile; `rows` holds the codewords.
 fn receiver_tile<const K: usize>(
     width: Width<K>,
     seeds: &[[Aes128; 2]],
@@ -171,7 +169,7 @@ fn receiver_tile<const K: usize>(
     }
     scratch.words.resize(rows.len(), [Block::ZERO; K]);
     rows_of_columns(&scratch.more, &mut scratch.part, &mut scratch.words);
-    // Each row is written whole, and what is beyond W is overwritten by the next.
+    // Each row is written whole; the next row overwrites the part beyond W.
     let u = Block::as_bytes_mut(u);
     for (i, (sum, codeword)) in scratch.words.iter_mut().zip(&*rows).enumerate() {
         sum.iter_mut().zip(codeword).for_each(|(sum, codeword)| *sum ^= *codeword);
@@ -180,7 +178,7 @@ fn receiver_tile<const K: usize>(
     rows_of_columns(&scratch.columns, &mut scratch.part, rows);
 }
 
-/// Rows of one tile from the corrections `u`.
+/// The rows of one tile, from the corrections `u`.
 fn sender_tile<const K: usize>(
     width: Width<K>,
     seeds: &SenderSeeds,

@@ -5,7 +5,7 @@ use vesica_core::{Block, Result, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 
-/// Few bytes count little here; two bits a tree are the cheapest to compute.
+/// Bytes matter little here; two bits per tree are the cheapest to compute.
 const FIELD_BITS: FieldBits = FieldBits::Two;
 
 /// Payload bytes of a setup for codewords of `width` bits.
@@ -14,10 +14,10 @@ pub fn setup_bytes(width: usize) -> Traffic {
     (softspoken::setup_bytes::<SemiHonest>(FIELD_BITS) + transfers).reversed()
 }
 
-/// The receiver's side of a setup between its message and the sender's.
+/// The receiver in a setup, after it has sent its message.
 ///
-/// The sender answers as soon as it has the message: what the receiver has to compute besides is
-/// best done between [`send`](ReceiverSetup::send) and the extension's own `new`.
+/// The sender answers as soon as it has the message. The receiver should do its other computations between
+/// [`send`](ReceiverSetup::send) and the extension's own `new`.
 pub struct ReceiverSetup {
     cots: softspoken::SenderSetup<SemiHonest>,
     session: SessionId,
@@ -27,7 +27,7 @@ impl ReceiverSetup {
     /// Sends the first message of the setup.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn send(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let delta = softspoken::random_block(ctx);
         let cots = softspoken::SenderSetup::send(ctx, session, FIELD_BITS, delta)?;
@@ -43,7 +43,7 @@ impl ReceiverSetup {
     }
 }
 
-/// What the sender keeps of a setup.
+/// The sender's result of a setup.
 pub(super) struct SenderSeeds {
     /// s.
     pub(super) choices: Bits,
@@ -62,7 +62,7 @@ impl SenderSeeds {
         Ok(Self { choices: received.choices, streams })
     }
 
-    /// s, the first column in the lowest bit of the first block; zero beyond the last.
+    /// s, with the first column in the lowest bit of the first block; zero beyond the last.
     pub(super) fn mask<const K: usize>(&self) -> [Block; K] {
         let mut mask = [Block::ZERO; K];
         mask[..self.choices.blocks().len()].copy_from_slice(self.choices.blocks());

@@ -1,4 +1,4 @@
-//! The walk over the rows, tile by tile, on as many threads as there are.
+//! Processing of rows, tile by tile, on all threads.
 
 use rayon::prelude::*;
 use vesica_core::{Block, Result};
@@ -6,31 +6,31 @@ use vesica_net::Context;
 use vesica_simd::transpose::transpose_128;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Rows in a block of rows: a column has one block of bits for them.
+/// Rows per block: a column has one block of bits for them.
 pub(super) const ROWS_PER_BLOCK: usize = 128;
 
-/// Rows that are worked on together: their columns stay in the second-level cache.
+/// Rows per tile: their columns stay in the second-level cache.
 const TILE_ROWS: usize = 16 * ROWS_PER_BLOCK;
 
-/// Rows whose corrections are in one message, of up to 256 KiB. What the caller gets at a time begins at
-/// a multiple of so many rows, and ends at one or with the last row.
+/// Rows per message of corrections, of up to 256 KiB. Each part that the caller receives starts at a multiple of this
+/// number, and ends at one or at the last row.
 pub const PART_ROWS: usize = 2 * TILE_ROWS;
 
-/// Blocks of bits of `rows` rows in a column.
+/// Blocks per column, for `rows` rows.
 pub(super) const fn blocks(rows: usize) -> usize {
     rows.div_ceil(ROWS_PER_BLOCK)
 }
 
-/// Room for one tile, used again for the next.
+/// Memory for one tile, reused for the next.
 #[derive(Default)]
 pub(super) struct Scratch<const K: usize> {
     /// Columns, one after the other.
     pub(super) columns: Vec<Block>,
-    /// Columns of something else.
+    /// Other columns.
     pub(super) more: Vec<Block>,
-    /// Rows of something else.
+    /// Other rows.
     pub(super) words: Vec<[Block; K]>,
-    /// A block of each row.
+    /// One block of each row.
     pub(super) part: Vec<Block>,
 }
 
@@ -43,8 +43,7 @@ impl<const K: usize> Drop for Scratch<K> {
     }
 }
 
-/// Sets `rows` to the rows of `columns`, which are 128·K of as many blocks as they need; `part` is
-/// room.
+/// Transposes `columns`, 128·K columns of equal length, into `rows`; `part` is scratch space.
 pub(super) fn rows_of_columns<const K: usize>(
     columns: &[Block],
     part: &mut Vec<Block>,
@@ -58,13 +57,12 @@ pub(super) fn rows_of_columns<const K: usize>(
     }
 }
 
-/// The receiver's walk over `count` rows: makes them and their corrections by `tile`, sends the
-/// corrections, and gives the rows to `consume` with the number of the first.
+/// The receiver's side for `count` rows. `tile` makes the rows and their corrections; this function sends the
+/// corrections, and passes the rows to `consume` with the index of the first.
 ///
-/// `tile` is called with the number of the tile's first row, that of its first block of rows over all
-/// extensions, and room for the corrections and the rows. Corrections of `n` rows have
-/// `message_len(n)` bytes; the room for them is a row longer, what is written there being of no
-/// account. A message has those of [`PART_ROWS`].
+/// `tile` gets the index of its first row, the number of its first block of rows over all extensions, and space for the
+/// corrections and the rows. Corrections of `n` rows have `message_len(n)` bytes. Their space is one row longer; its
+/// last row is ignored. A message has the corrections of [`PART_ROWS`] rows.
 pub(super) fn receiver<const K: usize>(
     ctx: &mut Context,
     next_block: &mut u128,
@@ -110,8 +108,8 @@ pub(super) fn receiver<const K: usize>(
     Ok(())
 }
 
-/// The sender's walk over `count` rows: receives the corrections, makes the rows by `tile`, and gives
-/// them to `consume` with the number of the first. Lengths are as in [`receiver`].
+/// The sender's side for `count` rows: receives the corrections, makes the rows with `tile`, and passes them to
+/// `consume` with the index of the first. Lengths are as in [`receiver`].
 pub(super) fn sender<const K: usize>(
     ctx: &mut Context,
     next_block: &mut u128,
@@ -160,7 +158,7 @@ pub(super) fn sender<const K: usize>(
 /// Rows and corrections of a part.
 type Part<'a, const K: usize> = (&'a mut [[Block; K]], &'a mut [Block]);
 
-/// Blocks of room for the corrections of a part, and one row more.
+/// Blocks for the corrections of a part, plus one row.
 fn message_blocks<const K: usize>(message_len: impl Fn(usize) -> usize) -> usize {
     message_len(PART_ROWS) / Block::LEN + K
 }

@@ -1,10 +1,9 @@
 //! The code of a step of primal LPN: y = x·A + e for k seeds x and errors e.
 //!
-//! Every output is the sum of ten pseudo-randomly chosen seeds. Where the errors are
-//! in a space V over a field K larger than GF(2), five of the ten are multiplied by one
-//! uniformly random element of K, another for each output: with a binary matrix every GF(2)-linear
-//! function of the values would be an instance of its own with half of the errors gone, and the
-//! functions share the errors' positions.
+//! Every output is the sum of ten pseudorandomly chosen seeds. If the errors are in a space V over a field K larger
+//! than GF(2), five of the ten are multiplied by a uniformly random element of K, a different one for each output. With
+//! a binary matrix every GF(2)-linear function of the values would be an instance of its own with half of the errors
+//! gone, and these instances would share the positions of the errors.
 
 use super::subfield::Subfield;
 use vesica_core::Block;
@@ -14,7 +13,7 @@ use vesica_simd::lpn;
 
 const LABEL: &str = "vesica ot 2026 silent codes";
 
-/// Where the coefficients of a code lie.
+/// The field of a code's coefficients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coefficients {
     /// GF(2).
@@ -41,7 +40,7 @@ impl Codes {
         Self { primal, convolution, expander, coefficients }
     }
 
-    /// Adds x·A to `out`, all outputs of tree number `tree` of step `step`, x being `table`.
+    /// Adds x·A to `out`, which holds all outputs of tree `tree` of step `step`; x is `table`.
     pub(super) fn add<const C: usize>(
         &self,
         table: &[[Block; C]],
@@ -54,7 +53,7 @@ impl Codes {
             Coefficients::Subfield16 => lpn::Coefficients::Subfield(Subfield::public_tables()),
             Coefficients::Field => lpn::Coefficients::Field,
         };
-        // More than any tree takes of the stream.
+        // The spacing exceeds what any tree takes from the stream.
         let first = (step as u128) << 64 | (tree as u128) << 32;
         lpn::samples(&self.primal, first, coefficients, table, out);
     }

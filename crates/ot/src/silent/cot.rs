@@ -1,14 +1,14 @@
 //! # Silent correlated transfer
 //!
-//! The sender holds Δ, whose lowest bit is one, and K; the receiver holds random bits r and M = K + r·Δ.
-//! The lowest bit of K is zero, so that of M is r, and one table of blocks serves for both.
+//! The sender holds Δ, whose lowest bit is one, and K; the receiver holds random bits r and M = K + r·Δ. The lowest bit
+//! of K is zero, so that of M is r, and one table of blocks serves both.
 //!
 //! | | |
 //! |---|---|
-//! | security | of [`softspoken`] and regular LPN over GF(2); semi-honest or malicious by type; 127 bits of Δ are secret |
+//! | security | semi-honest or malicious by type, if [`softspoken`] is, and regular LPN over GF(2) is hard; Δ has 127 secret bits |
 //! | flights | as [`vole`](super::vole) |
 //! | bytes | [`bytes`], [`setup_bytes`], [`extend_bytes`] |
-//! | memory | of a stream: two tables of k seeds, and a few blocks a tree |
+//! | memory | of a stream: two tables of k seeds, and a few blocks per tree |
 //!
 //! ```text
 //!   sender: Δ                                   receiver
@@ -22,7 +22,7 @@
 //!   malicious: the check of the trees
 //! ```
 //!
-//! The trees' leaves sum to Δ, so that nothing is sent for the errors: they are one.
+//! The leaves of each tree sum to Δ, so no message is needed for the errors: they are one.
 //!
 //! The trees are sent after SoftSpoken's check, as in [`vole`](super::vole).
 
@@ -40,7 +40,7 @@ use crate::{Lift, Traffic};
 use std::sync::LazyLock;
 use vesica_core::{Block, Security};
 
-/// The extension below is asked for little, so few bytes count most.
+/// The extension below produces little, so its bytes matter most.
 const FIELD_BITS: FieldBits = FieldBits::Eight;
 
 static IDENTITY: LazyLock<Lift> = LazyLock::new(Lift::identity);
@@ -68,24 +68,24 @@ pub fn extend_bytes<S: Security>(len: usize) -> Traffic {
     let message_len = |depth| Leaves::Correlated.message_len(depth);
     let of_group = |group: &super::parameters::Group| group.trees * message_len(group.depth);
     let trees = (1 + plan.groups().iter().map(of_group).sum::<usize>()) * Block::LEN;
-    let (answer, question) = if S::MALICIOUS { check::BYTES } else { (0, 0) };
+    let check = if S::MALICIOUS { check::BYTES } else { Traffic::default() };
     let own = Traffic {
-        sender_to_receiver: trees as u64 + answer,
-        receiver_to_sender: Block::LEN as u64 + question,
+        sender_to_receiver: trees as u64 + check.sender_to_receiver,
+        receiver_to_sender: Block::LEN as u64 + check.receiver_to_sender,
     };
     below + own
 }
 
-/// What the extension below is asked for: with a check of trees one spare VOLE besides.
+/// The request to the extension below, with one spare VOLE if the trees are checked.
 fn request<S: Security>(plan: &CotPlan) -> Request<'static> {
     let spare = usize::from(S::MALICIOUS && !plan.steps.is_empty());
     Request { cots: plan.transfers(), voles: spare, lift: &IDENTITY }
 }
 
-/// The bit that shows a choice.
+/// The bit that holds a choice.
 const CHOICE: Block = Block::ONE;
 
-/// Clears the bit that shows a choice.
+/// Clears the bit that holds a choice.
 fn clear_choices(blocks: &mut [Block]) {
     let others = Block::new(!CHOICE.get());
     blocks.iter_mut().for_each(|block| *block = *block & others);

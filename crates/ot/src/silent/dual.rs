@@ -1,13 +1,12 @@
-//! The code of dual LPN: many pseudorandom values from few errors, as the seeds of the primal steps.
+//! The code of dual LPN: many pseudorandom values from few errors, which seed the primal steps.
 //!
-//! An expand-convolute code in systematic form (S. Raghuraman, P. Rindal, T. Tanguy,
-//! "Expand-Convolute Codes for Pseudorandom Correlation Generators from LPN", CRYPTO 2023), over K: for errors e of length N and n
-//! outputs, u is the convolution of the last N − n errors, u_i = e_{n+i} + ρ_i·u_{i−1} + ρ'_i·u_{i−2}, and
-//! y_i = e_i plus the sum of 21 pseudo-randomly chosen u.
+//! An expand-convolute code in systematic form (S. Raghuraman, P. Rindal, T. Tanguy, "Expand-Convolute Codes for
+//! Pseudorandom Correlation Generators from LPN", CRYPTO 2023), over K: for errors e of length N and n outputs, u is
+//! the convolution of the last N − n errors, u_i = e_{n+i} + ρ_i·u_{i−1} + ρ'_i·u_{i−2}, and y_i is e_i plus the sum of
+//! 21 pseudorandomly chosen u.
 //!
-//! The multipliers ρ and ρ' are uniform in K. The convolution looks two places back, so that two
-//! linear conditions must be met to silence it; with one place and many outputs, words of low weight
-//! could be found.
+//! The multipliers ρ and ρ' are uniform in K. The convolution looks back two places, so it takes two linear conditions
+//! to silence it. With one place and many outputs, words of low weight could be found.
 
 use super::code::{Codes, Coefficients};
 use super::parameters::EXPANDER_WEIGHT;
@@ -16,13 +15,13 @@ use vesica_core::Block;
 use vesica_simd::gf128;
 use vesica_simd::lpn::{Table, Word, accumulate};
 
-/// Places that the convolution looks back.
+/// Number of places that the convolution looks back.
 const WINDOW: usize = 2;
 
-/// Outputs whose positions are made together.
+/// Outputs whose positions are computed together.
 const CHUNK: usize = 256;
 
-/// The first `len` values from the errors `noise`, of which there are at least twice as many.
+/// The first `len` values from the errors `noise`, which must have at least twice that length.
 pub(super) fn compress<const C: usize>(
     codes: &Codes,
     mut noise: [Vec<Block>; C],
@@ -57,7 +56,7 @@ fn convolve(codes: &Codes, column: &mut [Block]) {
                 Coefficients::Subfield16 => {
                     multipliers.map(|block| Subfield::public(block.get() as u16))
                 }
-                Coefficients::Binary => unreachable!("a binary code has no dual one"),
+                Coefficients::Binary => unreachable!("binary codes have no dual code here"),
             };
             *value ^= gf128::inner_product(&before, &multipliers);
             before = [*value, before[0]];

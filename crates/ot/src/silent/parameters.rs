@@ -1,23 +1,22 @@
-//! The tables of LPN parameters and the plan of one extension.
+//! The tables of LPN parameters, and the plan of one extension.
 
 use super::vole::Values;
 use std::ops::Range;
 use vesica_core::{ParameterError, Result};
 
-/// Parameters of primal LPN with regular noise: k seeds, `trees` blocks of 2^`depth` samples with
-/// one error each.
+/// Parameters of primal LPN with regular noise: k seeds, and `trees` blocks of 2^`depth` samples with one error each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
-    /// k, the length of the table that stays in the cache.
+    /// k, the length of the table, which stays in the cache.
     pub(super) k: usize,
-    /// t, the most trees of a step; fewer are a prefix of the same code.
+    /// t, the maximum number of trees per step; fewer trees are a prefix of the same code.
     pub(super) trees: usize,
-    /// Levels of a tree.
+    /// Levels per tree.
     pub(super) depth: u32,
 }
 
 impl Row {
-    /// Samples under one tree.
+    /// Samples per tree.
     pub(super) const fn tree_len(self) -> usize {
         1 << self.depth
     }
@@ -55,23 +54,22 @@ pub(super) const SUBFIELD: &[Row] = &[
     Row { k: 1 << 18, trees: 640, depth: 11 },
 ];
 
-/// Regular noise of the dual code that makes the seeds.
+/// Regular noise of the dual code that produces the seeds.
 pub(super) const DUAL_TREES: usize = 312;
 
 /// Weight of the expander of the dual code.
 pub(super) const EXPANDER_WEIGHT: usize = 21;
 
-/// Trees in one message.
+/// Trees per message.
 const TREES_PER_MESSAGE: usize = 512;
 
-/// The most outputs of the dual code for which the bits of the attacks are computed.
+/// Maximum number of outputs of the dual code for which the attacks' bits were computed.
 const DUAL_MAX: usize = 1 << 22;
 
-/// The most correlations of one extension.
+/// Maximum number of correlations per extension.
 const MAX_LEN: usize = 1 << 32;
 
-/// Up to this many correlations are taken from the extension below as they are: fewer than the
-/// dual code's noise would take.
+/// Up to this number, correlations come directly from the extension below: fewer than the dual code's noise would take.
 const DIRECT_MAX: usize = 512;
 
 /// # Errors
@@ -84,54 +82,54 @@ pub(super) fn check_len(len: usize) -> Result<()> {
     Ok(())
 }
 
-/// How the correlations that an extension starts with are made.
+/// The source of the first correlations of an extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// By the extension below alone.
+    /// The extension below alone.
     Direct,
-    /// By dual LPN with [`DUAL_TREES`] trees of this depth.
+    /// Dual LPN with [`DUAL_TREES`] trees of this depth.
     Dual {
-        /// Levels of a tree.
+        /// Levels per tree.
         depth: u32,
     },
 }
 
-/// What one extension for silent VOLE is made of; both parties compute it from public values.
+/// The plan of one extension for silent VOLE; both parties compute it from public values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
-    /// How many correlations it gives.
+pub(super) struct VolePlan {
+    /// Number of correlations it produces.
     pub(super) len: usize,
-    /// How the first correlations are made.
+    /// The source of the first correlations.
     pub(super) start: Start,
-    /// How many these are: the seeds of the first step and the noise values of all; all of
-    /// the result when there are no steps.
+    /// Their number: the seeds of the first step and the noise values of all steps; the whole result if there are no
+    /// steps.
     pub(super) start_len: usize,
     /// The steps of primal LPN.
     pub(super) steps: Vec<Step>,
 }
 
-/// A step of primal LPN. The first outputs of a step are the seeds of the next.
+/// A step of primal LPN. Its first outputs are the seeds of the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     /// Its parameters.
     pub(super) row: Row,
-    /// Its trees, at most the row's.
+    /// Number of trees, at most the row's.
     pub(super) trees: usize,
 }
 
 impl Step {
-    /// Outputs, the next step's seeds included.
+    /// Number of outputs, including the next step's seeds.
     pub(super) const fn len(self) -> usize {
         self.trees << self.row.depth
     }
 
-    /// The step that gives at least `len` outputs, which are within the row's.
+    /// The step with at least `len` outputs, which must not exceed the row's.
     fn giving(row: Row, len: usize) -> Self {
         Self { row, trees: len.div_ceil(row.tree_len()) }
     }
 }
 
-/// The steps that give `len` outputs by `row`, its seeds made by a step of `first`.
+/// The steps that produce `len` outputs by `row`; a step by `first` makes its seeds.
 fn steps(first: Option<Row>, row: Row, len: usize) -> Vec<Step> {
     let mut steps: Vec<Step> = first.map(|first| Step::giving(first, row.k)).into_iter().collect();
     let mut left = len;
@@ -143,37 +141,37 @@ fn steps(first: Option<Row>, row: Row, len: usize) -> Vec<Step> {
     steps
 }
 
-/// Trees of all steps.
+/// Number of trees in all steps.
 pub(super) fn all_trees(steps: &[Step]) -> usize {
     steps.iter().map(|step| step.trees).sum()
 }
 
-/// Trees of the same depth, whose messages are one on the wire.
+/// Trees of the same depth that share a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// The first tree's number.
+    /// The number of the first tree.
     pub(super) tree: usize,
-    /// Its first transfer.
+    /// The number of its first transfer.
     pub(super) transfer: usize,
-    /// How many there are.
+    /// Number of trees.
     pub(super) trees: usize,
-    /// Levels of each, and transfers it takes.
+    /// Levels per tree, which is also the number of transfers per tree.
     pub(super) depth: usize,
 }
 
 impl Group {
-    /// The transfers of all its trees.
+    /// The range of the transfers of all its trees.
     pub(super) fn transfers(&self) -> Range<usize> {
         self.transfer..self.transfer + self.trees * self.depth
     }
 
-    /// Leaves of a tree.
+    /// Leaves per tree.
     pub(super) fn tree_len(&self) -> usize {
         1 << self.depth
     }
 }
 
-/// The trees of the steps in order, the first of them with these numbers of tree and transfer.
+/// The trees of the steps in order; `tree` and `transfer` are the numbers of the first tree and of its first transfer.
 pub(super) fn groups(steps: &[Step], mut tree: usize, mut transfer: usize) -> Vec<Group> {
     let mut groups = Vec::new();
     for step in steps {
@@ -188,8 +186,8 @@ pub(super) fn groups(steps: &[Step], mut tree: usize, mut transfer: usize) -> Ve
     groups
 }
 
-impl Plan {
-    /// The plan for `len` correlations with those values.
+impl VolePlan {
+    /// The plan for `len` correlations with these values.
     pub(super) fn new(len: usize, values: Values) -> Self {
         if len <= DIRECT_MAX {
             return Self { len, start: Start::Direct, start_len: len, steps: Vec::new() };
@@ -212,15 +210,15 @@ impl Plan {
         });
         let plans = in_steps.chain([dual(len, Vec::new())]);
         let plans = plans.filter(|plan| plan.start_len <= DUAL_MAX);
-        plans.min_by_key(|plan| plan.cost(values)).expect("one for each number up to the limit")
+        plans.min_by_key(|plan| plan.cost(values)).expect("a plan for each number up to the limit")
     }
 
-    /// Trees of all steps.
+    /// Number of trees in all steps.
     pub(super) fn step_trees(&self) -> usize {
         all_trees(&self.steps)
     }
 
-    /// All trees: those of the dual code come first.
+    /// Number of all trees; those of the dual code come first.
     pub(super) fn trees(&self) -> usize {
         self.dual_trees() + self.step_trees()
     }
@@ -230,15 +228,15 @@ impl Plan {
         Group { tree: 0, transfer: 0, trees: self.dual_trees(), depth: self.dual_depth() as usize }
     }
 
-    /// The trees of the steps in order, in groups whose messages are sent together.
+    /// The trees of the steps in order, in groups that share a message.
     pub(super) fn groups(&self) -> Vec<Group> {
         groups(&self.steps, self.dual_trees(), self.dual_transfers())
     }
 
-    /// Estimated picoseconds that both parties compute and send; measured on one machine, and
-    /// only meant to choose between plans.
+    /// Estimated picoseconds of both parties' computation and communication. Measured on one machine; only meant for
+    /// choosing between plans.
     fn cost(&self, values: Values) -> u64 {
-        // Of a byte: at 1 Gbit/s, and at 100 Mbit/s where few bytes are wanted.
+        // Per byte: at 1 Gbit/s, and at 100 Mbit/s if few bytes matter.
         let byte = match values {
             Values::Full => 8_000,
             Values::Subfield16 { .. } => 80_000,
@@ -254,12 +252,12 @@ impl Plan {
         dual_output * self.start_len as u64 + steps + byte * self.tree_bytes()
     }
 
-    /// Bytes that the sender sends for the trees and the receiver for the transfers in them.
+    /// Bytes of the sender for the trees, and of the receiver for their transfers.
     fn tree_bytes(&self) -> u64 {
         (self.message_blocks() * 16 + self.transfers() * 15 / 8) as u64
     }
 
-    /// Trees of the dual code.
+    /// Number of trees of the dual code.
     pub(super) fn dual_trees(&self) -> usize {
         match self.start {
             Start::Direct => 0,
@@ -275,18 +273,18 @@ impl Plan {
         }
     }
 
-    /// Correlated transfers that the dual code's trees take: one a level.
+    /// Number of correlated transfers for the dual code's trees: one per level.
     pub(super) fn dual_transfers(&self) -> usize {
         self.dual_trees() * self.dual_depth() as usize
     }
 
-    /// Correlated transfers that all trees take.
+    /// Number of correlated transfers for all trees.
     pub(super) fn transfers(&self) -> usize {
         let of_step = |step: &Step| step.trees * step.row.depth as usize;
         self.dual_transfers() + self.steps.iter().map(of_step).sum::<usize>()
     }
 
-    /// VOLEs taken from the extension below: the noise of the dual code, or the result.
+    /// Number of VOLEs from the extension below: the noise of the dual code, or the result.
     pub(super) fn voles(&self) -> usize {
         match self.start {
             Start::Direct => self.start_len,
@@ -294,16 +292,16 @@ impl Plan {
         }
     }
 
-    /// Blocks that the sender sends for its trees: one a level.
+    /// Number of blocks that the sender sends for its trees: one per level.
     pub(super) fn message_blocks(&self) -> usize {
         self.transfers()
     }
 }
 
-/// What one extension for silent correlated transfers is made of.
+/// The plan of one extension for silent correlated transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CotPlan {
-    /// Transfers taken from the extension below: the seeds of the first step, or the result.
+    /// Number of transfers from the extension below: the seeds of the first step, or the result.
     pub(super) start_len: usize,
     /// The steps of primal LPN.
     pub(super) steps: Vec<Step>,
@@ -319,7 +317,7 @@ impl CotPlan {
             })
         });
         let plans = in_steps.chain([Self { start_len: len, steps: Vec::new() }]);
-        plans.min_by_key(Self::cost).expect("at least the plan without steps")
+        plans.min_by_key(Self::cost).expect("the plan without steps exists")
     }
 
     fn cost(&self) -> u64 {
@@ -331,25 +329,25 @@ impl CotPlan {
         8_000 * bytes + steps + 30_000 * self.transfers() as u64
     }
 
-    /// Transfers taken from the extension below.
+    /// Number of transfers from the extension below.
     pub(super) fn transfers(&self) -> usize {
         let of_step = |step: &Step| step.trees * step.row.depth as usize;
         self.start_len + self.steps.iter().map(of_step).sum::<usize>()
     }
 
-    /// All trees, in groups whose messages are sent together.
+    /// All trees, in groups that share a message.
     pub(super) fn groups(&self) -> Vec<Group> {
         groups(&self.steps, 0, self.start_len)
     }
 }
 
-/// No step, or one by a smaller row, to make the seeds of a step by `row`.
+/// No step, or a step by a smaller row that makes the seeds of a step by `row`.
 fn first_rows(rows: &'static [Row], row: Row) -> impl Iterator<Item = Option<Row>> {
     let smaller = rows.iter().filter(move |first| first.k < row.k && row.k <= first.len());
     std::iter::once(None).chain(smaller.copied().map(Some))
 }
 
-/// The least depth at which the dual code has rate at most one half.
+/// The smallest depth at which the dual code has rate at most one half.
 fn dual_depth(len: usize) -> u32 {
     (2 * len).div_ceil(DUAL_TREES).next_power_of_two().trailing_zeros().max(1)
 }
@@ -362,7 +360,7 @@ mod tests {
         [Values::Full, Values::Subfield16 { dim: 5 }, Values::Subfield16 { dim: 6 }];
 
     #[test]
-    fn every_row_cuts_its_seeds_and_tiles_into_whole_trees() {
+    fn seeds_and_tiles_of_every_row_are_whole_trees() {
         for rows in [BINARY, FULL, SUBFIELD] {
             for (row, larger) in rows.iter().zip(rows.iter().skip(1)) {
                 assert!(row.k < larger.k && larger.k.is_multiple_of(row.tree_len()));
@@ -375,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_give_at_least_what_is_asked_and_less_than_a_tree_more() {
+    fn steps_produce_the_requested_number_and_less_than_a_tree_more() {
         for row in [BINARY, FULL, SUBFIELD].concat() {
             for len in [1, 2, row.tree_len(), row.len(), row.len() + 1, 5 * row.len(), 1 << 24] {
                 for first in [None, Some(FULL[1])] {
@@ -393,19 +391,19 @@ mod tests {
     fn the_dual_code_has_rate_at_most_one_half() {
         for values in VALUES {
             for len in [513, 1000, 10_000, 50_000, 100_000, 1 << 20, 1 << 24] {
-                let plan = Plan::new(len, values);
+                let plan = VolePlan::new(len, values);
                 assert!(DUAL_TREES << plan.dual_depth() >= 2 * plan.start_len);
             }
         }
     }
 
     #[test]
-    fn every_number_up_to_the_limit_has_a_plan_and_no_greater_one() {
+    fn every_number_up_to_the_limit_has_a_plan_and_larger_ones_do_not() {
         for values in VALUES {
             for len in (0..=32).flat_map(|log| [(1 << log) - 1, 1 << log, (3 << log) / 2]) {
                 let len = MAX_LEN.min(len);
                 assert_eq!(check_len(len), Ok(()));
-                assert!(Plan::new(len, values).start_len <= DUAL_MAX, "{len}, {values:?}");
+                assert!(VolePlan::new(len, values).start_len <= DUAL_MAX, "{len}, {values:?}");
             }
         }
         let refused = ParameterError::TooManyCorrelations { len: (1 << 32) + 1, max: 1 << 32 };
@@ -414,7 +412,7 @@ mod tests {
 
     #[test]
     fn large_extensions_cost_few_bytes() {
-        let bits = |len, values| 8 * Plan::new(len, values).tree_bytes() / len as u64;
+        let bits = |len, values| 8 * VolePlan::new(len, values).tree_bytes() / len as u64;
         assert!(bits(1 << 24, Values::Full) <= 3);
         assert!(bits(1 << 24, Values::Subfield16 { dim: 5 }) <= 1);
     }

@@ -1,4 +1,4 @@
-//! Many transfers by the piece: how they are cut into extensions, and hashed.
+//! Many transfers in several extensions, and their hashes.
 
 use super::cot;
 use crate::Traffic;
@@ -14,17 +14,16 @@ pub struct Extensions {
 }
 
 impl Extensions {
-    /// Transfers that one extension gives at most: what limits the memory of its trees.
+    /// Maximum number of transfers per extension, which limits the memory of its trees.
     pub const LONGEST: u64 = 1 << 29;
 
     /// `len` transfers in as few extensions as [`LONGEST`](Self::LONGEST) allows.
-    pub const fn of(len: u64) -> Self {
-        Self::of_at_most(len, Self::LONGEST)
+    pub const fn new(len: u64) -> Self {
+        Self::bounded(len, Self::LONGEST)
     }
 
-    /// `len` transfers in extensions of at most `longest`, which lies between 1 and
-    /// [`LONGEST`](Self::LONGEST); others count as the nearer one.
-    pub const fn of_at_most(len: u64, longest: u64) -> Self {
+    /// `len` transfers in extensions of at most `longest`, which is clamped to 1 and [`LONGEST`](Self::LONGEST).
+    pub const fn bounded(len: u64, longest: u64) -> Self {
         let longest = match longest {
             0 => 1,
             Self::LONGEST.. => Self::LONGEST,
@@ -45,18 +44,18 @@ impl Extensions {
         extended.fold(cot::setup_bytes::<SemiHonest>(), |sum, bytes| sum + bytes)
     }
 
-    /// Flights: one from the sender, and for each extension one from the receiver and, unless it comes from the
-    /// extension below the silent ones, one from the sender.
+    /// Flights: one from the sender, then for each extension one from the receiver and one from the sender. The latter
+    /// is missing if the transfers come directly from the extension below silent transfer.
     pub fn flights(self) -> u64 {
         let is_silent = |len| cot::extend_bytes::<SemiHonest>(len).sender_to_receiver > 0;
         1 + self.lens().map(|len| 1 + u64::from(is_silent(len))).sum::<u64>().max(1)
     }
 }
 
-/// The hashes of the pieces of a session, π(x) ⊕ x with a key of π for each.
+/// The hashes for the pieces of a session: π(x) ⊕ x, with a separate key of π for each piece.
 ///
-/// It is correlation robust, which is enough where the inputs are those of an honest extension and do not repeat
-/// under a key. What an attacker gains from many inputs under one key is bounded by few being hashed under each.
+/// The hash is correlation robust. That suffices if the inputs come from an honest extension and do not repeat under a
+/// key. Few inputs per key bound an attacker's gain from many inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Hashes {
     label: &'static str,
@@ -65,13 +64,13 @@ pub struct Hashes {
 }
 
 impl Hashes {
-    /// The hashes of a session; `label` tells apart what the transfers are used for.
+    /// The hashes of a session; `label` separates different uses of transfers.
     pub const fn new(label: &'static str, session: &SessionId) -> Self {
         Self { label, session: *session, next: 0 }
     }
 
-    /// The next hash: both parties take them in the same order.
-    pub fn of_next_piece(&mut self) -> Aes128 {
+    /// The next hash; both parties take hashes in the same order.
+    pub fn next_piece(&mut self) -> Aes128 {
         let mut key = [0; Block::LEN];
         derive_into(self.label, &[self.session.as_bytes(), &self.next.to_le_bytes()], &mut key);
         self.next += 1;
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extensions_add_up_and_none_is_longer_than_allowed() {
+    fn extensions_add_up_and_respect_the_limit() {
         for (len, longest, expected) in [
             (0, 5, vec![]),
             (5, 5, vec![5]),
@@ -92,19 +91,18 @@ mod tests {
             (3, 0, vec![1, 1, 1]),
             (1 << 30, u64::MAX, vec![1 << 29, 1 << 29]),
         ] {
-            let lens: Vec<usize> = Extensions::of_at_most(len, longest).lens().collect();
+            let lens: Vec<usize> = Extensions::bounded(len, longest).lens().collect();
             assert_eq!(lens, expected);
         }
     }
 
     #[test]
-    fn no_two_hashes_are_equal() {
+    fn all_hashes_differ() {
         let session = |byte| SessionId::from_bytes([byte; 32]);
         let mut hashes = [Hashes::new("a", &session(1)), Hashes::new("b", &session(1))];
-        let [a, b] =
-            hashes.each_mut().map(|hashes| hashes.of_next_piece().encrypt_block(Block::ZERO));
-        let c = hashes[0].of_next_piece().encrypt_block(Block::ZERO);
-        let d = Hashes::new("a", &session(2)).of_next_piece().encrypt_block(Block::ZERO);
+        let [a, b] = hashes.each_mut().map(|hashes| hashes.next_piece().encrypt_block(Block::ZERO));
+        let c = hashes[0].next_piece().encrypt_block(Block::ZERO);
+        let d = Hashes::new("a", &session(2)).next_piece().encrypt_block(Block::ZERO);
         let mut all = vec![a, b, c, d];
         all.sort();
         all.dedup();

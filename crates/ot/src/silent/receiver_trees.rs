@@ -1,6 +1,6 @@
-//! The receiver's trees of one extension, with one error each.
+//! The receiver's trees of one extension, with one error per tree.
 
-use super::check::Challenge;
+use super::check::Weights;
 use super::parameters::Group;
 use super::tree::{Functions, Leaves, Punctured};
 use crate::Cots;
@@ -14,13 +14,13 @@ use zeroize::Zeroizing;
 pub(super) struct ReceiverTrees {
     kind: Leaves,
     punctured: Vec<Punctured>,
-    /// The errors; none where the leaves are correlated, and all errors one.
+    /// The errors; empty if the leaves are correlated, where all errors are one.
     values: Secret<Vec<Block>>,
 }
 
 impl ReceiverTrees {
-    /// Receives the sender's messages for the groups' trees. `values` are the errors and `blocks` their
-    /// M, or nothing where the leaves are correlated.
+    /// Receives the sender's messages for the groups' trees. `values` holds the errors and `blocks` their M; both are
+    /// empty if the leaves are correlated.
     pub(super) fn receive(
         ctx: &mut Context,
         (functions, kind): (&Functions, Leaves),
@@ -52,23 +52,23 @@ impl ReceiverTrees {
         Self { kind, punctured: Vec::new(), values: Secret::new(Vec::new()) }
     }
 
-    /// Sets `leaves` to the leaves of the tree at place `i`.
+    /// Sets `leaves` to the leaves of the `i`-th tree.
     pub(super) fn leaves(&self, functions: &Functions, i: usize, leaves: &mut [Block]) {
         self.punctured[i].leaves(functions, self.kind, leaves);
     }
 
-    /// Sets `errors` to zero but for the error of the tree at place `i`.
+    /// Sets `errors` to the errors of the `i`-th tree: zero in all places but one.
     pub(super) fn errors(&self, i: usize, errors: &mut [Block]) {
         errors.fill(Block::ZERO);
         ggm::add_at(errors, self.punctured[i].alpha, self.values.expose()[i]);
     }
 
-    /// Where the error of the tree at place `i` is.
+    /// The place of the error in the `i`-th tree.
     pub(super) fn alpha(&self, i: usize) -> usize {
         self.punctured[i].alpha
     }
 
-    /// Errors and leaves of all trees, which have that many leaves.
+    /// Errors and leaves of all trees, which must have the same number of leaves.
     pub(super) fn all(
         &self,
         pool: &Pool,
@@ -87,12 +87,12 @@ impl ReceiverTrees {
         columns
     }
 
-    /// ⟨χ, e⟩ and ⟨χ, w⟩ over the groups' trees, which are all.
+    /// ⟨χ, e⟩ and ⟨χ, w⟩ over all trees; `groups` lists them.
     pub(super) fn sums(
         &self,
         pool: &Pool,
         functions: &Functions,
-        chi: &Challenge,
+        chi: &Weights,
         groups: &[Group],
     ) -> [Block; 2] {
         let first = groups.first().map_or(0, |group| group.tree);

@@ -1,6 +1,6 @@
 //! The sender's trees of one extension.
 
-use super::check::Challenge;
+use super::check::Weights;
 use super::parameters::Group;
 use super::tree::{Functions, Leaves, sender_leaves, sender_message};
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use vesica_core::{Block, Result, Secret};
 use vesica_net::{Context, Pool};
 use zeroize::Zeroizing;
 
-/// What the sender's trees grow by.
+/// The public functions, keys and Δ of the sender's trees.
 pub(super) struct SenderTrees {
     pub(super) functions: Functions,
     pub(super) kind: Leaves,
@@ -16,8 +16,8 @@ pub(super) struct SenderTrees {
 }
 
 impl SenderTrees {
-    /// Sends what the receiver needs of the groups' trees. `cots` are the keys of all transfers,
-    /// `noise_keys` those of the errors, and none where the leaves are correlated.
+    /// Sends the receiver's messages for the groups' trees. `cots` holds the keys of all transfers, `noise_keys` those
+    /// of the errors; the latter is empty if the leaves are correlated.
     pub(super) fn send(
         &self,
         ctx: &mut Context,
@@ -45,7 +45,7 @@ impl SenderTrees {
         Ok(())
     }
 
-    /// As [`send`](Self::send) of one group, and gives its leaves.
+    /// Like [`send`](Self::send) for one group; returns its leaves.
     pub(super) fn send_and_keep(
         &self,
         ctx: &mut Context,
@@ -73,7 +73,7 @@ impl SenderTrees {
         sender_message(&self.functions, self.kind, delta, tree, leaves, message);
     }
 
-    /// The leaves of a tree, by the key of its first transfer.
+    /// The leaves of a tree, from the key of its first transfer.
     pub(super) fn leaves(&self, tree: usize, first_key: Block, leaves: &mut [Block]) {
         let delta = &self.delta;
         sender_leaves(&self.functions, self.kind, delta, (tree, first_key), leaves);
@@ -83,7 +83,7 @@ impl SenderTrees {
     pub(super) fn sum(
         &self,
         pool: &Pool,
-        chi: &Challenge,
+        chi: &Weights,
         groups: &[Group],
         cots: &[Block],
     ) -> Block {

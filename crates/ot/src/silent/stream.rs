@@ -1,4 +1,4 @@
-//! The outputs of an extension, one tree after the other.
+//! The outputs of an extension, tree by tree.
 
 use super::code::Codes;
 use super::parameters::Step;
@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 
 /// One party's errors, tree by tree.
 pub(super) trait Noise<const C: usize>: Send + Sync {
-    /// Sets the columns to the errors of tree number `tree` of the steps, counted through.
+    /// Sets the columns to the errors of tree `tree`, counted over all steps.
     fn fill(&self, tree: usize, columns: [&mut [Block]; C]);
 }
 
@@ -21,29 +21,29 @@ impl<N: Noise<C>, const C: usize> Noise<C> for Arc<N> {
     }
 }
 
-/// Runs the steps of primal LPN on demand, and holds the tables of two of them.
+/// Runs the steps of primal LPN on demand; holds the tables of two steps.
 pub(super) struct Stream<N, const C: usize> {
     noise: N,
     codes: Codes,
     steps: Vec<Step>,
     table: Table<C>,
-    /// The next step's table, if there is one.
+    /// The next step's table, if there is a next step.
     next: Table<C>,
     step: usize,
-    /// Trees of this step that are done.
+    /// Finished trees of this step.
     done: usize,
-    /// Trees of the earlier steps.
+    /// Trees of earlier steps.
     earlier: usize,
-    /// Outputs that are ready, from `taken` on.
+    /// Outputs that are ready, from index `taken` on.
     ready: [Vec<Block>; C],
     taken: usize,
-    /// Outputs that may still be taken.
+    /// Outputs not yet taken.
     left: usize,
 }
 
 impl<N: Noise<C>, const C: usize> Stream<N, C> {
-    /// The stream of `len` outputs that starts with the values `start`: the seeds of the first
-    /// step, or all outputs where there is no step.
+    /// The stream of `len` outputs that starts from the values `start`: the seeds of the first step, or all outputs if
+    /// there are no steps.
     pub(super) fn new(
         pool: &Pool,
         noise: N,
@@ -74,19 +74,19 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
         stream
     }
 
-    /// How many outputs are left.
+    /// Number of outputs left.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// The next outputs.
+    /// Writes the next outputs to `out`.
     ///
     /// # Errors
-    /// [`Error::Bug`] when fewer are left, or the columns have different lengths.
+    /// [`Error::Bug`] if fewer are left, or the columns have different lengths.
     pub(super) fn fill(&mut self, pool: &Pool, mut out: [&mut [Block]; C]) -> Result<()> {
         let len = out[0].len();
         if len > self.left || out.iter().any(|column| column.len() != len) {
-            return Err(Error::Bug("a stream of correlations was asked for what it has not"));
+            return Err(Error::Bug("a stream of correlations has too few outputs left"));
         }
         self.left -= len;
         let mut at = 0;
@@ -127,7 +127,7 @@ impl<N: Noise<C>, const C: usize> Stream<N, C> {
         Ok(())
     }
 
-    /// Fills whole trees with the outputs of the next trees of this step.
+    /// Fills whole trees with the outputs of this step's next trees.
     fn expand(&mut self, pool: &Pool, mut columns: [&mut [Block]; C]) {
         let tree_len = self.steps[self.step].row.tree_len();
         let count = columns[0].len() / tree_len;
@@ -173,7 +173,7 @@ impl<N, const C: usize> Drop for Stream<N, C> {
     }
 }
 
-/// The columns as a table of rows.
+/// Interleaves the columns to a table of rows.
 fn interleave<const C: usize>(mut columns: [Vec<Block>; C]) -> Table<C> {
     let table = Table::new(columns.each_ref().map(|column| column.as_slice()));
     columns.zeroize();

@@ -8,7 +8,7 @@ use vesica_simd::gf128;
 /// The subfield of 2^16 elements, with the basis 1, θ, …, θ^15 over GF(2).
 pub(super) struct Subfield {
     basis: [Block; 16],
-    /// The elements for the low and for the high byte of 16 coordinates.
+    /// The elements for the low byte and for the high byte of 16 coordinates.
     bytes: [[Block; 256]; 2],
 }
 
@@ -26,7 +26,7 @@ impl Subfield {
                 new
             })
         };
-        // A power of X + c that generates the subfield; the first c will mostly do.
+        // A power of X + c that generates the subfield; usually the first c works.
         let theta = (0..)
             .map(|c| gf128::pow(Block::new(2 ^ c), cofactor))
             .find(independent)
@@ -43,14 +43,14 @@ impl Subfield {
         }
     }
 
-    /// The element with these coordinates, which must be public: they are used as an address.
+    /// The element with these coordinates, which must be public because they form an address.
     pub(super) fn public(coordinates: u16) -> Block {
         let subfield = &*SUBFIELD;
         let [low, high] = coordinates.to_le_bytes();
         subfield.bytes[0][usize::from(low)] ^ subfield.bytes[1][usize::from(high)]
     }
 
-    /// The elements for the low and for the high byte of their coordinates, to be summed.
+    /// The elements for the low byte and for the high byte of the coordinates; their sum is the element.
     pub(super) fn public_tables() -> &'static [[Block; 256]; 2] {
         &SUBFIELD.bytes
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_subfield_is_closed_and_its_elements_are_those_fixed_by_frobenius() {
+    fn the_subfield_is_closed_and_fixed_by_frobenius() {
         let elements = [0, 1, 2, 0x1234, 0xffff].map(Subfield::public);
         for a in elements {
             for b in elements {

@@ -7,8 +7,8 @@ use vesica_core::{Block, Error, Malicious, Misbehaviour, ParameterError, Role};
 
 const REFUSED: Error = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);
 
-/// The correction of every row with one and the same change, whatever the choices: with it and a message
-/// of the trees Δ can be found, so that nothing of the trees may be sent.
+/// Changes the correction of every row in the same way, regardless of the choices. With this change and a message of
+/// the trees Δ could be found, so nothing of the trees may be sent.
 fn change(corrections: &mut [Block], _: usize) {
     corrections.iter_mut().for_each(|block| *block ^= Block::ONE);
 }
@@ -57,15 +57,15 @@ fn a_receiver_of_transfers_that_cheats_below_sees_nothing_of_the_trees() {
     }
 }
 
-/// A tree that does not arrive as it was sent is found by the receiver's check.
+/// A tree that changes in transit fails the receiver's check.
 fn with_a_changed_tree() -> Setting {
-    // After the base transfers' message and the seed.
+    // After the message of the base transfers and the seed.
     let tampering = Tampering::new(Role::Sender, 2, Change::FlipBit(1000));
     Setting { tampering: Some(tampering), ..Setting::default() }
 }
 
 #[test]
-fn a_receiver_of_vole_that_has_found_a_wrong_tree_says_nothing_more() {
+fn a_receiver_of_vole_sends_nothing_after_it_found_a_wrong_tree() {
     let len = 40_000;
     let run = with_a_changed_tree().run(
         |ctx| {
@@ -84,7 +84,7 @@ fn a_receiver_of_vole_that_has_found_a_wrong_tree_says_nothing_more() {
 }
 
 #[test]
-fn a_receiver_of_transfers_that_has_found_a_wrong_tree_says_nothing_more() {
+fn a_receiver_of_transfers_sends_nothing_after_it_found_a_wrong_tree() {
     let len = 80_000;
     let run = with_a_changed_tree().run(
         |ctx| {
@@ -103,7 +103,7 @@ fn a_receiver_of_transfers_that_has_found_a_wrong_tree_says_nothing_more() {
 }
 
 #[test]
-fn what_is_asked_for_in_vain_leaves_the_parties_usable() {
+fn refused_requests_leave_the_parties_usable() {
     let too_many: Error =
         ParameterError::TooManyCorrelations { len: (1 << 32) + 1, max: 1 << 32 }.into();
     let run = run(

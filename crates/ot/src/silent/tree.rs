@@ -1,31 +1,28 @@
-//! Correlated GGM trees: one puncturable pseudorandom function with one block a level.
+//! Correlated GGM trees: a puncturable pseudorandom function with one block per level.
 //!
 //! X. Guo, K. Yang, X. Wang, W. Zhang, X. Xie, J. Zhang, Z. Liu, "Half-tree: halving the cost of
 //! tree expansion in COT and DPF", EUROCRYPT 2023 (ePrint 2022/1431), Figures 3 and 4.
 //!
-//! The two nodes of the first level sum to Δ, and the children of X are H(X) and X + H(X), so that the
-//! nodes of every level sum to Δ. The receiver knows the nodes on one side of each level but for
-//! the ancestors of α, which lie on the other.
+//! The two nodes of the first level sum to Δ, and the children of X are H(X) and X + H(X), so the nodes of every level
+//! sum to Δ. At each level the receiver knows the nodes on one side; the ancestors of α lie on the other side.
 //!
-//! The children of the node j of a level of m nodes are the nodes j and j + m of the next: the first
-//! level decides the lowest bit of a leaf's number.
+//! The children of node j of a level of m nodes are the nodes j and j + m of the next level: the first level decides
+//! the lowest bit of a leaf's number.
 //!
-//! **Where we differ from the paper.** The root is r = K_1 + s, with K_1 the sender's key of the
-//! first level's transfer and s public, pseudorandom, and unknown to the receiver until
-//! its transfers are fixed: the first level needs no message, and no choice of the receiver makes two trees
-//! meet. Where the leaves are to be independent of Δ (VOLE), all leaves of the correlated tree are
-//! hashed under another key, in place of the pseudorandom last level of the paper's pcGGM: two
-//! blocks a tree fewer.
+//! **Where we differ from the paper.** The root is r = K_1 + s, where K_1 is the sender's key of the first level's
+//! transfer, and s is public, pseudorandom, and unknown to the receiver until its transfers are fixed. So the first
+//! level needs no message, and the receiver cannot choose its values to make two trees collide. If the leaves must be
+//! independent of Δ (VOLE), all leaves of the correlated tree are hashed under another key. This replaces the
+//! pseudorandom last level of the paper's pcGGM and saves two blocks per tree.
 //!
-//! **Why that hash is tweaked.** The message of a VOLE's tree gives the receiver H(X + Δ) + β·Δ with
-//! X known and β its error, any element of the field. π(x) + x is no hash for this: for β = 1 it
-//! leaves π(X + Δ) + X, and inverting π gives Δ. π(π(x) + i) + π(x) keeps π(x) unknown whatever is
-//! added to it (C. Guo, J. Katz, X. Wang, Y. Yu, "Efficient and secure multiparty computation from fixed-key
-//! block ciphers", IEEE S&P 2020, Section 7.4). The tweak i is the number of the tree and of the leaf.
+//! **Why that hash is tweaked.** The message of a VOLE's tree gives the receiver H(X + Δ) + β·Δ, where X is known and
+//! the error β is any element of the field. π(x) + x is not a suitable hash: for β = 1 it leaves π(X + Δ) + X, and
+//! inverting π yields Δ. π(π(x) + i) + π(x) keeps π(x) unknown whatever is added to it (C. Guo, J. Katz, X. Wang, Y.
+//! Yu, "Efficient and secure multiparty computation from fixed-key block ciphers", IEEE S&P 2020, Section 7.4). The
+//! tweak i encodes the number of the tree and of the leaf.
 //!
-//! **Keys.** Under one key π sees as many unknown inputs, all of the form X + Δ, as
-//! [`TREES_PER_KEY`] trees have levels: fewer than 2^7, so that a search for Δ still takes 2^121
-//! permutations; for the 127 secret bits of silent correlated transfer, 2^120.
+//! **Keys.** Under one key, π sees one unknown input of the form X + Δ per level of [`TREES_PER_KEY`] trees: fewer than
+//! 2^7, so a search for Δ still takes 2^121 permutations; for the 127 secret bits of silent correlated transfer, 2^120.
 
 use vesica_core::hash::derive_into;
 use vesica_core::{Block, Secret};
@@ -35,7 +32,7 @@ use zeroize::Zeroize;
 
 const LABEL: &str = "vesica ot 2026 silent tree keys";
 
-/// Trees under the same keys.
+/// Trees per pair of keys.
 const TREES_PER_KEY: usize = 8;
 
 /// The public functions of all trees of one extension.
@@ -44,11 +41,11 @@ pub(super) struct Functions {
     roots: Vec<Block>,
 }
 
-/// The permutations of successive trees.
+/// The permutations for a few consecutive trees.
 struct Keys {
     node: Aes128,
     leaf: Aes128,
-    /// H(0), which stands where a node is not known.
+    /// H(0), the result for unknown nodes.
     unknown_node: Block,
 }
 
@@ -60,16 +57,16 @@ impl Keys {
         Self { node, leaf, unknown_node: unknown_node[0] }
     }
 
-    /// The leaf with this number from its node of the last level.
+    /// The leaf with number `leaf`, from its node of the last level.
     fn hash(&self, tree: usize, leaf: usize, node: Block) -> Block {
-        // Not by `tccr`: where the leaf is α's sibling its number is secret, and tweaks are not.
+        // Not `tccr`: if the leaf is α's sibling its number is secret, and `tccr` needs public tweaks.
         let once = self.leaf.encrypt_block(node);
         self.leaf.encrypt_block(once ^ Block::new((tree as u128) << 64 | leaf as u128)) ^ once
     }
 }
 
 impl Functions {
-    /// Those of `seed`, which the sender draws once the transfers are fixed, for that many trees.
+    /// The functions for `trees` trees, from `seed`, which the sender draws after the transfers are fixed.
     pub(super) fn new(seed: Block, trees: usize) -> Self {
         let mut seeds = [Block::ZERO; 2];
         derive_into(LABEL, &[&seed.to_le_bytes()], Block::as_bytes_mut(&mut seeds));
@@ -87,17 +84,17 @@ impl Functions {
     }
 }
 
-/// What the leaves of a tree sum to, besides being pseudorandom.
+/// The sum of the leaves of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaves {
-    /// Δ: the noise value is one.
+    /// The leaves sum to Δ: the noise value is one.
     Correlated,
-    /// Nothing: the leaves are hashed.
+    /// The leaves are hashed; their sum is arbitrary.
     Hashed,
 }
 
 impl Leaves {
-    /// Blocks that the receiver needs of a tree of that depth.
+    /// Blocks that the receiver needs for a tree of this depth.
     pub(super) const fn message_len(self, depth: usize) -> usize {
         match self {
             Leaves::Correlated => depth - 1,
@@ -106,8 +103,7 @@ impl Leaves {
     }
 }
 
-/// Sets `leaves` to those of the sender's tree number `tree`; `first_key` is its key of the first
-/// level's transfer.
+/// Sets `leaves` to those of tree `tree`; `first_key` is the sender's key of the first level's transfer.
 pub(super) fn sender_leaves(
     functions: &Functions,
     kind: Leaves,
@@ -118,9 +114,9 @@ pub(super) fn sender_leaves(
     expand(functions, kind, delta, (tree, first_key), leaves, |_, _| ());
 }
 
-/// As [`sender_leaves`], with the keys of all the tree's transfers; sets `message` to what the
-/// receiver needs: a block for each level from the second on, and for hashed leaves one more
-/// that gives it the noise value's multiple of Δ, `noise_key` being the sender's part of that VOLE.
+/// Like [`sender_leaves`], with the keys of all transfers of the tree. Sets `message` to the blocks that the receiver
+/// needs: one for each level from the second on, and for hashed leaves one more, which yields the noise value's
+/// multiple of Δ; `noise_key` is the sender's part of that VOLE.
 pub(super) fn sender_message(
     functions: &Functions,
     kind: Leaves,
@@ -137,8 +133,8 @@ pub(super) fn sender_message(
     }
 }
 
-/// Calls `level(i, sum)` with the sum of the left nodes of each level from the second, number 1, on;
-/// gives the sum of all leaves. There are at least four.
+/// Calls `level(i, sum)` with the sum of the left nodes of each level from the second on, which has number 1. Returns
+/// the sum of all leaves, at least four.
 fn expand(
     functions: &Functions,
     kind: Leaves,
@@ -163,15 +159,15 @@ fn expand(
     all
 }
 
-/// A tree as the receiver holds it: all leaves but one.
+/// The receiver's tree: all leaves but one.
 #[derive(Clone)]
 pub(super) struct Punctured {
     tree: usize,
-    /// The number of the leaf that is not known.
+    /// The number of the unknown leaf.
     pub(super) alpha: usize,
-    /// For each level, the sum of the nodes on the side that is known.
+    /// For each level, the sum of the nodes on the known side.
     sums: Vec<Block>,
-    /// What the unknown leaf becomes, less the sum of the others.
+    /// The value for the unknown leaf, minus the sum of the others.
     correction: Block,
 }
 
@@ -184,10 +180,10 @@ impl Drop for Punctured {
 }
 
 impl Punctured {
-    /// Tree number `tree`, from the choices and blocks of its transfers and the sender's message:
-    /// a block for each level from the second on, and one more for hashed leaves.
+    /// Tree `tree`, from the choices and blocks of its transfers and the sender's message: one block for each level
+    /// from the second on, and one more for hashed leaves.
     ///
-    /// The choices are the bits of α negated.
+    /// The choices are the negated bits of α.
     pub(super) fn new(
         functions: &Functions,
         tree: usize,
@@ -204,7 +200,7 @@ impl Punctured {
         Self { tree, alpha, sums, correction }
     }
 
-    /// Fills `leaves`, with at α the sum of the other leaves and the correction.
+    /// Fills `leaves`; the place α gets the sum of the other leaves and the correction.
     ///
     /// Neither addresses nor branches depend on α.
     pub(super) fn leaves(&self, functions: &Functions, kind: Leaves, leaves: &mut [Block]) {
@@ -214,16 +210,15 @@ impl Punctured {
         self.put(&mut leaves[..2], 0, self.sums[0], Block::ZERO);
         let mut all = self.sums[0];
         for i in 1..last {
-            // The unknown parent is held as zero, and so both its children come out as H(0). The
-            // known one becomes the known sum less the other nodes of its side, where its H(0)
-            // cancels; the other one becomes zero.
+            // The unknown parent is stored as zero, so both of its children come out as H(0). The known child becomes
+            // the known sum minus the other nodes of its side, which cancels its H(0); the other child becomes zero.
             let nodes = &mut leaves[..2 << i];
             let left = ggm::children(&keys.node, nodes);
             let change = self.known_side(i, left, all) ^ self.sums[i];
             self.put(nodes, i, change, keys.unknown_node);
             all ^= change ^ keys.unknown_node;
         }
-        // At α stands what cancels against its share of the sum of all.
+        // The place α gets the value that cancels its share of the total.
         match kind {
             Leaves::Correlated => {
                 let left = ggm::children(&keys.node, leaves);
@@ -242,13 +237,12 @@ impl Punctured {
         }
     }
 
-    /// The sum of the nodes on the side of level i where α is not, from that of the left ones and
-    /// of all.
+    /// The sum of the nodes of level i on the side without α, from the sum of the left nodes and of all nodes.
     fn known_side(&self, i: usize, left: Block, all: Block) -> Block {
         left ^ (all & Block::mask(self.alpha >> i & 1 == 0))
     }
 
-    /// Adds `known` to the known child of the unknown parent, and `unknown` to its other child.
+    /// Adds `known` to the known child of the unknown parent, and `unknown` to the other child.
     fn put(&self, nodes: &mut [Block], i: usize, known: Block, unknown: Block) {
         let goes_right = Block::mask(self.alpha >> i & 1 == 1);
         let exchange = (known ^ unknown) & goes_right;
@@ -267,9 +261,9 @@ mod tests {
         Aes128::new(Block::new(5)).encrypt_block(Block::new(i))
     }
 
-    /// The definition, leaf by leaf: π(π(x) + i) + π(x), i naming tree and leaf, x the correlated leaf.
+    /// The definition, leaf by leaf: π(π(x) + i) + π(x), where i encodes tree and leaf, and x is the correlated leaf.
     #[test]
-    fn hashed_leaves_are_the_correlated_ones_hashed_with_a_tweak_of_tree_and_leaf() {
+    fn hashed_leaves_are_correlated_leaves_hashed_with_a_tweak_of_tree_and_leaf() {
         let functions = Functions::new(block(0), 20);
         for tree in [0, 1, 7, 8, 19] {
             let (mut nodes, mut leaves) = (vec![Block::ZERO; 32], vec![Block::ZERO; 32]);
@@ -297,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_have_roots_of_their_own_and_few_share_keys() {
+    fn trees_have_different_roots_and_few_share_keys() {
         let functions = Functions::new(block(0), 20);
         let h = |pi: &Aes128| pi.encrypt_block(Block::ZERO);
         for i in 0..20 {

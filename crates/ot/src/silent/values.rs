@@ -4,25 +4,25 @@ use crate::Lift;
 use std::sync::LazyLock;
 use vesica_core::{Block, ParameterError, Result, Security};
 
-/// Where the receiver's values a lie.
+/// The space of the receiver's values a.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Values {
     /// In GF(2^128).
     Full,
-    /// In the space of dimension `dim` over GF(2^16) that 1, X, …, X^(dim − 1) span: values of 16·`dim`
-    /// bits. Not against a malicious peer.
+    /// The space of dimension `dim` over GF(2^16) with the basis 1, X, …, X^(dim − 1): values of 16·`dim` bits. Only
+    /// against a semi-honest peer.
     Subfield16 {
-        /// 1 to 6: with more, fewer of the attacker's guesses must be right than the noise is for.
+        /// From 1 to 6. With more, fewer of the attacker's guesses must be right than the noise allows for.
         dim: usize,
     },
 }
 
 const MAX_DIM: usize = 6;
 
-/// The map of one space, both ways.
+/// The map of one space, in both directions.
 struct Maps {
     lift: Lift,
-    /// (p, c): the coordinates of a value are the sum of the c for the bits p it has.
+    /// (p, c): the coordinates of a value are the sum of c over its set bits p.
     lower: Vec<(u32, u128)>,
 }
 
@@ -38,7 +38,7 @@ static MAPS: [LazyLock<Maps>; MAX_DIM] = [
 impl Maps {
     fn new(dim: usize) -> Self {
         let lift = Subfield::lift(dim);
-        // Gauss and Jordan: each vector gets a bit that no other has.
+        // Gauss–Jordan elimination: each vector gets a bit that is zero in all others.
         let mut basis: Vec<(u32, u128, u128)> = Vec::new();
         for i in 0..lift.width_bits() {
             let coordinates = 1 << i;
@@ -61,10 +61,10 @@ impl Maps {
 }
 
 impl Values {
-    /// How many bits a value has.
+    /// Bits per value.
     ///
     /// # Panics
-    /// If there is no such space.
+    /// If the space does not exist.
     pub fn bits(self) -> usize {
         match self {
             Values::Full => 128,
@@ -72,11 +72,11 @@ impl Values {
         }
     }
 
-    /// Replaces each list of [`bits`](Self::bits) bits, the others being zero, by the value it stands
-    /// for; GF(2)-linear, in constant time.
+    /// Replaces each value, given as its [`bits`](Self::bits) lowest bits with zeros above, by its element.
+    /// GF(2)-linear, in constant time.
     ///
     /// # Panics
-    /// If there is no such space.
+    /// If the space does not exist.
     pub fn lift(self, values: &mut [Block]) {
         if self != Values::Full {
             let lift = &self.maps().lift;
@@ -87,7 +87,7 @@ impl Values {
     /// The inverse of [`lift`](Self::lift).
     ///
     /// # Panics
-    /// If there is no such space.
+    /// If the space does not exist.
     pub fn lower(self, values: &mut [Block]) {
         if self != Values::Full {
             let lower = &self.maps().lower;
@@ -99,7 +99,7 @@ impl Values {
         }
     }
 
-    /// The map of one value.
+    /// The map for one value.
     pub(super) fn map(self) -> Lift {
         match self {
             Values::Full => Lift::identity(),
@@ -107,7 +107,7 @@ impl Values {
         }
     }
 
-    /// Where coefficients of a linear code over these values lie.
+    /// The field of the coefficients of a linear code over these values.
     pub(super) fn coefficients(self) -> Coefficients {
         match self {
             Values::Full => Coefficients::Field,
@@ -116,8 +116,7 @@ impl Values {
     }
 
     /// # Errors
-    /// [`ParameterError::UnsupportedOperation`] if there is no such space or none against that
-    /// adversary.
+    /// [`ParameterError::UnsupportedOperation`] if the space does not exist, or not for this adversary.
     pub(super) fn check<S: Security>(self) -> Result<()> {
         match self {
             Values::Full => Ok(()),

@@ -5,10 +5,10 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | of [`softspoken`] and regular LPN over GF(2^128) or GF(2^16); semi-honest or malicious by type |
-//! | flights | setup and first extension: S→R, R→S, S→R. Later extensions: R→S, S→R. Malicious: R→S, S→R besides |
+//! | security | semi-honest or malicious by type, if [`softspoken`] is, and regular LPN over GF(2^128) or GF(2^16) is hard |
+//! | flights | setup and first extension: S→R, R→S, S→R. Later extensions: R→S, S→R. Malicious: R→S, S→R in addition |
 //! | bytes | [`bytes`], [`setup_bytes`], [`extend_bytes`] |
-//! | memory | of a stream: two tables of k seeds, and a few blocks a tree |
+//! | memory | of a stream: two tables of k seeds, and a few blocks per tree |
 //!
 //! ```text
 //!   sender: Δ                                   receiver
@@ -29,8 +29,8 @@
 //!
 //! The check covers all trees of an extension, those of the first code and of all steps.
 //!
-//! SoftSpoken's response arrives with its corrections, and the sender checks it before it sends
-//! anything of a tree: with a tree, a receiver that had deviated below could find Δ.
+//! SoftSpoken's response arrives with its corrections, and the sender checks it before it sends anything of a tree:
+//! with a tree, a receiver that deviated below could find Δ.
 
 mod receiver;
 mod sender;
@@ -40,12 +40,12 @@ pub use receiver::{Receiver, ReceiverStream};
 pub use sender::{Sender, SenderStream};
 
 use super::check;
-use super::parameters::{Plan, Start};
+use super::parameters::{Start, VolePlan};
 use crate::Traffic;
 use crate::softspoken::{self, FieldBits, Request};
 use vesica_core::{Block, Security};
 
-/// The extension below is asked for little, so few bytes count most.
+/// The extension below produces little, so its bytes matter most.
 const FIELD_BITS: FieldBits = FieldBits::Eight;
 
 /// Payload bytes of a setup and one extension by `len` correlations.
@@ -61,28 +61,28 @@ pub fn setup_bytes<S: Security>() -> Traffic {
 /// Payload bytes of one extension by `len` correlations.
 ///
 /// # Panics
-/// If there is no such space of values.
+/// If the space of values does not exist.
 pub fn extend_bytes<S: Security>(len: usize, values: Values) -> Traffic {
     if len == 0 {
         return Traffic::default();
     }
-    let plan = Plan::new(len, values);
+    let plan = VolePlan::new(len, values);
     let lift = values.map();
     let below = softspoken::extend_bytes::<S>(FIELD_BITS, request::<S>(&plan, &lift));
     if plan.start == Start::Direct {
         return below;
     }
     let trees = (1 + plan.message_blocks()) * Block::LEN;
-    let (answer, question) = if S::MALICIOUS { check::BYTES } else { (0, 0) };
+    let check = if S::MALICIOUS { check::BYTES } else { Traffic::default() };
     let own = Traffic {
-        sender_to_receiver: trees as u64 + answer,
-        receiver_to_sender: Block::LEN as u64 + question,
+        sender_to_receiver: trees as u64 + check.sender_to_receiver,
+        receiver_to_sender: Block::LEN as u64 + check.receiver_to_sender,
     };
     below + own
 }
 
-/// What the extension below is asked for.
-fn request<'a, S: Security>(plan: &Plan, lift: &'a crate::Lift) -> Request<'a> {
+/// The request to the extension below.
+fn request<'a, S: Security>(plan: &VolePlan, lift: &'a crate::Lift) -> Request<'a> {
     let spare = usize::from(S::MALICIOUS && plan.start != Start::Direct);
     Request { cots: plan.transfers(), voles: plan.voles() + spare, lift }
 }

@@ -1,5 +1,5 @@
-//! The consistency check: linear hashes of rows, from their columns, at points made of what the
-//! receiver has sent.
+//! The consistency check: linear hashes of rows, computed from their columns, at points derived from the receiver's
+//! messages.
 
 use super::layout::{COLUMNS, Request};
 use crate::bits::bits_at;
@@ -18,40 +18,40 @@ const DIGEST: &str = "vesica ot 2026 SoftSpoken check";
 /// Length of the digest of the hashed rows, in bytes.
 const DIGEST_LEN: usize = 32;
 
-/// Points at which the rows are hashed. One would leave a peer that tries many corrections too near
+/// Points at which the rows are hashed. With one point, a peer that tries many corrections would come too close to
 /// 2^128.
 pub(super) const POINTS: usize = 2;
 
 /// Bytes of the response.
 pub(super) const RESPONSE_LEN: usize = POINTS * Block::LEN + DIGEST_LEN;
 
-/// Blocks of positions that are transposed together.
+/// Blocks of positions per transposition.
 const STRIPE: usize = 16;
 
-/// Blocks hashed in one go by one thread.
+/// Blocks that one thread hashes per task.
 const CHUNK: usize = 8 * STRIPE;
 
-/// Columns that are in no output, or only combined with others: what the check needs besides the
-/// output. Empty when there is no check.
+/// Columns that the check needs besides the output: they are in no output, or only combined with others. Empty without
+/// a check.
 #[derive(Default)]
 pub(super) struct Columns {
-    /// Those that fill the last block of correlated transfers.
+    /// Columns that fill up the last block of correlated transfers.
     pub(super) cot_rest: Vec<Block>,
-    /// Those of the VOLEs.
+    /// Columns of the VOLEs.
     pub(super) voles: Vec<Block>,
-    /// Those that mask the hashes, a block of positions for each point.
+    /// Columns that mask the hashes, one block of positions for each point.
     pub(super) mask: Vec<Block>,
 }
 
-/// The points χ of one extension, and what they are made of: a digest of the setup, of the number of
-/// extensions before, of the request, and of all corrections.
+/// The points χ of one extension, and the digest they come from: of the setup, the number of earlier extensions, the
+/// request, and all corrections.
 pub(super) struct Challenge {
     digest: [u8; 32],
     points: [Block; POINTS],
 }
 
 impl Challenge {
-    /// The transcript that [`new`](Self::new) ends, without corrections.
+    /// The transcript that [`new`](Self::new) finishes, without corrections.
     pub(super) fn transcript(
         binding: &[u8; 32],
         extension: u64,
@@ -62,7 +62,7 @@ impl Challenge {
         Transcript::new(CHALLENGE, &[binding, &extension.to_le_bytes(), shape.as_flattened()])
     }
 
-    /// Of the transcript of all corrections.
+    /// From the transcript of all corrections.
     pub(super) fn new(transcript: Transcript) -> Self {
         let digest = transcript.finish();
         let mut points = [Block::ZERO; POINTS];
@@ -92,8 +92,7 @@ impl Challenge {
         response
     }
 
-    /// Whether the response is that of a receiver whose rows differ from the sender's by its choices
-    /// times Δ.
+    /// Whether the response is that of a receiver whose rows differ from the sender's by its choices times Δ.
     pub(super) fn is_answered(
         &self,
         pool: &Pool,
@@ -125,9 +124,9 @@ impl Drop for Columns {
 
 /// h of each of the 128 rows at each point in turn, over its mask, the transfers, and the VOLEs.
 ///
-/// Up to [`STRIPE`] blocks of positions, t of them, are cut into t elements of GF(2^128) by turns:
-/// element q has the bits at positions q, q + t, q + 2t, … That is what a transposition of the
-/// columns gives that takes them as a matrix of 128 rows, t columns in each.
+/// Up to [`STRIPE`] blocks of positions, t of them, form t elements of GF(2^128) in an interleaved way: element q has
+/// the bits at positions q, q + t, q + 2t, … A transposition of the columns as a matrix of 128 rows with t columns each
+/// yields these.
 fn hash_rows(
     pool: &Pool,
     cots: &[Block],
@@ -137,7 +136,7 @@ fn hash_rows(
     let whole = cots.len() / COLUMNS * COLUMNS;
     let last = Zeroizing::new([&cots[whole..], &columns.cot_rest].concat());
     let mut sums = vec![Block::ZERO; POINTS * COLUMNS];
-    // Each mask is the first element at its own point, and in no other hash.
+    // Each mask is the first element at its own point, and enters no other hash.
     transpose_128(&columns.mask[..COLUMNS], &mut sums[..COLUMNS]);
     transpose_128(&columns.mask[COLUMNS..], &mut sums[COLUMNS..]);
     let mut exponent = 1;
@@ -175,8 +174,7 @@ fn hash_chunk(columns: &[Block], points: &[Block; POINTS], exponent: u128) -> Ve
     sums
 }
 
-/// h at each point of the choices of `cots` transfers, of VOLEs, and of the masks, which come in
-/// this order.
+/// h at each point of the choices of `cots` transfers, of VOLEs, and of the masks, in this order.
 fn hash_choices(choices: &[Block], cots: usize, points: &[Block; POINTS]) -> [Block; POINTS] {
     let (whole, masks) = (cots / COLUMNS, choices.len() - POINTS);
     let cot_blocks = cots.div_ceil(COLUMNS);
@@ -214,7 +212,7 @@ mod tests {
         std::array::from_fn(|i| blocks(POINTS, 1)[i])
     }
 
-    /// Columns that are Δ where the choice is one, and zero elsewhere, are hashed to h(u)·Δ.
+    /// Columns that are Δ where the choice is one, and zero elsewhere, hash to h(u)·Δ.
     #[test]
     fn hashes_of_rows_and_of_choices_agree() {
         let pool = Pool::new(NonZeroUsize::MIN).unwrap();
@@ -242,10 +240,9 @@ mod tests {
         }
     }
 
-    /// Two rows that differ in one position anywhere have different hashes, at both points unless it is
-    /// in a mask.
+    /// Two rows that differ in any one position have different hashes, at both points unless the position is in a mask.
     #[test]
-    fn every_position_counts() {
+    fn every_position_affects_the_hash() {
         let choices = blocks(40, 3);
         let hash = hash_choices(&choices, 3000, &points());
         for i in 0..40 * COLUMNS {
@@ -260,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_points_depend_on_all_that_they_are_made_of() {
+    fn the_points_depend_on_all_of_their_inputs() {
         let points = |binding: u8, extension, request: Request<'_>, bytes: &[u8]| {
             let mut transcript = Challenge::transcript(&[binding; 32], extension, &request);
             transcript.update(bytes);

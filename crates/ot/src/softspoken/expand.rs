@@ -1,4 +1,4 @@
-//! What both parties do with their leaves, one tile at a time.
+//! Expansion of both parties' leaves, one tile at a time.
 
 use super::layout::{COLUMNS, FieldBits};
 use vesica_core::{Block, Secret};
@@ -7,7 +7,7 @@ use vesica_simd::transpose::transpose_128;
 use vesica_simd::xor::xor;
 use zeroize::Zeroize;
 
-/// Room for the rows of one tile, used again for the next.
+/// Memory for the rows of one tile, reused for the next.
 #[derive(Default)]
 pub(super) struct Scratch {
     rows: Vec<Block>,
@@ -22,7 +22,7 @@ impl Drop for Scratch {
 }
 
 impl Scratch {
-    /// Room for `len` blocks a row, with arbitrary contents.
+    /// Space for `len` blocks per row, with arbitrary contents.
     fn split(&mut self, len: usize) -> (&mut [Block], &mut [Block]) {
         self.rows.resize(COLUMNS * len, Block::ZERO);
         self.total.resize(len, Block::ZERO);
@@ -32,7 +32,7 @@ impl Scratch {
 
 /// The receiver's tile: choices u, corrections c and columns of v.
 ///
-/// `leaves` are the ciphers of all leaves; `first` is the tile's first block in their streams.
+/// `leaves` holds the ciphers of all leaves; `first` is the tile's first block in their streams.
 pub(super) fn receiver_tile(
     bits: FieldBits,
     leaves: &[Aes128],
@@ -42,7 +42,7 @@ pub(super) fn receiver_tile(
 ) {
     let len = u.len();
     let (rows, _) = scratch.split(len);
-    let trees = leaves.chunks_exact(bits.shape().leaves());
+    let trees = leaves.chunks_exact(bits.sizes().leaves());
     let rows_of_trees = rows.chunks_exact_mut(bits.k() * len);
     for (j, (leaves, rows)) in trees.zip(rows_of_trees).enumerate() {
         if j == 0 {
@@ -58,8 +58,7 @@ pub(super) fn receiver_tile(
 
 /// The sender's tile: columns of w, from the corrections.
 ///
-/// `leaves` are the ciphers of all places but the first of each tree, where place y holds leaf
-/// y ⊕ Δ_j.
+/// `leaves` holds the ciphers of all places but the first of each tree; place y holds leaf y ⊕ Δ_j.
 pub(super) fn sender_tile(
     bits: FieldBits,
     leaves: &[Aes128],
@@ -70,7 +69,7 @@ pub(super) fn sender_tile(
 ) {
     let len = columns.len() / COLUMNS;
     let (rows, total) = scratch.split(len);
-    let trees = leaves.chunks_exact(bits.shape().leaves() - 1);
+    let trees = leaves.chunks_exact(bits.sizes().leaves() - 1);
     let rows_of_trees = rows.chunks_exact_mut(bits.k() * len);
     for (j, (leaves, rows)) in trees.zip(rows_of_trees).enumerate() {
         ctr_bit_sums(leaves, first, rows, total);

@@ -9,35 +9,34 @@ const BINDING: &str = "vesica ot 2026 SoftSpoken setup";
 
 static IDENTITY: LazyLock<Lift> = LazyLock::new(Lift::identity);
 
-/// Base transfers of a setup: one for each bit of Δ.
+/// Base transfers of a setup: one per bit of Δ.
 pub(super) const BASE_TRANSFERS: usize = 128;
 
-/// Blocks of 128 positions that are worked on and sent together: their rows and columns stay in
-/// the L2 cache.
+/// Blocks of 128 positions that are processed and sent together: their rows and columns stay in the L2 cache.
 pub(super) const TILE: usize = 16;
 
-/// Positions in a block.
+/// Positions per block.
 pub(super) const COLUMNS: usize = 128;
 
-/// VOLE values whose columns are made and combined together, over the bits of a value: a multiple
-/// of [`COLUMNS`], so that they begin and end with a block.
+/// VOLE values whose columns are made and combined together, across the bits of a value: a multiple of [`COLUMNS`], so
+/// that they start and end at a block.
 pub(super) const VOLE_PIECE: usize = 4 * COLUMNS;
 
-/// k: bits of Δ that one tree serves. More bits cost fewer bytes and more computation.
+/// k, the bits of Δ per tree. More bits cost fewer bytes and more computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldBits {
-    /// 127 bits and 2 AES blocks a position: IKNP.
+    /// 127 bits and 2 AES blocks per position: IKNP.
     One,
-    /// 63 bits and 2 AES blocks a position.
+    /// 63 bits and 2 AES blocks per position.
     Two,
-    /// 31 bits and 4 AES blocks a position.
+    /// 31 bits and 4 AES blocks per position.
     Four,
-    /// 15 bits and 32 AES blocks a position.
+    /// 15 bits and 32 AES blocks per position.
     Eight,
 }
 
 impl FieldBits {
-    /// All of them.
+    /// All variants.
     pub const ALL: [FieldBits; 4] =
         [FieldBits::One, FieldBits::Two, FieldBits::Four, FieldBits::Eight];
 
@@ -51,29 +50,29 @@ impl FieldBits {
         }
     }
 
-    pub(super) const fn shape(self) -> pprf::Shape {
-        pprf::Shape { trees: BASE_TRANSFERS / self.k(), depth: self.k() }
+    pub(super) const fn sizes(self) -> pprf::Sizes {
+        pprf::Sizes { trees: BASE_TRANSFERS / self.k(), depth: self.k() }
     }
 
-    /// Blocks of correction for one block of positions.
+    /// Correction blocks per block of positions.
     pub(super) const fn corrections(self) -> usize {
-        self.shape().trees - 1
+        self.sizes().trees - 1
     }
 }
 
-/// What one extension is to give.
+/// The correlations that one extension produces.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// How many correlated transfers.
+    /// Number of correlated transfers.
     pub cots: usize,
-    /// How many VOLE correlations.
+    /// Number of VOLE correlations.
     pub voles: usize,
     /// The values of the VOLE.
     pub lift: &'a Lift,
 }
 
 impl Request<'static> {
-    /// Correlated transfers and nothing else.
+    /// Correlated transfers only.
     pub fn cots(len: usize) -> Self {
         Self { cots: len, voles: 0, lift: &IDENTITY }
     }
@@ -92,35 +91,35 @@ impl Request<'_> {
         self.vole_positions().div_ceil(COLUMNS)
     }
 
-    /// All blocks of positions: transfers, then VOLEs, then what the check sacrifices.
+    /// Number of all blocks of positions: transfers, then VOLEs, then those that the check consumes.
     pub(super) fn blocks<S: Security>(&self) -> usize {
         let masks = if S::MALICIOUS { POINTS } else { 0 };
         self.cot_blocks() + self.vole_blocks() + masks
     }
 }
 
-/// Payload bytes of a setup, the base transfers included.
+/// Payload bytes of a setup, including the base transfers.
 pub const fn setup_bytes<S: Security>(bits: FieldBits) -> Traffic {
     let base = base::bytes(BASE_TRANSFERS).reversed();
     Traffic {
         sender_to_receiver: base.sender_to_receiver,
-        receiver_to_sender: base.receiver_to_sender + bits.shape().bytes::<S>(),
+        receiver_to_sender: base.receiver_to_sender + bits.sizes().bytes::<S>(),
     }
 }
 
-/// Payload bytes of an extension, its check included.
+/// Payload bytes of an extension, including its check.
 pub fn extend_bytes<S: Security>(bits: FieldBits, request: Request<'_>) -> Traffic {
     let corrections = request.blocks::<S>() * bits.corrections() * Block::LEN;
     let response = if S::MALICIOUS { RESPONSE_LEN } else { 0 };
     Traffic { sender_to_receiver: 0, receiver_to_sender: (corrections + response) as u64 }
 }
 
-/// What all keys of a setup are derived from besides their secrets.
+/// The public value that all keys of a setup are derived from, besides their secrets.
 pub(super) fn binding<S: Security>(transcript: &[u8; 32], bits: FieldBits) -> [u8; 32] {
     derive(BINDING, &[transcript, S::NAME.as_bytes(), &[bits.k() as u8]])
 }
 
-/// Tiles that are worked on before their messages are sent, or after they are received.
+/// Tiles processed before their messages are sent, or after they are received.
 pub(super) fn group_tiles(pool: &Pool) -> usize {
     8 * pool.len()
 }

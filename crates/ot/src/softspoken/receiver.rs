@@ -13,7 +13,7 @@ use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The party that holds the choices, after the setup: any number of extensions.
+/// The party with the choices, after the setup; runs any number of extensions.
 pub struct Receiver<S: Security> {
     bits: FieldBits,
     leaves: Vec<Aes128>,
@@ -22,26 +22,26 @@ pub struct Receiver<S: Security> {
     pub(super) extensions: u64,
     binding: [u8; 32],
     pub(super) poison: Poison,
-    /// What this party adds to the corrections of a tile, when it deviates.
+    /// Changes the corrections of a tile, for tests of a deviating receiver.
     #[cfg(test)]
     pub(crate) cheat: Option<Cheat>,
     security: PhantomData<S>,
 }
 
-/// Changes the corrections of a tile, of that many blocks a row.
+/// Changes the corrections of a tile; the number is the tile's blocks per row.
 #[cfg(test)]
 pub(crate) type Cheat = Box<dyn Fn(&mut [Block], usize) + Send>;
 
 /// A receiver's VOLE correlations.
 #[derive(Clone, Debug, Default)]
 pub struct Voles {
-    /// u_i, in the lowest bits: as many as the lift takes.
+    /// u_i, in the lowest bits; the lift determines how many.
     pub values: Vec<u128>,
     /// M_i = K_i + lift(u_i)·Δ.
     pub blocks: Vec<Block>,
 }
 
-/// A receiver's part of the correlations of one extension.
+/// A receiver's correlations from one extension.
 #[derive(Default)]
 pub struct ReceiverOutput {
     /// The correlated transfers.
@@ -61,11 +61,11 @@ impl<S: Security> Receiver<S> {
     /// Runs the setup: receives the sender's first message and sends the answer.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
+    /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
     pub fn setup(ctx: &mut Context, session: &SessionId, bits: FieldBits) -> Result<Self> {
         let base = base::send(ctx, session, BASE_TRANSFERS)?;
         let binding = binding::<S>(&base.transcript, bits);
-        let trees = pprf::send::<S>(ctx, bits.shape(), &binding, &base.keys)?;
+        let trees = pprf::send::<S>(ctx, bits.sizes(), &binding, &base.keys)?;
         Ok(Self {
             bits,
             leaves: trees.leaves.iter().map(|leaf| Aes128::new(*leaf)).collect(),
@@ -85,11 +85,10 @@ impl<S: Security> Receiver<S> {
         &self.binding
     }
 
-    /// Computes the correlations of one extension and sends the corrections, and with them what
-    /// shows that they are right.
+    /// Computes the correlations of one extension, and sends the corrections with the response of the check.
     ///
     /// # Errors
-    /// Of the connection. After an error every further call gives the same one.
+    /// Connection errors. After an error every further call returns the same one.
     pub fn extend(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<ReceiverOutput> {
         self.poison.check()?;
         let result = self.extend_once(ctx, request);

@@ -14,7 +14,7 @@ use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The party that holds Δ, after its first message of the setup.
+/// The party with Δ, after its first message of the setup.
 pub struct SenderSetup<S: Security> {
     base: base::Receiver,
     bits: FieldBits,
@@ -26,14 +26,14 @@ impl<S: Security> SenderSetup<S> {
     /// Sends the setup's first message.
     ///
     /// # Errors
-    /// Of the connection.
+    /// Connection errors.
     pub fn send(
         ctx: &mut Context,
         session: &SessionId,
         bits: FieldBits,
         delta: Secret<Block>,
     ) -> Result<Self> {
-        // Transfer l of tree j serves bit k − 1 − l of Δ_j, and the choice is that bit negated.
+        // Transfer l of tree j serves bit k − 1 − l of Δ_j; the choice is the negated bit.
         let k = bits.k();
         let choice = |i: usize| !delta.expose().bit((i / k * k + k - 1 - i % k) as u32);
         let base = base::Receiver::send(ctx, session, (0..BASE_TRANSFERS).map(choice))?;
@@ -43,19 +43,18 @@ impl<S: Security> SenderSetup<S> {
     /// Receives the answer.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::InvalidPoint`];
-    /// [`Misbehaviour::CorrelationCheckFailed`].
+    /// Connection errors; [`Misbehaviour::InvalidPoint`]; [`Misbehaviour::CorrelationCheckFailed`].
     pub fn receive(self, ctx: &mut Context) -> Result<Sender<S>> {
-        let shape = self.bits.shape();
+        let sizes = self.bits.sizes();
         let base = self.base.receive(ctx)?;
         let binding = binding::<S>(&base.transcript, self.bits);
         let delta = self.delta.expose();
-        let alphas = (0..shape.trees)
-            .map(|j| (delta.get() >> (j * shape.depth)) as u32 & (shape.leaves() as u32 - 1))
+        let alphas = (0..sizes.trees)
+            .map(|j| (delta.get() >> (j * sizes.depth)) as u32 & (sizes.leaves() as u32 - 1))
             .collect();
         let alphas: Zeroizing<Vec<u32>> = Zeroizing::new(alphas);
-        let trees = pprf::receive::<S>(ctx, shape, &binding, &base.keys, &alphas)?;
-        let known = trees.leaves.chunks_exact(shape.leaves()).flat_map(|tree| &tree[1..]);
+        let trees = pprf::receive::<S>(ctx, sizes, &binding, &base.keys, &alphas)?;
+        let known = trees.leaves.chunks_exact(sizes.leaves()).flat_map(|tree| &tree[1..]);
         Ok(Sender {
             bits: self.bits,
             leaves: known.map(|leaf| Aes128::new(*leaf)).collect(),
@@ -70,14 +69,14 @@ impl<S: Security> SenderSetup<S> {
     }
 }
 
-/// A uniformly random block, where nothing of it is left behind.
+/// A uniformly random block, without a copy left behind.
 pub(crate) fn random_block(ctx: &mut Context) -> Secret<Block> {
     let mut block = Secret::new(Block::ZERO);
     ctx.rng().fill_bytes(Block::as_bytes_mut(std::slice::from_mut(block.expose_mut())));
     block
 }
 
-/// The party that holds Δ, after the setup: any number of extensions.
+/// The party with Δ, after the setup; runs any number of extensions.
 pub struct Sender<S: Security> {
     bits: FieldBits,
     leaves: Vec<Aes128>,
@@ -90,7 +89,7 @@ pub struct Sender<S: Security> {
     security: PhantomData<S>,
 }
 
-/// A sender's part of the correlations of one extension.
+/// A sender's correlations from one extension.
 #[derive(Default)]
 pub struct SenderOutput {
     /// K_i of each correlated transfer.
@@ -129,7 +128,7 @@ impl<S: Security> Sender<S> {
         SenderSetup::send(ctx, session, bits, delta)?.receive(ctx)
     }
 
-    /// Δ, in what wipes it.
+    /// Δ, in a wrapper that wipes it.
     pub fn delta(&self) -> Secret<Block> {
         Secret::new(*self.delta.expose())
     }
@@ -139,11 +138,11 @@ impl<S: Security> Sender<S> {
         &self.binding
     }
 
-    /// Receives the corrections of one extension, computes the correlations and checks them.
+    /// Receives the corrections of one extension, computes the correlations, and checks them.
     ///
     /// # Errors
-    /// Of the connection; [`Misbehaviour::CorrelationCheckFailed`] of a malicious receiver. After an
-    /// error every further call gives the same one.
+    /// Connection errors; [`Misbehaviour::CorrelationCheckFailed`] if a receiver deviates, in the malicious form. After
+    /// an error every further call returns the same one.
     pub fn extend(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<SenderOutput> {
         self.poison.check()?;
         let result = self.extend_once(ctx, request);

@@ -7,8 +7,8 @@ use vesica_core::{Block, Error, Malicious, Misbehaviour, Result, Secret};
 
 const REFUSED: Error = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);
 
-/// A run whose receiver changes its corrections; the sender's second result is that of one more
-/// extension after an error.
+/// A run whose receiver changes its corrections. The sender's second result is that of another extension after an
+/// error.
 fn run_with(
     bits: FieldBits,
     delta: Block,
@@ -32,7 +32,7 @@ fn run_with(
 }
 
 #[test]
-fn rows_with_other_choices_are_refused_and_the_sender_is_of_no_more_use() {
+fn rows_with_different_choices_are_refused_and_the_sender_is_unusable_then() {
     let delta = Block::new(0x0123_4567_89ab_cdef_1122_3344_5566_7788);
     let lift = crate::Lift::identity();
     for bits in FieldBits::ALL {
@@ -47,7 +47,7 @@ fn rows_with_other_choices_are_refused_and_the_sender_is_of_no_more_use() {
     }
 }
 
-/// The one thing a receiver can try: each bit of Δ that it guesses is right half of the time.
+/// The only attack of a receiver: each guess of a bit of Δ is right half of the time.
 #[test]
 fn a_change_of_one_row_passes_if_the_bit_of_delta_is_zero_and_only_then() {
     for row in [1, 2, 63, 127] {
@@ -76,9 +76,9 @@ fn a_change_of_one_row_passes_if_the_bit_of_delta_is_zero_and_only_then() {
     }
 }
 
-/// Positions are used once, those of the masks too, and every extension has its number.
+/// Each position is used once, those of the masks too, and every extension has a different number.
 #[test]
-fn extensions_use_positions_of_their_own() {
+fn extensions_use_different_positions() {
     let lift = crate::Lift::identity();
     let requests = [Request::cots(1000), Request { cots: 10, voles: 40, lift: &lift }];
     let blocks: usize = requests.iter().map(|request| request.blocks::<Malicious>()).sum();
@@ -102,7 +102,7 @@ fn extensions_use_positions_of_their_own() {
 }
 
 #[test]
-fn a_receiver_is_of_no_use_after_an_error() {
+fn a_receiver_is_unusable_after_an_error() {
     let run = run(
         |ctx| Sender::<Malicious>::setup(ctx, &SESSION, FieldBits::Two).map(drop),
         |ctx| {

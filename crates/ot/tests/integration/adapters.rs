@@ -12,7 +12,7 @@ use vesica_simd::gf128;
 
 const LENGTHS: [usize; 8] = [0, 1, 7, 8, 127, 128, 129, 70_000];
 
-/// An ideal correlated transfer: a dealer's randomness, known to both ends, and no message.
+/// An ideal correlated transfer: a dealer's randomness, known to both parties, and no message.
 struct Ideal {
     dealer: ChaCha20Rng,
     delta: Block,
@@ -58,7 +58,7 @@ fn blocks(len: usize, seed: u64) -> Vec<Block> {
     (0..len).map(|_| Block::new(rng.random())).collect()
 }
 
-/// Runs both ends over the ideal transfer, and over malicious SoftSpoken.
+/// Runs both parties over the ideal transfer, and over malicious SoftSpoken.
 fn over_both<A: Send, B: Send>(
     sender: impl Fn(&mut dyn CotSender, &mut Context) -> Result<A> + Sync,
     receiver: impl Fn(&mut dyn CotReceiver, &mut Context) -> Result<B> + Sync,
@@ -122,7 +122,7 @@ fn random_transfer_gives_the_chosen_message() {
 }
 
 #[test]
-fn chosen_transfer_gives_the_chosen_block_of_the_senders() {
+fn chosen_transfer_gives_the_chosen_block_of_the_sender() {
     for len in LENGTHS {
         let pairs: Vec<_> =
             blocks(len, 1).into_iter().zip(blocks(len, 2)).map(|(a, b)| [a, b]).collect();
@@ -140,7 +140,7 @@ fn chosen_transfer_gives_the_chosen_block_of_the_senders() {
 }
 
 #[test]
-fn correlated_transfer_takes_bits_of_the_receivers() {
+fn correlated_transfer_takes_bits_of_the_receiver() {
     for len in LENGTHS {
         let choices = bits(len, 4);
         over_both(
@@ -157,7 +157,7 @@ fn correlated_transfer_takes_bits_of_the_receivers() {
 }
 
 #[test]
-fn correlated_transfer_takes_differences_of_the_senders() {
+fn correlated_transfer_takes_differences_of_the_sender() {
     for len in LENGTHS {
         let (choices, differences) = (bits(len, 5), blocks(len, 6));
         over_both(

@@ -1,4 +1,4 @@
-//! Base transfers: the relation, bytes, and points that are none.
+//! Base transfers: the relation, the bytes, and invalid points.
 
 use crate::support;
 use support::{SESSION, run};
@@ -34,7 +34,7 @@ fn the_receiver_gets_the_key_it_chose() {
 }
 
 #[test]
-fn another_session_gives_no_common_key() {
+fn different_sessions_have_no_common_key() {
     let other = SessionId::from_bytes([8; 32]);
     let run = run(
         |ctx| base::send(ctx, &SESSION, 4),
@@ -45,7 +45,7 @@ fn another_session_gives_no_common_key() {
     assert!(received.keys.iter().all(|key| !sent.keys.as_flattened().contains(key)));
 }
 
-/// What A said as a receiver towards B is no receiver's message of B's towards A.
+/// A's message as a receiver towards B is not B's receiver message towards A.
 #[test]
 fn transfers_in_the_two_directions_have_nothing_in_common() {
     let seeded = |reversed: bool| {
@@ -61,13 +61,13 @@ fn transfers_in_the_two_directions_have_nothing_in_common() {
     assert!(one.keys.iter().flatten().all(|key| !other.keys.as_flattened().contains(key)));
 }
 
-/// Identity, not canonical (p and all ones), negative, not on the curve.
+/// Identity, non-canonical (p and all ones), negative, not on the curve.
 fn bad_points() -> Vec<[u8; 32]> {
     let mut p = [0xff; 32];
     (p[0], p[31]) = (0xed, 0x7f);
     let mut negative = [0; 32];
     negative[0] = 1;
-    // RFC 9496, Appendix A.3: x² is no square.
+    // RFC 9496, Appendix A.3: x² is not a square.
     let hex = b"26948d35ca62e643e26a83177332e6b6afeb9d08e4268b650f1f5bbd8d81d371";
     let digit = |c: u8| (c as char).to_digit(16).expect("a digit") as u8;
     let off_curve = std::array::from_fn(|i| digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
@@ -75,13 +75,13 @@ fn bad_points() -> Vec<[u8; 32]> {
 }
 
 #[test]
-fn a_receiver_that_sends_no_point_is_named() {
+fn a_receiver_that_sends_an_invalid_point_is_named() {
     for point in bad_points() {
         for place in [0, 5, 15] {
             let run = run(
                 |ctx| base::send(ctx, &SESSION, 8),
                 |ctx| {
-                    // The points of an honest receiver, one of them replaced.
+                    // The points of an honest receiver, with one replaced.
                     let mut message = [0; 8 * 64];
                     let ks: Vec<_> = (1..17).map(scalar).collect();
                     let mut points = [[0; 32]; 16];
@@ -90,7 +90,7 @@ fn a_receiver_that_sends_no_point_is_named() {
                     message.copy_from_slice(points.as_flattened());
                     ctx.peer()?.send(&message)?;
                     ctx.peer()?.recv(32)?;
-                    // Until the sender has found it and hangs up.
+                    // Waits until the sender has found it and closes the connection.
                     ctx.peer()?.recv(1)
                 },
             );
@@ -101,7 +101,7 @@ fn a_receiver_that_sends_no_point_is_named() {
 }
 
 #[test]
-fn a_sender_that_sends_no_point_is_named() {
+fn a_sender_that_sends_an_invalid_point_is_named() {
     for point in bad_points() {
         let run = run(
             |ctx| {

@@ -19,7 +19,7 @@ fn xor(a: &Row, b: &Row) -> Row {
     std::array::from_fn(|k| a[k] ^ b[k])
 }
 
-/// The rows of one extension; they come in order and without gaps.
+/// Collects the rows of one extension; they must come in order and without gaps.
 fn collect<const K: usize>(into: &mut Vec<[Block; K]>) -> impl FnMut(usize, &[[Block; K]]) {
     |first, rows| {
         assert_eq!(first, into.len(), "rows come in order");
@@ -75,7 +75,7 @@ fn rows_differ_by_the_masked_codeword_of_the_choice() {
                 |ctx| {
                     let mut sender = kk13::Sender::setup(ctx, &SESSION)?;
                     let rows = LENGTHS.map(|len| sender_rows(&mut sender, ctx, len));
-                    Ok((rows, (0..=u8::MAX).map(|c| sender.masks().of(c)).collect::<Vec<_>>()))
+                    Ok((rows, (0..=u8::MAX).map(|c| sender.masks().get(c)).collect::<Vec<_>>()))
                 },
                 |ctx| {
                     let mut receiver = kk13::Receiver::setup(ctx, &SESSION)?;
@@ -100,7 +100,7 @@ fn rows_differ_by_the_masked_codeword_of_the_choice() {
     }
 }
 
-/// Rows with and without a value, one extension. Where there is none, the receiver's row differs from that of every value
+/// Rows with and without a value in one extension. Without a value, the receiver's row differs from that of every value
 /// by at least 128 bits of s.
 #[test]
 fn a_row_of_no_value_is_far_from_the_row_of_every_value() {
@@ -128,14 +128,14 @@ fn a_row_of_no_value_is_far_from_the_row_of_every_value() {
         let distance = low.get().count_ones() + high.get().count_ones();
         assert!([128, 256].contains(&distance), "{c}: {distance}");
     }
-    // All of s, but for place 0, which is set in no codeword.
-    let s = (0..8).map(|b| masks.of(1 << b)).fold([Block::ZERO; 2], |s, mask| {
+    // All of s but place 0, which is zero in every codeword.
+    let s = (0..8).map(|b| masks.get(1 << b)).fold([Block::ZERO; 2], |s, mask| {
         std::array::from_fn(|k| Block::new(s[k].get() | mask[k].get()))
     });
     for ((q, t), choice) in q.iter().zip(&t).zip(&choices) {
         let difference = xor(q, t);
         match u8::try_from(*choice) {
-            Ok(c) => assert_eq!(difference, masks.of(c), "{c}"),
+            Ok(c) => assert_eq!(difference, masks.get(c), "{c}"),
             Err(_) => {
                 let without_place_0 = Block::new(difference[0].get() & !1);
                 assert_eq!([without_place_0, difference[1]], s);
@@ -144,7 +144,7 @@ fn a_row_of_no_value_is_far_from_the_row_of_every_value() {
     }
 }
 
-/// The threads of either side change nothing, and so do rows that were made before.
+/// Neither the number of threads on either side nor earlier rows change the rows.
 #[test]
 fn thread_counts_give_equal_rows() {
     let rows = |threads| {
@@ -166,7 +166,7 @@ fn thread_counts_give_equal_rows() {
 }
 
 #[test]
-fn strings_are_those_of_the_choice_and_of_no_other_value() {
+fn strings_match_the_choice_and_no_other_value() {
     const LEN: usize = 5000;
     for threads in [1, 3] {
         let choices = choices(LEN, 256, 3);
@@ -213,7 +213,7 @@ fn strings_are_those_of_the_choice_and_of_no_other_value() {
             }
             assert_unbiased("strings", &sent[..100_000]);
         }
-        // Equal choices in rows of equal number, and yet other strings.
+        // Equal choices in rows with equal indices, but different strings.
         assert!(received[0].iter().zip(&received[1]).all(|(a, b)| a != b));
         assert_unbiased("strings of the choices", &received.concat());
     }

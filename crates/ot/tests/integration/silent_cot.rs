@@ -51,7 +51,7 @@ fn check<S: Security>(lens: &[usize]) -> Vec<Block> {
 }
 
 #[test]
-fn transfers_of_every_length_hold_and_cost_the_bytes_of_the_formula() {
+fn transfers_of_every_length_are_correct_and_match_the_byte_formula() {
     for len in [0, 1, 2, 1000, 20_000, 60_000] {
         check::<SemiHonest>(&[len]);
         check::<Malicious>(&[len]);
@@ -59,7 +59,7 @@ fn transfers_of_every_length_hold_and_cost_the_bytes_of_the_formula() {
 }
 
 #[test]
-fn transfers_hold_over_several_steps() {
+fn transfers_are_correct_over_several_steps() {
     check::<SemiHonest>(&[1 << 20]);
     check::<Malicious>(&[700_000]);
 }
@@ -84,7 +84,7 @@ fn setup_and_first_extension_take_three_flights_and_malicious_five() {
 }
 
 #[test]
-fn a_stream_gives_no_more_than_was_asked_for() {
+fn a_stream_returns_no_more_than_requested() {
     let run = Setting::default().run(
         |ctx| {
             let mut stream = Sender::<SemiHonest>::setup(ctx, &SESSION)?.extend(ctx, 10)?;
@@ -103,8 +103,8 @@ fn bits_are_balanced_and_uncorrelated() {
     support_statistics(&blocks, 128);
 }
 
-/// Every bit is as often one as not, and no two of some pairs, in a block or at some distances, agree
-/// too often: within six standard deviations.
+/// Every bit is one about half of the time, and selected pairs of bits, within a block or at some distances, agree
+/// about half of the time: within six standard deviations.
 fn support_statistics(blocks: &[Block], bits: u32) {
     let bound = |n: usize| 3.0 * (n as f64).sqrt();
     let balanced = |ones: usize, n: usize| (ones as f64 - n as f64 / 2.0).abs() < bound(n);
@@ -125,7 +125,7 @@ fn support_statistics(blocks: &[Block], bits: u32) {
 }
 
 #[test]
-fn all_streams_of_one_extension_give_the_same_transfers() {
+fn all_streams_of_one_extension_return_the_same_transfers() {
     for len in [0, 100, 600, 100_000] {
         let run = Setting::default().run(
             |ctx| send::<Malicious>(ctx, &[len]),

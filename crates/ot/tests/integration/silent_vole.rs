@@ -13,7 +13,7 @@ type SenderPart = (Block, Vec<Block>);
 /// a and c.
 type ReceiverPart = (Vec<Block>, Vec<Block>);
 
-/// Cuts a stream of `len` into pieces of odd lengths.
+/// Splits a stream of length `len` into pieces of odd lengths.
 fn pieces(len: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut at = 0;
     let mut next = 1;
@@ -88,7 +88,7 @@ fn check<S: Security>(lens: &[usize], values: Values) {
 const SUBFIELD: Values = Values::Subfield16 { dim: 5 };
 
 #[test]
-fn correlations_of_every_length_hold_and_cost_the_bytes_of_the_formula() {
+fn correlations_of_every_length_are_correct_and_match_the_byte_formula() {
     for len in [0, 1, 2, 512, 513, 5000, 33_000] {
         check::<SemiHonest>(&[len], Values::Full);
         check::<Malicious>(&[len], Values::Full);
@@ -97,7 +97,7 @@ fn correlations_of_every_length_hold_and_cost_the_bytes_of_the_formula() {
 }
 
 #[test]
-fn correlations_hold_over_several_steps() {
+fn correlations_are_correct_over_several_steps() {
     check::<SemiHonest>(&[700_000], Values::Full);
     check::<SemiHonest>(&[1 << 20], SUBFIELD);
     check::<Malicious>(&[700_000], Values::Full);
@@ -149,16 +149,16 @@ fn setup_and_first_extension_take_three_flights_and_malicious_five() {
 }
 
 #[test]
-fn bytes_stay_within_their_aims() {
+fn bytes_stay_within_their_targets() {
     let total = |len, values| vole::bytes::<SemiHonest>(len, values).total();
     assert!(total(1_100_000, SUBFIELD) <= 330_000, "{}", total(1_100_000, SUBFIELD));
     assert!(total(1_400_000, Values::Full) <= 700_000, "{}", total(1_400_000, Values::Full));
     assert!(total(1 << 24, Values::Full) <= (1 << 24) / 8 * 3);
 }
 
-/// Whoever asks for Δ gets it in what wipes it, so that no copy stays behind unnoticed.
+/// Callers get Δ in a wrapper that wipes it, so that no copy remains unnoticed.
 #[test]
-fn delta_comes_in_what_wipes_it() {
+fn delta_comes_in_a_wrapper_that_wipes_it() {
     fn wiping(delta: vesica_core::Secret<Block>) -> Block {
         assert_eq!(format!("{delta:?}"), "Secret(..)");
         *delta.expose()

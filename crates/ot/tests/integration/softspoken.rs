@@ -35,7 +35,7 @@ fn receiver<S: Security>(
     requests.iter().map(|request| receiver.extend(ctx, *request)).collect()
 }
 
-/// M_i = K_i + r_i·Δ for the transfers, M_i = K_i + lift(u_i)·Δ for the VOLEs, as many as asked.
+/// M_i = K_i + r_i·Δ for the transfers, M_i = K_i + lift(u_i)·Δ for the VOLEs, in the requested numbers.
 fn assert_relation(
     case: &str,
     request: &Request<'_>,
@@ -100,17 +100,17 @@ fn law_at_all_sizes<S: Security>() {
 }
 
 #[test]
-fn semi_honest_correlations_hold_at_all_sizes() {
+fn semi_honest_correlations_are_correct_at_all_sizes() {
     law_at_all_sizes::<SemiHonest>();
 }
 
 #[test]
-fn malicious_correlations_hold_at_all_sizes() {
+fn malicious_correlations_are_correct_at_all_sizes() {
     law_at_all_sizes::<Malicious>();
 }
 
 #[test]
-fn threads_change_nothing() {
+fn threads_do_not_change_the_result() {
     let lift = Lift::identity();
     let requests = [Request { cots: 70_000, voles: 3000, lift: &lift }];
     let outputs = [1, 3].map(|threads| {
@@ -127,14 +127,14 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn every_backend_gives_the_same_correlations() {
+fn all_backends_produce_the_same_correlations() {
     let lift = narrow_lift(80);
     let requests = [Request { cots: 5000, voles: 300, lift: &lift }];
     for bits in FieldBits::ALL {
         let mut first = None;
         for backend in vesica_simd::Backend::available() {
-            // The other tests may run under it as well: results do not depend on it.
-            vesica_simd::force(backend).expect("it is available");
+            // Other tests may run under this backend too: results do not depend on it.
+            vesica_simd::force(backend).expect("an available backend");
             let run = run(
                 |ctx| sender::<Malicious>(ctx, bits, &requests),
                 |ctx| receiver::<Malicious>(ctx, bits, &requests),
@@ -151,7 +151,7 @@ fn every_backend_gives_the_same_correlations() {
         }
     }
     let fastest = vesica_simd::Backend::detect();
-    vesica_simd::force(fastest).expect("it is available");
+    vesica_simd::force(fastest).expect("an available backend");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn extensions_of_one_setup_differ() {
 }
 
 #[test]
-fn bytes_are_those_of_the_paper() {
+fn bytes_match_the_paper() {
     for (bits, corrections) in FieldBits::ALL.into_iter().zip([127, 63, 31, 15]) {
         let n = 128 * 1000;
         let extend = extend_bytes::<SemiHonest>(bits, Request::cots(n));

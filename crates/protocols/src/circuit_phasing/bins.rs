@@ -99,7 +99,7 @@ impl Own {
         role: Role,
         input: Input,
     ) -> Result<Self> {
-        let short = plan.items.of(ctx.pool(), params, input.items()).into_owned();
+        let short = plan.items.shorten(ctx.pool(), params, input.items()).into_owned();
         if short.iter().any(|item| item.integer() == 0) {
             return Err(ParameterError::ReservedItem.into());
         }

@@ -29,7 +29,7 @@ pub(crate) fn bytes<P: Circuit, E: Engine>(params: &PsiParams) -> Traffic {
         receiver_to_sender: private.receiver_to_sender
             + bytes.receiver_to_sender
             + finish.receiver_to_sender
-            + cost.told_bytes(),
+            + cost.public_bytes(),
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
         return 0;
     }
     let cost = cost::<P, E>(params);
-    P::private_flights(params) + E::flights(&cost) + 2 * cost.told.len() as u64
+    P::private_flights(params) + E::flights(&cost) + 2 * cost.public_messages.len() as u64
 }
 
 /// Gates of a run, for the rows that estimate seconds from them; a one-sided gate counts half.

@@ -20,7 +20,7 @@ pub(super) fn of_empty_set(params: &PsiParams, role: Role) -> Output {
     if !params.bounds().contain(0) {
         return Output::OutsideBounds;
     }
-    if !reveal_to(params).to(role) {
+    if !reveal_to(params).includes(role) {
         return Output::Nothing;
     }
     match params.query() {
@@ -68,7 +68,7 @@ pub(crate) fn answer<C: Computation>(
         }
         _ => return Ok(None),
     };
-    Ok(Some(output.filter(|_| to.to(c.role())).unwrap_or(Output::Nothing)))
+    Ok(Some(output.filter(|_| to.includes(c.role())).unwrap_or(Output::Nothing)))
 }
 
 /// Whether `count` is inside `bounds`, revealed to both parties. If it is not, they learn nothing else.

@@ -109,7 +109,7 @@ impl Query<'_> {
     fn each<S: Share>(&self, rows: &[Tagged], mut f: impl FnMut(&[u32], S)) {
         let mut indices = Indices::new(&self.hashing.indices);
         for row in rows {
-            let (indices, tag) = indices.of(&[Block::new(row.tag())]);
+            let (indices, tag) = indices.compute(&[Block::new(row.tag())]);
             f(indices, truncated(tag, self.plan.string_len));
         }
     }

@@ -122,7 +122,7 @@ impl<'a> Garbling<'a> {
         let mut filter = GarbledBloom::<S>::new(block_len, &self.prg, first);
         let mut indices = Indices::new(&self.hashing.indices);
         for row in rows {
-            let (indices, tag) = indices.of(&[Block::new(row.tag())]);
+            let (indices, tag) = indices.compute(&[Block::new(row.tag())]);
             let value = truncated::<S>(tag, self.plan.string_len);
             filter.insert(indices, value).map_err(|NoFreeSlot| ParameterError::HashingFailed)?;
         }

@@ -80,7 +80,7 @@ impl Hashing {
         for rows in block.chunks(INPUTS) {
             let second = self.halves(1, items, rows.iter().map(Tagged::position));
             for (row, second) in rows.iter().zip(second) {
-                f(indices.of(&[Block::new(row.tag()), Block::from_le_bytes(second)]).0);
+                f(indices.compute(&[Block::new(row.tag()), Block::from_le_bytes(second)]).0);
             }
         }
     }

@@ -7,7 +7,7 @@ use vesica_core::{PsiParams, Result, SessionId, hash};
 use vesica_net::Context;
 use vesica_oprf::{equality, programmable};
 use vesica_ot::Traffic;
-use vesica_switching::oblivious::{self, Rows, Shape};
+use vesica_switching::oblivious::{self, Rows, Sizes};
 
 const STEP_LABEL: &str = "vesica v1 permuted characteristic";
 
@@ -41,7 +41,7 @@ pub(super) struct CorePlan {
     form: Form,
     pub(super) programmed: programmable::Plan,
     /// Rows of what is compared, or with [`Form::compares_first`] of the shares of one bit.
-    shape: Shape,
+    shape: Sizes,
     /// ℓ, the bits of s_j and t_j.
     pub(super) compared_bits: u32,
 }
@@ -55,7 +55,7 @@ impl CorePlan {
         let bits = STATISTICAL_SECURITY_BITS + half + ceil_log2(n_x as u64);
         let programmed = programmable::Plan::new(form.oprf(), form.hint(), n_x, n_y, bits);
         let row_bits = if form.compares_first() { 1 } else { bits };
-        let shape = Shape { inputs: programmed.bins(), outputs: n_x, bits: row_bits };
+        let shape = Sizes { inputs: programmed.bins(), outputs: n_x, bits: row_bits };
         Self { form, programmed, shape, compared_bits: bits }
     }
 

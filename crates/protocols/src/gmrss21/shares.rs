@@ -21,7 +21,7 @@ use rand::seq::SliceRandom;
 use vesica_core::{Item, PsiParams, Result, Values};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
-use vesica_switching::oblivious::{self, Rows, Shape};
+use vesica_switching::oblivious::{self, Rows, Sizes};
 use zeroize::Zeroizing;
 
 /// Bits of an item and its values.
@@ -30,12 +30,12 @@ fn row_bits(columns: usize) -> u32 {
 }
 
 /// The network that shares `common` items.
-fn shape(params: &PsiParams, columns: usize, common: usize) -> Shape {
-    Shape { inputs: params.sender_len(), outputs: common, bits: row_bits(columns) }
+fn shape(params: &PsiParams, columns: usize, common: usize) -> Sizes {
+    Sizes { inputs: params.sender_len(), outputs: common, bits: row_bits(columns) }
 }
 
 /// The network where as many items are common as can be.
-fn largest_shape(params: &PsiParams, values: Option<Values>) -> Shape {
+fn largest_shape(params: &PsiParams, values: Option<Values>) -> Sizes {
     shape(params, columns_of(values), params.sender_len().min(params.receiver_len()))
 }
 

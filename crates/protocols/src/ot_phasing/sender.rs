@@ -90,7 +90,7 @@ impl<'a> Masks<'a> {
             let pool = ctx.pool().clone();
             for items in x.chunks(ITEMS_PER_STEP) {
                 let made = ctx.map(items, ITEMS_PER_TASK, |items| {
-                    let short = plan.items.of(&pool, params, items);
+                    let short = plan.items.shorten(&pool, params, items);
                     self.of_few_items(&pool, &locations, &f, &short)
                 });
                 made.iter().flatten().for_each(|mask| self.v.push(*mask));

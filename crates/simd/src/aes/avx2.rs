@@ -11,7 +11,7 @@ const LANES: usize = 8;
 /// Keys expanded together.
 const KEYS: usize = 4;
 
-/// From so many blocks under one key on, it is expanded on its own.
+/// Minimum number of blocks per key for which the key is expanded separately.
 const MANY_PER_KEY: usize = 8;
 
 /// The round key after `key`.
@@ -56,7 +56,7 @@ fn permute<const N: usize>(keys: &[__m128i; 11], x: &mut [__m128i; N]) {
     }
 }
 
-/// The mode over `N` blocks, whose first counter is `counter`.
+/// Applies the mode to `N` blocks; the counter of the first is `counter`.
 #[inline]
 #[target_feature(enable = "aes,avx2")]
 fn batch<const MODE: u8, const N: usize>(
@@ -95,7 +95,7 @@ fn batch<const MODE: u8, const N: usize>(
     }
 }
 
-/// The mode over all blocks; `first + i` does not carry out of its low half.
+/// Applies the mode to all blocks; `first + i` must not carry out of its low half.
 #[target_feature(enable = "aes,avx2")]
 pub(super) fn run<const MODE: u8>(schedule: &Schedule, blocks: &mut [Block], first: u128) {
     let mut keys = [_mm_setzero_si128(); 11];
@@ -120,8 +120,7 @@ pub(super) fn run<const MODE: u8>(schedule: &Schedule, blocks: &mut [Block], fir
     }
 }
 
-/// Encrypts the `N` blocks from `place` on of each of the keys, whose round keys are made on the
-/// way.
+/// Encrypts the `N` blocks from `place` on of each key; expands the round keys on the fly.
 #[inline]
 #[target_feature(enable = "aes,avx2")]
 fn rekeyed_batch<const N: usize>(

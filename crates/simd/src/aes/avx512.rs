@@ -13,7 +13,7 @@ const VECTORS: usize = 8;
 /// Keys expanded together.
 const KEYS: usize = 16;
 
-/// From so many blocks under one key on, it is expanded on its own.
+/// Minimum number of blocks per key for which the key is expanded separately.
 const MANY_PER_KEY: usize = 32;
 
 /// The round keys in every lane.
@@ -52,7 +52,7 @@ pub(crate) fn sigma(x: __m512i) -> __m512i {
     _mm512_mask_xor_epi64(turned, 0b1010_1010, turned, x)
 }
 
-/// The mode over `N` vectors of blocks, whose first counters are in `counter`.
+/// Applies the mode to `N` vectors of blocks; `counter` holds the counters of the first vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn batch<const MODE: u8, const N: usize>(
@@ -88,7 +88,7 @@ fn batch<const MODE: u8, const N: usize>(
     }
 }
 
-/// The mode over all blocks; `first + i` does not carry out of its low half.
+/// Applies the mode to all blocks; `first + i` must not carry out of its low half.
 #[target_feature(enable = "avx512f,avx512bw,vaes,aes,avx2")]
 pub(super) fn run<const MODE: u8>(schedule: &Schedule, blocks: &mut [Block], first: u128) {
     let (vectors, rest) = blocks.as_chunks_mut::<LANES>();
@@ -118,18 +118,18 @@ pub(super) fn run<const MODE: u8>(schedule: &Schedule, blocks: &mut [Block], fir
     }
 }
 
-/// As in the kernel for single blocks, in each lane.
+/// Like the kernel for single blocks, in each lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(crate) fn next_key(key: __m512i, rcon: i32) -> __m512i {
     let rotated_last_word = _mm512_shuffle_epi8(key, _mm512_set1_epi32(0x0c0f_0e0d));
     let sum = _mm512_aesenclast_epi128(rotated_last_word, _mm512_set1_epi32(rcon));
     let key = _mm512_xor_si512(key, _mm512_bslli_epi128::<4>(key));
-    // Three operands at once: 0x96 is their sum.
+    // Three operands in one instruction: 0x96 is their XOR.
     _mm512_ternarylogic_epi64::<0x96>(key, _mm512_bslli_epi128::<8>(key), sum)
 }
 
-/// The blocks at `at`, `at + step`, … of a vector.
+/// The blocks at `at`, `at + step`, … as a vector.
 ///
 /// # Safety
 /// All four must lie within the allocation.
@@ -162,7 +162,7 @@ unsafe fn scatter(v: __m512i, at: *mut Block, step: usize) {
 
 /// Encrypts the `N` blocks from `place` on of each of sixteen keys.
 ///
-/// The round keys are made again for each call: cheaper than to write and read them.
+/// Each call expands the round keys again, which is cheaper than to store and load them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn rekeyed_batch<const N: usize>(

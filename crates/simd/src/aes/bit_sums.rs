@@ -1,40 +1,40 @@
-//! Sums of the streams of many keys, weighted by the bits of their numbers.
+//! Sums of the streams of many keys, weighted by the bits of the streams' numbers.
 
 use super::Aes128;
 use crate::Block;
 use crate::backend::dispatch;
 
-/// Streams of 2^k keys, summed up: `rows[b * len..][..len]`, b < k, is the sum of the streams
-/// whose number has bit b, and `total`, of `len` blocks, that of all.
+/// Sums of 2^k streams: `rows[b * len..][..len]`, b < k, is the sum of the streams whose number has bit b, and `total`,
+/// of `len` blocks, is the sum of all streams.
 ///
-/// Stream x is `len` blocks of [`Aes128::ctr`] from `first` on, under `keys[x]`. When there is one
-/// key less, `keys` begins with number 1 and stream 0 is zero.
+/// Stream x is `len` blocks of [`Aes128::ctr`] from `first` on, under `keys[x]`. With one key fewer, `keys` starts with
+/// number 1, and stream 0 is zero.
 ///
 /// # Panics
-/// Unless there are 2^k or 2^k − 1 keys, k being 1, 2, 4 or 8, and k · len blocks in `rows`.
+/// Unless there are 2^k or 2^k − 1 keys for k = 1, 2, 4 or 8, and k · len blocks in `rows`.
 pub fn ctr_bit_sums(keys: &[Aes128], first: u128, rows: &mut [Block], total: &mut [Block]) {
     let bits = (keys.len() + 1).ilog2() as usize;
     assert!(matches!(bits, 1 | 2 | 4 | 8), "k is 1, 2, 4 or 8");
     let skip = (1_usize << bits).wrapping_sub(keys.len());
-    assert!(skip <= 1, "2^k keys, or one less");
-    assert_eq!(rows.len(), bits * total.len(), "a row for each bit");
+    assert!(skip <= 1, "2^k keys, or one fewer");
+    assert_eq!(rows.len(), bits * total.len(), "one row per bit");
     if total.is_empty() {
         return;
     }
-    // The vector kernel counts in the low half alone.
+    // The vector kernel counts in the low half only.
     if (first as u64).checked_add(total.len() as u64).is_none() {
         return portable::sum(keys, skip, first, rows, total);
     }
     dispatch!(sum(keys, skip, first, rows, total));
 }
 
-/// Stream by stream; the cipher alone is the backend's.
+/// Stream by stream; only the cipher depends on the backend.
 mod portable {
     use super::Aes128;
     use crate::Block;
     use crate::xor::xor;
 
-    /// Blocks of a stream in one go.
+    /// Blocks of a stream per step.
     const PIECE: usize = 32;
 
     pub(super) fn sum(
@@ -89,7 +89,7 @@ mod avx512 {
     use crate::lanes::{LANES, load_1, store_4};
     use core::arch::x86_64::*;
 
-    /// Vectors of each stream in one go: enough to hide the latency of a round.
+    /// Vectors of each stream per step: enough to hide the latency of a round.
     const N: usize = 4;
 
     #[target_feature(enable = "avx512f,avx512bw,vaes")]
@@ -113,8 +113,8 @@ mod avx512 {
 
     /// All sums over the [`N`] vectors of each stream from block `start` on.
     ///
-    /// The sums for the `LOW` low bits stay in registers. For the `HIGH` bits above them, the
-    /// streams that have these in common are summed up first.
+    /// The sums for the `LOW` low bits stay in registers. For the `HIGH` bits above them, streams with equal high bits
+    /// are summed first.
     #[target_feature(enable = "avx512f,avx512bw,vaes")]
     fn piece<const LOW: usize, const HIGH: usize>(
         keys: &[Aes128],
@@ -204,7 +204,7 @@ mod avx512 {
         }
     }
 
-    /// As many of the blocks of `sums` as `out` takes.
+    /// Writes as many blocks of `sums` as `out` holds.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn write(sums: &[__m512i; N], out: &mut [Block]) {

@@ -1,28 +1,28 @@
-//! Each block under four keys.
+//! Encryption of each block under four keys.
 
 use super::Aes128;
 use crate::Block;
 use crate::backend::dispatch;
 
-/// Keys that a block is encrypted under.
+/// Keys per block.
 const KEYS: usize = 4;
 
 /// Sets `out[i][j]` to π(`xs[i]`) under `keys[j]`: a pseudorandom codeword of 512 bits for each block.
 ///
 /// # Panics
-/// If there are not as many places in `out` as blocks.
+/// If `xs` and `out` differ in length.
 pub fn encrypt_under_four(keys: &[Aes128; 4], xs: &[Block], out: &mut [[Block; 4]]) {
-    assert_eq!(xs.len(), out.len(), "a place for each block");
+    assert_eq!(xs.len(), out.len(), "one output per block");
     dispatch!(encrypt(keys, xs, out));
 }
 
-/// Key by key; the cipher alone is the backend's.
+/// Key by key; only the cipher depends on the backend.
 mod portable {
     use super::{Aes128, KEYS};
     use crate::Block;
     use zeroize::Zeroize;
 
-    /// Blocks encrypted in one go.
+    /// Blocks per step.
     const PIECE: usize = 64;
 
     pub(super) fn encrypt(keys: &[Aes128; KEYS], xs: &[Block], out: &mut [[Block; KEYS]]) {
@@ -50,7 +50,7 @@ mod avx2 {
     }
 }
 
-/// A lane for each key.
+/// One lane per key.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use super::{Aes128, KEYS};

@@ -14,12 +14,11 @@ type Planes = [u64; 128];
 
 /// The S-box on eight planes, least significant first.
 ///
-/// The circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011), in the names
-/// of the paper.
+/// The circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011), with the paper's names.
 #[inline(always)]
 fn sub_byte(byte: [u64; 8]) -> [u64; 8] {
     let [x7, x6, x5, x4, x3, x2, x1, x0] = byte;
-    // To the tower field.
+    // Into the tower field.
     let y14 = x3 ^ x5;
     let y13 = x0 ^ x6;
     let y9 = x0 ^ x3;
@@ -43,7 +42,7 @@ fn sub_byte(byte: [u64; 8]) -> [u64; 8] {
     let y16 = t0 ^ y11;
     let y21 = y13 ^ y16;
     let y18 = x0 ^ y16;
-    // The inverse.
+    // The inversion.
     let t2 = y12 & y15;
     let t4 = y3 & y6 ^ t2;
     let t6 = y4 & x7 ^ t2;
@@ -138,7 +137,7 @@ pub(super) fn expand(key: Block) -> Schedule {
         let key = schedule[round].get();
         let last_word = (key >> 96) as u32;
         let mut next = key;
-        // Each word of the next key is the sum of this key's words up to it.
+        // Each word of the next key is the XOR of this key's words up to it.
         next ^= next << 32;
         next ^= next << 64;
         let add = u128::from(sub_word(last_word.rotate_right(8)) ^ u32::from(rcon));
@@ -234,7 +233,7 @@ fn sigma(block: Block) -> Block {
     Block::new(u128::from(left ^ right) << 64 | u128::from(left))
 }
 
-/// The mode over all blocks; `first + i` does not carry out of its low half.
+/// Applies the mode to all blocks; `first + i` must not carry out of its low half.
 pub(super) fn run<const MODE: u8>(schedule: &Schedule, blocks: &mut [Block], first: u128) {
     let keys = schedule.map(broadcast);
     let permute = |blocks: &mut [Block]| {

@@ -1,7 +1,7 @@
 //! Multiplications by 8 × 8 bit matrices (GFNI), 64 rows at a time.
 //!
-//! Eight slots are sixteen 8 × 8 matrices, one for each byte of a block; byte i of a vector is the
-//! row numbered i's bits for those eight slots, or byte b of its sum.
+//! Eight slots form sixteen 8 × 8 matrices, one for each byte of a block. Byte i of a vector holds row i's bits for
+//! those eight slots, or byte b of its sum.
 
 use super::window::{WORDS, Window};
 use super::{BATCH, Row};
@@ -10,13 +10,13 @@ use crate::lanes::store_4;
 use crate::matrices::{Bytes, matrices_of_8, transpose_bytes};
 use core::arch::x86_64::*;
 
-/// Of eight slots, byte b of each as a matrix, for b from 0 to 15.
+/// For eight slots: byte b of each as a matrix, for b from 0 to 15.
 type Group = [u64; 16];
 
 pub(super) struct Tables {
     window: Window,
     groups: [Group; 8 * WORDS],
-    /// The bits of 64 rows, byte g being those for slots 8g to 8g + 7 modulo 512.
+    /// The bits of 64 rows; byte g holds the bits for slots 8g to 8g + 7 modulo 512.
     bits: [[u8; BATCH]; 64],
 }
 
@@ -28,7 +28,7 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Sums in bands that begin less than a window apart.
+    /// Sums for bands that start less than a window apart.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     pub(super) fn sums(
         &mut self,
@@ -44,7 +44,7 @@ impl Tables {
         }
         transpose_rows(rows, &mut self.bits);
 
-        // Where a band begins, in groups from the first one's and in slots from the group's.
+        // The start of each band: the group relative to the first one, and the slot within the group.
         let (first, last) = (first / 8, last / 8);
         let mut groups = [0; BATCH];
         let mut inner = [0; BATCH];
@@ -69,8 +69,7 @@ impl Tables {
         out.copy_from_slice(&sums[..rows.len()]);
     }
 
-    /// For each row, whose band begins at the slot of its number in `word`, the sum of the slots in
-    /// later words.
+    /// For each row of `word`, whose band starts at the row's own slot: the sum of the slots in later words.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     pub(super) fn later_sums(
         &mut self,
@@ -102,7 +101,7 @@ impl Tables {
         store_sums(&acc, out);
     }
 
-    /// Adds what `bits` select of the eight slots of `group`.
+    /// Adds the slots of `group`, eight in number, that `bits` selects.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,gfni")]
     fn accumulate(&self, acc: &mut Bytes, group: usize, bits: __m512i) {
@@ -113,7 +112,7 @@ impl Tables {
         }
     }
 
-    /// Makes the matrices of the 64 slots of `word`; slots that do not exist are zero.
+    /// Makes the matrices of the 64 slots of `word`; missing slots are zero.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     fn prepare(&mut self, slots: &[Block], word: usize) {
         let mut padded = [Block::ZERO; 64];
@@ -133,10 +132,10 @@ impl Tables {
     }
 }
 
-/// Where in a group of eight slots the band of each row begins.
+/// The start of each row's band within a group of eight slots.
 struct Edges {
     groups: __m512i,
-    /// In the group where the band begins, ones from its first slot on.
+    /// In the group in which the band starts: ones from its first slot on.
     masks: __m512i,
 }
 
@@ -150,7 +149,7 @@ impl Edges {
         Self { groups: load_64(groups), masks }
     }
 
-    /// Of the eight slots of `group` those that lie behind the beginning of each row's band.
+    /// The slots of `group` at or after the start of each row's band, as a mask.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn begun(&self, group: u8) -> __m512i {
@@ -162,10 +161,10 @@ impl Edges {
     }
 }
 
-/// Sets byte i of `out[g]` to byte g of row i; of fewer than 64 rows, the others' bytes to zero.
+/// Sets byte i of `out[g]` to byte g of row i; bytes of missing rows become zero.
 #[target_feature(enable = "avx512f,avx512vbmi")]
 fn transpose_rows(rows: &[Row], out: &mut [[u8; BATCH]; 64]) {
-    // First, in each vector, the words of eight rows; then bytes of the same number side by side.
+    // First collects the words of eight rows in each vector, then the bytes with the same index.
     let mut together = [0_u8; 64];
     for (i, together) in together.iter_mut().enumerate() {
         *together = (8 * (i % 8) + i / 8) as u8;
@@ -216,7 +215,7 @@ fn transpose_8(rows: [__m512i; 8]) -> [__m512i; 8] {
     out
 }
 
-/// Sets `sums[i]` to bytes i of all sixteen vectors.
+/// Sets `sums[i]` to byte i of all sixteen vectors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_sums(acc: &Bytes, sums: &mut [Block; BATCH]) {

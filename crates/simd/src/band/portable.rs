@@ -4,7 +4,7 @@ use super::window::{WORDS, Window};
 use super::{Row, from_start};
 use crate::Block;
 
-/// For each group of four slots of a word the sixteen sums of them.
+/// For each group of four slots of a word: their sixteen sums.
 type Word = [[Block; 16]; 16];
 
 pub(super) struct Tables {
@@ -19,7 +19,7 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Sums in bands that begin less than a window apart.
+    /// Sums for bands that start less than a window apart.
     pub(super) fn sums(
         &mut self,
         slots: &[Block],
@@ -41,8 +41,7 @@ impl Tables {
         }
     }
 
-    /// For each row, whose band begins at the slot of its number in `word`, the sum of the slots in
-    /// later words.
+    /// For each row of `word`, whose band starts at the row's own slot: the sum of the slots in later words.
     pub(super) fn later_sums(
         &mut self,
         slots: &[Block],
@@ -58,7 +57,7 @@ impl Tables {
         }
     }
 
-    /// The sum over the seven words between the first and the last one of a band.
+    /// The sum over the seven words between the first and the last word of a band.
     fn whole_words(&self, row: &Row, first: usize) -> Block {
         (first + 1..first + 8).fold(Block::ZERO, |sum, word| sum ^ self.sum(word, row[word % 8]))
     }

@@ -1,16 +1,17 @@
-//! Which words of slots the tables are prepared for.
+//! The words of slots for which tables are prepared.
 
 use std::ops::Range;
 
-/// How many words of 64 slots are prepared at a time.
+/// Number of words of 64 slots that are prepared at a time.
 pub(super) const WORDS: usize = 16;
 
-/// The words that are prepared; word w is in place w modulo [`WORDS`].
+/// The prepared words; word w is at index w modulo [`WORDS`].
 #[derive(Default)]
 pub(super) struct Window(Range<usize>);
 
 impl Window {
-    /// The words that must be prepared now so that all of `wanted`, at most [`WORDS`], are.
+    /// Moves the window up to include all of `wanted`, at most [`WORDS`] words; returns the words that must be
+    /// prepared.
     pub(super) fn slide_up(&mut self, wanted: Range<usize>) -> Range<usize> {
         if !self.0.contains(&wanted.start) {
             self.0 = wanted.start..wanted.start;
@@ -20,7 +21,7 @@ impl Window {
         new
     }
 
-    /// As [`slide_up`](Window::slide_up), for windows that move down.
+    /// Like [`slide_up`](Window::slide_up), for windows that move down.
     pub(super) fn slide_down(&mut self, wanted: Range<usize>) -> Range<usize> {
         if self.0.is_empty() || !self.0.contains(&(wanted.end - 1)) {
             self.0 = wanted.end..wanted.end;
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_wanted_word_is_prepared_and_none_twice() {
+    fn every_wanted_word_is_prepared_exactly_once() {
         let mut window = Window::default();
         let mut prepared = [None; WORDS];
         for start in [0, 0, 1, 2, 2, 9, 9, 100, 101, 3, 4, 4, 5] {

@@ -1,6 +1,6 @@
 //! Garbled gates with VAES, four gates to a vector.
 //!
-//! The round keys of four gates are made in a vector, used at once, and never stored.
+//! The round keys of four gates are computed in a vector, used at once, and never stored.
 
 use super::{Keys, KnownBits};
 use crate::Block;
@@ -9,7 +9,7 @@ use crate::aes::avx512::{next_key, sigma};
 use crate::lanes::{LANES, load_1, load_4, store_4};
 use core::arch::x86_64::*;
 
-/// Vectors of gates in flight: they hide the latency of the key schedule, and their state just fits the registers.
+/// Vectors of gates in flight: they hide the latency of the key schedule, and their state just fits into the registers.
 const VECTORS: usize = 4;
 
 /// Gates in flight.
@@ -17,19 +17,19 @@ const BATCH: usize = VECTORS * LANES;
 
 type Batch = [[Block; LANES]; VECTORS];
 
-/// The batch of blocks from the `at`-th on.
+/// The batch of blocks that starts at index `at`.
 #[inline]
 fn batch(blocks: &[Block], at: usize) -> &Batch {
     blocks[at..at + BATCH].as_chunks().0.first_chunk().expect("a batch")
 }
 
-/// As [`batch`], to write.
+/// Like [`batch`], mutable.
 #[inline]
 fn batch_mut(blocks: &mut [Block], at: usize) -> &mut Batch {
     blocks[at..at + BATCH].as_chunks_mut().0.first_chunk_mut().expect("a batch")
 }
 
-/// The blocks from the `at`-th on, fewer than a batch, and zeros.
+/// The blocks from index `at` on, fewer than a batch, padded with zeros.
 #[inline]
 fn padded(blocks: &[Block], at: usize) -> Batch {
     let mut padded = Batch::default();
@@ -38,7 +38,7 @@ fn padded(blocks: &[Block], at: usize) -> Batch {
     padded
 }
 
-/// Writes the blocks from the `at`-th on, fewer than a batch.
+/// Writes the blocks from index `at` on, fewer than a batch.
 #[inline]
 fn put(padded: &Batch, blocks: &mut [Block], at: usize) {
     let blocks = &mut blocks[at..];
@@ -53,7 +53,7 @@ fn sigma_2(x: __m512i) -> __m512i {
     _mm512_mask_xor_epi64(turned, 0b0101_0101, turned, x)
 }
 
-/// The colours of four labels, a bit for each half of a lane.
+/// The colours of four labels, with one bit per half of a lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn colours(labels: __m512i) -> __mmask8 {
@@ -61,21 +61,21 @@ fn colours(labels: __m512i) -> __mmask8 {
     _mm512_test_epi64_mask(low, _mm512_set1_epi64(1))
 }
 
-/// `x`, and `y` besides in the lanes of the mask.
+/// `x`, XORed with `y` in the lanes of the mask.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn xor_where(x: __m512i, mask: __mmask8, y: __m512i) -> __m512i {
     _mm512_mask_xor_epi64(x, mask, x, y)
 }
 
-/// The sum of three.
+/// The XOR of three vectors.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn xor_3(x: __m512i, y: __m512i, z: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<0x96>(x, y, z)
 }
 
-/// Replaces the `M` vectors x of each vector of gates by AES of x under these gates' keys.
+/// Encrypts the `M` vectors x of each vector of gates with AES under these gates' keys.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn encrypt<const M: usize>(keys: Keys, x: &mut [[__m512i; M]; VECTORS]) {
@@ -120,7 +120,7 @@ fn garble_and_batch(
     for i in 0..VECTORS {
         let (a, b) = (load_4(&a[i]), load_4(&b[i]));
         let [a0, a1, b0, b1] = x[i];
-        // What is fed forward of the two labels of a wire sums to a constant.
+        // The feed-forward values of a wire's two labels sum to a constant.
         let of_generator = xor_where(xor_3(a0, a1, delta_1), colours(b), delta);
         let of_evaluator = xor_3(b0, b1, delta_2);
         store_4(of_generator, &mut generator[i]);
@@ -201,7 +201,7 @@ pub(super) fn evaluate_and(
     }
 }
 
-/// The known bits of the four gates from the `i`-th on, a bit for each half of a lane; zeros beyond the last block.
+/// The known bits of four gates from index `i` on, one bit per half of a lane; zeros beyond the last block.
 #[inline]
 #[target_feature(enable = "avx512f,bmi2")]
 fn known_4(known: KnownBits<'_>, i: usize) -> __mmask8 {
@@ -214,7 +214,7 @@ fn known_4(known: KnownBits<'_>, i: usize) -> __mmask8 {
     (_pdep_u32(bits, 0b0101_0101) * 3) as __mmask8
 }
 
-/// `first` is the number of the batch's first known bit.
+/// `first` is the index of the batch's first known bit.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes,bmi2")]
 fn garble_known_batch(

@@ -1,4 +1,4 @@
-//! Garbled gates over the batches of re-keyed AES, piece by piece.
+//! Garbled gates with batches of re-keyed AES, piece by piece.
 
 use super::{Keys, KnownBits};
 use crate::Block;
@@ -19,7 +19,7 @@ fn colour(label: Block) -> Block {
     Block::mask(label.bit(0))
 }
 
-/// π of `N` blocks y for each of up to [`PIECE`] gates, and then ⊕ y.
+/// π(y) ⊕ y for `N` blocks y of each of up to [`PIECE`] gates.
 ///
 /// Wiped on drop.
 struct Hashes<const N: usize> {
@@ -47,7 +47,7 @@ impl<const N: usize> Drop for Hashes<N> {
     }
 }
 
-/// The places of all gates, piece by piece.
+/// The gates in pieces, as ranges.
 fn pieces(len: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..len).step_by(PIECE).map(move |first| first..len.min(first + PIECE))
 }

@@ -16,7 +16,7 @@ pub(super) struct Wide {
 #[inline]
 #[target_feature(enable = "avx2,pclmulqdq")]
 fn product(a: __m128i, b: __m128i) -> Wide {
-    // Three products instead of four (Karatsuba): they are what takes the time.
+    // Three products instead of four (Karatsuba), because products dominate the time.
     let low = _mm_clmulepi64_si128::<0x00>(a, b);
     let high = _mm_clmulepi64_si128::<0x11>(a, b);
     let a = _mm_xor_si128(a, _mm_shuffle_epi32::<0b0100_1110>(a));
@@ -29,7 +29,7 @@ fn product(a: __m128i, b: __m128i) -> Wide {
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn reduce(wide: Wide) -> __m128i {
     let modulus = _mm_set_epi64x(0, MODULUS.cast_signed());
-    // First what is at X^192 and above goes to the middle, then what is then at X^128 to the low.
+    // First the part at X^192 and above goes to the middle, then the part at X^128 to the low half.
     let fold = _mm_clmulepi64_si128::<0x01>(wide.high, modulus);
     let middle = _mm_shuffle_epi32::<0b0100_1110>(_mm_xor_si128(wide.middle, fold));
     let high = _mm_xor_si128(wide.high, middle);

@@ -7,7 +7,7 @@ use core::arch::x86_64::*;
 
 pub(super) use avx2::{mul, square_times};
 
-/// The sum of three.
+/// The XOR of three operands.
 const XOR3: i32 = 0x96;
 
 /// Polynomials of degree below 255: `low + middle X^64 + high X^128`, the middle in two parts.
@@ -18,7 +18,7 @@ struct Wide {
     high: __m512i,
 }
 
-/// Four products, where three would do: the shuffles that those need cost more here.
+/// Four products instead of three: here, the shuffles for three cost more.
 #[inline]
 #[target_feature(enable = "avx512f,vpclmulqdq")]
 fn product(a: __m512i, b: __m512i) -> Wide {
@@ -29,7 +29,7 @@ fn product(a: __m512i, b: __m512i) -> Wide {
     }
 }
 
-/// As in the kernel for single elements, in each lane.
+/// Like the kernel for single elements, in each lane.
 #[inline]
 #[target_feature(enable = "avx512f,vpclmulqdq")]
 fn reduce(wide: Wide) -> __m512i {

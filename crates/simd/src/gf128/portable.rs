@@ -1,13 +1,13 @@
-//! Carry-less products out of integer products.
+//! Carry-less products from integer products.
 
 use super::MODULUS;
 use crate::Block;
 
 /// The low 64 bits of the product of two polynomials.
 ///
-/// Integers with three zero bits after each coefficient: at most 16 ones meet in a place, and the
-/// carries of the last place leave the word, so every fourth bit is the sum modulo 2. The method is
-/// the one Pornin describes for BearSSL ("Constant-time multiplication without carries").
+/// Uses integers with three zero bits after each coefficient. At most 16 ones meet at a position, and the carries of
+/// the last position leave the word, so every fourth bit is the sum modulo 2. Pornin describes the method for BearSSL
+/// ("Constant-time multiplication without carries").
 #[inline(always)]
 fn low_product(a: u64, b: u64) -> u64 {
     const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
@@ -24,7 +24,7 @@ fn low_product(a: u64, b: u64) -> u64 {
 /// The product of two polynomials of degree below 64.
 #[inline(always)]
 fn product(a: u64, b: u64) -> u128 {
-    // Read backwards, the low half of the product is the high half.
+    // The high half is the low half of the product of the reversed operands.
     let high = low_product(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
     u128::from(low_product(a, b)) | u128::from(high) << 64
 }
@@ -61,7 +61,7 @@ impl Wide {
     fn reduce(self) -> Block {
         let high = self.high ^ self.middle >> 64;
         let low = self.low ^ self.middle << 64;
-        // X^128 = X^7 + X^2 + X + 1; what this pushes beyond X^127 again has degree below 7.
+        // X^128 = X^7 + X^2 + X + 1; the part that this shifts beyond X^127 has degree below 7.
         let beyond = (high >> 127 ^ high >> 126 ^ high >> 121) as u64;
         let folded = high ^ high << 1 ^ high << 2 ^ high << 7;
         let again = (0..8).filter(|i| MODULUS >> i & 1 == 1).fold(0, |sum, i| sum ^ beyond << i);

@@ -33,7 +33,7 @@ fn grow<const N: usize>(keys: &[__m512i; 11], x: [__m512i; N]) -> ([__m512i; N],
     (left, right)
 }
 
-/// π(π(x) + t) + π(x) of `N` vectors, the tweaks t counting on from the lanes of `tweak`.
+/// π(π(x) + t) + π(x) for `N` vectors; the tweaks t count up from the lanes of `tweak`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn hash<const N: usize>(
@@ -54,7 +54,7 @@ fn hash<const N: usize>(
     hashed
 }
 
-/// A tweak in each lane, all the same.
+/// The same tweak in every lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn tweaks(high: u64, low: u64) -> __m512i {
@@ -80,7 +80,7 @@ fn children_of<const N: usize>(
     }
 }
 
-/// The length of the halves is a multiple of four.
+/// The length of each half must be a multiple of four.
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn children(node: &Aes128, left: &mut [Block], right: &mut [Block]) -> Block {
     let keys = round_keys(node.schedule());
@@ -126,7 +126,7 @@ fn hashed_children_of<const N: usize>(
     }
 }
 
-/// The length of the halves is a multiple of four.
+/// The length of each half must be a multiple of four.
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn hashed_children(
     node: &Aes128,

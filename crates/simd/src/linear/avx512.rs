@@ -5,7 +5,7 @@ use crate::lanes::{LANES, load_4, store_4};
 use crate::matrices::{Bytes, matrices_of_8, transpose_bytes};
 use core::arch::x86_64::*;
 
-/// Entry `[j][b]`: what byte j of a block adds to byte b of its image.
+/// Entry `[j][b]`: the contribution of byte j of a block to byte b of its image.
 pub(super) type Matrices = [[u64; 16]; 16];
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
@@ -38,7 +38,7 @@ pub(super) fn add_to(matrices: &Matrices, acc: &mut [Block], xs: &[Block]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn add_64(matrices: &Matrices, acc: &mut [Block; 64], xs: &[Block; 64]) {
-    // Each vector gets the bytes of one number of all blocks, in an order that turning back undoes.
+    // Each vector gets the bytes with one index of all blocks, in an order that the inverse transposition undoes.
     let mut bytes: Bytes = [_mm512_setzero_si512(); 16];
     for (vector, xs) in bytes.iter_mut().zip(xs.as_chunks::<LANES>().0) {
         *vector = load_4(xs);

@@ -1,4 +1,4 @@
-//! The sum of the images of all bits that are set, every image being read.
+//! The sum of the images of all set bits; every image is read.
 
 use crate::Block;
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -6,7 +6,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 /// Blocks that are mapped together.
 const AT_ONCE: usize = 8;
 
-/// The image of each bit, cut into words.
+/// The image of each bit, in words.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Images([[u64; 2]; 128]);
 

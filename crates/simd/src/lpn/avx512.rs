@@ -1,5 +1,5 @@
-//! Samples, sixteen at a time: the stream of the next sixteen is encrypted while the rows of these
-//! are still on their way.
+//! Samples, sixteen at a time: the stream of the next sixteen is encrypted while the rows of the current ones are
+//! loading.
 
 use super::Word;
 use super::samples::{Coefficients, GROUP, HALF, TILE, lookup, tile_blocks};
@@ -13,11 +13,11 @@ use core::arch::x86_64::*;
 /// Words of each half of a group.
 const WORDS: usize = GROUP * HALF;
 
-/// Blocks on a cache line.
+/// Blocks aligned to a cache line.
 #[repr(align(64))]
 struct Aligned<T>(T);
 
-/// Sets `out` to the stream from `counter` on, which does not carry out of its low half.
+/// Sets `out` to the stream from `counter` on, which must not carry out of its low half.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn stream<const N: usize>(keys: &[__m512i; 11], counter: u128, out: &mut [[Block; LANES]; N]) {
@@ -33,19 +33,19 @@ fn stream<const N: usize>(keys: &[__m512i; 11], counter: u128, out: &mut [[Block
     }
 }
 
-/// What a sample's coefficient is, as [`Coefficients`].
+/// The kind of a sample's coefficient, as in [`Coefficients`].
 mod kind {
     pub(super) const ONE: u8 = 0;
     pub(super) const SUBFIELD: u8 = 1;
     pub(super) const FIELD: u8 = 2;
 }
 
-/// How words become offsets of rows of a table, in bytes.
+/// Converts words to offsets of rows of a table, in bytes.
 #[derive(Clone, Copy)]
 struct Offsets {
-    /// For a table of 2^b rows: how far down a word is shifted, to b bits.
+    /// For a table of 2^b rows: how far a word is shifted down, to b bits.
     down: Option<__m128i>,
-    /// How far up a row's number is shifted, to count bytes.
+    /// How far a row number is shifted up, to an offset in bytes.
     up: __m128i,
     len: __m512i,
 }
@@ -94,10 +94,10 @@ impl Offsets {
     }
 }
 
-/// The sum of the rows at the offsets `at[..N]` of a table of one block a row, and `sum`.
+/// The XOR of `sum` and the rows at the offsets `at[..N]` of a table with one block per row.
 ///
 /// # Safety
-/// They are of rows of the table at `start`, and that many can be read from `at`.
+/// The offsets must be those of rows of the table at `start`, and `N` offsets must be readable from `at`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
 unsafe fn sum_1<const N: usize>(start: *const u8, at: *const u32, mut sum: __m128i) -> __m128i {
@@ -109,10 +109,10 @@ unsafe fn sum_1<const N: usize>(start: *const u8, at: *const u32, mut sum: __m12
     sum
 }
 
-/// As [`sum_1`], of a table of two blocks a row.
+/// Like [`sum_1`], for a table with two blocks per row.
 ///
 /// # Safety
-/// As there.
+/// As [`sum_1`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
 unsafe fn sum_2<const N: usize>(start: *const u8, at: *const u32, mut sum: __m256i) -> __m256i {
@@ -125,7 +125,7 @@ unsafe fn sum_2<const N: usize>(start: *const u8, at: *const u32, mut sum: __m25
 }
 
 /// # Safety
-/// The processor has these features, the table's size in bytes fits 32 bits, and the columns have
+/// The processor must have these features, the table's size in bytes must fit into 32 bits, and the columns must have
 /// equal lengths, a multiple of [`TILE`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,vaes,vpclmulqdq")]
 pub(super) unsafe fn samples<const C: usize, W: Word>(
@@ -171,7 +171,7 @@ unsafe fn kernel<const C: usize, const KIND: u8, W: Word>(
     let words_blocks = group_blocks * (TILE / GROUP);
     let start: *const u8 = table.as_ptr().cast();
 
-    // Where the stream of a group's tile starts, and the group's number in the tile.
+    // The start of the stream of a group's tile, and the group's index in the tile.
     let place_of = |group: usize| {
         let (tile, in_tile) = (group / (TILE / GROUP), group % (TILE / GROUP));
         (first + (tile * tile_blocks) as u128, in_tile)
@@ -181,8 +181,8 @@ unsafe fn kernel<const C: usize, const KIND: u8, W: Word>(
     let mut offsets = Aligned([[[0u32; 16]; 10]; 2]);
     let mut sums = Aligned([[[[Block::ZERO; LANES]; GROUP / LANES]; C]; 2]);
     let groups = out[0].len() / GROUP;
-    // Nothing in one round waits for anything else in it: while the rows of a group are on their
-    // way, the offsets of the next are encrypted and the sums of the one before multiplied.
+    // The steps of one round do not wait for each other: while the rows of a group are loading, the offsets of the next
+    // group are encrypted and the sums of the previous one are multiplied.
     for round in 0..groups + 2 {
         if round < groups {
             let (counter, in_tile) = place_of(round);

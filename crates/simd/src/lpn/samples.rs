@@ -2,32 +2,32 @@ use super::{Word, accumulate};
 use crate::aes::Aes128;
 use crate::{Backend, Block, gf128, xor};
 
-/// Samples made together: their number is a multiple of it.
+/// The number of samples must be a multiple of this.
 pub const TILE: usize = 128;
 
-/// Rows in a sample.
+/// Rows per sample.
 pub const SAMPLE_WEIGHT: usize = 10;
 
 /// Rows that are multiplied by the sample's coefficient.
 pub(super) const HALF: usize = SAMPLE_WEIGHT / 2;
 
-/// Samples whose words follow each other in the stream.
+/// Samples whose words are consecutive in the stream.
 pub(super) const GROUP: usize = 16;
 
-/// What half of a sample's rows are multiplied by.
+/// The factor of one half of a sample's rows.
 #[derive(Clone, Copy)]
 pub enum Coefficients<'a> {
     /// One.
     One,
-    /// An element of a field of 2^16 elements: the sum of what its low byte selects from the first
-    /// table and its high byte from the second.
+    /// An element of a field of 2^16 elements: the sum of the entries that its low byte selects from the first table
+    /// and its high byte from the second.
     Subfield(&'a [[Block; 256]; 2]),
     /// An element of GF(2^128).
     Field,
 }
 
 impl Coefficients<'_> {
-    /// Blocks of the stream that a tile's coefficients take.
+    /// Blocks of the stream per tile, for coefficients.
     pub(super) const fn blocks(self) -> usize {
         match self {
             Coefficients::One => 0,
@@ -37,16 +37,15 @@ impl Coefficients<'_> {
     }
 }
 
-/// Adds samples of a sparse code to `out`: to each the sum of five pseudo-randomly chosen rows of
-/// the table, and g times the sum of five others, g being the sample's coefficient.
+/// Adds samples of a sparse code to `out`: to each, the sum of five pseudorandomly chosen rows of the table, and g
+/// times the sum of five others, where g is the sample's coefficient.
 ///
-/// Each tile takes blocks of `stream` from the counter `first` on: for sixteen samples at a time the
-/// words of all plain rows and then of all multiplied ones, and after those the coefficients. The
-/// words have 16 bits where that selects without bias, otherwise 32.
+/// Each tile takes blocks of `stream` from the counter `first` on. For each sixteen samples these are the words of all
+/// plain rows, then of all multiplied rows; the coefficients follow at the end. Words have 16 bits if that selects
+/// without bias, and 32 bits otherwise.
 ///
 /// # Panics
-/// If the number of samples is no multiple of [`TILE`], the columns have different lengths, or the
-/// table is empty.
+/// If the number of samples is not a multiple of [`TILE`], the columns have different lengths, or the table is empty.
 pub fn samples<const C: usize>(
     stream: &Aes128,
     first: u128,
@@ -57,7 +56,7 @@ pub fn samples<const C: usize>(
     let len = out[0].len();
     assert!(len.is_multiple_of(TILE), "whole tiles");
     assert!(out.iter().all(|column| column.len() == len), "columns of different lengths");
-    assert!(!table.is_empty(), "a table of that length");
+    assert!(!table.is_empty(), "a table of a valid length");
     if table.len() <= u16::MAX_ROWS && table.len().is_power_of_two() {
         by_words::<C, u16>(stream, first, coefficients, table, out);
     } else {
@@ -65,7 +64,7 @@ pub fn samples<const C: usize>(
     }
 }
 
-/// Blocks of the stream that a tile takes of `samples`.
+/// Blocks of the stream per tile of `samples`.
 pub(super) const fn tile_blocks<W: Word>(coefficients: Coefficients<'_>) -> usize {
     TILE * SAMPLE_WEIGHT * size_of::<W>() / Block::LEN + coefficients.blocks()
 }
@@ -117,7 +116,7 @@ fn by_words<const C: usize, W: Word>(
     }
 }
 
-/// The element of the subfield that a public word stands for.
+/// The element of the subfield that a public word represents.
 #[inline(always)]
 pub(super) fn lookup(tables: &[[Block; 256]; 2], word: u16) -> Block {
     let [low, high] = word.to_le_bytes();

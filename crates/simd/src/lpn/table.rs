@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use zeroize::Zeroize;
 
-/// A table of rows of one or two blocks, laid out for reads at random positions: no row lies across two
-/// cache lines. Wiped on drop.
+/// A table of rows of one or two blocks, aligned for reads at random positions: no row crosses a cache line. Wiped on
+/// drop.
 pub struct Table<const C: usize> {
     rows: NonNull<[Block; C]>,
     len: usize,
@@ -40,11 +40,11 @@ impl<const C: usize> Table<C> {
         Self { rows, len }
     }
 
-    /// None for a table without rows.
+    /// `None` for a table without rows.
     fn layout(len: usize) -> Option<Layout> {
         let size = size_of::<[Block; C]>() * len;
         let layout = Layout::from_size_align(size, CACHE_LINE);
-        (size > 0).then(|| layout.expect("the columns have that size"))
+        (size > 0).then(|| layout.expect("the size of the columns"))
     }
 
     fn rows_mut(&mut self) -> &mut [[Block; C]] {

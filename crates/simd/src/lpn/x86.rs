@@ -3,8 +3,7 @@
 use super::{Block, CHUNK, Word, select};
 use std::arch::x86_64::*;
 
-/// A function of its own for each instruction set: closures and inlined functions would lose
-/// the instructions.
+/// A separate function for each instruction set: closures and inlined functions would lose the target features.
 macro_rules! sums {
     ($name:ident, $features:literal) => {
         /// # Safety

@@ -1,14 +1,14 @@
 //! The AVX-512 IFMA backend: eight elements at a time, one in each 64-bit lane.
 //!
-//! | module | what it gives |
+//! | module | contents |
 //! |---|---|
 //! | `field` | arithmetic modulo 2^255 - 19, with the bounds of its limbs |
 //! | `edwards` | the curve's addition, doubling, and multiples by a secret scalar |
 //! | `encoding` | the decoding, one-way map and encoding of RFC 9496 |
 //! | `constants` | constants of the curve |
 //!
-//! Every function below this module needs the processor's AVX-512 F, IFMA, VL and DQ; those that
-//! `ristretto` calls check for them. Lanes never mix, so an invalid or exceptional element touches no other.
+//! Every function below this module needs AVX-512 F, IFMA, VL and DQ; the functions that `ristretto` calls check for
+//! them. Lanes never mix, so an invalid or exceptional element affects no other element.
 
 mod constants;
 mod edwards;
@@ -26,7 +26,7 @@ use field::{Mask, Words};
 /// Elements per vector.
 const LANES: usize = 8;
 
-/// Vectors per inversion. The inversion costs as much as a tenth of a vector's multiplication.
+/// Vectors per inversion. The inversion costs a tenth of a vector's multiplication.
 const BATCH: usize = 32;
 
 pub(super) fn hash_mul(uniform: &[[u8; 64]], k: &Scalar, out: &mut [[u8; 32]]) {
@@ -97,7 +97,7 @@ pub(super) fn decode_add_hash_mul(
     unsafe { decode_mul_vectors(points, Some(uniform), k, out) }
 }
 
-/// Multiples of one point, less the hashes if there are some.
+/// Multiples of one point, minus the hashes if there are any.
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn point_mul_vectors(
     point: &[u8; 32],
@@ -116,7 +116,7 @@ fn point_mul_vectors(
         batch.clear();
         for first in (first..first + out.len()).step_by(LANES) {
             let vector = &ks[first..ks.len().min(first + LANES)];
-            // Lanes without a scalar repeat the first one.
+            // Lanes without a scalar repeat the first scalar.
             let digits =
                 std::array::from_fn(|lane| &vector.get(lane).unwrap_or(&vector[0]).half_digits);
             let mut p = table.mul(&point, &Multiplier::each(&digits));
@@ -130,7 +130,7 @@ fn point_mul_vectors(
     Ok(())
 }
 
-/// Multiples of points, or of their sums with twice the hashes if there are some.
+/// Multiples of points, or of their sums with twice the hashes if there are any.
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn decode_mul_vectors(
     points: &[[u8; 32]],

@@ -1,7 +1,7 @@
 //! The group operations of an oblivious transfer by key agreement.
 //!
-//! H(u) = 2 · MAP(u) is the hash to the group: doubling permutes a group of odd order, so it is as
-//! uniform as MAP, and an element that is known to be a double is far cheaper to encode.
+//! H(u) = 2 · MAP(u) is the hash to the group. Doubling permutes a group of odd order, so the hash is as uniform as
+//! MAP, and an element that is known to be a double is far cheaper to encode.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
@@ -18,7 +18,7 @@ macro_rules! vector_or_portable {
     };
 }
 
-/// `out[i]` = encoding of k_i · G, G being the generator of RFC 9496.
+/// `out[i]` = encoding of k_i · G, where G is the generator of RFC 9496.
 ///
 /// # Panics
 /// If the two slices differ in length.
@@ -37,10 +37,10 @@ pub fn base_mul_sub_hash(ks: &[Scalar], uniform: &[[u8; 64]], out: &mut [[u8; 32
     vector_or_portable!(base_mul_sub_hash(ks, uniform, out));
 }
 
-/// `out[i]` = encoding of k_i · P with P the element that `point` encodes.
+/// `out[i]` = encoding of k_i · P, where `point` encodes P.
 ///
 /// # Errors
-/// [`InvalidPoint`] with index 0 when `point` is not a canonical encoding or is the identity's.
+/// [`InvalidPoint`] with index 0 if `point` is not a canonical encoding or encodes the identity.
 ///
 /// # Panics
 /// If the two slices differ in length.
@@ -53,11 +53,11 @@ pub fn point_mul(
     vector_or_portable!(point_mul(point, ks, out))
 }
 
-/// `out[i]` = encoding of k · (P_i + 2 · MAP(`uniform[i]`)) with P_i the element of `points[i]`.
+/// `out[i]` = encoding of k · (P_i + 2 · MAP(`uniform[i]`)), where `points[i]` encodes P_i.
 ///
 /// # Errors
-/// [`InvalidPoint`] with the first index whose bytes are not a canonical encoding or are the
-/// identity's. `out` is then all zero bytes.
+/// [`InvalidPoint`] with the first index whose bytes are not a canonical encoding or encode the identity. `out` is then
+/// all zero bytes.
 ///
 /// # Panics
 /// If the slices differ in length.

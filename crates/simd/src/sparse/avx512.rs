@@ -5,7 +5,7 @@ use crate::Block;
 use crate::lanes::load_4;
 use core::arch::x86_64::*;
 
-/// How many rows are made before they are used.
+/// Number of rows that are made before they are used.
 const BATCH: usize = 64;
 
 #[target_feature(enable = "avx512f")]

@@ -7,7 +7,7 @@ fn row(key: Block, slots: u32) -> Row {
     let middle = (key.get() >> 64) as u64 & 0xffff_ffff;
     let scaled = |word: u64, range: u32| (word * u64::from(range)) >> 32;
     let a = scaled(low & 0xffff_ffff, slots);
-    // Each further slot is one of those that are left.
+    // Each further slot is one of the remaining ones.
     let b = scaled(low >> 32, slots - 1);
     let b = b + u64::from(b >= a);
     let c = scaled(middle, slots - 2);

@@ -1,8 +1,7 @@
 //! Transposition in vectors of 256 bits: tiles of 128 rows and 256 columns.
 //!
-//! Of eight rows at a time, the bytes of the same columns are brought together in words of 64
-//! bits. Each of these is a square of bits, which is transposed in place. What is left is to bring
-//! together the sixteen bytes of every column.
+//! For each group of eight rows, the bytes of the same columns are collected in words of 64 bits. Each word is a square
+//! of bits, which is transposed in place. Finally the sixteen bytes of every column are collected.
 
 use crate::Block;
 use crate::lanes::store_1;
@@ -30,7 +29,7 @@ fn transpose_squares(mut v: __m256i) -> __m256i {
 
 riffle!(__m256i, "avx2", _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
 
-/// The tile whose rows start at block `first`, `LANES` blocks wide.
+/// The tile of width `LANES` blocks whose rows start at block `first`.
 #[target_feature(enable = "avx2")]
 fn tile<const LANES: usize>(
     rows: &[Block],
@@ -38,7 +37,7 @@ fn tile<const LANES: usize>(
     blocks_per_row: usize,
     out: &mut [Block],
 ) {
-    // Vector k of eight rows has, in lane l, the words of columns 128 l + 16 k and the 15 after.
+    // For eight rows, vector k has in lane l the words of columns 128 l + 16 k and the 15 after.
     let mut squares = [[_mm256_setzero_si256(); 16]; 8];
     for eight in 0..16 {
         let mut x = [_mm256_setzero_si256(); 8];

@@ -1,6 +1,6 @@
 //! Transposition in vectors of 512 bits: tiles of 128 rows and 512 columns.
 //!
-//! As in 256 bits; one instruction of GFNI transposes the squares.
+//! As in 256 bits, but one GFNI instruction transposes the squares.
 
 use crate::Block;
 use crate::lanes::{LANES, load_4, store_1};
@@ -10,8 +10,8 @@ use core::arch::x86_64::*;
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn transpose_squares(v: __m512i) -> __m512i {
-    // The word is read as a matrix, whose first row is the last byte, and multiplied by each
-    // unit vector, byte j of this being the unit vector j.
+    // Reads the word as a matrix whose first row is the last byte, and multiplies it by each unit vector; byte j of the
+    // operand is unit vector j.
     let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
     _mm512_gf2p8affine_epi64_epi8::<0>(units, v)
 }
@@ -21,7 +21,7 @@ riffle!(__m512i, "avx512f,avx512bw", _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)
 /// The tile whose rows start at block `first`.
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn tile(rows: &[Block], first: usize, blocks_per_row: usize, out: &mut [Block; 128 * LANES]) {
-    // Vector k of eight rows has, in lane l, the words of columns 128 l + 16 k and the 15 after.
+    // For eight rows, vector k has in lane l the words of columns 128 l + 16 k and the 15 after.
     let mut squares = [[_mm512_setzero_si512(); 16]; 8];
     for eight in 0..16 {
         let mut x = [_mm512_setzero_si512(); 8];

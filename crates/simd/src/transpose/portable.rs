@@ -1,4 +1,4 @@
-//! Squares of bits whose quarters are swapped, then the quarters of these, and so on.
+//! Transposes squares of bits by swapping quarters, then the quarters of these, and so on.
 
 use crate::Block;
 

@@ -1,15 +1,15 @@
-//! AES-128: the standards' vectors, the hashes from their definitions, every backend alike.
+//! AES-128: the standards' vectors, the definitions of the hashes, and equality of all backends.
 
 use crate::support::{lengths, on_every_backend, random_blocks};
 use vesica_simd::Block;
 use vesica_simd::aes::{Aes128, ctr_many, encrypt_rekeyed};
 
-/// A block from its bytes in order, as the standards print them.
+/// A block from its bytes in the order of the standards.
 fn hex(digits: &str) -> Block {
     Block::new(u128::from_str_radix(digits, 16).unwrap().swap_bytes())
 }
 
-/// Key, plain text, cipher text.
+/// Key, plaintext, ciphertext.
 fn vectors() -> Vec<[Block; 3]> {
     let sp800_38a = "2b7e151628aed2a6abf7158809cf4f3c";
     [
@@ -31,7 +31,7 @@ fn vectors() -> Vec<[Block; 3]> {
     .collect()
 }
 
-/// π block by block, which the standards' vectors pin down.
+/// π block by block; the standards' vectors test it.
 fn pi(aes: &Aes128, blocks: &[Block]) -> Vec<Block> {
     blocks.iter().map(|block| aes.encrypt_block(*block)).collect()
 }
@@ -42,7 +42,7 @@ fn sigma(x: Block) -> Block {
 }
 
 #[test]
-fn vectors_of_the_standards_hold_in_every_place_of_a_batch() {
+fn vectors_of_the_standards_hold_at_every_place_of_a_batch() {
     on_every_backend(|backend| {
         for [key, plain, cipher] in vectors() {
             let aes = Aes128::new(key);
@@ -57,8 +57,8 @@ fn vectors_of_the_standards_hold_in_every_place_of_a_batch() {
 }
 
 #[test]
-fn counter_stream_is_that_of_sp800_38a() {
-    // F.5.1 counts with the last byte first; these are its input blocks, one stream each.
+fn counter_stream_matches_sp800_38a() {
+    // F.5.1 counts from the last byte; these are its input blocks, one stream each.
     let key = hex("2b7e151628aed2a6abf7158809cf4f3c");
     let inputs = ["f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", "f0f1f2f3f4f5f6f7f8f9fafbfcfdff00"];
     let outputs = ["ec8cdf7398607cb0f2d21675ea9ea1e4", "362b7c3c6773516318a077d7fc5073ae"];
@@ -72,7 +72,7 @@ fn counter_stream_is_that_of_sp800_38a() {
 }
 
 #[test]
-fn batches_are_the_single_blocks_one_after_the_other() {
+fn batches_equal_single_blocks() {
     let aes = Aes128::new(random_blocks(1, 1)[0]);
     for n in lengths() {
         let blocks = random_blocks(2 + n as u64, n);
@@ -137,7 +137,7 @@ fn counters_carry_into_their_high_half_and_wrap() {
 }
 
 #[test]
-fn streams_of_many_keys_are_the_streams_of_each() {
+fn streams_of_many_keys_equal_the_streams_of_each() {
     for (keys, len) in [(0, 5), (5, 0), (1, 1), (3, 8), (17, 33), (9, 64)] {
         let keys: Vec<_> = random_blocks(1, keys).into_iter().map(Aes128::new).collect();
         let mut expected = vec![Block::ZERO; keys.len() * len];
@@ -153,7 +153,7 @@ fn streams_of_many_keys_are_the_streams_of_each() {
 }
 
 #[test]
-fn rekeyed_blocks_are_encrypted_each_under_its_key() {
+fn each_rekeyed_block_is_encrypted_under_its_key() {
     let sizes = (0..=70).flat_map(|keys| [(keys, 1), (keys, 2), (keys, 3)]);
     for (keys, per_key) in sizes.chain([(5, 0), (1, 64), (2, 200), (130, 5), (1000, 1), (70, 70)]) {
         let keys = random_blocks(1, keys);
@@ -171,7 +171,7 @@ fn rekeyed_blocks_are_encrypted_each_under_its_key() {
 }
 
 #[test]
-fn vectors_of_the_standards_hold_when_rekeyed() {
+fn vectors_of_the_standards_hold_with_rekeying() {
     let (keys, rest): (Vec<_>, Vec<_>) = vectors().into_iter().map(|[k, p, c]| (k, (p, c))).unzip();
     let (plain, cipher): (Vec<_>, Vec<_>) = rest.into_iter().unzip();
     on_every_backend(|_| {
@@ -182,7 +182,7 @@ fn vectors_of_the_standards_hold_when_rekeyed() {
 }
 
 #[test]
-fn keys_made_by_every_backend_are_the_same() {
+fn all_backends_expand_the_same_keys() {
     let keys = random_blocks(1, 50);
     let plain = random_blocks(2, 1)[0];
     let images = || keys.iter().map(|key| Aes128::new(*key).encrypt_block(plain));

@@ -29,12 +29,12 @@ fn assert_sums(slots: &[Block], starts: &[u32]) {
     on_every_backend(|backend| {
         let mut out = vec![Block::ONE; starts.len()];
         let mut sums = Sums::new(slots);
-        sums.of(&rows, starts, &mut out);
+        sums.compute(&rows, starts, &mut out);
         assert!(out == expected, "{} {:?}", backend.name(), starts.first());
-        // In two calls, and once more from the start.
+        // In two calls, and again from the start.
         let half = starts.len() / 2;
-        sums.of(&rows[..half], &starts[..half], &mut out[..half]);
-        sums.of(&rows[half..], &starts[half..], &mut out[half..]);
+        sums.compute(&rows[..half], &starts[..half], &mut out[..half]);
+        sums.compute(&rows[half..], &starts[half..], &mut out[half..]);
         assert!(out == expected, "{}", backend.name());
     });
 }

@@ -1,4 +1,4 @@
-//! Sums of streams weighted by the bits of their numbers: the definition, every backend alike.
+//! Sums of streams weighted by the bits of their numbers: the definition on every backend.
 
 use crate::support::{on_every_backend, random_blocks};
 use vesica_simd::Block;
@@ -27,7 +27,7 @@ fn sums_follow_the_definition_on_every_backend() {
         for skip in [0, 1] {
             let keys = &all[..(1 << bits) - skip];
             for len in (0..=35).chain([64, 100]).filter(|len| bits < 6 || len % 7 < 3) {
-                // The last two carry out of the low half, one of them within.
+                // The last two carry out of the low half, one of them in the middle.
                 for first in [0, 3 << 70 | 12345, u128::from(u64::MAX), u128::MAX - 5] {
                     let expected = by_definition(keys, bits, first, len);
                     on_every_backend(|backend| {
@@ -52,8 +52,8 @@ fn other_depths_are_refused() {
 }
 
 #[test]
-#[should_panic = "2^k keys, or one less"]
-fn another_number_of_keys_is_refused() {
+#[should_panic = "2^k keys, or one fewer"]
+fn a_wrong_number_of_keys_is_refused() {
     let keys: Vec<_> = random_blocks(1, 5).into_iter().map(Aes128::new).collect();
     ctr_bit_sums(&keys, 0, &mut [Block::ZERO; 2], &mut [Block::ZERO]);
 }

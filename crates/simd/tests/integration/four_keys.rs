@@ -1,11 +1,11 @@
-//! Blocks under four keys: what the cipher gives key by key, every backend alike.
+//! Blocks under four keys: the results of the cipher key by key, on every backend.
 
 use crate::support::{on_every_backend, random_blocks};
 use vesica_simd::Block;
 use vesica_simd::aes::{Aes128, encrypt_under_four};
 
 #[test]
-fn codewords_are_the_block_under_each_key_on_every_backend() {
+fn codewords_match_encryption_key_by_key_on_every_backend() {
     let keys: [Aes128; 4] = std::array::from_fn(|j| Aes128::new(random_blocks(j as u64, 1)[0]));
     for len in [0, 1, 3, 7, 8, 9, 63, 64, 65, 200] {
         let xs = random_blocks(9, len);
@@ -21,8 +21,8 @@ fn codewords_are_the_block_under_each_key_on_every_backend() {
 }
 
 #[test]
-#[should_panic = "a place for each block"]
-fn another_number_of_places_is_refused() {
+#[should_panic = "one output per block"]
+fn a_wrong_number_of_outputs_is_refused() {
     let keys: [Aes128; 4] = std::array::from_fn(|_| Aes128::new(Block::ZERO));
     encrypt_under_four(&keys, &[Block::ZERO; 2], &mut [[Block::ZERO; 4]]);
 }

@@ -1,4 +1,4 @@
-//! Garbled gates: the truth table, the definition, and the same bits on every backend.
+//! Garbled gates: the truth table, the definition, and equal results on every backend.
 
 use crate::support::{on_every_backend, random_blocks};
 use vesica_simd::Block;
@@ -55,13 +55,13 @@ fn garbled_known(known: KnownBits<'_>, zeros: &[Block]) -> (Vec<Block>, Vec<Bloc
 }
 
 #[test]
-fn and_gates_give_the_label_of_the_product_of_all_inputs() {
+fn and_gates_evaluate_to_the_label_of_the_product() {
     for n in lengths() {
         let (a, b) = (random_blocks(3, n), random_blocks(4, n));
         on_every_backend(|backend| {
             let (zeros, table) = garbled([&a, &b]);
             for inputs in 0..4 {
-                // Each lane sees each input once.
+                // Each lane has each input once.
                 let bits = |i: usize| [(inputs + i) & 1 == 1, (inputs + i) & 2 == 2];
                 let mut out = vec![Block::ONE; n];
                 let (x, y) = (labels(&a, |i| bits(i)[0]), labels(&b, |i| bits(i)[1]));
@@ -74,7 +74,7 @@ fn and_gates_give_the_label_of_the_product_of_all_inputs() {
 }
 
 #[test]
-fn one_sided_gates_give_the_label_of_the_product_of_all_inputs() {
+fn one_sided_gates_evaluate_to_the_label_of_the_product() {
     for n in lengths() {
         let (a, known) = (random_blocks(5, n), random_blocks(6, n.div_ceil(128) + 2));
         on_every_backend(|backend| {
@@ -98,7 +98,7 @@ fn one_sided_gates_give_the_label_of_the_product_of_all_inputs() {
 }
 
 #[test]
-fn known_bits_may_end_with_their_last_block() {
+fn known_bits_can_end_with_their_last_block() {
     let (a, known) = (random_blocks(5, 127), random_blocks(6, 1));
     on_every_backend(|_| {
         let from = |first| {
@@ -115,7 +115,7 @@ fn known_bits_may_end_with_their_last_block() {
 }
 
 #[test]
-fn gates_are_those_of_the_definition_on_every_backend() {
+fn gates_match_the_definition_on_every_backend() {
     for n in lengths() {
         let (a, b) = (random_blocks(7, n), random_blocks(8, n));
         let colour = |label: Block| Block::mask(label.bit(0));
@@ -145,7 +145,7 @@ fn gates_are_those_of_the_definition_on_every_backend() {
 }
 
 #[test]
-fn a_wire_may_be_both_inputs_of_a_gate() {
+fn a_wire_can_be_both_inputs_of_a_gate() {
     let a = random_blocks(3, 100);
     on_every_backend(|_| {
         let (zeros, table) = garbled([&a, &a]);
@@ -154,21 +154,21 @@ fn a_wire_may_be_both_inputs_of_a_gate() {
             let mut out = vec![Block::ONE; a.len()];
             evaluate_and(hash(), FIRST_GATE, &x, &x, &table, &mut out);
             assert!(out == labels(&zeros, |_| bit));
-            // Neither half's hash cancels the other's.
+            // The hashes of the two halves do not cancel.
             assert!(out.iter().all(|label| *label != Block::ZERO));
         }
     });
 }
 
 #[test]
-#[should_panic = "two ciphertexts a gate"]
-fn another_number_of_ciphertexts_is_refused() {
+#[should_panic = "two ciphertexts per gate"]
+fn a_wrong_number_of_ciphertexts_is_refused() {
     let a = random_blocks(3, 4);
     garble_and(hash(), 0, delta(), &a, &a, &mut a.clone(), &mut [Block::ZERO; 7]);
 }
 
 #[test]
-#[should_panic = "a bit for each gate"]
+#[should_panic = "one bit per gate"]
 fn too_few_known_bits_are_refused() {
     garbled_known(KnownBits { blocks: &[Block::ZERO], first: 100 }, &random_blocks(3, 29));
 }
@@ -176,7 +176,7 @@ fn too_few_known_bits_are_refused() {
 /// `cargo test --release -p vesica-simd --test integration garble:: -- --ignored --nocapture`
 #[test]
 #[ignore = "measures"]
-#[allow(clippy::print_stdout, reason = "a figure for the eye")]
+#[allow(clippy::print_stdout, reason = "prints its results")]
 fn speed() {
     const N: usize = 1024;
     const ROUNDS: usize = 4000;

@@ -1,4 +1,4 @@
-//! GF(2^128): a known product, the laws of a field, every backend alike.
+//! GF(2^128): a known product, the field laws, and equality of all backends.
 
 use crate::support::{lengths, on_every_backend, random_blocks};
 use vesica_simd::Block;
@@ -12,7 +12,7 @@ fn slow_mul(a: Block, b: Block) -> Block {
     Block::new((0..128).rev().fold(0, |sum, i| x_times(sum) ^ if b.bit(i) { a.get() } else { 0 }))
 }
 
-/// Elements that sit on an edge, and random ones.
+/// Edge cases and random elements.
 fn elements(seed: u64) -> Vec<Block> {
     let edges = [0, 1, 2, 0x87, 1 << 63, 1 << 64, 1 << 127, u128::MAX, u128::from(u64::MAX)];
     edges.into_iter().map(Block::new).chain(random_blocks(seed, 8)).collect()
@@ -20,8 +20,8 @@ fn elements(seed: u64) -> Vec<Block> {
 
 #[test]
 fn known_product_of_ghash() {
-    // H · C of test case 2 of the GCM specification (McGrew and Viega), where bits count from the
-    // other end of each byte.
+    // H · C of test case 2 of the GCM specification (McGrew and Viega), where the bits of each byte are in reverse
+    // order.
     let from_gcm = |digits| Block::new(u128::from_str_radix(digits, 16).unwrap().reverse_bits());
     let h = from_gcm("66e94bd4ef8a2c3b884cfa59ca342b2e");
     let c = from_gcm("0388dace60b6a392f328c2b971b2fe78");
@@ -79,8 +79,8 @@ fn exponents_add_and_the_group_order_gives_one() {
 
 #[test]
 fn x_generates_the_whole_group() {
-    // 2^128 - 1 = 3 · 5 · 17 · 257 · 641 · 65537 · 274177 · 6700417 · 67280421310721; the
-    // polynomial is primitive, so a reduction by another one fails here.
+    // 2^128 - 1 = 3 · 5 · 17 · 257 · 641 · 65537 · 274177 · 6700417 · 67280421310721; the polynomial is primitive, so
+    // reduction by another one fails here.
     let factors = [3, 5, 17, 257, 641, 65_537, 274_177, 6_700_417, 67_280_421_310_721u128];
     assert_eq!(factors.iter().product::<u128>(), u128::MAX);
     on_every_backend(|_| {
@@ -91,7 +91,7 @@ fn x_generates_the_whole_group() {
 }
 
 #[test]
-fn vector_forms_are_the_products_one_by_one() {
+fn vector_forms_equal_single_products() {
     let s = random_blocks(1, 1)[0];
     for n in lengths() {
         let (xs, ys, zs) = (random_blocks(2, n), random_blocks(3, n), random_blocks(4, n));
@@ -136,7 +136,7 @@ fn powers_are_repeated_products() {
 }
 
 #[test]
-#[should_panic = "as many elements"]
+#[should_panic = "the same number of elements"]
 fn vectors_of_different_lengths_are_refused() {
     inner_product(&[Block::ONE; 3], &[Block::ONE; 4]);
 }

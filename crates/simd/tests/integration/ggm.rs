@@ -1,4 +1,4 @@
-//! Levels of trees follow their definition in every backend.
+//! Levels of trees match their definition on every backend.
 
 use crate::support::on_every_backend;
 use rand::{RngExt, SeedableRng};
@@ -14,7 +14,7 @@ fn total(blocks: &[Block]) -> Block {
     blocks.iter().fold(Block::ZERO, |sum, block| sum ^ *block)
 }
 
-/// `f` under every backend of this processor gives the same.
+/// Runs `f` on every backend of this processor, and checks that the results are equal.
 fn same_everywhere<R: PartialEq>(mut f: impl FnMut() -> R) -> R {
     let mut results = Vec::new();
     on_every_backend(|_| results.push(f()));
@@ -23,7 +23,7 @@ fn same_everywhere<R: PartialEq>(mut f: impl FnMut() -> R) -> R {
 }
 
 #[test]
-fn children_are_the_hash_and_what_completes_it() {
+fn children_are_the_hash_and_its_sum_with_the_parent() {
     let rng = &mut ChaCha20Rng::seed_from_u64(1);
     let (node, leaf) = (Aes128::new(Block::new(1)), Aes128::new(Block::new(2)));
     for m in (0..80).chain([256, 1000]) {
@@ -67,7 +67,7 @@ fn sum_is_the_sum() {
 }
 
 #[test]
-fn one_block_is_read_and_changed() {
+fn a_single_block_is_read_and_changed() {
     let rng = &mut ChaCha20Rng::seed_from_u64(3);
     for len in 0..40 {
         for index in 0..=len {

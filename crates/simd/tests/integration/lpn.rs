@@ -1,4 +1,4 @@
-//! Every backend sums the rows that the definition names.
+//! Every backend sums the rows that the definition selects.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -10,7 +10,7 @@ fn blocks(rng: &mut ChaCha20Rng, len: usize) -> Vec<Block> {
     (0..len).map(|_| Block::new(rng.random())).collect()
 }
 
-/// `f` under every backend of this processor gives the same.
+/// Runs `f` on every backend of this processor, and checks that the results are equal.
 fn same_everywhere<R: PartialEq>(mut f: impl FnMut() -> R) -> R {
     let results: Vec<R> = Backend::available()
         .into_iter()
@@ -52,7 +52,7 @@ fn check<const C: usize, W: Word + Into<u64>>(rng: &mut ChaCha20Rng, rows: usize
 }
 
 #[test]
-fn accumulate_sums_the_rows_that_the_words_name() {
+fn accumulate_sums_the_rows_that_the_words_select() {
     let rng = &mut ChaCha20Rng::seed_from_u64(1);
     for rows in [1, 2, 64, 1 << 16] {
         check::<1, u16>(rng, rows, 16);
@@ -65,13 +65,13 @@ fn accumulate_sums_the_rows_that_the_words_name() {
 }
 
 #[test]
-#[should_panic(expected = "a word too short")]
+#[should_panic(expected = "words too short")]
 fn sixteen_bit_words_with_a_biased_table_are_refused() {
     lpn::accumulate(&[[Block::ZERO]; 3], 1, &[0u16], [&mut [Block::ZERO]]);
 }
 
 #[test]
-#[should_panic(expected = "a table of that length")]
+#[should_panic(expected = "a table of a valid length")]
 fn an_empty_table_is_refused() {
     lpn::accumulate::<1, u32>(&[], 1, &[0], [&mut [Block::ZERO]]);
 }
@@ -82,7 +82,7 @@ fn columns_of_different_lengths_are_refused() {
     lpn::accumulate(&[[Block::ZERO; 2]; 2], 5, &[0u16; 5], [&mut [Block::ZERO], &mut []]);
 }
 
-/// The samples of one tile as the definition says, word by word.
+/// The samples of one tile by the definition, word by word.
 fn samples_by_definition<const C: usize, W: Word + Into<u64>>(
     stream: &Aes128,
     first: u128,

@@ -1,4 +1,4 @@
-//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+//! Integration tests of the crate, linked into one program: `cargo test --workspace --test integration`.
 
 mod aes;
 mod band;

@@ -1,4 +1,4 @@
-//! Ristretto255 batches: the RFC's vectors, dalek as the reference, and every backend alike.
+//! Ristretto255 batches: the RFC's vectors, dalek as the reference, and equality of all backends.
 
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar as DalekScalar;
@@ -23,7 +23,7 @@ fn wide(low: DalekScalar) -> [u8; 64] {
     bytes
 }
 
-/// The scalar in both forms.
+/// The scalar in both representations.
 fn scalar(bytes: &[u8; 64]) -> (Scalar, DalekScalar) {
     (Scalar::from_uniform_bytes(bytes).unwrap(), DalekScalar::from_bytes_mod_order_wide(bytes))
 }
@@ -32,7 +32,7 @@ fn one() -> Scalar {
     scalar(&wide(DalekScalar::ONE)).0
 }
 
-/// 1, 2, small ones, powers of two and their neighbours, ℓ-1, ℓ-2, (ℓ±1)/2, and random ones.
+/// 1, 2, small scalars, powers of two and their neighbours, ℓ-1, ℓ-2, (ℓ±1)/2, and random ones.
 fn scalars() -> Vec<[u8; 64]> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let mut all: Vec<DalekScalar> = (1..40u64).map(DalekScalar::from).collect();
@@ -68,7 +68,7 @@ fn encodings(n: usize, seed: u64) -> Vec<[u8; 32]> {
         .collect()
 }
 
-/// Compares, and on failure names the first difference instead of printing thousands of elements.
+/// Compares; a failure names the first difference instead of printing thousands of elements.
 fn assert_same(backend: Backend, actual: &[[u8; 32]], expected: &[[u8; 32]]) {
     assert_eq!(actual.len(), expected.len());
     if let Some(i) = (0..actual.len()).find(|&i| actual[i] != expected[i]) {
@@ -90,7 +90,7 @@ fn decode_mul(
     let mut out = vec![[0xa5; 32]; points.len()];
     let result = decode_mul_with(backend, points, k, &mut out);
     if result.is_err() {
-        assert!(out.iter().all(|bytes| *bytes == [0; 32]), "an error leaves nothing behind");
+        assert!(out.iter().all(|bytes| *bytes == [0; 32]), "an error leaves only zeros");
     }
     result.map(|()| out)
 }
@@ -110,7 +110,7 @@ fn dalek_decode_mul(points: &[[u8; 32]], k: &DalekScalar) -> Vec<[u8; 32]> {
 }
 
 #[test]
-fn multiples_of_the_generator_are_those_of_the_rfc() {
+fn multiples_of_the_generator_match_the_rfc() {
     let generator = bytes(MULTIPLES_OF_GENERATOR[1]);
     for backend in Backend::available() {
         for (i, expected) in MULTIPLES_OF_GENERATOR.iter().enumerate().skip(1) {
@@ -146,7 +146,7 @@ fn identity_is_refused() {
 }
 
 #[test]
-fn first_of_several_invalid_elements_is_named() {
+fn the_first_of_several_invalid_elements_is_named() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let good = encodings(700, 4);
     for _ in 0..60 {
@@ -169,7 +169,7 @@ fn arbitrary_bytes_are_accepted_exactly_when_dalek_accepts_them() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     for _ in 0..4000 {
         let mut point: [u8; 32] = rng.random();
-        // Without this, most would already be refused for being negative or not canonical.
+        // Without this, most would be refused as negative or non-canonical.
         point[0] &= 0xfe;
         point[31] &= 0x7f;
         let expected = CompressedRistretto(point).decompress().is_some();
@@ -180,7 +180,7 @@ fn arbitrary_bytes_are_accepted_exactly_when_dalek_accepts_them() {
 }
 
 #[test]
-fn uniform_inputs_of_the_rfc_give_its_encodings() {
+fn uniform_inputs_of_the_rfc_map_to_its_encodings() {
     for backend in Backend::available() {
         for (halves, expected) in MAP_IMAGES {
             let uniform = bytes(&halves.concat());
@@ -224,7 +224,7 @@ fn thousands_of_random_elements_agree_with_dalek() {
 }
 
 #[test]
-fn every_length_around_the_batch_edges_gives_the_same_elements() {
+fn every_length_around_the_batch_edges_has_the_same_elements() {
     let (k, reference) = scalar(&uniform_inputs(1, 11)[0]);
     let uniform = uniform_inputs(530, 12);
     let points = encodings(530, 13);
@@ -322,7 +322,7 @@ fn keys_commute() {
 #[test]
 fn zero_scalar_is_refused() {
     assert!(Scalar::from_uniform_bytes(&[0; 64]).is_none());
-    // ℓ itself is zero too.
+    // ℓ itself is also zero.
     let mut order = wide(-DalekScalar::ONE);
     order[0] += 1;
     assert!(Scalar::from_uniform_bytes(&order).is_none());
@@ -336,7 +336,7 @@ fn scalar_shows_nothing_of_itself() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn vector_backend_is_offered_wherever_the_processor_has_its_instructions() {
-    // Otherwise the tests above could pass without having run it.
+    // Otherwise the tests above could pass without this backend.
     let avx2 = is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("aes")
         && is_x86_feature_detected!("pclmulqdq")

@@ -1,4 +1,4 @@
-//! The group operations of an oblivious transfer: dalek as the reference, every backend alike.
+//! The group operations of an oblivious transfer: dalek as the reference, on every backend.
 
 use crate::support::on_every_backend;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
@@ -17,7 +17,7 @@ struct Inputs {
     points: Vec<RistrettoPoint>,
 }
 
-/// Random ones, the scalars beginning with 1, 2, −1, 1/2 and a power of two.
+/// Random inputs; the scalars start with 1, 2, −1, 1/2 and a power of two.
 fn inputs(n: usize) -> Inputs {
     let mut rng = ChaCha20Rng::seed_from_u64(n as u64);
     let mut scalars: Vec<[u8; 64]> = (0..n).map(|_| rng.random()).collect();
@@ -55,7 +55,7 @@ fn encode(points: impl Iterator<Item = RistrettoPoint>) -> Vec<[u8; 32]> {
 }
 
 #[test]
-fn multiples_of_the_generator_are_those_of_dalek() {
+fn multiples_of_the_generator_match_dalek() {
     for n in LENGTHS {
         let inputs = inputs(n);
         let expected = encode(inputs.dalek().map(|k| RistrettoPoint::mul_base(&k)));
@@ -73,7 +73,7 @@ fn multiples_of_the_generator_are_those_of_dalek() {
 }
 
 #[test]
-fn multiples_of_a_point_are_those_of_dalek() {
+fn multiples_of_a_point_match_dalek() {
     let point = RistrettoPoint::from_uniform_bytes(&[5; 64]);
     for n in LENGTHS {
         let inputs = inputs(n);
@@ -88,7 +88,7 @@ fn multiples_of_a_point_are_those_of_dalek() {
 }
 
 #[test]
-fn multiples_of_sums_with_hashes_are_those_of_dalek() {
+fn multiples_of_sums_with_hashes_match_dalek() {
     for n in LENGTHS {
         let inputs = inputs(n);
         let points = encode(inputs.points.iter().copied());
@@ -121,7 +121,7 @@ fn a_sum_that_is_the_identity_is_encoded_as_zero() {
 }
 
 #[test]
-fn what_is_no_point_is_refused_and_named() {
+fn an_invalid_point_is_refused_and_named() {
     let inputs = inputs(40);
     let valid = encode(inputs.points.iter().copied());
     let mut not_canonical = [0xff; 32];

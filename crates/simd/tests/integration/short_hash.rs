@@ -1,4 +1,4 @@
-//! Short keyed hashes: the `blake3` crate as the reference, for every backend alike.
+//! Short keyed hashes: the `blake3` crate as the reference, on every backend.
 
 use crate::support::on_every_backend;
 use rand::{Rng, RngExt, SeedableRng};
@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use vesica_simd::Backend;
 use vesica_simd::short_hash::{BLOCK_LEN, DIGEST_LEN, INPUTS, keyed_hash_16, keyed_hash_16_with};
 
-/// The whole block is random, beyond the input too.
+/// Random blocks, including the bytes after the input.
 fn random_blocks(rng: &mut ChaCha20Rng) -> [[u8; BLOCK_LEN]; INPUTS] {
     let mut blocks = [[0; BLOCK_LEN]; INPUTS];
     blocks.iter_mut().for_each(|block| rng.fill_bytes(block));
@@ -76,7 +76,7 @@ fn forcing_a_backend_changes_no_result() {
 }
 
 #[test]
-#[should_panic(expected = "at most a block")]
+#[should_panic(expected = "at most one block")]
 fn a_length_beyond_the_block_is_refused() {
     let mut lens = [64; INPUTS];
     lens[15] = 65;

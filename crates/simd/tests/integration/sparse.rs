@@ -13,7 +13,7 @@ fn rows_of(keys: &[Block], slots: usize) -> Vec<[usize; 3]> {
 }
 
 #[test]
-fn the_slots_of_a_row_are_different_and_there() {
+fn the_slots_of_a_row_are_different_and_in_range() {
     let mut keys = random_blocks(1, 3000);
     keys.extend([Block::ZERO, Block::new(u128::MAX), Block::new(u128::MAX << 32)]);
     keys.extend((0..128).map(|bit| Block::new(1 << bit)));
@@ -28,7 +28,7 @@ fn the_slots_of_a_row_are_different_and_there() {
 }
 
 #[test]
-fn every_set_of_three_slots_is_as_likely() {
+fn all_sets_of_three_slots_are_equally_likely() {
     let mut seen = BTreeMap::new();
     for mut slots in rows_of(&random_blocks(2, 100_000), 6) {
         slots.sort_unstable();
@@ -40,7 +40,7 @@ fn every_set_of_three_slots_is_as_likely() {
 }
 
 #[test]
-fn sums_are_those_of_the_three_slots() {
+fn sums_equal_those_of_the_three_slots() {
     for slots in [3, 10, 1 << 16] {
         let slots = random_blocks(3, slots);
         for len in lengths() {
@@ -57,7 +57,7 @@ fn sums_are_those_of_the_three_slots() {
 }
 
 #[test]
-fn every_backend_makes_the_same_rows() {
+fn all_backends_make_the_same_rows() {
     let keys = random_blocks(5, 1001);
     let expected = rows_of(&keys, 41_999);
     on_every_backend(|_| assert_eq!(rows_of(&keys, 41_999), expected));

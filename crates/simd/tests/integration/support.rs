@@ -1,11 +1,11 @@
-//! What the tests of the block kernels share.
+//! Shared by the tests of the block kernels.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::{Mutex, PoisonError};
 use vesica_simd::{Backend, Block};
 
-/// Runs `test` with each backend forced in turn. The choice is the process's, so one at a time.
+/// Runs `test` with each backend forced in turn. The choice is process-wide, so only one test runs at a time.
 pub(crate) fn on_every_backend(mut test: impl FnMut(Backend)) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -17,7 +17,7 @@ pub(crate) fn on_every_backend(mut test: impl FnMut(Backend)) {
     vesica_simd::force(Backend::detect()).unwrap();
 }
 
-/// The lengths to try: every way a batch can end, and some full batches.
+/// Lengths to test: every remainder of a batch, and some full batches.
 pub(crate) fn lengths() -> impl Iterator<Item = usize> {
     (0..=70).chain([127, 128, 129, 500, 1000, 4099])
 }

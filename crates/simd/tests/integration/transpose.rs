@@ -1,4 +1,4 @@
-//! Transposes and sums of vectors, against their definitions, every backend alike.
+//! Transposes and sums of vectors against their definitions, on every backend.
 
 use crate::support::{lengths, on_every_backend, random_blocks};
 use vesica_simd::Block;
@@ -29,13 +29,13 @@ fn a_part_of_a_group_is_refused() {
 }
 
 #[test]
-#[should_panic = "as many bits as there are columns"]
+#[should_panic = "one bit per column"]
 fn missing_rows_are_refused() {
     transpose_128(&[Block::ZERO; 128], &mut [Block::ZERO; 256]);
 }
 
 #[test]
-fn sums_are_taken_place_by_place() {
+fn sums_are_computed_block_by_block() {
     for n in lengths() {
         let (acc, xs) = (random_blocks(1, n), random_blocks(2, n));
         let expected: Vec<_> = acc.iter().zip(&xs).map(|(a, x)| *a ^ *x).collect();

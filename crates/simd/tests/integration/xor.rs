@@ -4,7 +4,7 @@ use crate::support::{lengths, on_every_backend, random_blocks};
 use vesica_simd::xor::{sum, sum_with, xor};
 
 #[test]
-fn sums_are_those_of_the_blocks() {
+fn sums_equal_those_of_the_blocks() {
     for len in lengths() {
         let (a, b) = (random_blocks(1, len), random_blocks(2, len));
         let one = random_blocks(3, 1)[0];
@@ -21,7 +21,7 @@ fn sums_are_those_of_the_blocks() {
 }
 
 #[test]
-#[should_panic = "as many blocks on both sides"]
-fn lists_of_other_lengths_have_no_sum() {
+#[should_panic = "the same number of blocks"]
+fn lists_of_different_lengths_are_refused() {
     sum(&random_blocks(1, 3), &random_blocks(2, 4));
 }

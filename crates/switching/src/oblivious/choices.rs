@@ -1,7 +1,7 @@
-//! What the router chooses at each switch, in the order of the walk.
+//! The router's choice at each switch, in the order of the walk.
 //!
-//! Routed depth first too: below the first levels all of a segment lies in the cache, its parts do not depend on each
-//! other, and the switches come in the order in which they are needed.
+//! Routing is depth first as well. Below the first levels a whole segment fits into the cache, its parts are
+//! independent, and the choices come out in the order in which they are needed.
 
 use super::walk::Kept;
 use crate::routing::{set_switches, split};
@@ -10,17 +10,17 @@ use vesica_core::{ParameterError, Secret};
 use vesica_net::Pool;
 use zeroize::Zeroize;
 
-/// Lanes of a segment whose parts are worth a thread each.
+/// Minimum number of lanes of a segment whose parts are routed on two threads.
 const WORTH_A_THREAD: usize = 1 << 14;
 
-/// A bit for each switch; secret, wiped when dropped.
+/// One bit per switch; secret, wiped when dropped.
 pub(super) struct Choices {
     words: Secret<Vec<u64>>,
 }
 
 impl Choices {
-    /// The choices that bring the rows at `injection` to the front, of `inputs` rows.
-    pub(super) fn of(
+    /// The choices that bring the rows at `injection`, out of `inputs` rows, to the front.
+    pub(super) fn new(
         pool: &Pool,
         injection: &[u32],
         inputs: usize,
@@ -29,7 +29,7 @@ impl Choices {
         let network = Kept { len: inputs, kept: injection.len() };
         let mut bits = Gathered::default();
         let switches = usize::try_from(network.switch_count()).unwrap_or(usize::MAX);
-        // Also so that no copy is left behind when the list grows.
+        // Exact, so that the list never grows and leaves a copy behind.
         bits.words.reserve_exact(switches.div_ceil(64));
         let zeros = || Secret::new(vec![0; inputs]);
         let [mut next_sources, mut next_targets] = [zeros(), zeros()];
@@ -46,14 +46,14 @@ impl Choices {
         Ok(Self { words: Secret::new(bits.into_words()) })
     }
 
-    /// The words that have the choices from `first` on, a multiple of 64.
+    /// The words with the choices from `first` on, a multiple of 64.
     pub(super) fn from(&self, first: u64) -> &[u64] {
         let words = self.words.expose();
         &words[usize::try_from(first / 64).map_or(words.len(), |first| first.min(words.len()))..]
     }
 }
 
-/// A permutation that begins with `injection`; what follows is dropped, so its order does not matter.
+/// A permutation that begins with `injection`. The rest is dropped, so its order is arbitrary.
 fn completed(injection: &[u32], inputs: usize) -> Result<Permutation, ParameterError> {
     let mut taken = Secret::new(vec![false; inputs]);
     let mut sources = Vec::with_capacity(inputs.max(injection.len()));
@@ -70,18 +70,18 @@ fn completed(injection: &[u32], inputs: usize) -> Result<Permutation, ParameterE
     Permutation::from_sources(sources).map_err(|_| ParameterError::NotAnInjection)
 }
 
-/// The order of the lanes of a segment, counting from its first lane, and space for that of its parts.
+/// The order of the lanes of a segment, relative to its first lane, and scratch space for that of its parts.
 struct Order<'a> {
-    /// Where the lane at each place comes from.
+    /// The source of the lane at each place.
     sources: &'a mut [u32],
-    /// Where the lane at each place goes.
+    /// The target of the lane at each place.
     targets: &'a mut [u32],
     next_sources: &'a mut [u32],
     next_targets: &'a mut [u32],
 }
 
 impl<'a> Order<'a> {
-    /// The parts, which have their order in this one's space and take its own for theirs.
+    /// The parts: their orders lie in this segment's scratch space, and they use its order as theirs.
     fn parts(self) -> [Order<'a>; 2] {
         let upper = self.sources.len() / 2;
         let (sources, lower_sources) = self.next_sources.split_at_mut(upper);
@@ -98,12 +98,12 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Space for the settings of a segment of `len` lanes and of those above one of its parts after the other.
+/// Scratch space for the settings of a segment of `len` lanes and of the segments on one path below it.
 fn settings_len(len: usize) -> usize {
     2 * len + 2 * usize::BITS as usize
 }
 
-/// Routes a segment, and adds its choices to `bits`.
+/// Routes a segment and appends its choices to `bits`.
 fn route(pool: &Pool, this: Kept, order: Order<'_>, settings: &mut [bool], bits: &mut Gathered) {
     if this.is_nothing() {
         return;
@@ -112,7 +112,7 @@ fn route(pool: &Pool, this: Kept, order: Order<'_>, settings: &mut [bool], bits:
     let (input, rest) = settings.split_at_mut(len / 2);
     let (output, rest) = rest.split_at_mut(Network::waksman(len).output_switches(len));
     let routed = &mut rest[..len.div_ceil(2)];
-    // The first switch of each loop is left as it stands.
+    // The first switch of each loop stays straight.
     input.fill(false);
     output.fill(false);
     set_switches(order.sources, order.targets, routed, input, output);
@@ -140,7 +140,7 @@ fn route(pool: &Pool, this: Kept, order: Order<'_>, settings: &mut [bool], bits:
     bits.push(&output[..this.outputs()]);
 }
 
-/// Bits one after the other.
+/// Bits, appended one after the other.
 #[derive(Default)]
 struct Gathered {
     words: Vec<u64>,

@@ -1,4 +1,4 @@
-//! The cheap form: one correction of ℓ bits and one bit a switch, on silent transfers.
+//! The cheap form: one correction of ℓ bits and one bit per switch, on silent OT.
 
 mod holder;
 mod router;
@@ -7,7 +7,7 @@ pub(super) use holder::Holder;
 pub(super) use router::Router;
 
 use super::rows::{last_word_mask, words_of};
-use super::shape::{piece_len, rows_bytes};
+use super::sizes::{piece_len, rows_bytes};
 use vesica_core::Block;
 use vesica_ot::silent::pieces::{Extensions, Hashes};
 use vesica_ot::{Bits, Traffic};
@@ -15,7 +15,7 @@ use vesica_simd::aes::Aes128;
 
 const HASH_KEY: &str = "vesica switching 2026 correlated form";
 
-/// Switches whose corrections of choices are one message: a multiple of 64.
+/// Switches per message of choice corrections: a multiple of 64.
 const ANNOUNCED: usize = 1 << 18;
 
 pub(super) fn bytes(switches: u64, bits: u32) -> Traffic {
@@ -27,22 +27,22 @@ pub(super) fn bytes(switches: u64, bits: u32) -> Traffic {
         sender_to_receiver: rows_bytes(switches, 1, bits),
         receiver_to_sender: Bits::bytes_len(switches as usize) as u64,
     };
-    Extensions::of(switches).bytes() + seed + own
+    Extensions::new(switches).bytes() + seed + own
 }
 
 pub(super) fn flights(switches: u64) -> u64 {
-    let setup = Extensions::of(switches).flights();
-    // The corrections of choices join the setup where its last word is the router's.
+    let setup = Extensions::new(switches).flights();
+    // If the router sends the last flight of the setup, its choice corrections join that flight.
     let joins = setup.is_multiple_of(2);
     setup + 2 - u64::from(joins)
 }
 
-/// How many lanes of words of 128 bits a row has: hashes of a transfer.
+/// Number of 128-bit parts of a row, each with a hash of its own.
 fn hashes_of(bits: u32) -> usize {
     words_of(bits).div_ceil(2)
 }
 
-/// Hashes of a piece's blocks, row by row.
+/// The hashes of the blocks of a piece, row by row.
 struct Pads {
     bits: u32,
     hashes: Hashes,
@@ -59,11 +59,11 @@ impl Pads {
 
     /// The hashes of the next piece, one for each 128 bits of a row.
     fn next(&mut self) -> Vec<Aes128> {
-        (0..hashes_of(self.bits)).map(|_| self.hashes.of_next_piece()).collect()
+        (0..hashes_of(self.bits)).map(|_| self.hashes.next_piece()).collect()
     }
 }
 
-/// Adds to `rows` what `hashes` give for each of `blocks`; `hashed` has as many, and is replaced.
+/// XORs the `hashes` of each block of `blocks` into `rows`. `hashed` is scratch space of the same length as `blocks`.
 fn add_hashed(
     hashes: &[Aes128],
     bits: u32,

@@ -1,17 +1,17 @@
-//! Rows on the wire: the bits of one after those of the other, without gaps.
+//! Rows on the wire: consecutive bits, without gaps.
 
 use super::rows::{last_word_mask, words_of};
 
-/// Bytes that `len` rows take.
+/// Bytes that `len` packed rows take.
 pub(super) const fn bytes_len(len: usize, bits: u32) -> usize {
     (len * bits as usize).div_ceil(8)
 }
 
-/// The rows of `words`, packed; `bytes` is replaced.
+/// Packs the rows of `words` into `bytes`, which is overwritten.
 pub(super) fn pack(words: &[u64], bits: u32, bytes: &mut Vec<u8>) {
     let len = words.len() / words_of(bits);
     if bits.is_multiple_of(64) {
-        // Not cleared before: most are as long as the last.
+        // Not cleared first: most messages have the same length as the last one.
         bytes.resize(bytes_len(len, bits), 0);
         let (chunks, _) = bytes.as_chunks_mut::<8>();
         chunks.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
@@ -27,7 +27,7 @@ pub(super) fn pack(words: &[u64], bits: u32, bytes: &mut Vec<u8>) {
         if filled >= 64 {
             bytes.extend_from_slice(&gathered.to_le_bytes());
             filled -= 64;
-            // What did not fit; a shift by all 64 bits would be none.
+            // The bits that did not fit; a shift by 64 would have no effect.
             gathered = if filled == 0 { 0 } else { word >> (bits - filled) };
         }
     };
@@ -40,9 +40,9 @@ pub(super) fn pack(words: &[u64], bits: u32, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&gathered.to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
-/// Fills `words` with rows that were packed; bits beyond the last row do not matter.
+/// Unpacks rows into `words`; bits beyond the last row are ignored.
 ///
-/// `bytes` must be as many as [`bytes_len`] says.
+/// The length of `bytes` must be [`bytes_len`].
 pub(super) fn unpack(bytes: &[u8], bits: u32, words: &mut [u64]) {
     let mut source = Source { bytes, gathered: 0, filled: 0 };
     if bits.is_multiple_of(64) {
@@ -66,13 +66,13 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The next `bits` bits, and others above them.
+    /// The next `bits` bits; the bits above them are arbitrary.
     #[inline]
     fn take(&mut self, bits: u32) -> u64 {
         let low = self.gathered;
         if self.filled >= bits {
             self.filled -= bits;
-            // Never all 64, which would be no shift: fewer than 64 are ever filled.
+            // The shift is below 64, because `filled` is always below 64.
             self.gathered = low >> bits;
             return low;
         }
@@ -101,7 +101,7 @@ mod tests {
     use vesica_core::Block;
 
     #[test]
-    fn rows_survive_the_wire_and_take_no_more_bits_than_they_have() {
+    fn packed_rows_take_only_their_bits_and_unpack_unchanged() {
         for bits in [1, 7, 8, 61, 63, 64, 65, 100, 127, 128, 129, 200, 256] {
             for len in [0, 1, 2, 3, 63, 64, 65, 200] {
                 let rows = Rows::from_seed(Block::new(bits.into()), len, bits);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn bit_i_of_the_wire_is_bit_i_of_the_rows() {
+    fn bit_i_of_packed_rows_is_bit_i_of_the_rows() {
         let rows = Rows::from_seed(Block::new(9), 20, 71);
         let mut bytes = Vec::new();
         pack(rows.words(), 71, &mut bytes);

@@ -1,16 +1,16 @@
-//! The two parties, over either form.
+//! The two parties, for both forms.
 
 use super::choices::Choices;
 use super::rows::Rows;
 use super::walk::walk;
-use super::{Form, Shape, correlated, two_ciphertexts};
+use super::{Form, Sizes, correlated, two_ciphertexts};
 use rand::Rng;
 use vesica_core::{Block, Error, ParameterError, Result, SessionId};
 use vesica_net::Context;
 
-/// The party that holds the rows, after the setup of its transfers.
+/// The party with the rows, after the setup of its OTs.
 pub struct Holder {
-    shape: Shape,
+    sizes: Sizes,
     form: HolderForm,
 }
 
@@ -20,19 +20,19 @@ enum HolderForm {
 }
 
 impl Holder {
-    /// Sets up the transfers.
+    /// Sets up the OTs.
     ///
     /// # Errors
-    /// [`ParameterError::RowCounts`] and [`ParameterError::RowBits`] of a shape that cannot be; of the connection;
-    /// [`vesica_core::Misbehaviour`] of the transfers.
+    /// [`ParameterError::RowCounts`] and [`ParameterError::RowBits`] for impossible sizes; connection errors;
+    /// [`vesica_core::Misbehaviour`] in the OTs.
     pub fn setup(
         ctx: &mut Context,
         session: &SessionId,
         form: Form,
-        shape: &Shape,
+        sizes: &Sizes,
     ) -> Result<Self> {
-        shape.check()?;
-        let (switches, bits) = (shape.switches(), shape.bits);
+        sizes.check()?;
+        let (switches, bits) = (sizes.switches(), sizes.bits);
         let form = ctx.child("transfers", |ctx| {
             Ok::<_, Error>(match form {
                 Form::Correlated => {
@@ -43,46 +43,46 @@ impl Holder {
                 )?),
             })
         })?;
-        Ok(Self { shape: *shape, form })
+        Ok(Self { sizes: *sizes, form })
     }
 
-    /// Switches the rows; gives this party's shares of them in the router's order.
+    /// Switches the rows. Returns this party's shares, in the router's order.
     ///
     /// # Errors
-    /// [`ParameterError::SetLenMismatch`] and [`ParameterError::RowBits`] of rows that do not have the shape of the
-    /// setup; of the connection.
+    /// [`ParameterError::SetLenMismatch`] and [`ParameterError::RowBits`] for rows of other sizes than the setup;
+    /// connection errors.
     pub fn run(self, ctx: &mut Context, rows: &Rows) -> Result<Rows> {
-        let Self { shape, form } = self;
-        if rows.len() != shape.inputs {
-            let (expected, actual) = (shape.inputs as u64, rows.len() as u64);
+        let Self { sizes, form } = self;
+        if rows.len() != sizes.inputs {
+            let (expected, actual) = (sizes.inputs as u64, rows.len() as u64);
             return Err(ParameterError::SetLenMismatch { expected, actual }.into());
         }
-        if rows.bits() != shape.bits {
+        if rows.bits() != sizes.bits {
             return Err(ParameterError::RowBits { bits: rows.bits() }.into());
         }
-        if shape.outputs == 0 {
-            return Ok(Rows::zeros(0, shape.bits));
+        if sizes.outputs == 0 {
+            return Ok(Rows::zeros(0, sizes.bits));
         }
         ctx.child("switches", |ctx| match form {
             HolderForm::Correlated(mut holder) => {
                 let mut seed = [0; Block::LEN];
                 ctx.rng().fill_bytes(&mut seed);
                 ctx.peer()?.send(&seed)?;
-                holder.hear(ctx)?;
-                let outputs = through(ctx, &mut holder, &shape, rows.clone())?;
+                holder.receive_corrections(ctx)?;
+                let outputs = through(ctx, &mut holder, &sizes, rows.clone())?;
                 Ok(randomised(outputs, seed))
             }
             HolderForm::TwoCiphertexts(mut holder) => {
                 let masks = holder.mask(ctx, rows)?;
-                through(ctx, &mut holder, &shape, masks)
+                through(ctx, &mut holder, &sizes, masks)
             }
         })
     }
 }
 
-/// The party that chooses the order, after the setup of its transfers.
+/// The party that chooses the order, after the setup of its OTs.
 pub struct Router {
-    shape: Shape,
+    sizes: Sizes,
     form: RouterForm,
 }
 
@@ -92,7 +92,7 @@ enum RouterForm {
 }
 
 impl Router {
-    /// Sets up the transfers.
+    /// Sets up the OTs.
     ///
     /// # Errors
     /// As [`Holder::setup`].
@@ -100,10 +100,10 @@ impl Router {
         ctx: &mut Context,
         session: &SessionId,
         form: Form,
-        shape: &Shape,
+        sizes: &Sizes,
     ) -> Result<Self> {
-        shape.check()?;
-        let (switches, bits) = (shape.switches(), shape.bits);
+        sizes.check()?;
+        let (switches, bits) = (sizes.switches(), sizes.bits);
         let form = ctx.child("transfers", |ctx| {
             Ok::<_, Error>(match form {
                 Form::Correlated => {
@@ -114,38 +114,38 @@ impl Router {
                 )?),
             })
         })?;
-        Ok(Self { shape: *shape, form })
+        Ok(Self { sizes: *sizes, form })
     }
 
-    /// Switches the holder's rows; gives this party's shares: row i belongs to the holder's row `injection[i]`.
+    /// Switches the holder's rows. Returns this party's shares: row i shares the holder's row `injection[i]`.
     ///
     /// # Errors
-    /// [`ParameterError::SetLenMismatch`] unless there is a place for each output;
-    /// [`ParameterError::NotAnInjection`]; of the connection.
+    /// [`ParameterError::SetLenMismatch`] if the injection has the wrong length; [`ParameterError::NotAnInjection`];
+    /// connection errors.
     pub fn run(self, ctx: &mut Context, injection: &[u32]) -> Result<Rows> {
-        let Self { shape, form } = self;
-        if injection.len() != shape.outputs {
-            let (expected, actual) = (shape.outputs as u64, injection.len() as u64);
+        let Self { sizes, form } = self;
+        if injection.len() != sizes.outputs {
+            let (expected, actual) = (sizes.outputs as u64, injection.len() as u64);
             return Err(ParameterError::SetLenMismatch { expected, actual }.into());
         }
         let choices =
-            ctx.child("routing", |ctx| Choices::of(ctx.pool(), injection, shape.inputs))?;
-        if shape.outputs == 0 {
-            return Ok(Rows::zeros(0, shape.bits));
+            ctx.child("routing", |ctx| Choices::new(ctx.pool(), injection, sizes.inputs))?;
+        if sizes.outputs == 0 {
+            return Ok(Rows::zeros(0, sizes.bits));
         }
         ctx.child("switches", |ctx| match form {
             RouterForm::Correlated(mut router) => {
                 router.announce(ctx, choices)?;
                 let mut seed = [0; Block::LEN];
                 ctx.peer()?.recv_into(&mut seed)?;
-                let zeros = Rows::zeros(shape.inputs, shape.bits);
-                let outputs = through(ctx, &mut router, &shape, zeros)?;
+                let zeros = Rows::zeros(sizes.inputs, sizes.bits);
+                let outputs = through(ctx, &mut router, &sizes, zeros)?;
                 Ok(randomised(outputs, seed))
             }
             RouterForm::TwoCiphertexts(mut router) => {
                 router.announce(ctx, choices)?;
-                let masked = router.masked(ctx, shape.inputs)?;
-                through(ctx, &mut router, &shape, masked)
+                let masked = router.masked(ctx, sizes.inputs)?;
+                through(ctx, &mut router, &sizes, masked)
             }
         })
     }
@@ -154,24 +154,24 @@ impl Router {
 fn through(
     ctx: &mut Context,
     switches: &mut impl super::walk::Switches,
-    shape: &Shape,
+    sizes: &Sizes,
     rows: Rows,
 ) -> Result<Rows> {
     let words = rows.words_per_row();
     let mut lanes = rows;
-    walk(ctx, switches, shape.network(), words, lanes.words_mut())?;
-    lanes.truncate(shape.outputs);
+    walk(ctx, switches, sizes.network(), words, lanes.words_mut())?;
+    lanes.truncate(sizes.outputs);
     Ok(lanes)
 }
 
-/// Adds rows that both parties know to both their shares: see the head of the module.
+/// Adds rows that both parties expand from `seed` to this party's shares: see the head of the module.
 fn randomised(mut shares: Rows, seed: [u8; Block::LEN]) -> Rows {
     let seed = Block::from_le_bytes(seed);
     shares.xor_with(&Rows::from_seed(seed, shares.len(), shares.bits()));
     shares
 }
 
-/// Holds the rows in a run with a setup of its own, of which `outputs` are chosen; gives this party's shares.
+/// Runs the holder with a setup of its own; the router selects `outputs` rows. Returns this party's shares.
 ///
 /// # Errors
 /// As [`Holder::setup`] and [`Holder::run`].
@@ -182,11 +182,11 @@ pub fn hold(
     rows: &Rows,
     outputs: usize,
 ) -> Result<Rows> {
-    let shape = Shape { inputs: rows.len(), outputs, bits: rows.bits() };
-    Holder::setup(ctx, session, form, &shape)?.run(ctx, rows)
+    let sizes = Sizes { inputs: rows.len(), outputs, bits: rows.bits() };
+    Holder::setup(ctx, session, form, &sizes)?.run(ctx, rows)
 }
 
-/// Chooses the order in a run with a setup of its own; gives this party's shares.
+/// Runs the router with a setup of its own. Returns this party's shares.
 ///
 /// # Errors
 /// As [`Router::setup`] and [`Router::run`].
@@ -195,7 +195,7 @@ pub fn route(
     session: &SessionId,
     form: Form,
     injection: &[u32],
-    shape: &Shape,
+    sizes: &Sizes,
 ) -> Result<Rows> {
-    Router::setup(ctx, session, form, shape)?.run(ctx, injection)
+    Router::setup(ctx, session, form, sizes)?.run(ctx, injection)
 }

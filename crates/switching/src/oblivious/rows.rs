@@ -8,10 +8,10 @@ use zeroize::Zeroize;
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Rows of equally many bits, 64 to a word, each row starting with a word of its own; secret, wiped when dropped,
-/// never printed.
+/// Rows of the same number of bits, 64 to a word; each row starts at a new word. Secret, wiped when dropped, never
+/// printed.
 ///
-/// The bits of a row's last word beyond its length are zero.
+/// The unused bits of a row's last word are zero.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Rows {
     words: Vec<u64>,
@@ -20,16 +20,16 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// `len` rows of `bits` zero bits.
+    /// `len` rows of `bits` zeros.
     pub fn zeros(len: usize, bits: u32) -> Self {
         Self { words: vec![0; len * words_of(bits)], len, bits }
     }
 
-    /// `len` rows of `bits` bits from their words, the first bit in the lowest of the first word. What is beyond
-    /// a row's length is dropped.
+    /// `len` rows of `bits` bits from words; the first bit is the lowest of the first word. Bits beyond a row's length
+    /// are dropped.
     ///
     /// # Panics
-    /// If there are not `bits.div_ceil(64)` words for each row.
+    /// If there are not `bits.div_ceil(64)` words per row.
     pub fn from_words(len: usize, bits: u32, words: Vec<u64>) -> Self {
         assert_eq!(Some(words.len()), len.checked_mul(words_of(bits)), "the words of each row");
         let mut rows = Self { words, len, bits };
@@ -37,7 +37,7 @@ impl Rows {
         rows
     }
 
-    /// The `bits` ≤ 64 lowest bits of each number.
+    /// One row per number: its lowest `bits` bits, `bits` ≤ 64.
     ///
     /// # Panics
     /// If `bits` is 0 or above 64.
@@ -46,7 +46,7 @@ impl Rows {
         Self::from_words(numbers.len(), bits, numbers.to_vec())
     }
 
-    /// The `bits` ≤ 128 lowest bits of each block.
+    /// One row per block: its lowest `bits` bits, `bits` ≤ 128.
     ///
     /// # Panics
     /// If `bits` is 0 or above 128.
@@ -82,16 +82,16 @@ impl Rows {
     /// The words of row `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `i` is out of range.
     pub fn row(&self, i: usize) -> &[u64] {
         let words = self.words_per_row();
         &self.words[i * words..][..words]
     }
 
-    /// The words of row `i`, to write. Bits beyond the row's length must stay zero.
+    /// The words of row `i`, mutable. Bits beyond the row's length must stay zero.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `i` is out of range.
     pub fn row_mut(&mut self, i: usize) -> &mut [u64] {
         let words = self.words_per_row();
         &mut self.words[i * words..][..words]
@@ -105,7 +105,7 @@ impl Rows {
     /// Row `i` as a number.
     ///
     /// # Panics
-    /// If there is none, or rows are longer than 64 bits.
+    /// If `i` is out of range, or rows are longer than 64 bits.
     pub fn number(&self, i: usize) -> u64 {
         assert!(self.bits <= 64, "a row is one word");
         self.row(i).first().copied().unwrap_or(0)
@@ -114,26 +114,29 @@ impl Rows {
     /// Row `i` as a block.
     ///
     /// # Panics
-    /// If there is none, or rows are longer than 128 bits.
+    /// If `i` is out of range, or rows are longer than 128 bits.
     pub fn block(&self, i: usize) -> Block {
         assert!(self.bits <= 128, "a row is at most two words");
         let words = self.row(i).iter().rev();
         Block::new(words.fold(0, |block, word| block << WORD | u128::from(*word)))
     }
 
-    /// Adds `other`, row by row.
+    /// XORs `other` into the rows.
     ///
     /// # Panics
-    /// If its shape is another.
+    /// If the sizes differ.
     pub fn xor_with(&mut self, other: &Rows) {
-        assert!(self.len == other.len && self.bits == other.bits, "rows of the same shape");
+        assert!(
+            self.len == other.len && self.bits == other.bits,
+            "rows of the same number and length"
+        );
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word ^= other);
     }
 
     /// The rows at `places`, in that order.
     ///
     /// # Panics
-    /// If there is none at one of them.
+    /// If a place is out of range.
     pub fn select(&self, places: &[u32]) -> Self {
         let mut words = Vec::with_capacity(places.len() * self.words_per_row());
         for place in places {
@@ -163,7 +166,7 @@ impl Rows {
         rows
     }
 
-    /// The words of all rows, to write.
+    /// The words of all rows, mutable.
     pub(super) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -171,13 +174,13 @@ impl Rows {
     /// Drops the rows from `len` on.
     pub(super) fn truncate(&mut self, len: usize) {
         let kept = len.min(self.len) * self.words_per_row();
-        // Truncation alone would leave the rest in memory.
+        // Truncation alone would leave the dropped rows in memory.
         self.words[kept..].zeroize();
         self.words.truncate(kept);
         self.len = len.min(self.len);
     }
 
-    /// Clears what is beyond each row's length.
+    /// Clears the bits beyond each row's length.
     fn trim(&mut self) {
         let mask = last_word_mask(self.bits);
         if mask == u64::MAX {
@@ -200,12 +203,12 @@ impl fmt::Debug for Rows {
     }
 }
 
-/// Words of a row.
+/// Words per row.
 pub(super) const fn words_of(bits: u32) -> usize {
     bits.div_ceil(u64::BITS) as usize
 }
 
-/// The bits that a row's last word has.
+/// The used bits of a row's last word.
 pub(super) const fn last_word_mask(bits: u32) -> u64 {
     match bits % u64::BITS {
         0 => u64::MAX,
@@ -218,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_what_was_put_in_them() {
+    fn rows_return_the_values_they_were_made_of() {
         let numbers = Rows::from_numbers(&[5, u64::MAX, 7], 61);
         assert_eq!((numbers.len(), numbers.bits(), numbers.words_per_row()), (3, 61, 1));
         assert_eq!(numbers.number(1), u64::MAX >> 3);
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_seed_continue_from_one_part_to_the_next() {
+    fn rows_of_a_seed_are_one_stream_of_words() {
         let seed = Block::new(77);
         let long = Rows::from_seed(seed, 1000, 64);
         assert_eq!(Rows::from_seed(seed, 500, 128).words(), long.words());

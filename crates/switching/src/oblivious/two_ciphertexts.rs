@@ -1,4 +1,4 @@
-//! The form of the papers: two ciphertexts of 2ℓ bits a switch, on IKNP.
+//! The papers' form: two ciphertexts of 2ℓ bits per switch, on IKNP.
 
 mod holder;
 mod router;
@@ -8,7 +8,7 @@ pub(super) use router::Router;
 
 use super::packing::bytes_len;
 use super::rows::{last_word_mask, words_of};
-use super::shape::{piece_len, rows_bytes};
+use super::sizes::{piece_len, rows_bytes};
 use vesica_core::{Block, SemiHonest, SessionId};
 use vesica_ot::silent::pieces::Hashes;
 use vesica_ot::softspoken::{FieldBits, Request, extend_bytes, setup_bytes};
@@ -20,12 +20,12 @@ const HASH_KEY: &str = "vesica switching 2026 two ciphertexts";
 /// IKNP.
 const FIELD_BITS: FieldBits = FieldBits::One;
 
-/// Rows of a switch on the wire: two in each ciphertext.
+/// Rows per switch on the wire: two in each ciphertext.
 const ROWS: usize = 4;
 
-/// Switches whose transfers the router keeps; twice as many while it says its choices for the next, which are then
-/// some 2 MiB on their way. The queues of a connection take them all, so the router goes on to read whatever the
-/// holder does, and the two never both wait to write.
+/// Switches whose OTs the router stores; twice as many while it sends the choices of the next window. About 2 MiB are
+/// then in flight. The queues of a connection hold them all, so the router can go on to read whatever the holder does,
+/// and the two never both wait to write.
 const WINDOW: u64 = 1 << 16;
 
 pub(super) fn bytes(inputs: usize, switches: u64, bits: u32) -> Traffic {
@@ -55,7 +55,7 @@ pub(super) fn flights(switches: u64, bits: u32) -> u64 {
     1 + (2 * windows).saturating_sub(2).max(2)
 }
 
-/// How the masked rows are cut into messages.
+/// The number of masked rows in each message.
 fn row_pieces(inputs: usize, bits: u32) -> impl Iterator<Item = usize> {
     let piece = piece_len(bits, 1);
     (0..inputs).step_by(piece).map(move |first| (inputs - first).min(piece))
@@ -77,11 +77,11 @@ impl Pads {
 
     /// The hashes of the next piece, one for each 128 bits of a ciphertext.
     fn next(&mut self) -> Vec<Aes128> {
-        (0..words_of(self.bits)).map(|_| self.hashes.of_next_piece()).collect()
+        (0..words_of(self.bits)).map(|_| self.hashes.next_piece()).collect()
     }
 }
 
-/// Adds to the ciphertext at `offset` words of each switch, of `stride` words, what `hashes` give for its block.
+/// XORs the `hashes` of each block into the ciphertext at word `offset` of its switch; a switch has `stride` words.
 fn add_hashed(
     hashes: &[Aes128],
     bits: u32,
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_router_says_ahead_fits_into_the_queues() {
+    fn the_choices_sent_ahead_fit_into_the_queues() {
         for bits in [1, 60, 128, 1000, 1 << 16] {
             let ahead = bytes(0, 2 * WINDOW, bits).receiver_to_sender
                 - setup_bytes::<SemiHonest>(FIELD_BITS).receiver_to_sender;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_made_of_whole_pieces() {
+    fn a_window_consists_of_whole_pieces() {
         for bits in (1..=300).chain([1000, 1 << 16]) {
             assert!(WINDOW.is_multiple_of(piece_len(bits, ROWS) as u64));
         }

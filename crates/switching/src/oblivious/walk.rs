@@ -1,20 +1,20 @@
-//! The way through a network that both parties take.
+//! The order in which both parties go through the network.
 //!
-//! Depth first: the input switches of a segment, its upper part, its lower part, its output switches. So whatever
-//! the caches hold, most segments lie in them; and the order of the switches is the same for both parties.
+//! Depth first: a segment's input switches, its upper part, its lower part, its output switches. Most segments then fit
+//! into the cache, whatever its size, and both parties see the switches in the same order.
 //!
-//! Of each segment a prefix of the outputs is kept. The output switches that lead to none of them are left out, and
-//! a part that keeps nothing is left out with all its switches.
+//! Each segment keeps a prefix of its outputs. Output switches that lead to no kept output are omitted, and so are all
+//! switches of a part that keeps nothing.
 
 use crate::Network;
 use std::collections::BTreeMap;
 use vesica_core::Result;
 use vesica_net::Context;
 
-/// What a party does at switches, in the order of the walk.
+/// What a party does at the switches, in the order of the walk.
 pub(super) trait Switches {
-    /// Runs the next switches over `pairs`: of each the words of one lane, then those of the other. `W` words are
-    /// a lane, or `words` if `W` is 0.
+    /// Applies the next switches to `pairs`: for each pair, the words of one lane, then of the other. A lane has `W`
+    /// words, or `words` if `W` is 0.
     fn pass<const W: usize>(
         &mut self,
         ctx: &mut Context,
@@ -23,27 +23,27 @@ pub(super) trait Switches {
     ) -> Result<()>;
 }
 
-/// A segment of Waksman's network of which a prefix of the outputs is kept.
+/// A segment of Waksman's network that keeps a prefix of its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kept {
-    /// Lanes.
+    /// Number of lanes.
     pub(super) len: usize,
-    /// Outputs that are kept, from the first on.
+    /// Number of kept outputs, from the first on.
     pub(super) kept: usize,
 }
 
 impl Kept {
-    /// Whether it has any switch.
+    /// Whether the segment has no switches.
     pub(super) fn is_nothing(self) -> bool {
         self.kept == 0 || self.len < 2
     }
 
-    /// Input switches.
+    /// Number of input switches.
     pub(super) fn inputs(self) -> usize {
         if self.is_nothing() { 0 } else { self.len / 2 }
     }
 
-    /// Output switches that lead to an output that is kept: a prefix of them.
+    /// Number of output switches that lead to a kept output: a prefix of them.
     pub(super) fn outputs(self) -> usize {
         self.kept.div_ceil(2).min(Network::waksman(self.len).output_switches(self.len))
     }
@@ -52,7 +52,7 @@ impl Kept {
     pub(super) fn parts(self) -> [Self; 2] {
         let (upper, lower) = (self.len / 2, self.len - self.len / 2);
         let switched = self.outputs();
-        // The outputs behind the switches come straight from the parts, the upper first.
+        // Outputs without an output switch come straight from the parts, first from the upper one.
         let straight = self.kept.saturating_sub(2 * switched);
         let to_upper = if switched < upper { straight.div_ceil(2) } else { 0 };
         [
@@ -61,10 +61,10 @@ impl Kept {
         ]
     }
 
-    /// How many switches it has.
+    /// Number of switches.
     pub(super) fn switch_count(self) -> u64 {
         let mut count = 0;
-        // A level's segments are of very few kinds.
+        // A level has very few different kinds of segments.
         let mut level = BTreeMap::from([(self, 1_u64)]);
         while !level.is_empty() {
             let mut next = BTreeMap::new();
@@ -83,8 +83,7 @@ impl Kept {
     }
 }
 
-/// Takes the lanes through the network; the first of them are then the outputs that are kept, and the others
-/// anything.
+/// Takes the lanes through the network. Afterwards the kept outputs come first; the other lanes are arbitrary.
 pub(super) fn walk(
     ctx: &mut Context,
     switches: &mut impl Switches,
@@ -100,7 +99,7 @@ pub(super) fn walk(
     }
 }
 
-/// Pairs that are switched and moved together: they stay in the first cache between the two.
+/// Pairs that are switched and then moved together, while they are in the first-level cache.
 const AT_ONCE: usize = 128;
 
 fn segment<const W: usize>(
@@ -152,7 +151,7 @@ fn segment<const W: usize>(
         }
         switches.pass::<W>(ctx, words, pairs)?;
     }
-    // At most two lanes are left: a last pair without a switch, or an unpaired lane.
+    // At most two lanes remain: a last pair without a switch, or an unpaired lane.
     let straight = &mut lanes[2 * switched..][..(this.kept * w).saturating_sub(2 * switched)];
     let sources = upper[switched..].iter().take(w).chain(&lower[switched..]);
     straight.iter_mut().zip(sources).for_each(|(lane, source)| *lane = *source);
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The switches of Waksman's network that lead to one of the first outputs: each is asked, backwards.
+    /// Counts the switches of Waksman's network that lead to one of the first outputs, by going backwards.
     fn that_lead_there(len: usize, kept: usize) -> u64 {
         let network = Network::waksman(len);
         let mut leads: BTreeSet<usize> = (0..kept).collect();
@@ -182,7 +181,7 @@ mod tests {
                         needed.extend(pair);
                     }
                 }
-                // Each input leads to each output, so the input switches count where any is needed.
+                // Each input leads to each output, so the input switches count if any output is needed.
                 count += if needed.is_empty() { 0 } else { segment.input.len() as u64 };
                 parts.extend(needed.iter().map(|lane| {
                     let i = lane - first;

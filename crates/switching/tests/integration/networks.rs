@@ -1,4 +1,4 @@
-//! Networks realise every permutation, with as many switches as the papers count.
+//! Networks realise every permutation, with the switch counts of the papers.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn is_realised(permutation: &Permutation) -> bool {
     ROUTERS.iter().all(|route| shuffled(&route(permutation)) == permutation.sources())
 }
 
-/// Calls `f` with all orders of the numbers below `len`.
+/// Calls `f` with all permutations of the numbers below `len`.
 fn for_all_orders(len: u32, f: &mut impl FnMut(Vec<u32>)) {
     fn extend(head: &mut Vec<u32>, len: u32, f: &mut impl FnMut(Vec<u32>)) {
         if head.len() == len as usize {
@@ -84,7 +84,7 @@ fn extreme_permutations_are_realised() {
 }
 
 #[test]
-fn waksman_networks_have_as_many_switches_as_counted() {
+fn waksman_networks_have_the_published_number_of_switches() {
     let mut formula = 0;
     for len in 1..3000 {
         formula += ceil_log(len);
@@ -99,7 +99,7 @@ fn waksman_networks_have_as_many_switches_as_counted() {
 }
 
 #[test]
-fn benes_networks_have_as_many_switches_as_counted() {
+fn benes_networks_have_the_published_number_of_switches() {
     fn recursion(len: usize) -> usize {
         match len {
             0 | 1 => 0,
@@ -126,7 +126,7 @@ fn the_document_has_these_counts() {
     }
     let larger =
         (0..5000).find(|n| Network::waksman(*n).switch_count() > Network::benes(*n).switch_count());
-    assert_eq!(larger, None, "Waksman's network is never the larger one");
+    assert_eq!(larger, None, "Waksman's network is never larger");
 }
 
 fn thousands(count: usize) -> String {
@@ -136,8 +136,8 @@ fn thousands(count: usize) -> String {
     }
 }
 
-/// What an evaluator builds on: at each level segments and switches lie side by side without gaps,
-/// and a segment's parts are where the documentation says.
+/// The invariants of evaluators: at each level, segments and switches lie side by side without gaps, and a segment's
+/// parts are where the documentation says.
 #[test]
 fn segments_cover_a_level_and_split_into_the_next() {
     for network in NETWORKS {
@@ -173,7 +173,7 @@ fn segments_cover_a_level_and_split_into_the_next() {
     }
 }
 
-/// The other way to walk: depth first over one slice, with each segment's switches by index.
+/// Evaluation in the other order: depth first over one slice, with each segment's switches found by index.
 #[test]
 fn depth_first_evaluation_gives_the_same() {
     fn walk(routing: &Routing, level: usize, index: usize, lanes: &mut Vec<u32>) {
@@ -212,7 +212,7 @@ fn depth_first_evaluation_gives_the_same() {
     }
 }
 
-/// How often each order results, over all settings of the network.
+/// Number of settings of the network that lead to each order.
 fn orders_of_all_settings(network: Network) -> HashMap<Vec<u32>, u32> {
     let switches = network.switch_count();
     let mut seen = HashMap::new();
@@ -233,13 +233,13 @@ fn random_switches_do_not_make_a_uniform_permutation() {
     assert_eq!(counts, [1, 1, 1, 1, 2, 2]);
     for network in NETWORKS {
         let four = orders_of_all_settings(network(4));
-        assert_eq!(four.len(), 24, "all orders come, but not equally often");
+        assert_eq!(four.len(), 24, "all orders occur, but not equally often");
         assert!(four.values().max() > four.values().min());
     }
 }
 
 #[test]
-fn settings_of_another_number_are_refused() {
+fn a_wrong_number_of_settings_is_refused() {
     let network = Network::waksman(5);
     assert_eq!(network.switch_count(), 8);
     for len in [0, 7, 9] {
@@ -252,20 +252,20 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn lanes_come_out_as_a_permutation_however_switches_stand(len in 0usize..200, seed: u8) {
+    fn any_settings_permute_the_lanes(len in 0usize..200, seed: u8) {
         let mut rng = rng(seed);
         for network in NETWORKS {
             let network = network(len);
             let settings: Vec<bool> = (0..network.switch_count()).map(|_| rng.random()).collect();
             let routing = Routing::from_settings(network, &settings).unwrap();
-            // What any settings do can be routed, and comes out the same.
+            // The permutation of any settings can be routed, with the same result.
             let permutation = Permutation::from_sources(shuffled(&routing)).unwrap();
             prop_assert!(is_realised(&permutation));
         }
     }
 }
 
-/// Time of this thread on a processor, in milliseconds.
+/// CPU time of this thread, in milliseconds.
 fn cpu_ms() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
     [usage.user_time(), usage.system_time()]

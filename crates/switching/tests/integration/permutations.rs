@@ -1,4 +1,4 @@
-//! Permutations: drawn uniformly, and their algebra.
+//! Permutations: uniform sampling, and algebra.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -9,7 +9,7 @@ fn rng(seed: u8) -> ChaCha20Rng {
     ChaCha20Rng::from_seed([seed; 32])
 }
 
-/// χ² of the orders of `len` lanes that `draw` gives in `draws` draws, against all being as likely.
+/// The χ² statistic of `draws` permutations of `len` lanes from `draw`, against the uniform distribution.
 fn chi_square(len: u32, draws: u32, mut draw: impl FnMut() -> Vec<u32>) -> f64 {
     let orders: u32 = (1..=len).product();
     let mut seen: HashMap<Vec<u32>, u32> = HashMap::new();
@@ -22,7 +22,7 @@ fn chi_square(len: u32, draws: u32, mut draw: impl FnMut() -> Vec<u32>) -> f64 {
     of_seen.sum::<f64>() + missing * expected
 }
 
-/// The bound is passed by chance once in 10^6 draws of the test (χ² with 23 and 119 degrees of freedom).
+/// Fails by chance once in 10^6 runs (χ² with 23 and 119 degrees of freedom).
 #[test]
 fn drawn_permutations_are_uniform() {
     for (len, bound) in [(4, 71.0), (5, 204.0)] {
@@ -40,7 +40,7 @@ fn drawn_permutations_are_uniform() {
     }
 }
 
-/// The test above can fail: switches at random do.
+/// The test above can fail: random switches do fail it.
 #[test]
 fn random_switches_fail_the_test_of_uniformity() {
     use rand::RngExt;
@@ -70,7 +70,7 @@ fn the_inverse_undoes() {
 }
 
 #[test]
-fn composing_applies_the_first_first() {
+fn composition_applies_the_first_permutation_first() {
     let mut rng = rng(2);
     let (a, b) = (Permutation::random(50, &mut rng), Permutation::random(50, &mut rng));
     let lanes: Vec<u64> = (100..150).collect();
@@ -79,7 +79,7 @@ fn composing_applies_the_first_first() {
 }
 
 #[test]
-fn places_that_come_twice_or_lie_outside_are_refused() {
+fn repeated_and_out_of_range_places_are_refused() {
     for sources in [vec![0, 0], vec![1], vec![0, 2], vec![2, 1, 1], vec![u32::MAX]] {
         assert_eq!(Permutation::from_sources(sources).err(), Some(NotAPermutation));
     }

@@ -1,6 +1,6 @@
 use super::{CHOICE, FIELD_BITS, clear_choices, request};
 use crate::poison::Poison;
-use crate::silent::check::{Challenge, Check};
+use crate::silent::check::{Check, Tagged, Weights};
 use crate::silent::code::{Codes, Coefficients};
 use crate::silent::parameters::{self, CotPlan, Step};
 use crate::silent::receiver_trees::ReceiverTrees;
@@ -14,20 +14,20 @@ use vesica_net::{Context, Pool};
 use vesica_simd::ggm;
 use zeroize::Zeroize;
 
-/// The party that holds the choices, after the setup: any number of extensions.
+/// The party with the choices, after the setup; runs any number of extensions.
 pub struct Receiver<S: Security> {
     softspoken: softspoken::Receiver<S>,
     poison: Poison,
 }
 
-/// A receiver's transfers: M = K + r·Δ, in order, the lowest bit of each being r.
+/// A receiver's transfers: M = K + r·Δ, in order; the lowest bit of each is r.
 pub struct ReceiverStream(Stream<Arc<ReceiverNoise>, 1>);
 
 impl<S: Security> Receiver<S> {
     /// Runs the setup.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::Misbehaviour::InvalidPoint`].
+    /// Connection errors; [`vesica_core::Misbehaviour::InvalidPoint`].
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let softspoken = softspoken::Receiver::setup(ctx, session, FIELD_BITS)?;
         Ok(Self { softspoken, poison: Poison::default() })
@@ -39,19 +39,18 @@ impl<S: Security> Receiver<S> {
         &mut self.softspoken
     }
 
-    /// All communication for `len` new transfers; their computation follows as the stream is
-    /// read.
+    /// All communication for `len` new transfers; reading the stream computes them.
     ///
     /// # Errors
-    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32; connection errors;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After one of the latter two, every further call returns
     /// the same error.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
         self.extend_readers(ctx, len).map(|[stream]| stream)
     }
 
-    /// [`extend`](Self::extend) with `N` streams of the same transfers: for those who need a part of all
-    /// of them before they need the whole of any.
+    /// Like [`extend`](Self::extend), with `N` streams of the same transfers, for callers that need a part of all of
+    /// them before the whole of any.
     ///
     /// # Errors
     /// As [`extend`](Self::extend).
@@ -89,12 +88,12 @@ impl<S: Security> Receiver<S> {
         let trees = ReceiverTrees::receive(ctx, of, &groups, &below.cots, (Vec::new(), &[]))?;
         if S::MALICIOUS {
             let seed = seed::draw(ctx);
-            let chi = Challenge::new(seed, &groups);
+            let chi = Weights::new(seed, &groups);
             let [x, sum] = trees.sums(ctx.pool(), &functions, &chi, &groups);
             let spare = below.voles.values.last().zip(below.voles.blocks.last());
-            let (s, m) = spare.expect("a spare one was asked for");
+            let (s, m) = spare.expect("a spare VOLE was requested");
             let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
-            check.ask(ctx, seed, [x, sum], [Block::new(*s), *m])?;
+            check.verify(ctx, seed, Tagged { value: x ^ Block::new(*s), tag: sum ^ *m })?;
         }
         below.cots.blocks.truncate(plan.start_len);
         show_choices(&mut below.cots);
@@ -104,7 +103,7 @@ impl<S: Security> Receiver<S> {
     }
 }
 
-/// What streams of the same transfers are made of; wiped on drop.
+/// The common data of streams of the same transfers; wiped on drop.
 struct Source {
     noise: Arc<ReceiverNoise>,
     code_seed: Block,
@@ -113,7 +112,7 @@ struct Source {
 }
 
 impl Source {
-    /// Where the extension below gives all transfers.
+    /// For an extension whose transfers all come from the extension below.
     fn of_start(mut start: Cots) -> Self {
         show_choices(&mut start);
         let noise = Arc::new(ReceiverNoise {
@@ -137,7 +136,7 @@ impl Drop for Source {
     }
 }
 
-/// Writes each choice to the lowest bit of its block.
+/// Writes each choice into the lowest bit of its block.
 fn show_choices(cots: &mut Cots) {
     clear_choices(&mut cots.blocks);
     for (block, choice) in cots.blocks.iter_mut().zip(cots.choices.iter()) {
@@ -145,7 +144,7 @@ fn show_choices(cots: &mut Cots) {
     }
 }
 
-/// The leaves of the trees, the error's with its choice.
+/// The leaves of the trees; the choices are at the errors.
 struct ReceiverNoise {
     functions: Functions,
     trees: ReceiverTrees,
@@ -160,15 +159,15 @@ impl Noise<1> for ReceiverNoise {
 }
 
 impl ReceiverStream {
-    /// How many transfers are left.
+    /// Number of transfers left.
     pub fn left(&self) -> usize {
         self.0.left()
     }
 
-    /// The next transfers: no communication.
+    /// Writes the next transfers to `blocks`, without communication.
     ///
     /// # Errors
-    /// [`vesica_core::Error::Bug`] when fewer are left.
+    /// [`vesica_core::Error::Bug`] if fewer are left.
     pub fn fill(&mut self, pool: &Pool, blocks: &mut [Block]) -> Result<()> {
         self.0.fill(pool, [blocks])
     }

@@ -1,7 +1,7 @@
 use super::{CHOICE, FIELD_BITS, clear_choices, request};
 use crate::CotSender;
 use crate::poison::Poison;
-use crate::silent::check::{Challenge, Check};
+use crate::silent::check::{Check, Weights};
 use crate::silent::code::{Codes, Coefficients};
 use crate::silent::parameters::{self, CotPlan};
 use crate::silent::seed;
@@ -12,13 +12,13 @@ use crate::softspoken;
 use vesica_core::{Block, Result, Secret, Security, SessionId};
 use vesica_net::{Context, Pool};
 
-/// The party that holds Δ, after the setup: any number of extensions.
+/// The party with Δ, after the setup; runs any number of extensions.
 pub struct Sender<S: Security> {
     softspoken: softspoken::Sender<S>,
     poison: Poison,
 }
 
-/// A sender's transfers: K, in order, the lowest bit of each being zero.
+/// A sender's transfers: K, in order; the lowest bit of each is zero.
 pub struct SenderStream(Stream<SenderNoise, 1>);
 
 impl<S: Security> Sender<S> {
@@ -33,17 +33,16 @@ impl<S: Security> Sender<S> {
         Ok(Self { softspoken, poison: Poison::default() })
     }
 
-    /// Δ, in what wipes it.
+    /// Δ, in a wrapper that wipes it.
     pub fn delta(&self) -> Secret<Block> {
         self.softspoken.delta()
     }
 
-    /// All communication for `len` new transfers; their computation follows as the stream is
-    /// read.
+    /// All communication for `len` new transfers; reading the stream computes them.
     ///
     /// # Errors
-    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32; connection errors;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After one of the latter two, every further call returns
     /// the same error.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<SenderStream> {
         self.poison.check()?;
@@ -77,11 +76,11 @@ impl<S: Security> Sender<S> {
 
         if S::MALICIOUS {
             let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
-            let question = check.receive_question(ctx)?;
-            let chi = Challenge::new(question.seed, &groups);
+            let challenge = check.receive_challenge(ctx)?;
+            let chi = Weights::new(challenge.seed, &groups);
             let sum = trees.sum(ctx.pool(), &chi, &groups, &below.cots);
-            let spare = *below.voles.last().expect("a spare one was asked for");
-            check.answer(ctx, question, (sum, spare, &trees.delta))?;
+            let spare = *below.voles.last().expect("a spare VOLE was requested");
+            check.respond(ctx, challenge, sum ^ spare, &trees.delta)?;
         }
         let first_keys = SenderTrees::first_keys(&groups, &below.cots);
         below.cots.truncate(plan.start_len);
@@ -93,7 +92,7 @@ impl<S: Security> Sender<S> {
     }
 }
 
-/// The leaves of the trees, without the bit that shows a choice.
+/// The leaves of the trees, with the choice bit cleared.
 struct SenderNoise {
     trees: SenderTrees,
     first_keys: Secret<Vec<Block>>,
@@ -120,15 +119,15 @@ impl SenderStream {
         Self(Stream::new(pool, noise, codes, Vec::new(), len, [start]))
     }
 
-    /// How many transfers are left.
+    /// Number of transfers left.
     pub fn left(&self) -> usize {
         self.0.left()
     }
 
-    /// The next transfers: no communication.
+    /// Writes the next transfers to `keys`, without communication.
     ///
     /// # Errors
-    /// [`vesica_core::Error::Bug`] when fewer are left.
+    /// [`vesica_core::Error::Bug`] if fewer are left.
     pub fn fill(&mut self, pool: &Pool, keys: &mut [Block]) -> Result<()> {
         self.0.fill(pool, [keys])
     }

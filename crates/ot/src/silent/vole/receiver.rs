@@ -1,9 +1,9 @@
 use super::{FIELD_BITS, Values, request};
 use crate::poison::Poison;
-use crate::silent::check::{Challenge, Check};
+use crate::silent::check::{Check, Tagged, Weights};
 use crate::silent::code::Codes;
 use crate::silent::dual;
-use crate::silent::parameters::{self, Plan, Start};
+use crate::silent::parameters::{self, Start, VolePlan};
 use crate::silent::receiver_trees::ReceiverTrees;
 use crate::silent::seed;
 use crate::silent::stream::{Noise, Stream};
@@ -13,7 +13,7 @@ use vesica_core::{Block, Result, Security, SessionId};
 use vesica_net::{Context, Pool};
 use zeroize::Zeroizing;
 
-/// The party that holds the values, after the setup: any number of extensions.
+/// The party with the values, after the setup; runs any number of extensions.
 pub struct Receiver<S: Security> {
     softspoken: softspoken::Receiver<S>,
     poison: Poison,
@@ -26,7 +26,7 @@ impl<S: Security> Receiver<S> {
     /// Runs the setup.
     ///
     /// # Errors
-    /// Of the connection; [`vesica_core::Misbehaviour::InvalidPoint`].
+    /// Connection errors; [`vesica_core::Misbehaviour::InvalidPoint`].
     pub fn setup(ctx: &mut Context, session: &SessionId) -> Result<Self> {
         let softspoken = softspoken::Receiver::setup(ctx, session, FIELD_BITS)?;
         Ok(Self { softspoken, poison: Poison::default() })
@@ -38,14 +38,12 @@ impl<S: Security> Receiver<S> {
         &mut self.softspoken
     }
 
-    /// All communication for `len` new correlations; their computation follows as the stream is
-    /// read.
+    /// All communication for `len` new correlations; reading the stream computes them.
     ///
     /// # Errors
-    /// [`vesica_core::ParameterError::UnsupportedOperation`];
-    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
-    /// the same error.
+    /// [`vesica_core::ParameterError::UnsupportedOperation`]; [`vesica_core::ParameterError::TooManyCorrelations`]
+    /// above 2^32; connection errors; [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After one of the latter
+    /// two, every further call returns the same error.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -68,7 +66,7 @@ impl<S: Security> Receiver<S> {
         if len == 0 {
             return Ok(ReceiverStream::of_start(ctx.pool(), [Vec::new(), Vec::new()]));
         }
-        let plan = Plan::new(len, values);
+        let plan = VolePlan::new(len, values);
         let lift = values.map();
         if plan.start == Start::Direct {
             let mut voles = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?.voles;
@@ -101,13 +99,13 @@ impl<S: Security> Receiver<S> {
 
         if S::MALICIOUS {
             let seed = seed::draw(ctx);
-            let chi = Challenge::new(seed, &[&[dual_group], &*groups].concat());
+            let chi = Weights::new(seed, &[&[dual_group], &*groups].concat());
             let [x, sum] = dual.sums(ctx.pool(), &functions, &chi, &[dual_group]);
             let [step_x, step_sum] = trees.sums(ctx.pool(), &functions, &chi, &groups);
             let spare = spare_value.last().zip(below.voles.blocks.last());
-            let (s, m) = spare.expect("a spare one was asked for");
+            let (s, m) = spare.expect("a spare VOLE was requested");
             let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
-            check.ask(ctx, seed, [x ^ step_x, sum ^ step_sum], [*s, *m])?;
+            check.verify(ctx, seed, Tagged { value: x ^ step_x ^ *s, tag: sum ^ step_sum ^ *m })?;
         }
         let noise = ReceiverNoise { functions, trees };
         Ok(ReceiverStream(Stream::new(ctx.pool(), noise, codes, plan.steps, len, start)))
@@ -138,15 +136,15 @@ impl ReceiverStream {
         Self(Stream::new(pool, noise, codes, Vec::new(), len, start))
     }
 
-    /// How many correlations are left.
+    /// Number of correlations left.
     pub fn left(&self) -> usize {
         self.0.left()
     }
 
-    /// The next correlations: no communication.
+    /// Writes the next correlations to `a` and `c`, without communication.
     ///
     /// # Errors
-    /// [`vesica_core::Error::Bug`] when fewer are left, or the lengths differ.
+    /// [`vesica_core::Error::Bug`] if fewer are left, or the lengths differ.
     pub fn fill(&mut self, pool: &Pool, a: &mut [Block], c: &mut [Block]) -> Result<()> {
         self.0.fill(pool, [a, c])
     }

@@ -1,9 +1,9 @@
 use super::{FIELD_BITS, Values, request};
 use crate::poison::Poison;
-use crate::silent::check::{Challenge, Check};
+use crate::silent::check::{Check, Weights};
 use crate::silent::code::Codes;
 use crate::silent::dual;
-use crate::silent::parameters::{self, Plan, Start};
+use crate::silent::parameters::{self, Start, VolePlan};
 use crate::silent::seed;
 use crate::silent::sender_trees::SenderTrees;
 use crate::silent::stream::{Noise, Stream};
@@ -13,7 +13,7 @@ use vesica_core::{Block, Result, Secret, Security, SessionId};
 use vesica_net::{Context, Pool};
 use zeroize::Zeroizing;
 
-/// The party that holds Δ, after the setup: any number of extensions.
+/// The party with Δ, after the setup; runs any number of extensions.
 pub struct Sender<S: Security> {
     softspoken: softspoken::Sender<S>,
     poison: Poison,
@@ -32,19 +32,17 @@ impl<S: Security> Sender<S> {
         Ok(Self { softspoken, poison: Poison::default() })
     }
 
-    /// Δ, in what wipes it.
+    /// Δ, in a wrapper that wipes it.
     pub fn delta(&self) -> Secret<Block> {
         self.softspoken.delta()
     }
 
-    /// All communication for `len` new correlations; their computation follows as the stream is
-    /// read.
+    /// All communication for `len` new correlations; reading the stream computes them.
     ///
     /// # Errors
-    /// [`vesica_core::ParameterError::UnsupportedOperation`];
-    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32. Of the connection;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]; after these every further call gives
-    /// the same error.
+    /// [`vesica_core::ParameterError::UnsupportedOperation`]; [`vesica_core::ParameterError::TooManyCorrelations`]
+    /// above 2^32; connection errors; [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After one of the latter
+    /// two, every further call returns the same error.
     pub fn extend(
         &mut self,
         ctx: &mut Context,
@@ -67,7 +65,7 @@ impl<S: Security> Sender<S> {
         if len == 0 {
             return Ok(SenderStream::of_start(ctx.pool(), Vec::new()));
         }
-        let plan = Plan::new(len, values);
+        let plan = VolePlan::new(len, values);
         let lift = values.map();
         if plan.start == Start::Direct {
             let mut below = self.softspoken.extend(ctx, request::<S>(&plan, &lift))?;
@@ -94,14 +92,14 @@ impl<S: Security> Sender<S> {
 
         if S::MALICIOUS {
             let check = Check { setup: self.softspoken.binding(), code_seed, tree_seed };
-            let question = check.receive_question(ctx)?;
-            let chi = Challenge::new(question.seed, &[&[dual_group], &*groups].concat());
+            let challenge = check.receive_challenge(ctx)?;
+            let chi = Weights::new(challenge.seed, &[&[dual_group], &*groups].concat());
             let dual_trees = dual_noise.expose().chunks_exact(dual_group.tree_len()).enumerate();
             let dual_sums = dual_trees.map(|(tree, leaves)| chi.sum(tree, leaves));
-            let spare = *below.voles.last().expect("a spare one was asked for");
+            let spare = *below.voles.last().expect("a spare VOLE was requested");
             let steps = trees.sum(ctx.pool(), &chi, &groups, cots);
             let sum = dual_sums.fold(steps, |sum, of_tree| sum ^ of_tree);
-            check.answer(ctx, question, (sum, spare, &trees.delta))?;
+            check.respond(ctx, challenge, sum ^ spare, &trees.delta)?;
         }
         let noise = SenderNoise {
             trees,
@@ -138,15 +136,15 @@ impl SenderStream {
         Self(Stream::new(pool, noise, codes, Vec::new(), len, [b]))
     }
 
-    /// How many correlations are left.
+    /// Number of correlations left.
     pub fn left(&self) -> usize {
         self.0.left()
     }
 
-    /// The next correlations: no communication.
+    /// Writes the next correlations to `b`, without communication.
     ///
     /// # Errors
-    /// [`vesica_core::Error::Bug`] when fewer are left.
+    /// [`vesica_core::Error::Bug`] if fewer are left.
     pub fn fill(&mut self, pool: &Pool, b: &mut [Block]) -> Result<()> {
         self.0.fill(pool, [b])
     }

@@ -4,11 +4,10 @@
 //! Formulas: Hisil, Wong, Carter, Dawson, *Twisted Edwards Curves Revisited*, Asiacrypt 2008,
 //! section 3.1 (addition, unified and complete as -1 is a square and d is not) and 3.3 (doubling).
 //!
-//! The scalars are secret; their digits choose table entries by reading the whole table, and signs
-//! by masks.
+//! The scalars are secret. Their digits select table entries by reads of the whole table, and signs by masks.
 //!
-//! Points are changed in place, and a doubling or an addition is one function with everything
-//! inlined: passing half a point through memory costs a tenth of the time.
+//! Points are changed in place, and a doubling or an addition is one function with everything inlined: passing half a
+//! point through memory costs a tenth of the time.
 
 use core::arch::x86_64::*;
 use core::hint::black_box;
@@ -22,8 +21,7 @@ use crate::ristretto::digits::{DIGITS, Digits, LARGEST_DIGIT};
 
 /// Points (X : Y : Z : T), x = X/Z, y = Y/Z, xy = T/Z.
 ///
-/// Doubling does not read T, so operations before a doubling do not compute it: `WITH_T` says
-/// whether they do.
+/// Doubling does not read T, so operations before a doubling need not compute it: `WITH_T` says whether they do.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub(super) x: Fe,
@@ -73,7 +71,7 @@ impl Point {
         let yy = self.y.square();
         let zz = self.z.square();
         let s = self.x.add(self.y).carry().square();
-        // All four with the opposite sign of the paper's, which gives the same point.
+        // All four with the opposite sign of the paper's, which yields the same point.
         let h = xx.add(yy);
         let g = xx.sub_lesser(yy);
         let completed = CompletedPoint {
@@ -85,7 +83,7 @@ impl Point {
         completed.write::<WITH_T>(self);
     }
 
-    /// Adds q, or in the lanes of `minus` subtracts it.
+    /// Adds q, or subtracts it in the lanes of `minus`.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn add_cached<const WITH_T: bool>(&mut self, q: &CachedPoint, minus: Mask) {
         let [y_plus_x, y_minus_x, z2, td2] = &q.0;
@@ -124,9 +122,9 @@ impl Point {
         self.add_cached::<true>(&other.to_cached(), Mask::MAX);
     }
 
-    /// 2P, before the multiplications that the encoding does not need (see there).
+    /// 2P, before the multiplications that the encoding does not need (see `encode_doubles`).
     ///
-    /// Of the unified addition law: x = 2XY / (Z² + d T²), y = (Y² + X²) / (Z² - d T²).
+    /// From the unified addition law: x = 2XY / (Z² + d T²), y = (Y² + X²) / (Z² - d T²).
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn double_unified(&self) -> CompletedPoint {
         let zz = self.z.square_raised();
@@ -170,10 +168,10 @@ impl Multiplier {
         Multiplier::each(&[digits; LANES])
     }
 
-    /// A scalar for each lane.
+    /// One scalar per lane.
     ///
-    /// The digits are compared in vectors that the compiler cannot see through. It does not know
-    /// which lanes are equal, and so cannot turn the masks into branches.
+    /// The digits are compared in vectors that the compiler cannot see through. It does not know which lanes are equal,
+    /// so it cannot turn the masks into branches.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn each(digits: &[&Digits; LANES]) -> Multiplier {
         let mut multiplier = Multiplier([Digit::default(); DIGITS]);
@@ -194,7 +192,7 @@ impl Multiplier {
 pub(super) struct Table([CachedPoint; LARGEST_DIGIT]);
 
 impl Table {
-    /// A table without content, to be filled again and again in place.
+    /// A table without contents, which can be filled repeatedly in place.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn empty() -> Table {
         Table([CachedPoint::identity(); LARGEST_DIGIT])
@@ -217,7 +215,7 @@ impl Table {
         }
     }
 
-    /// Sets coordinate `i` of `found` to that of |digit| · P. Reads it of the whole table.
+    /// Sets coordinate `i` of `found` to that of |digit| · P. Reads this coordinate of the whole table.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn select(&self, i: usize, digit: &Digit, found: &mut CachedPoint) {
@@ -228,16 +226,16 @@ impl Table {
         found.0[i] = coordinate;
     }
 
-    /// k P; the table's former content is overwritten.
+    /// k P; overwrites the table.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn mul(&mut self, p: &Point, k: &Multiplier) -> Point {
         self.fill(p);
         let mut sum = Point::identity();
         let mut summand = CachedPoint::identity();
         for (place, digit) in k.0.iter().enumerate().rev() {
-            // Else the compiler would copy the whole table to the stack before the loop.
+            // Otherwise the compiler would copy the whole table to the stack before the loop.
             let table = black_box(&*self);
-            // Selections are loads and moves, doublings mostly multiplications: they can overlap.
+            // Selections are loads and moves, and doublings are mostly multiplications, so they can overlap.
             for i in 0..4 {
                 table.select(i, digit, &mut summand);
                 if place + 1 == DIGITS {
@@ -258,7 +256,7 @@ impl Table {
 }
 
 impl Drop for Table {
-    /// Wipes the multiples, as they tell which point was multiplied.
+    /// Wipes the multiples, because they reveal the multiplied point.
     fn drop(&mut self) {
         for entry in &mut self.0 {
             for coordinate in &mut entry.0 {

@@ -7,8 +7,8 @@ use super::constants::{
 use super::edwards::{CompletedPoint, Point};
 use super::field::{Fe, Mask, ONE, Words, ZERO};
 
-/// SQRT_RATIO_M1 (4.2): the lanes where u/v is a square, and the nonnegative root of u/v there and
-/// of sqrt(-1) u/v elsewhere. Two independent ones in step, as the chain of squarings is long.
+/// SQRT_RATIO_M1 (4.2): the lanes where u/v is a square, and the nonnegative root of u/v there and of sqrt(-1) u/v
+/// elsewhere. Runs two independent instances in step, because the chain of squarings is long.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn sqrt_ratio_m1(u: [Fe; 2], v: [Fe; 2]) -> [(Mask, Fe); 2] {
@@ -19,7 +19,7 @@ fn sqrt_ratio_m1(u: [Fe; 2], v: [Fe; 2]) -> [(Mask, Fe); 2] {
     [root_of_candidate(u[0], v[0], r[0]), root_of_candidate(u[1], v[1], r[1])]
 }
 
-/// The end of SQRT_RATIO_M1, from r = u v³ (u v⁷)^((p - 5) / 8).
+/// The last step of SQRT_RATIO_M1, from r = u v³ (u v⁷)^((p - 5) / 8).
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn root_of_candidate(u: Fe, v: Fe, r: Fe) -> (Mask, Fe) {
@@ -33,7 +33,7 @@ fn root_of_candidate(u: Fe, v: Fe, r: Fe) -> (Mask, Fe) {
     (correct_sign | flipped_sign, root)
 }
 
-/// What decoding s computes before the square root.
+/// The values that decoding of s computes before the square root.
 struct DecodeStart {
     s: Fe,
     u1: Fe,
@@ -76,9 +76,9 @@ impl DecodeStart {
     }
 }
 
-/// Two times eight encodings to points, and the lanes where they are valid and not the identity.
+/// Decodes two times eight encodings to points, and returns the lanes where they are valid and not the identity.
 ///
-/// The points of other lanes have no meaning.
+/// The points in other lanes are meaningless.
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 pub(super) fn decode(encodings: &[Words; 2]) -> [(Point, Mask); 2] {
     let one = Fe::splat(&ONE);
@@ -87,7 +87,7 @@ pub(super) fn decode(encodings: &[Words; 2]) -> [(Point, Mask); 2] {
     [a.finish(&encodings[0], roots[0]), b.finish(&encodings[1], roots[1])]
 }
 
-/// What MAP of t computes before the square root.
+/// The values that MAP of t computes before the square root.
 struct MapStart {
     t: Fe,
     r: Fe,
@@ -129,7 +129,7 @@ impl MapStart {
     }
 }
 
-/// MAP (4.3.4) of two times eight field elements, of which the top bit is ignored.
+/// MAP (4.3.4) of two times eight field elements; ignores the top bit of each.
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 pub(super) fn map(elements: &[Words; 2]) -> [Point; 2] {
     let [a, b] = [MapStart::new(&elements[0]), MapStart::new(&elements[1])];
@@ -179,7 +179,7 @@ pub(super) fn encode_doubles(batch: &[CompletedPoint], mut emit: impl FnMut(usiz
         let inv_eg = f.mul(h).carry().mul(inv).carry();
         let rotate = eg.mul(inv_fh).carry().is_negative();
 
-        // Rotated, everything is multiplied by i to have one form: s = scale (h' - g') g' / (E G).
+        // If rotated, everything is multiplied by i so that both cases have one form: s = scale (h' - g') g' / (E G).
         let scale = c.select(i, rotate);
         let e_prime = e.select(g, rotate);
         let g_prime = g.select(e.neg(), rotate);
@@ -192,7 +192,7 @@ pub(super) fn encode_doubles(batch: &[CompletedPoint], mut emit: impl FnMut(usiz
     }
 }
 
-/// E F G H with 1 in place of 0, and the lanes where that was done.
+/// E F G H, with 1 in place of 0, and the lanes where 0 was replaced.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn nonzero_efgh(p: &CompletedPoint) -> (Fe, Mask) {

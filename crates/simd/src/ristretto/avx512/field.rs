@@ -25,10 +25,10 @@
 //! The callers add at most four products and raised products, so no sum reaches 2^64. Debug builds
 //! check each factor, sum and difference.
 //!
-//! Arrays are walked with loops, not with `map` and `from_fn`: the library's functions lack the
-//! target features, so that nothing would be inlined into them.
+//! Arrays are processed with loops instead of `map` and `from_fn`: the library's functions lack the target features, so
+//! nothing would be inlined into them.
 //!
-//! Nothing here branches on, or addresses memory by, the value of an element.
+//! No branch or memory address here depends on the value of an element.
 
 mod canonical;
 mod power;
@@ -51,17 +51,17 @@ pub(super) struct Sum([__m512i; 5]);
 /// One bit for each of the eight elements.
 pub(super) type Mask = __mmask8;
 
-/// The limbs of one constant, to be given to all lanes.
+/// The limbs of a constant for all lanes.
 pub(super) type Limbs = [u64; 5];
 
 pub(super) const ZERO: Limbs = [0; 5];
 pub(super) const ONE: Limbs = [1, 0, 0, 0, 0];
 pub(super) const TWO: Limbs = [2, 0, 0, 0, 0];
 
-/// What raises the minuend of an [`Fe`].
+/// Raises the minuend when an [`Fe`] is subtracted.
 const TWO_P: Limbs = multiple_of_p(2);
 
-/// What raises the minuend of a product.
+/// Raises the minuend when a product is subtracted.
 const MANY_P: Limbs = multiple_of_p(1 << 9);
 
 const fn multiple_of_p(n: u64) -> Limbs {
@@ -127,8 +127,8 @@ impl Fe {
         self.mul_plus(rhs, &ZERO)
     }
 
-    /// The product, raised to be the minuend of another product in [`Sum::sub_lesser`]. This costs
-    /// nothing, as the columns' sums start from the multiple of p.
+    /// The product, raised to be the minuend of another product in [`Sum::sub_lesser`]. This is free, because the sums
+    /// of the columns start from the multiple of p.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn mul_raised(self, rhs: Fe) -> Sum {
@@ -143,7 +143,7 @@ impl Fe {
         self.check_is_factor();
         rhs.check_is_factor();
         let (a, b) = (self.0, rhs.0);
-        // The high halves first: they count twice, and so one doubling serves them all.
+        // The high halves first: they count twice, so one doubling serves them all.
         let mut c = [_mm512_setzero_si512(); 10];
         c[0] = splat(constant[0]);
         for i in 1..5 {
@@ -171,7 +171,7 @@ impl Fe {
         self.square_plus(&ZERO)
     }
 
-    /// As [`mul_raised`](Fe::mul_raised).
+    /// Like [`mul_raised`](Fe::mul_raised).
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn square_raised(self) -> Sum {
@@ -259,7 +259,7 @@ impl Fe {
         }
     }
 
-    /// Overwrites the element with zeros, also where nothing reads it any more.
+    /// Overwrites the element with zeros, even if nothing reads it again.
     pub(super) fn wipe(&mut self) {
         // SAFETY: the reference is to a valid, aligned element, and zeros are a valid one.
         unsafe { core::ptr::write_volatile(self, core::mem::zeroed()) }
@@ -273,7 +273,7 @@ impl Sum {
         Sum([splat(limbs[0]), splat(limbs[1]), splat(limbs[2]), splat(limbs[3]), splat(limbs[4])])
     }
 
-    /// The sum; limbs of both together below 2^64.
+    /// The sum; each limb of both together must be below 2^64.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn add(self, rhs: Sum) -> Sum {
@@ -294,7 +294,7 @@ impl Sum {
         self.add(Sum(rhs.0))
     }
 
-    /// The difference, when no limb of `rhs` exceeds the same limb of `self`.
+    /// The difference; no limb of `rhs` may exceed the same limb of `self`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn sub_lesser(self, rhs: Sum) -> Sum {
@@ -314,7 +314,7 @@ impl Sum {
         self.add(self)
     }
 
-    /// The same elements with limbs fit to be factors.
+    /// The same elements with limbs small enough for factors.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn carry(self) -> Fe {

@@ -1,7 +1,7 @@
-//! The field against plain integers, at the bounds of its limbs.
+//! Field arithmetic compared with plain integers, at the bounds of the limbs.
 //!
-//! The curve and the encodings above it are tested as a whole, against the RFC and another
-//! implementation, with the tests that all backends share.
+//! The shared tests of all backends cover the curve and the encodings as a whole, against the RFC and another
+//! implementation.
 
 use core::arch::x86_64::{__m512i, _mm512_set_epi64};
 
@@ -40,7 +40,7 @@ fn wide_add(a: &Wide, b: &Wide) -> Wide {
     })
 }
 
-/// The value in 0..p, by 2^256 = 38 and then subtraction.
+/// The value in 0..p: folds with 2^256 = 38, then subtracts.
 fn reduce(mut a: Wide) -> [u64; 4] {
     while a[4..] != [0; 6] {
         let mut low = [0; 10];
@@ -96,7 +96,7 @@ fn power(x: [u64; 4], exponent: [u64; 4]) -> [u64; 4] {
     })
 }
 
-/// Limbs as a vector holds them: limb i of the eight elements.
+/// Limbs in vector form: limb i of the eight elements.
 fn lanes(elements: &[Limbs; 8]) -> [[u64; 8]; 5] {
     core::array::from_fn(|i| core::array::from_fn(|lane| elements[lane][i]))
 }
@@ -113,7 +113,7 @@ fn canonical(words: &Words, lane: usize) -> [u64; 4] {
     core::array::from_fn(|i| words[i][lane])
 }
 
-/// A generator good enough to pick limbs.
+/// A simple generator for limbs.
 struct Picks(u64);
 
 impl Picks {
@@ -138,7 +138,7 @@ impl Picks {
     }
 }
 
-/// The largest factor, 0 in many forms, 1, -1, and the like, eight at a time.
+/// The largest factor, 0 in many forms, 1, -1, and similar elements, eight at a time.
 fn special_elements() -> Vec<[Limbs; 8]> {
     const M: u64 = (1 << 51) - 1;
     const TOP: u64 = (1 << 51) + (1 << 18) - 1;
@@ -157,7 +157,7 @@ fn special_elements() -> Vec<[Limbs; 8]> {
     ]
 }
 
-/// Runs the check where the processor has the instructions.
+/// Runs the check if the processor has the instructions.
 fn on_this_processor(check: unsafe fn()) {
     if crate::Backend::Avx512.is_available() {
         // SAFETY: the processor has the features that the checks enable.
@@ -166,7 +166,7 @@ fn on_this_processor(check: unsafe fn()) {
 }
 
 #[test]
-fn arithmetic_agrees_with_integers_at_the_limbs_bounds() {
+fn arithmetic_agrees_with_integers_at_the_bounds_of_limbs() {
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn check() {
         let mut picks = Picks(1);
@@ -289,7 +289,7 @@ fn powers_agree_with_square_and_multiply() {
 }
 
 #[test]
-fn constants_are_what_their_definitions_say() {
+fn constants_match_their_definitions() {
     let small = |n: u64| [n, 0, 0, 0];
     let one = small(1);
     let d = value(D);

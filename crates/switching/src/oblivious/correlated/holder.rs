@@ -10,34 +10,34 @@ use vesica_ot::silent::cot;
 use vesica_ot::silent::pieces::Extensions;
 use zeroize::Zeroize;
 
-/// The party that holds the rows, as the sender of silent transfers.
+/// The party with the rows, as the sender of silent OT.
 pub(crate) struct Holder {
     delta: Secret<Block>,
     streams: VecDeque<cot::SenderStream>,
     pads: Pads,
-    /// Switches of all, and of those that pieces were made for.
+    /// Number of all switches, and of those with a piece.
     all: u64,
     begun: u64,
-    /// How the router's choices differ from the transfers'.
+    /// The router's corrections of the choices.
     differ: Vec<u8>,
-    /// The pieces that were made and are not all used.
+    /// Pieces not used up yet.
     pieces: VecDeque<Piece>,
     keys: Secret<Vec<Block>>,
-    /// Those that were used, for their memory.
+    /// Used pieces, kept for their memory.
     spent: Vec<Piece>,
-    /// Switches of the first piece that were passed.
+    /// Switches of the first piece that are done.
     passed: usize,
     message: Vec<u8>,
 }
 
-/// What some switches need, with space for their corrections.
+/// The masks and corrections of consecutive switches.
 #[derive(Default)]
 struct Piece {
     len: usize,
     hashed: Vec<Block>,
     /// w, which the holder adds to both lanes.
     masks: Vec<u64>,
-    /// The sum of the hashes; with the sum of the lanes it is the correction.
+    /// The XOR of both hashes; adding both lanes completes the correction.
     corrections: Vec<u64>,
 }
 
@@ -61,7 +61,7 @@ impl Holder {
         if switches > 0 {
             let mut sender = cot::Sender::<SemiHonest>::setup(ctx, session)?;
             delta = sender.delta();
-            for len in Extensions::of(switches).lens() {
+            for len in Extensions::new(switches).lens() {
                 streams.push_back(sender.extend(ctx, len)?);
             }
         }
@@ -80,11 +80,11 @@ impl Holder {
         })
     }
 
-    /// Receives how all choices differ.
+    /// Receives the corrections of all choices.
     ///
-    /// All before the first correction goes out: the router takes none before it has said its last choice, and two
-    /// parties that both write, and neither reads, stand still once the queues between them are full.
-    pub(crate) fn hear(&mut self, ctx: &mut Context) -> Result<()> {
+    /// This happens before the first correction goes out, because the router reads none before it has sent its last
+    /// choice. Two parties that write without reading deadlock once the queues between them are full.
+    pub(crate) fn receive_corrections(&mut self, ctx: &mut Context) -> Result<()> {
         self.differ = vec![0; Bits::bytes_len(self.all as usize)];
         for differ in self.differ.chunks_mut(ANNOUNCED / 8) {
             ctx.peer()?.recv_into(differ)?;
@@ -92,14 +92,14 @@ impl Holder {
         Ok(())
     }
 
-    /// Makes the next pieces, one for each thread.
+    /// Makes the next pieces, one per thread.
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
         let piece_len = self.pads.piece_len();
         ctx.progress(self.begun, self.all);
         let most = (ctx.pool().len() * piece_len) as u64;
         let len = (self.all - self.begun).min(most) as usize;
         if len == 0 {
-            return Err(Error::Bug("a network has more switches than it said"));
+            return Err(Error::Bug("a network has more switches than announced"));
         }
         self.keys.expose_mut().resize(len, Block::ZERO);
         let mut rest = self.keys.expose_mut().as_mut_slice();
@@ -112,7 +112,7 @@ impl Holder {
             }
         }
         let (bits, words, delta) = (self.pads.bits, words_of(self.pads.bits), &self.delta);
-        // Pieces begin with whole bytes.
+        // Pieces start at whole bytes.
         let differ = self.differ[self.begun as usize / 8..].chunks(piece_len / 8);
         let mut tasks = Vec::new();
         for (keys, differ) in self.keys.expose_mut().chunks_mut(piece_len).zip(differ) {
@@ -142,7 +142,7 @@ impl Holder {
         Ok(())
     }
 
-    /// Sends the corrections of the first piece, all of whose switches were passed.
+    /// Sends the corrections of the first piece, after all of its switches.
     fn end(&mut self, ctx: &mut Context) -> Result<()> {
         self.passed = 0;
         if let Some(piece) = self.pieces.pop_front() {

@@ -12,9 +12,9 @@ use vesica_ot::silent::pieces::Extensions;
 use vesica_simd::low_bits::low_bits;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The party that chooses the order, as the receiver of silent transfers.
+/// The party that chooses the order, as the receiver of silent OT.
 pub(crate) struct Router {
-    /// The same transfers twice: first all choices are needed, then the messages, which are too many to keep.
+    /// Two streams of the same OTs: first for the choices, then for the messages, which are too many to store.
     of_choices: VecDeque<ReceiverStream>,
     of_messages: VecDeque<ReceiverStream>,
     pads: Pads,
@@ -23,21 +23,21 @@ pub(crate) struct Router {
     choices: Option<Choices>,
     pieces: VecDeque<Piece>,
     messages: Secret<Vec<Block>>,
-    /// Those that were used, for their memory.
+    /// Used pieces, kept for their memory.
     spent: Vec<Piece>,
     passed: usize,
 }
 
-/// What some switches need.
+/// The corrections of consecutive switches.
 #[derive(Default)]
 struct Piece {
     len: usize,
     hashed: Vec<Block>,
-    /// The holder's corrections as they came.
+    /// The holder's corrections, as received.
     received: Vec<u8>,
-    /// The first of its switches.
+    /// The first switch.
     first: u64,
-    /// What is added to both lanes, after those that are exchanged were.
+    /// Added to both lanes after the exchange.
     sums: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Router {
         let [mut of_choices, mut of_messages] = [(); 2].map(|()| VecDeque::new());
         if switches > 0 {
             let mut receiver = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
-            for len in Extensions::of(switches).lens() {
+            for len in Extensions::new(switches).lens() {
                 let [one, other] = receiver.extend_readers(ctx, len)?;
                 of_choices.push_back(one);
                 of_messages.push_back(other);
@@ -78,9 +78,9 @@ impl Router {
         })
     }
 
-    /// Says how the choices differ from those of the transfers.
+    /// Sends the corrections of the choices.
     pub(crate) fn announce(&mut self, ctx: &mut Context, choices: Choices) -> Result<()> {
-        /// Transfers that are expanded together: what they are made of stays in the cache.
+        /// OTs that are expanded together, so that they stay in the cache.
         const PIECE: usize = 1 << 14;
         let mut messages = Secret::new(Vec::new());
         let mut words = Secret::new(Vec::new());
@@ -107,14 +107,14 @@ impl Router {
         Ok(())
     }
 
-    /// Makes the next pieces, one for each thread, with the holder's corrections.
+    /// Makes the next pieces, one per thread, with the holder's corrections.
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
         let piece_len = self.pads.piece_len();
         ctx.progress(self.begun, self.all);
         let most = (ctx.pool().len() * piece_len) as u64;
         let len = (self.all - self.begun).min(most) as usize;
         let Some(choices) = self.choices.as_ref().filter(|_| len > 0) else {
-            return Err(Error::Bug("a network has more switches than it said"));
+            return Err(Error::Bug("a network has more switches than announced"));
         };
         self.messages.expose_mut().resize(len, Block::ZERO);
         fill(ctx, &mut self.of_messages, self.messages.expose_mut())?;
@@ -147,7 +147,7 @@ impl Router {
     }
 }
 
-/// The next transfers.
+/// Fills `messages` with the next OTs.
 fn fill(
     ctx: &Context,
     streams: &mut VecDeque<ReceiverStream>,

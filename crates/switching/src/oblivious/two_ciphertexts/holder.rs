@@ -9,14 +9,14 @@ use vesica_ot::Bits;
 use vesica_ot::softspoken::{Request, Sender};
 use zeroize::Zeroize;
 
-/// The party that holds the rows, as the sender of transfers.
+/// The party with the rows, as the sender of the OTs.
 pub(crate) struct Holder {
     transfers: Option<Sender<SemiHonest>>,
     pads: Pads,
     left: u64,
     /// The masks of both lanes behind each switch of the piece.
     masks: Rows,
-    /// The pads of both ciphertexts of each; with what they hide, the message.
+    /// The pads of both ciphertexts; XORed with the plaintexts they form the message.
     ciphertexts: Vec<u64>,
     len: usize,
     passed: usize,
@@ -57,7 +57,7 @@ impl Holder {
         })
     }
 
-    /// Sends the rows under random masks, and gives the masks.
+    /// Sends the rows under random masks, and returns the masks.
     pub(crate) fn mask(&mut self, ctx: &mut Context, rows: &Rows) -> Result<Rows> {
         let (bits, words) = (rows.bits(), rows.words_per_row());
         let masks = Rows::from_seed(seed(ctx), rows.len(), bits);
@@ -76,7 +76,7 @@ impl Holder {
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
         let len = self.left.min(self.pads.piece_len() as u64) as usize;
         let Some(transfers) = self.transfers.as_mut().filter(|_| len > 0) else {
-            return Err(Error::Bug("a network has more switches than it said"));
+            return Err(Error::Bug("a network has more switches than announced"));
         };
         self.left -= len as u64;
         (self.len, self.passed) = (len, 0);
@@ -123,7 +123,7 @@ impl Switches for Holder {
             for ((pair, masks), ciphertexts) in
                 now.chunks_exact_mut(2 * w).zip(masks).zip(ciphertexts)
             {
-                // The first tells the router how its masks change straight, the second how exchanged.
+                // The first ciphertext holds the mask changes of a straight switch, the second those of an exchange.
                 let (straight, exchanged) = ciphertexts.split_at_mut(2 * w);
                 for j in 0..w {
                     straight[j] ^= pair[j] ^ masks[j];

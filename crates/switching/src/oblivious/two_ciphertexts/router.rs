@@ -10,20 +10,20 @@ use vesica_ot::softspoken::{Receiver, Request};
 use vesica_ot::{Bits, Cots};
 use zeroize::{Zeroize, Zeroizing};
 
-/// The party that chooses the order, as the receiver of transfers.
+/// The party that chooses the order, as the receiver of the OTs.
 pub(crate) struct Router {
     transfers: Option<Receiver<SemiHonest>>,
     pads: Pads,
     choices: Option<Choices>,
     all: u64,
-    /// Switches whose choices were said, and those whose answers came.
+    /// Number of switches whose choices were sent, and of those whose answers arrived.
     announced: u64,
     begun: u64,
     waiting: VecDeque<Cots>,
-    /// The first switch of the piece, and how many it has.
+    /// The first switch of the piece, and the number of its switches.
     first: u64,
     len: usize,
-    /// What is added to both lanes of each, after those that are exchanged were.
+    /// Added to both lanes of each switch after the exchange.
     sums: Vec<u64>,
     passed: usize,
 }
@@ -58,7 +58,7 @@ impl Router {
         })
     }
 
-    /// Says how the first choices differ from those of the transfers.
+    /// Sends the corrections of the first choices.
     pub(crate) fn announce(&mut self, ctx: &mut Context, choices: Choices) -> Result<()> {
         self.choices = Some(choices);
         self.announce_until(ctx, 2 * WINDOW)
@@ -101,7 +101,7 @@ impl Router {
             self.announce_until(ctx, self.begun + 2 * WINDOW)?;
         }
         let (Some(cots), Some(choices)) = (self.waiting.pop_front(), &self.choices) else {
-            return Err(Error::Bug("a network has more switches than it said"));
+            return Err(Error::Bug("a network has more switches than announced"));
         };
         let len = cots.blocks.len();
         (self.first, self.len, self.passed) = (self.begun, len, 0);

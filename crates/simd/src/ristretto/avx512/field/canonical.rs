@@ -1,4 +1,4 @@
-//! Words to elements and back, and the questions whose answer depends on the value in 0..p.
+//! Conversion between words and elements, and predicates of the value in 0..p.
 
 use core::arch::x86_64::*;
 
@@ -8,7 +8,7 @@ use super::{Fe, MASK51, Mask, load, splat, store, times19};
 pub(in super::super) type Words = [[u64; 8]; 4];
 
 impl Fe {
-    /// The low 255 bits of each element's words, not reduced modulo p.
+    /// The low 255 bits of each element's words, without reduction modulo p.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(in super::super) fn from_words(words: &Words) -> Fe {
@@ -54,7 +54,7 @@ impl Fe {
         !_mm512_test_epi64_mask(_mm512_or_epi64(any, l[4]), splat(u64::MAX))
     }
 
-    /// The lanes where the limbs, which must be below 2^51, are those of a value in 0..p.
+    /// The lanes where the limbs, which must be below 2^51, represent a value in 0..p.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(in super::super) fn is_canonical(self) -> Mask {
@@ -66,7 +66,7 @@ impl Fe {
         equal
     }
 
-    /// The nonnegative one of x and -x.
+    /// The nonnegative value of x and -x.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(in super::super) fn abs(self) -> Fe {
@@ -89,7 +89,7 @@ impl Fe {
             *limb = _mm512_and_epi64(sum, splat(MASK51));
             carry = _mm512_srli_epi64::<51>(sum);
         }
-        // The last carry is the 2^255 of value + 19 - 2^255 = value - p: dropped.
+        // The last carry is the 2^255 of value + 19 - 2^255 = value - p, and is dropped.
         Fe(l)
     }
 }

@@ -1,10 +1,10 @@
-//! Powers with public exponents: the inverse, and what square roots are made of.
+//! Powers with public exponents: the inverse, and the power for square roots.
 
 use super::Fe;
 
 impl Fe {
-    /// The element squared `n` times, for all elements of `x` in step: their chains are
-    /// independent, which hides the latency of each.
+    /// Squares each element `n` times, all elements of `x` in step: the chains are independent, which hides the latency
+    /// of each.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn square_times<const N: usize>(mut x: [Fe; N], n: usize) -> [Fe; N] {
