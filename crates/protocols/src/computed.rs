@@ -71,6 +71,17 @@ pub(crate) trait Circuit: Sized + Send + 'static {
     /// Who chooses in the transfers of [`Gmw`].
     const CHOOSER: Role;
 
+    /// Step 1: the circuit with the private input of the party in `role`.
+    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self>;
+
+    /// Step 2: evaluates the circuit to this party's output; without private input, to nothing.
+    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output>;
+
+    /// Step 3: what follows the evaluation.
+    fn finish(self, _ctx: &mut Context, _role: Role, output: Output) -> Result<Output> {
+        Ok(output)
+    }
+
     /// The circuit without private input, made of public figures: enough to count its cost.
     fn public(params: &PsiParams) -> Self;
 
@@ -78,9 +89,6 @@ pub(crate) trait Circuit: Sized + Send + 'static {
     fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
         check_set(params, role, input)
     }
-
-    /// Step 1: the circuit with the private input of the party in `role`.
-    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self>;
 
     /// Payload bytes of [`private`](Circuit::private).
     fn private_bytes(_params: &PsiParams) -> Traffic {
@@ -90,14 +98,6 @@ pub(crate) trait Circuit: Sized + Send + 'static {
     /// Flights of [`private`](Circuit::private).
     fn private_flights(_params: &PsiParams) -> u64 {
         0
-    }
-
-    /// Step 2: evaluates the circuit to this party's output; without private input, to nothing.
-    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output>;
-
-    /// Step 3: what follows the evaluation.
-    fn finish(self, _ctx: &mut Context, _role: Role, output: Output) -> Result<Output> {
-        Ok(output)
     }
 
     /// Payload bytes of [`finish`](Circuit::finish).
