@@ -1,5 +1,6 @@
 //! Computation on shares: every gadget gives what it gives in clear, in the bytes and flights of the formulas.
 
+#[path = "../../ot/tests/integration/support/mod.rs"]
 mod support;
 
 use support::{Run, SESSION, run};
@@ -88,7 +89,7 @@ fn party(ctx: &mut vesica_net::Context, role: Role, to: Reveal) -> Result<Option
 fn shares_compute_what_is_computed_in_clear() {
     let expected = in_clear();
     for to in [Reveal::Receiver, Reveal::Sender, Reveal::Both] {
-        let Run { sender, receiver, traffic, flights } =
+        let Run { sender, receiver, traffic, flights, .. } =
             run(|ctx| party(ctx, Role::Sender, to), |ctx| party(ctx, Role::Receiver, to));
         let of = |role| to.to(role).then(|| expected.clone());
         assert!(sender == Ok(of(Role::Sender)), "{to:?}");

@@ -1,5 +1,6 @@
 //! Garbled circuits: the values of clear ones, the bytes of the formulas, and parties that deviate.
 
+#[path = "../../ot/tests/integration/support/mod.rs"]
 mod support;
 
 use rand::rngs::StdRng;
