@@ -1,6 +1,7 @@
 //! Computation on shares: every gadget gives the same values as in the clear, within the formulas for bytes and
 //! flights.
 
+#[path = "../../ot/tests/integration/support/mod.rs"]
 mod support;
 
 use support::{Run, SESSION, run};
@@ -89,7 +90,7 @@ fn party(ctx: &mut vesica_net::Context, role: Role, to: Reveal) -> Result<Option
 fn shares_compute_the_same_values_as_in_the_clear() {
     let expected = in_clear();
     for to in [Reveal::Receiver, Reveal::Sender, Reveal::Both] {
-        let Run { sender, receiver, traffic, flights } =
+        let Run { sender, receiver, traffic, flights, .. } =
             run(|ctx| party(ctx, Role::Sender, to), |ctx| party(ctx, Role::Receiver, to));
         let of = |role| to.includes(role).then(|| expected.clone());
         assert!(sender == Ok(of(Role::Sender)), "{to:?}");

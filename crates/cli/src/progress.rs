@@ -77,7 +77,9 @@ impl Teller {
             LinkEvent::Listening { address } => {
                 self.screen.say(&format!("listening on {address} for {peer}"));
             }
-            LinkEvent::Waiting { remaining, last } => self.screen.waiting_for(peer, *remaining, last),
+            LinkEvent::Waiting { remaining, last } => {
+                self.screen.waiting_for(peer, *remaining, last)
+            }
             LinkEvent::Rejected { from, reason: why, count } => {
                 let so_far = if *count > 1 { format!(", {count} so far") } else { String::new() };
                 let why = reason(why);

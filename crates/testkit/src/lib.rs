@@ -31,9 +31,8 @@ mod runner;
 pub mod set_operations;
 pub mod sets;
 mod side_by_side;
-pub mod tamper;
-mod transcript;
+mod two_parties;
 
-pub use runner::{PartyRun, Run, Runner, run};
+pub use runner::{Run, run};
 pub use side_by_side::side_by_side;
-pub use transcript::Transcript;
+pub use two_parties::{BothRun, PartyRun, Runner, Transcript, tamper};

@@ -175,11 +175,7 @@ fn describe(
     describe_input(args, source, out)
 }
 
-fn describe_input(
-    args: &CheckArgs,
-    source: &Source,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
+fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Result<(), Failure> {
     let delimiter = source.delimiter().map_or(String::new(), |delimiter| match delimiter {
         b'\t' => ", fields separated by tabs".to_owned(),
         byte => format!(", fields separated by {:?}", char::from(byte)),

@@ -31,7 +31,9 @@ fn words(fault: &AgreementFault) -> (String, String) {
                 true => format!(
                     "say version = {FORMAT_VERSION}, and receives = \"all\" in place of \"both\"; the hash is then another"
                 ),
-                false => format!("a newer Vesica may know it; now there is version = {FORMAT_VERSION}"),
+                false => {
+                    format!("a newer Vesica may know it; now there is version = {FORMAT_VERSION}")
+                }
             },
         ),
         AgreementFault::UnknownWord { field, found, nearest, known } => (
@@ -60,9 +62,7 @@ fn words(fault: &AgreementFault) -> (String, String) {
         ),
         AgreementFault::PartyName { name } => (
             format!("{name:?} cannot be the name of a party"),
-            show(
-                "a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"all\"",
-            ),
+            show("a name has 1 to 32 of the characters a-z, 0-9, - and _, and is not \"all\""),
         ),
         AgreementFault::PartyCount { found, most: 2 } => (
             format!("there must be two parties, not {found}"),

@@ -275,10 +275,7 @@ fn placed_parties(
         let known_characters = name.bytes().all(|byte| {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
         });
-        if !known_characters
-            || !(1..=MAX_PARTY_NAME_LEN).contains(&name.len())
-            || name == ALL
-        {
+        if !known_characters || !(1..=MAX_PARTY_NAME_LEN).contains(&name.len()) || name == ALL {
             return Err(fields.error_here(AgreementFault::PartyName { name: name.to_owned() }));
         }
         fields.refuse_unknown(PARTY_FIELD_NAMES)?;

@@ -142,12 +142,8 @@ pub(crate) fn run<R>(
         state.remove().map_err(kept)?;
         return Err(error);
     }
-    let of_helper = OfHelper {
-        agreement,
-        keyed: streamed.keyed,
-        scales: &done.scales,
-        outcome: &done.outcome,
-    };
+    let of_helper =
+        OfHelper { agreement, keyed: streamed.keyed, scales: &done.scales, outcome: &done.outcome };
     let report = Parts {
         agreement: &agreement,
         party: position,
@@ -213,9 +209,7 @@ impl Run<'_> {
             on_event: Arc::new(move |event| observer.event(&Event::Helper(&event))),
         });
         let board = remote.open().map_err(|error| match (error, remote.link_error()) {
-            (vesica_core::Error::Transport(_), Some(link)) => {
-                Error::from_link(link, &helper.name)
-            }
+            (vesica_core::Error::Transport(_), Some(link)) => Error::from_link(link, &helper.name),
             (error, _) => self.error(error, Phase::Connecting),
         })?;
         Ok((remote, board))

@@ -85,7 +85,11 @@ impl Words<'_> {
                  columns.",
                 if self.parties().len() == 2 { "both" } else { "all" },
                 self.each_receiver(("gets", "get")),
-                if self.agreement.receivers.len() == 1 { "its own file" } else { "their own files" },
+                if self.agreement.receivers.len() == 1 {
+                    "its own file"
+                } else {
+                    "their own files"
+                },
             ),
         }];
         points.extend(of_keys(&self.agreement.keys));

@@ -111,7 +111,10 @@ fn fields_and_defaults_are_read() {
     assert_eq!((&*agreement.title, agreement.expires), ("t", None));
     assert_eq!(agreement.security, Security::SemiHonest);
     assert_eq!(agreement.with_helper().unwrap().variant(), Variant::SemiHonest);
-    assert_eq!((&*agreement.helper.as_ref().unwrap().name, agreement.helper.as_ref().unwrap().identity), ("helper", identity(99)));
+    assert_eq!(
+        (&*agreement.helper.as_ref().unwrap().name, agreement.helper.as_ref().unwrap().identity),
+        ("helper", identity(99))
+    );
     assert_eq!(agreement.helper.as_ref().unwrap().check, Check { copies: 1, dummies: 16 });
     assert_eq!(agreement.keys[0].profile.to_string(), "email");
     let rows: Vec<_> =
@@ -150,7 +153,8 @@ fn who_receives_is_all_or_one_or_a_list() {
     ] {
         let agreement = parse(&receives(&three, word));
         assert_eq!(agreement.receivers, receivers, "{word}");
-        let each: Vec<bool> = (0..3).map(|party| agreement.with_helper().unwrap().receives(party)).collect();
+        let each: Vec<bool> =
+            (0..3).map(|party| agreement.with_helper().unwrap().receives(party)).collect();
         assert!(receivers.iter().all(|party| each[*party]));
         assert_eq!(each.iter().filter(|receives| **receives).count(), receivers.len());
     }
@@ -170,7 +174,10 @@ fn security_chooses_the_protocol_and_the_rows_choose_the_check() {
         let text = if row.helper_security == Security::Malicious { malicious(&text) } else { text };
         assert_eq!(parse(&text).with_helper().unwrap().variant(), row.variant);
         // A stronger protocol than asked for will do.
-        assert_eq!(parse(&protocol(&of(&[1, 1]), row.id)).with_helper().unwrap().variant(), row.variant);
+        assert_eq!(
+            parse(&protocol(&of(&[1, 1]), row.id)).with_helper().unwrap().variant(),
+            row.variant
+        );
     }
 }
 
@@ -196,7 +203,9 @@ fn a_given_check_replaces_the_chosen_one() {
         assert_eq!(covert.with_helper().unwrap().finds_cheats(), finds, "{copies} {dummies}");
         let asked = check(&malicious(&two), copies, dummies);
         match finds {
-            true => assert_eq!(parse(&asked).helper.as_ref().unwrap().check, Check { copies, dummies }),
+            true => {
+                assert_eq!(parse(&asked).helper.as_ref().unwrap().check, Check { copies, dummies })
+            }
             false => {
                 let fault = AgreementFault::CheckTooWeak { check: Check { copies, dummies } };
                 assert_refused(&asked, fault, "copies");
@@ -205,7 +214,10 @@ fn a_given_check_replaces_the_chosen_one() {
     }
     let three = check(&of(&[1, 2, 3]), 2, 50);
     assert_eq!(parse(&three).helper.as_ref().unwrap().check, Check { copies: 2, dummies: 50 });
-    assert_eq!(parse(&and(&of(&[1, 2, 3]), "self_check = 9")).helper.as_ref().unwrap().check.dummies, 9);
+    assert_eq!(
+        parse(&and(&of(&[1, 2, 3]), "self_check = 9")).helper.as_ref().unwrap().check.dummies,
+        9
+    );
 }
 
 #[test]
@@ -219,14 +231,25 @@ fn what_finds_cheats_among_many_rows_may_not_among_few() {
     }
     for rows in [1, 2, 10, 41, 1000, 10_000_000] {
         let chosen = parse(&malicious(&of(&[1, rows])));
-        assert!(chosen.with_helper().unwrap().finds_cheats() && chosen.with_helper().unwrap().cheating_bits() < 45.0, "{rows}");
+        assert!(
+            chosen.with_helper().unwrap().finds_cheats()
+                && chosen.with_helper().unwrap().cheating_bits() < 45.0,
+            "{rows}"
+        );
     }
 }
 
 #[test]
 fn a_helper_is_told_the_fewest_keys_of_each_party() {
     let text = replaced(&of(&[1000, 2000]), "max_rows = 2000", "max_rows = 2000\nmin_rows = 70");
-    let told: Vec<u64> = parse(&text).with_helper().unwrap().spec().parties.iter().map(|party| party.min_rows).collect();
+    let told: Vec<u64> = parse(&text)
+        .with_helper()
+        .unwrap()
+        .spec()
+        .parties
+        .iter()
+        .map(|party| party.min_rows)
+        .collect();
     assert_eq!(told, [1, 70]);
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_engine::agreement::Agreement;
-use vesica_engine::{Error, Event, Job, StateOptions, Observer, Report, Silent, run};
+use vesica_engine::{Error, Event, Job, Observer, Report, Silent, StateOptions, run};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions};
 use vesica_records::{OutputOptions, ReadOptions, Source};
 

@@ -2,7 +2,7 @@
 
 use crate::aided::run_party;
 use crate::common;
-use common::{Fixture, MAX_ROWS, hello, put_hellos, refusal, slot, exchange_slots, until};
+use common::{Fixture, MAX_ROWS, exchange_slots, hello, put_hellos, refusal, slot, until};
 use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Refusal, TransportError};
 use vesica_helper::{Remote, RemoteEvent};

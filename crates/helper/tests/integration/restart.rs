@@ -2,7 +2,8 @@
 
 use crate::aided::{Faulty, is_right, run_all, run_party};
 use crate::common::{
-    Fixture, MAX_ROWS, SOON, ask_page, hello, put_hellos, refusal, slot, exchange_slots, until, with_pages,
+    Fixture, MAX_ROWS, SOON, ask_page, exchange_slots, hello, put_hellos, refusal, slot, until,
+    with_pages,
 };
 use std::fs;
 use std::io::{self, Write};
@@ -448,7 +449,8 @@ fn each_outage_may_last_the_whole_wait_of_a_party() {
             std::thread::sleep(Duration::from_secs(1));
             service = again(&fixture, &place, |_| ());
         }
-        let received = exchange_slots(&fixture.remote(&service, 1, &fixture.spec(2)), 1, 2).unwrap();
+        let received =
+            exchange_slots(&fixture.remote(&service, 1, &fixture.spec(2)), 1, 2).unwrap();
         assert_eq!(waiting.join().unwrap().unwrap(), received);
     });
 }

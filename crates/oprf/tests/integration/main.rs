@@ -3,6 +3,5 @@
 mod equality;
 mod kkrt;
 mod programmable;
-mod recording;
 #[path = "../../../ot/tests/integration/support/mod.rs"]
 mod support;

@@ -1,9 +1,8 @@
 //! SoftSpoken against peers that deviate: each message changed in each way.
 
 use crate::support;
-use std::time::{Duration, Instant};
-use support::tamper::{Change, Tampering};
-use support::{Run, SESSION, Setting};
+use support::tamper::Change;
+use support::{Run, SESSION, Setting, change_each_message};
 use vesica_core::{Block, Error, Malicious, Misbehaviour, Result, Role, Security, SemiHonest};
 use vesica_net::Context;
 use vesica_ot::Lift;
@@ -28,25 +27,8 @@ fn receiver<S: Security>(ctx: &mut Context, bits: FieldBits) -> Result<ReceiverO
     receiver.extend(ctx, request)
 }
 
-/// A run with one change, or `None` when there is no such message.
-fn tampered<S: Security>(
-    bits: FieldBits,
-    from: Role,
-    message: u64,
-    change: Change,
-    seed: u8,
-) -> Option<Run<Sent, ReceiverOutput>> {
-    let tampering = Tampering::new(from, message, change);
-    let setting = Setting {
-        idle: Duration::from_millis(300),
-        tampering: Some(tampering.clone()),
-        seed,
-        ..Setting::default()
-    };
-    let start = Instant::now();
-    let run = setting.run(|ctx| sender::<S>(ctx, bits), |ctx| receiver::<S>(ctx, bits));
-    assert!(start.elapsed() < Duration::from_secs(10), "slow end: {from} {message} {change:?}");
-    tampering.happened().then_some(run)
+fn attempt<S: Security>(setting: &Setting, bits: FieldBits) -> Run<Sent, ReceiverOutput> {
+    setting.run(|ctx| sender::<S>(ctx, bits), |ctx| receiver::<S>(ctx, bits))
 }
 
 /// How many of the runs, each with one change, ended with the failed check; all of them end with an error
@@ -59,7 +41,9 @@ fn caught(
     let (mut runs, mut caught) = (0, 0);
     for (message, change, seed) in changes {
         let case = format!("{bits:?}, {from} {message}, {change:?}, seed {seed}");
-        let run = tampered::<Malicious>(bits, from, message, change, seed).expect(&case);
+        let setting = Setting { seed, ..Setting::default() };
+        let (_, run) = setting
+            .change_message((from, message, change), |setting| attempt::<Malicious>(setting, bits));
         runs += 1;
         if run.sender.as_ref().is_err_and(is_failed_check) {
             caught += 1;
@@ -100,36 +84,24 @@ fn a_changed_length_is_an_error_and_nothing_hangs() {
         Change::Grow,
         Change::Announce,
     ];
-    for from in [Role::Sender, Role::Receiver] {
-        for change in changes {
-            let mut message = 0;
-            while let Some(run) = tampered::<Malicious>(FieldBits::Four, from, message, change, 1) {
-                let case = format!("{from} {message} {change:?}");
-                let read = match from {
-                    Role::Sender => run.receiver.err(),
-                    _ => run.sender.err(),
-                };
-                match change {
-                    Change::Truncate | Change::Grow | Change::Announce => assert!(
-                        matches!(
-                            read,
-                            Some(Error::PeerMisbehaved(Misbehaviour::WrongMessageLen { .. }))
-                        ),
-                        "{case}"
-                    ),
-                    Change::Drop => assert!(read.is_some(), "{case}"),
-                    _ => {}
-                }
-                message += 1;
-            }
-            assert_eq!(message, messages(FieldBits::Four, from), "{from} {change:?}");
-            let mut message = 0;
-            while tampered::<SemiHonest>(FieldBits::Two, from, message, change, 1).is_some() {
-                message += 1;
-            }
-            assert!(message > 0);
+    let malicious = |setting: &Setting| attempt::<Malicious>(setting, FieldBits::Four);
+    let undisturbed = change_each_message(&changes, malicious, |tampering, run| {
+        let read = match tampering.from {
+            Role::Sender => run.receiver.err(),
+            _ => run.sender.err(),
+        };
+        if tampering.change.is_of_length() {
+            let is_named =
+                matches!(read, Some(Error::PeerMisbehaved(Misbehaviour::WrongMessageLen { .. })));
+            assert!(is_named, "{tampering:?}");
         }
-    }
+        assert!(read.is_some() || tampering.change != Change::Drop, "{tampering:?}");
+    });
+    let expected =
+        [Role::Sender, Role::Receiver].map(|from| (from, messages(FieldBits::Four, from)));
+    assert_eq!(undisturbed.messages, expected);
+    let semi_honest = |setting: &Setting| attempt::<SemiHonest>(setting, FieldBits::Two);
+    change_each_message(&changes, semi_honest, |_, _| ());
 }
 
 #[test]

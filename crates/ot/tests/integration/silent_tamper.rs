@@ -1,9 +1,8 @@
 //! Silent correlations with a peer, or a network, that changes one message.
 
 use crate::support::tamper::{Change, Tampering};
-use crate::support::{SESSION, Setting};
-use std::time::Duration;
-use vesica_core::{Block, Malicious, Result, Role, Security, SemiHonest};
+use crate::support::{SESSION, Setting, change_each_message};
+use vesica_core::{Block, Malicious, Result, Security, SemiHonest};
 use vesica_net::Context;
 use vesica_ot::silent::{cot, vole};
 use vesica_simd::gf128;
@@ -65,25 +64,13 @@ fn every_message(
     changes: &[Change],
     check: impl Fn(&Tampering, Result<Part>, Result<Part>),
 ) {
-    for from in [Role::Sender, Role::Receiver] {
-        for change in changes {
-            for message in 0.. {
-                let tampering = Tampering::new(from, message, *change);
-                let setting = Setting {
-                    idle: Duration::from_millis(1500),
-                    tampering: Some(tampering.clone()),
-                    ..Setting::default()
-                };
-                let run = setting.run(|ctx| send(ctx, len), |ctx| receive(ctx, len));
-                if !tampering.happened() {
-                    assert!(message > 1, "no message of {from:?} came by");
-                    assert!(holds(&run.sender.unwrap(), &run.receiver.unwrap()));
-                    break;
-                }
-                check(&tampering, run.sender, run.receiver);
-            }
-        }
-    }
+    let attempt = |setting: &Setting| setting.run(|ctx| send(ctx, len), |ctx| receive(ctx, len));
+    let undisturbed = change_each_message(changes, attempt, |tampering, run| {
+        check(tampering, run.sender, run.receiver);
+    });
+    assert!(undisturbed.messages.iter().all(|(_, sent)| *sent > 1));
+    let (sender, receiver) = undisturbed.unwrap();
+    assert!(holds(&sender, &receiver));
 }
 
 /// Whatever was changed, nobody is left with correlations that do not hold.

@@ -8,7 +8,7 @@ use vesica_protocols::{Output, Protocol, find};
 use vesica_testkit::Runner;
 use vesica_testkit::laws::run_psi;
 use vesica_testkit::sets::{items, overlapping, plain_intersection};
-use vesica_testkit::tamper::{Change, Tampering};
+use vesica_testkit::tamper::Change;
 
 fn protocol() -> &'static Protocol {
     find("gbf_malicious").unwrap()
@@ -113,27 +113,23 @@ fn whether_the_receiver_stops_does_not_depend_on_its_set() {
     // Smaller sets have no trees.
     let x = items(0..50);
     let sets = [items(0..400), items(1000..1400), items(20..420)];
-    let mut reasons = Vec::new();
-    for change in [Change::Flip, Change::Fill, Change::Repeat] {
-        for message in 0.. {
-            let ends = sets.each_ref().map(|y| {
-                let tampering = Tampering::new(Role::Sender, message, change);
-                let idle = std::time::Duration::from_millis(500);
-                let runner =
-                    Runner { tampering: Some(tampering.clone()), idle, ..Runner::default() };
-                let run = run_psi(protocol(), &runner, Learns::Receiver, &x, y);
-                tampering.happened().then(|| run.receiver.output.err())
-            });
-            let Some(end) = &ends[0] else { break };
-            assert!(
-                ends.iter().all(|other| other
-                    .as_ref()
-                    .is_some_and(|other| other.is_some() == end.is_some())),
-                "message {message} {change:?}"
-            );
-            reasons.extend(end.clone());
+    let changes = [Change::Flip, Change::Fill, Change::Repeat];
+    let ends = sets.each_ref().map(|y| {
+        let attempt = |runner: &Runner| run_psi(protocol(), runner, Learns::Receiver, &x, y);
+        let [of_sender, _] = attempt(&Runner::default()).messages();
+        let mut ends = Vec::new();
+        Runner::default().change_each_message(of_sender, &changes, attempt, |tampering, run| {
+            ends.push((tampering.message, tampering.change, run.receiver.output.err()));
+        });
+        ends
+    });
+    for [first, others @ ..] in (0..ends[0].len()).map(|i| ends.each_ref().map(|ends| &ends[i])) {
+        let (message, change, end) = first;
+        for (_, _, other) in others {
+            assert_eq!(other.is_some(), end.is_some(), "message {message} {change:?}");
         }
     }
+    let reasons: Vec<Error> = ends[0].iter().filter_map(|(_, _, end)| end.clone()).collect();
     let broken = Error::PeerMisbehaved(Misbehaviour::CommitmentBroken);
     assert!(reasons.contains(&broken), "another s than committed to was not refused");
     let checked = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);

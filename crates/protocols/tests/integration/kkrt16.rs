@@ -1,6 +1,5 @@
 //! KKRT16 at sizes where bins, parts and steps have edges.
 
-use std::num::NonZeroUsize;
 use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::{Output, find};
 use vesica_testkit::Runner;
@@ -15,7 +14,6 @@ fn unequal_and_large_sets_give_the_exact_intersection_on_any_number_of_threads()
     for (i, (n_x, n_y, common)) in sizes.into_iter().enumerate() {
         let (x, y) = overlapping(n_x, n_y, common);
         for (threads, learns) in [(1, Learns::Both), (3, Learns::Receiver)] {
-            let threads = NonZeroUsize::new(threads).unwrap();
             let runner = Runner { threads, seed: i as u8, ..Runner::default() };
             let run = run_psi(protocol, &runner, learns, &x, &y);
             let expected = Output::Positions(plain_intersection(&y, &x));

@@ -1,8 +1,6 @@
 //! The second pass: the matching rows, whole, unchanged, in order — or nothing.
 
-use crate::common::{
-    Scratch, bits_of, every_item, items, keys, open, open_keys, silent, write,
-};
+use crate::common::{Scratch, bits_of, every_item, items, keys, open, open_keys, silent, write};
 use arrow_array::{
     Array, ArrayRef, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };

@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use support::tamper::{Change, Tampering};
-use support::{Run, SESSION, Setting};
+use support::{Run, SESSION, Setting, Transcript, change_each_message};
 use vesica_core::{Block, Error, Misbehaviour, ParameterError, Role, SessionId};
 use vesica_switching::oblivious::{self, Form, Rows, Sizes as Shape};
 use vesica_switching::{Permutation, permute_and_share};
@@ -49,6 +49,14 @@ fn check(setting: &Setting, form: Form, rows: &Rows, injection: &[u32]) -> [Rows
     sum.xor_with(&b);
     assert!(sum == rows.select(injection), "{form:?}, {shape:?}");
     [a, b]
+}
+
+/// The shares of a run, and the messages of the holder and of the router.
+fn kept(form: Form, rows: &Rows, injection: &[u32]) -> ([Rows; 2], [Vec<Vec<u8>>; 2]) {
+    let transcripts = [Role::Sender, Role::Receiver].map(Transcript::new);
+    let setting = Setting { transcripts: transcripts.to_vec(), ..Setting::default() };
+    let (a, b) = switched(&setting, form, rows, injection, injection.len()).unwrap();
+    ([a, b], transcripts.map(|transcript| transcript.messages()))
 }
 
 #[test]
@@ -124,9 +132,8 @@ fn the_holder_hears_all_choices_before_it_sends_a_correction() {
     assert!(shape.switches() > 3 << 18, "more than three messages of choices");
     let (rows, injection) = inputs(&shape, 6);
     // Each message that it heard after a correction would be two changes of direction more.
-    let changes =
-        support_log::Log::default().direction_changes(Form::Correlated, &rows, &injection);
-    assert_eq!(changes, [oblivious::flights(Form::Correlated, &shape); 2]);
+    let run = switched(&Setting::default(), Form::Correlated, &rows, &injection, injection.len());
+    assert_eq!(run.direction_changes, [oblivious::flights(Form::Correlated, &shape); 2]);
 }
 
 proptest! {
@@ -171,9 +178,8 @@ fn what_is_received_has_the_same_lengths_whatever_rows_and_order() {
         let zeros = Rows::zeros(300, 61);
         let identity: Vec<u32> = (0..200).collect();
         let lengths = |rows: &Rows, injection: &[u32]| {
-            let log = support_log::Log::default();
-            log.run(form, rows, injection);
-            log.lengths()
+            let (_, messages) = kept(form, rows, injection);
+            messages.map(|messages| messages.iter().map(Vec::len).collect::<Vec<_>>())
         };
         let expected = lengths(&random, &injection);
         assert!(expected.iter().all(|sent| !sent.is_empty()));
@@ -238,13 +244,12 @@ fn shares_and_messages_look_random_over_many_equal_rows() {
     for form in FORMS {
         let rows = Rows::zeros(8_192, 128);
         let identity: Vec<u32> = (0..8_192).collect();
-        let log = support_log::Log::default();
-        let shares = log.run(form, &rows, &identity);
+        let (shares, messages) = kept(form, &rows, &identity);
         for (name, rows) in ["holder", "router"].iter().zip(&shares) {
             let blocks: Vec<Block> = (0..rows.len()).map(|i| rows.block(i)).collect();
             support::assert_unbiased(name, &blocks);
         }
-        let [from_holder, from_router] = log.messages();
+        let [from_holder, from_router] = messages;
         // Past the setup and the trees: the corrections of switches come last.
         let shape = Shape { inputs: 8_192, outputs: 8_192, bits: 128 };
         let bytes = shape.switches() as usize * if form == Form::Correlated { 16 } else { 64 };
@@ -332,54 +337,29 @@ fn a_message_that_was_changed_ends_in_an_error_or_in_wrong_shares() {
     let (rows, injection) = inputs(&shape, 4);
     let contents = [Change::FlipBit(3), Change::Fill, Change::Zero];
     let lengths = [Change::Truncate, Change::Grow, Change::Announce, Change::Drop, Change::Repeat];
+    let changes = [&contents[..], &lengths].concat();
     let mut harmless = Vec::new();
     for form in FORMS {
-        for from in [Role::Sender, Role::Receiver] {
-            for message in 0.. {
-                let mut came = true;
-                for change in contents.into_iter().chain(lengths) {
-                    let tampering = Tampering::new(from, message, change);
-                    let setting = Setting {
-                        tampering: Some(tampering.clone()),
-                        idle: std::time::Duration::from_millis(300),
-                        ..Setting::default()
-                    };
-                    let run = switched(&setting, form, &rows, &injection, 70);
-                    came = tampering.happened();
-                    if !came {
-                        break;
-                    }
-                    let wrong_len =
-                        matches!(change, Change::Truncate | Change::Grow | Change::Announce);
-                    if wrong_len {
-                        let refusals = [run.sender.as_ref().err(), run.receiver.as_ref().err()];
-                        let is_refusal = |error: &Error| {
-                            matches!(
-                                error,
-                                Error::PeerMisbehaved(Misbehaviour::WrongMessageLen { .. })
-                            )
-                        };
-                        assert!(refusals.into_iter().flatten().any(is_refusal), "{change:?}");
-                    } else if contents.contains(&change) {
-                        let is_right = match (&run.sender, &run.receiver) {
-                            (Ok(a), Ok(b)) => {
-                                let mut sum = a.clone();
-                                sum.xor_with(b);
-                                sum == rows.select(&injection)
-                            }
-                            _ => false,
-                        };
-                        if is_right {
-                            harmless.push((form, from, message, change));
-                        }
-                    }
-                }
-                if !came {
-                    assert!(message >= 2, "{from:?} sends messages in {form:?}");
-                    break;
+        let attempt = |setting: &Setting| switched(setting, form, &rows, &injection, 70);
+        let undisturbed = change_each_message(&changes, attempt, |tampering, run| {
+            let Tampering { from, message, change, .. } = *tampering;
+            if change.is_of_length() {
+                let refusals = [run.sender.as_ref().err(), run.receiver.as_ref().err()];
+                let is_refusal = |error: &Error| {
+                    matches!(error, Error::PeerMisbehaved(Misbehaviour::WrongMessageLen { .. }))
+                };
+                assert!(refusals.into_iter().flatten().any(is_refusal), "{change:?}");
+            } else if contents.contains(&change)
+                && let (Ok(mut sum), Ok(b)) = (run.sender, run.receiver)
+            {
+                sum.xor_with(&b);
+                if sum == rows.select(&injection) {
+                    harmless.push((form, from, message, change));
                 }
             }
-        }
+        });
+        let sent = undisturbed.messages;
+        assert!(sent.iter().all(|(_, messages)| *messages >= 2), "{sent:?} in {form:?}");
     }
     // A message that is changed throughout always does harm. A single bit does none where nobody looks at it: in the
     // correction of the first switch, which never exchanges, and in what the trees' transfers offer, of which the
@@ -387,104 +367,4 @@ fn a_message_that_was_changed_ends_in_an_error_or_in_wrong_shares() {
     let unread = [(Role::Sender, 2), (Role::Receiver, 1)]
         .map(|(from, message)| (Form::Correlated, from, message, Change::FlipBit(3)));
     assert_eq!(harmless, unread);
-}
-
-/// Runs whose messages are kept.
-mod support_log {
-    use super::*;
-    use std::num::NonZeroUsize;
-    use std::sync::{Arc, Mutex};
-    use std::time::Duration;
-    use vesica_core::{StopReason, TransportError};
-    use vesica_net::{
-        Context, Meter, Pool, Shape as Link, StreamId, StreamPair, StreamWriter, Streams, memory,
-    };
-
-    type Sent = Arc<Mutex<Vec<u8>>>;
-
-    #[derive(Default)]
-    pub(super) struct Log([Sent; 2]);
-
-    struct Logging(Arc<dyn Streams>, Sent);
-
-    struct LoggingWriter(Box<dyn StreamWriter>, Sent);
-
-    impl Streams for Logging {
-        fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
-            let (reader, writer) = self.0.open(id)?;
-            Ok((reader, Box::new(LoggingWriter(writer, Arc::clone(&self.1)))))
-        }
-
-        fn abort(&self, reason: StopReason) {
-            self.0.abort(reason);
-        }
-    }
-
-    impl StreamWriter for LoggingWriter {
-        fn write_all(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
-            self.1.lock().unwrap().extend_from_slice(bytes);
-            self.0.write_all(bytes)
-        }
-
-        fn flush(&mut self) -> Result<(), TransportError> {
-            self.0.flush()
-        }
-    }
-
-    impl Log {
-        pub(super) fn run(&self, form: Form, rows: &Rows, injection: &[u32]) -> [Rows; 2] {
-            self.run_counting(form, rows, injection).map(|(shares, _)| shares)
-        }
-
-        /// Changes of direction of the holder, and of the router.
-        pub(super) fn direction_changes(
-            &self,
-            form: Form,
-            rows: &Rows,
-            injection: &[u32],
-        ) -> [u64; 2] {
-            self.run_counting(form, rows, injection).map(|(_, changes)| changes)
-        }
-
-        fn run_counting(&self, form: Form, rows: &Rows, injection: &[u32]) -> [(Rows, u64); 2] {
-            let (one, other) = memory::pair_with(Link::LOOPBACK, Duration::from_secs(60));
-            let context = |streams: Arc<dyn Streams>, i: usize, peer| {
-                let streams: Arc<dyn Streams> = Arc::new(Logging(streams, Arc::clone(&self.0[i])));
-                let pool = Pool::new(NonZeroUsize::MIN).unwrap();
-                Context::new(vec![(peer, streams)], [i as u8; 32], pool, Meter::new()).unwrap()
-            };
-            let mut holding = context(one, 0, Role::Receiver);
-            let mut routing = context(other, 1, Role::Sender);
-            let shape = Shape { inputs: rows.len(), outputs: injection.len(), bits: rows.bits() };
-            std::thread::scope(|scope| {
-                let holder = scope.spawn(|| {
-                    let outputs = injection.len();
-                    let a = oblivious::hold(&mut holding, &SESSION, form, rows, outputs).unwrap();
-                    holding.finish().unwrap();
-                    (a, holding.direction_changes())
-                });
-                let b = oblivious::route(&mut routing, &SESSION, form, injection, &shape).unwrap();
-                routing.finish().unwrap();
-                [holder.join().unwrap(), (b, routing.direction_changes())]
-            })
-        }
-
-        /// The messages of the holder, and of the router.
-        pub(super) fn messages(&self) -> [Vec<Vec<u8>>; 2] {
-            self.0.each_ref().map(|sent| {
-                let sent = sent.lock().unwrap();
-                let (mut messages, mut rest) = (Vec::new(), sent.as_slice());
-                while let Some((header, after)) = rest.split_first_chunk::<4>() {
-                    let (message, after) = after.split_at(u32::from_le_bytes(*header) as usize);
-                    messages.push(message.to_vec());
-                    rest = after;
-                }
-                messages
-            })
-        }
-
-        pub(super) fn lengths(&self) -> [Vec<usize>; 2] {
-            self.messages().map(|messages| messages.iter().map(Vec::len).collect())
-        }
-    }
 }

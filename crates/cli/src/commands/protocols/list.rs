@@ -19,9 +19,8 @@ fn lines(operation: Operation, all: bool) -> Vec<Line> {
             Row::Helper(row) => [helper::is_chosen(row); 2],
             Row::TwoParties(row) => {
                 let chosen = unnamed::questions(row);
-                [false, true].map(|is_bounded| {
-                    chosen.contains(&unnamed::Question { operation, is_bounded })
-                })
+                [false, true]
+                    .map(|is_bounded| chosen.contains(&unnamed::Question { operation, is_bounded }))
             }
         };
         let note = match (plain, bounded) {

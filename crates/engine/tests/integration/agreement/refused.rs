@@ -96,7 +96,11 @@ fn a_value_of_another_type_is_refused() {
             "7",
             "line 2, column 9: \"title\" is a whole number, not a text in quotes",
         ),
-        ("version = 2", "version = \"2\"", "line 1, column 11: \"version\" is a text, not a whole number"),
+        (
+            "version = 2",
+            "version = \"2\"",
+            "line 1, column 11: \"version\" is a text, not a whole number",
+        ),
         (
             "5_000_000",
             "5.5",

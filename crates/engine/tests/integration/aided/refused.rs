@@ -141,7 +141,9 @@ fn who_receives_must_suit_the_protocol() {
     for row in aided() {
         let text = receives(&protocol(&of(&[1, 1]), row.id), "\"a\"");
         match row.all_receive {
-            true => assert_refused(&text, AgreementFault::IsForAll { protocol: row.id }, "receives"),
+            true => {
+                assert_refused(&text, AgreementFault::IsForAll { protocol: row.id }, "receives")
+            }
             false => assert_eq!(parse(&text).receivers, [0]),
         }
         for word in ["\"all\"", "[\"b\", \"a\"]"] {

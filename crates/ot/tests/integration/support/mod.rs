@@ -1,16 +1,20 @@
 //! Two parties in one process, over a plain or a tampering in-memory connection.
 
-#![allow(dead_code, unreachable_pub, reason = "a part of each test file, and each uses a part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "a part of each test file, and each uses a part"
+)]
 
-use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
-use vesica_core::{Block, Error, Result, Role, SessionId};
-use vesica_net::{Context, Meter, Pool, Shape, Streams, memory};
+use vesica_core::{Block, Result, Role, SessionId};
+use vesica_net::Context;
 use vesica_ot::Traffic;
 
-pub mod tamper;
+#[path = "../../../../testkit/src/two_parties/mod.rs"]
+mod two_parties;
+
+pub use two_parties::{Runner as Setting, Transcript, tamper};
 
 /// The session of all tests.
 pub const SESSION: SessionId = SessionId::from_bytes([7; 32]);
@@ -20,8 +24,12 @@ pub struct Run<A, B> {
     pub sender: Result<A>,
     pub receiver: Result<B>,
     pub traffic: Traffic,
+    /// Changes of direction of either party.
+    pub direction_changes: [u64; 2],
     /// Changes of direction of the party that waits least.
     pub flights: u64,
+    /// Messages that either party sent.
+    pub messages: [(Role, u64); 2],
 }
 
 impl<A, B> Run<A, B> {
@@ -34,88 +42,24 @@ impl<A, B> Run<A, B> {
     }
 }
 
-/// How to run two parties.
-#[derive(Clone)]
-pub struct Setting {
-    pub threads: usize,
-    pub seed: u8,
-    pub idle: Duration,
-    pub tampering: Option<tamper::Tampering>,
-    /// Whether the sender of transfers is the protocol's receiver.
-    pub reversed: bool,
-}
-
-impl Default for Setting {
-    fn default() -> Self {
-        Self {
-            threads: 1,
-            seed: 1,
-            idle: Duration::from_secs(60),
-            tampering: None,
-            reversed: false,
-        }
-    }
-}
-
 impl Setting {
     pub fn run<A: Send, B: Send>(
         &self,
         sender: impl FnOnce(&mut Context) -> Result<A> + Send,
         receiver: impl FnOnce(&mut Context) -> Result<B> + Send,
     ) -> Run<A, B> {
-        let (sender_end, receiver_end) = memory::pair_with(Shape::LOOPBACK, self.idle);
-        let (mut sender_end, mut receiver_end): (Arc<dyn Streams>, Arc<dyn Streams>) =
-            (sender_end, receiver_end);
-        if let Some(tampering) = &self.tampering {
-            match tampering.from {
-                Role::Sender => sender_end = tampering.wrap(sender_end),
-                _ => receiver_end = tampering.wrap(receiver_end),
-            }
+        let run = self.run_both(sender, receiver);
+        Run {
+            traffic: Traffic {
+                sender_to_receiver: run.sender_bytes(),
+                receiver_to_sender: run.receiver_bytes(),
+            },
+            direction_changes: [run.sender.direction_changes, run.receiver.direction_changes],
+            flights: run.flights(),
+            messages: run.messages(),
+            sender: run.sender.output,
+            receiver: run.receiver.output,
         }
-        thread::scope(|scope| {
-            let mut peers = [Role::Receiver, Role::Sender];
-            if self.reversed {
-                peers.reverse();
-            }
-            let sending = scope.spawn(move || self.party(peers[0], sender_end, self.seed, sender));
-            let receiving = self.party(peers[1], receiver_end, !self.seed, receiver);
-            let sending = match sending.join() {
-                Ok(run) => run,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            Run {
-                sender: sending.0,
-                receiver: receiving.0,
-                traffic: Traffic { sender_to_receiver: sending.1, receiver_to_sender: receiving.1 },
-                flights: sending.2.min(receiving.2),
-            }
-        })
-    }
-
-    fn party<A>(
-        &self,
-        peer: Role,
-        streams: Arc<dyn Streams>,
-        seed: u8,
-        party: impl FnOnce(&mut Context) -> Result<A>,
-    ) -> (Result<A>, u64, u64) {
-        let meter = Meter::new();
-        let mut flights = 0;
-        let threads = NonZeroUsize::new(self.threads).expect("a thread");
-        let output = Pool::new(threads)
-            .and_then(|pool| {
-                Context::new(vec![(peer, Arc::clone(&streams))], [seed; 32], pool, meter.clone())
-            })
-            .and_then(|mut ctx| {
-                let output = party(&mut ctx)?;
-                ctx.finish()?;
-                flights = ctx.direction_changes();
-                Ok(output)
-            });
-        if let Err(error) = &output {
-            streams.abort(Error::stop_reason(error));
-        }
-        (output, meter.bytes_under("").0, flights)
     }
 }
 
@@ -125,6 +69,37 @@ pub fn run<A: Send, B: Send>(
     receiver: impl FnOnce(&mut Context) -> Result<B> + Send,
 ) -> Run<A, B> {
     Setting::default().run(sender, receiver)
+}
+
+/// Runs two parties once undisturbed, and then with each message of either changed in each way of `changes`, one in a
+/// run; `check` gets those.
+pub fn change_each_message<A, B>(
+    changes: &[tamper::Change],
+    attempt: impl Fn(&Setting) -> Run<A, B>,
+    mut check: impl FnMut(&tamper::Tampering, Run<A, B>),
+) -> Run<A, B> {
+    let setting = Setting::default();
+    let undisturbed = attempt(&setting);
+    for sent in undisturbed.messages {
+        setting.change_each_message(sent, changes, &attempt, &mut check);
+    }
+    undisturbed
+}
+
+/// Every message of either party is changed in turn: a message of a wrong length, and one that is missing, is an error
+/// of the party that reads it; nothing panics and nothing hangs.
+pub fn wrong_lengths_are_errors<A, B>(attempt: impl Fn(&Setting) -> Run<A, B>) {
+    use tamper::Change;
+    let lengths = [Change::Drop, Change::Truncate, Change::Grow, Change::Announce];
+    let contents = [Change::Fill, Change::Zero, Change::FlipBit(12)];
+    let changes = [&lengths[..], &contents].concat();
+    change_each_message(&changes, attempt, |tampering, run| {
+        let failed = match tampering.from {
+            Role::Sender => run.receiver.is_err(),
+            _ => run.sender.is_err(),
+        };
+        assert!(failed || contents.contains(&tampering.change), "{tampering:?}");
+    });
 }
 
 /// Every bit position of the blocks is one about half of the time, and every two positions are

@@ -1,13 +1,16 @@
-//! A transport that changes one message on its way.
+//! A transport that changes one message on its way, for tests of bad peers.
 
+use super::tapped::tapped;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use vesica_core::{Role, StopReason, TransportError};
-use vesica_net::{MESSAGE_HEADER_LEN, StreamId, StreamPair, StreamWriter, Streams};
+use vesica_core::Role;
+use vesica_net::{MESSAGE_HEADER_LEN, Streams};
 
 /// What happens to the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
+    /// Its middle bit is flipped.
+    Flip,
     /// The bit of this number, modulo its length, is flipped.
     FlipBit(usize),
     /// It becomes all ones.
@@ -26,12 +29,34 @@ pub enum Change {
     Announce,
 }
 
+impl Change {
+    /// Every kind of change of the contents, the length and the number of messages.
+    pub const ALL: &[Change] = &[
+        Change::Flip,
+        Change::Fill,
+        Change::Drop,
+        Change::Repeat,
+        Change::Truncate,
+        Change::Grow,
+        Change::Announce,
+    ];
+
+    /// Whether the message arrives with another length than it was sent with.
+    pub fn is_of_length(self) -> bool {
+        matches!(self, Change::Truncate | Change::Grow | Change::Announce)
+    }
+}
+
 /// One change of one message of one party.
 #[derive(Clone, Debug)]
 pub struct Tampering {
+    /// Whose messages are counted.
     pub from: Role,
+    /// Which of them is changed, from 0.
     pub message: u64,
+    /// How.
     pub change: Change,
+    /// Messages that party sent so far; shared by clones.
     seen: Arc<AtomicU64>,
 }
 
@@ -46,54 +71,31 @@ impl Tampering {
         self.seen.load(Ordering::SeqCst) > self.message
     }
 
-    pub fn wrap(&self, inner: Arc<dyn Streams>) -> Arc<dyn Streams> {
-        Arc::new(TamperedStreams { inner, tampering: self.clone() })
-    }
-}
-
-struct TamperedStreams {
-    inner: Arc<dyn Streams>,
-    tampering: Tampering,
-}
-
-impl Streams for TamperedStreams {
-    fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
-        let (reader, inner) = self.inner.open(id)?;
-        let tampering = self.tampering.clone();
-        Ok((reader, Box::new(TamperedWriter { inner, tampering, pending: Mutex::default() })))
+    pub(super) fn wrap(&self, ends: &mut [Arc<dyn Streams>; 2]) {
+        let end = &mut ends[usize::from(self.from != Role::Sender)];
+        let tampering = self.clone();
+        *end = tapped(end, move |_| {
+            let tampering = tampering.clone();
+            let mut pending = Vec::new();
+            Box::new(move |bytes| tampering.pass(&mut pending, bytes))
+        });
     }
 
-    fn abort(&self, reason: StopReason) {
-        self.inner.abort(reason);
-    }
-}
-
-struct TamperedWriter {
-    inner: Box<dyn StreamWriter>,
-    tampering: Tampering,
-    pending: Mutex<Vec<u8>>,
-}
-
-impl StreamWriter for TamperedWriter {
-    fn write_all(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+    /// What leaves of `bytes` and of what is `pending`, the beginning of a message.
+    fn pass(&self, pending: &mut Vec<u8>, bytes: &[u8]) -> Vec<u8> {
         pending.extend_from_slice(bytes);
         let mut out = Vec::with_capacity(pending.len());
         let mut start = 0;
         while let Some(message) = first_message(&pending[start..]) {
             start += message.len();
-            if self.tampering.seen.fetch_add(1, Ordering::SeqCst) == self.tampering.message {
-                change(message, self.tampering.change, &mut out);
+            if self.seen.fetch_add(1, Ordering::SeqCst) == self.message {
+                change(message, self.change, &mut out);
             } else {
                 out.extend_from_slice(message);
             }
         }
         pending.drain(..start);
-        self.inner.write_all(&out)
-    }
-
-    fn flush(&mut self) -> Result<(), TransportError> {
-        self.inner.flush()
+        out
     }
 }
 
@@ -103,26 +105,27 @@ fn first_message(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 fn change(message: &[u8], change: Change, out: &mut Vec<u8>) {
-    let (header, payload) = message.split_at(MESSAGE_HEADER_LEN);
+    let payload = &message[MESSAGE_HEADER_LEN..];
     let mut announce = |len: usize, payload: &[u8]| {
         out.extend_from_slice(&(len as u32).to_le_bytes());
         out.extend_from_slice(payload);
     };
-    match change {
-        Change::FlipBit(bit) => {
-            let mut flipped = payload.to_vec();
-            if !payload.is_empty() {
-                let bit = bit % (8 * payload.len());
-                flipped[bit / 8] ^= 1 << (bit % 8);
-            }
-            announce(payload.len(), &flipped);
+    let flipped = |bit: usize| {
+        let mut flipped = payload.to_vec();
+        if !payload.is_empty() {
+            flipped[bit / 8 % payload.len()] ^= 1 << (bit % 8);
         }
+        flipped
+    };
+    match change {
+        Change::Flip => announce(payload.len(), &flipped(payload.len() / 2 * 8 + 4)),
+        Change::FlipBit(bit) => announce(payload.len(), &flipped(bit)),
         Change::Fill => announce(payload.len(), &vec![0xff; payload.len()]),
         Change::Zero => announce(payload.len(), &vec![0; payload.len()]),
         Change::Drop => {}
         Change::Repeat => {
-            out.extend_from_slice(&[header, payload].concat());
-            out.extend_from_slice(&[header, payload].concat());
+            announce(payload.len(), payload);
+            announce(payload.len(), payload);
         }
         Change::Truncate => {
             let shorter = &payload[..payload.len().saturating_sub(1)];

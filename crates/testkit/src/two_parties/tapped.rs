@@ -1,0 +1,45 @@
+use std::sync::Arc;
+use vesica_core::{StopReason, TransportError};
+use vesica_net::{StreamId, StreamPair, StreamWriter, Streams};
+
+/// What becomes of the bytes that are written to a stream.
+pub(super) type Tap = Box<dyn FnMut(&[u8]) -> Vec<u8> + Send>;
+
+/// `inner`, each of its streams with a tap of its own between the writer and the transport.
+pub(super) fn tapped(
+    inner: &Arc<dyn Streams>,
+    tap: impl Fn(StreamId) -> Tap + Send + Sync + 'static,
+) -> Arc<dyn Streams> {
+    Arc::new(Tapped { inner: Arc::clone(inner), tap })
+}
+
+struct Tapped<F> {
+    inner: Arc<dyn Streams>,
+    tap: F,
+}
+
+impl<F: Fn(StreamId) -> Tap + Send + Sync> Streams for Tapped<F> {
+    fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
+        let (reader, inner) = self.inner.open(id)?;
+        Ok((reader, Box::new(TappedWriter { inner, tap: (self.tap)(id) })))
+    }
+
+    fn abort(&self, reason: StopReason) {
+        self.inner.abort(reason);
+    }
+}
+
+struct TappedWriter {
+    inner: Box<dyn StreamWriter>,
+    tap: Tap,
+}
+
+impl StreamWriter for TappedWriter {
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
+        self.inner.write_all(&(self.tap)(bytes))
+    }
+
+    fn flush(&mut self) -> Result<(), TransportError> {
+        self.inner.flush()
+    }
+}
