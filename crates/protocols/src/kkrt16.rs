@@ -22,8 +22,7 @@
 //!   3  keys of β instances         ◀───────────────    the item in bin b is the input of instance b
 //!   4  F_b(x) in each bin b of x                       F_b(y) in the bin b of y
 //!   5  {F_b(x)}, sorted            ───────────────▶    y is common iff F_b(y) is among them
-//!   6  [both] x is common iff its tag came ◀──────     [both] tags of the common items, and
-//!                                                             random ones besides
+//!   6  [both] x is common iff its tag came ◀──────     [both] tags of the common items, and random tags
 //! ```
 //!
 //! F is [`vesica_oprf::kkrt`]. An instance whose bin is empty gets a random input. Both parties go
@@ -119,7 +118,7 @@ impl Party for Receiver {
         // 5. y is common iff F_b(y) is among the sender's
         let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, tags, f_y))?;
         let common = sorted_tags::own_positions(&matches, y.len());
-        // 6. [both] tags of the common items, and random ones besides
+        // 6. [both] tags of the common items, and random tags
         answer::give_items(ctx, &params, &y, &common)?;
         Ok(Output::Positions(common))
     }

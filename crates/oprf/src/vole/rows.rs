@@ -1,4 +1,4 @@
-//! What a party keeps of its items, before the passes and after them.
+//! A party's items: hashed before the passes, and as inputs of H_o after them.
 
 use super::hashing::{self, Hashing, Seed};
 use super::plan::Plan;
