@@ -447,8 +447,9 @@ fn invalid_answers_are_errors_and_not_panics() {
         (&format!("{queued}*3\r\n:1\r\n*1\r\n$1\r\na\r\n:1\r\n"), true),
         (&format!("{queued}*3\r\n:1\r\n*0\r\n:1\r\n"), true),
     ] {
-        let error =
-            reply_once(answer.as_bytes(), |port| at(&format!("redis://127.0.0.1:{port}"), 1).check());
+        let error = reply_once(answer.as_bytes(), |port| {
+            at(&format!("redis://127.0.0.1:{port}"), 1).check()
+        });
         let gone = BackendError::Unreachable(io::ErrorKind::UnexpectedEof);
         assert_eq!(error, if nonsense { BackendError::Nonsense } else { gone }, "{answer:?}");
     }

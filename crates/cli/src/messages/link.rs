@@ -206,7 +206,9 @@ pub(crate) fn reason(error: &LinkError) -> String {
         }
         LinkError::OtherProtocol => "it does not speak Vesica's session protocol".to_owned(),
         LinkError::Silent(time) => format!("it was silent for {}", duration(*time)),
-        LinkError::Disconnected => "it closed the connection before the session was established".to_owned(),
+        LinkError::Disconnected => {
+            "it closed the connection before the session was established".to_owned()
+        }
         LinkError::Crowded => "too many connections at once".to_owned(),
         error => error.to_string(),
     }
