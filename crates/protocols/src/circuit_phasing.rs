@@ -134,12 +134,14 @@ struct Found<W> {
     values: Vec<W>,
 }
 
+/// The sender's values, which only it has: appends those of bin i, in the order of its candidates.
+type ValuesOf<'a> = Option<&'a dyn Fn(usize, &mut Vec<u64>)>;
+
 /// What a party brings to a comparison in bins.
 #[derive(Clone, Copy, Default)]
 struct Side<'a> {
     compared: Option<InBins<'a>>,
-    /// The sender's values: appends those of bin i, in the order of its candidates.
-    values: Option<&'a dyn Fn(usize, &mut Vec<u64>)>,
+    values: ValuesOf<'a>,
     /// Fills the sender's empty slots.
     nothing: u128,
 }
