@@ -186,7 +186,7 @@ fn options_of_one_kind_of_run_are_refused_by_the_other() {
     let text = scene.read("two.toml");
     let (head, rest) = text.split_once("[helper]").unwrap();
     let (_, rest) = rest.split_once("[[key]]").unwrap();
-    let head = head.replace("\"all\"", "\"all\"").replace("server_aided", "auto");
+    let head = head.replace("server_aided", "auto");
     scene.write("alone.toml", format!("{head}[[key]]{rest}"));
     for option in ["--state here", "--memory 1GB", "--restart"] {
         let line = aided.replace("two.toml", "alone.toml");
