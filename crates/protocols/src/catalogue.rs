@@ -1,6 +1,10 @@
 //! The one list of protocols. The command line's help, the planner, the documents, the tests and
 //! the benchmarks all read it.
 
+mod row;
+
+pub use row::{Row, TrustModel};
+
 use crate::{
     Input, Party, bwa, circuit_phasing, dh, dl_dt10, gbf, gbf_malicious, gmrss21, kkrt16,
     naive_hash, ot_phasing, psty19, psz14, pwc, rr22, rr22_malicious, rsa_dt10, scs,

@@ -45,7 +45,6 @@ mod party;
 mod psty19;
 pub mod psz14;
 mod pwc;
-mod row;
 pub mod rr22;
 pub mod rr22_malicious;
 pub mod rsa_dt10;
@@ -53,9 +52,8 @@ mod scs;
 mod sorted_tags;
 
 pub use catalogue::{
-    BoundsKept, Compared, Parameter, Protocol, Security, Traffic, UsableSetLen, catalogue, find,
-    strongest,
+    BoundsKept, Compared, Parameter, Protocol, Row, Security, Traffic, TrustModel, UsableSetLen,
+    catalogue, find, strongest,
 };
 pub use party::{Ids, Input, Output, Party, Shares};
-pub use row::{Row, TrustModel};
 pub use vesica_core::{Operation, Query};

@@ -1,6 +1,6 @@
 //! The whole catalogue: protocols of two parties, and those with a helper.
 
-use crate::catalogue::{Operation, Parameter, Protocol, Security, catalogue};
+use super::{Operation, Parameter, Protocol, Security, catalogue};
 use crate::kmrs14::{AidedProtocol, aided};
 use std::fmt;
 
