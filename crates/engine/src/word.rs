@@ -15,8 +15,8 @@ pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
 
 /// Meets the peer of a run that failed before it could begin, only to say so, and takes at most a few seconds.
 ///
-/// Otherwise the peer would wait its whole time and see nobody. Nothing happens where the key is of no party, where
-/// nobody can know the port, and where the peer is not there.
+/// Otherwise the peer would wait its whole time and see nobody. Nothing happens with a helper, where the key is of no
+/// party, where nobody can know the port, and where the peer is not there.
 pub fn leave_word(
     agreement: &Agreement,
     identity: &Identity,
@@ -24,6 +24,10 @@ pub fn leave_word(
     reason: StopReason,
     cancel: &CancelToken,
 ) {
+    // A helper lets the other parties wait for one that comes later.
+    if agreement.helper.is_some() {
+        return;
+    }
     let Ok(seats) = Seats::find(agreement, identity) else { return };
     let unknown_port = match &link.endpoint {
         Endpoint::Listen(address) => address.ends_with(":0"),

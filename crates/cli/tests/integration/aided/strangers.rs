@@ -169,6 +169,22 @@ fn settings_and_places_that_a_helper_cannot_use_are_told() {
         .assert_failed(3, "the backend mysql://localhost/a");
 }
 
+/// The last of three parties has no single peer to tell of its failure.
+#[test]
+fn a_party_without_its_file_ends_at_once_whatever_its_place() {
+    let scene = Scene::new();
+    with_files(&scene, &["a", "b", "c"], 10);
+    scene.agreement("three.toml", &Terms { parties: &["a", "b", "c"], ..TERMS });
+    for party in ["a", "b", "c"] {
+        let line = format!("run three.toml --key {party}.key --input no.csv --output out.csv");
+        let mut command = vesica();
+        command.args(line.split(' ')).args(["--connect", &scene.address]);
+        command.current_dir(scene.directory());
+        Running::start(command).wait().assert_failed(3, "no.csv");
+    }
+    assert!(scene.states().is_empty(), "{:?}", scene.states());
+}
+
 #[test]
 fn options_of_one_kind_of_run_are_refused_by_the_other() {
     let scene = Scene::new();
