@@ -45,7 +45,7 @@ pub struct Job {
     pub link: LinkOptions,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
-    /// With a helper: how an interrupted run goes on. Not used without one.
+    /// With a helper: how an interrupted run continues. Ignored without one.
     pub state: StateOptions,
     /// Whether an insecure protocol that the agreement names may run.
     pub allow_insecure: bool,
@@ -59,7 +59,7 @@ pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 /// Characters of the agreement's hash in the name of a folder.
 const HASH_CHARS: usize = 16;
 
-/// What a party keeps of a run with a helper, so that the run can go on after an interruption.
+/// What a party keeps of a run with a helper, so that it can continue after an interruption.
 #[derive(Clone, Debug)]
 pub struct StateOptions {
     /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the current folder. It is
@@ -240,8 +240,8 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
 /// party is done.
 ///
 /// # Errors
-/// Any [`Error`]; no result file, or part of one, is left behind. With a helper the same job goes on where it was;
-/// so do the other parties.
+/// Any [`Error`]; no result file, or part of one, is left behind. With a helper, the same job then continues the
+/// run, and so do the other parties.
 pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Report, Error> {
     run_and(job, observer, cancel, Report::clone)
 }

@@ -24,7 +24,7 @@ use vesica_records::{
     Place, Source, StreamError, shapes, sort_distinct, survey_items, survey_keys,
 };
 
-/// Most items of which it is told how many are different: 256 MiB of them.
+/// Most items that this check compares to count the different ones: 256 MiB.
 const MAX_COMPARED_ITEMS: usize = 1 << 24;
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
