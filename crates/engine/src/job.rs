@@ -2,17 +2,16 @@
 
 use crate::agreement::{Agreement, PartyTerms};
 use crate::aided;
-use crate::answer::text_limit;
+use crate::answer::{OwnRows, text_limit};
 use crate::clock::PhaseClock;
 use crate::error::ConfigFault;
-use crate::event::writing;
 use crate::meeting::Purpose;
+use crate::output::{self, Finished, KeyRows};
 use crate::report::{self, InputReport};
 use crate::resources::Stopwatch;
-use crate::results;
 use crate::run::{OwnKeys, Run, Seats, Steps, context};
 use crate::word::leave_word;
-use crate::{Error, Event, Observer, Phase, Report};
+use crate::{Error, Event, Observer, Phase};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -37,8 +36,8 @@ pub struct Job {
     /// For a key or a column of values of the agreement the column of the file that holds it, where the
     /// names differ.
     pub columns: BTreeMap<String, String>,
-    /// Where the result goes, when this side receives it: rows, keys, identifiers and shares always, a count,
-    /// an answer or a sum if wished.
+    /// The file for the result, if one is to be written; only where this side receives the result. With or without it
+    /// the result is returned as an [`Output`](crate::Output).
     pub output: Option<OutputOptions>,
     /// Where the peer is, or the helper, to which a party connects. With a helper the time to wait counts whenever it
     /// cannot be reached.
@@ -199,14 +198,10 @@ pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result
     }
 }
 
-/// Whether there is a place for the result exactly where `party` receives one.
+/// Refuses a file for a result that `party` does not receive.
 pub(crate) fn check_place(job: &Job, party: &str) -> Result<(), Error> {
-    let party = || party.to_owned();
-    match (job.agreement.is_receiver_of_result(&party()), &job.output) {
-        (true, None) if results::must_be_kept(&job.agreement) => {
-            Err(ConfigFault::OutputMissing { party: party() }.into())
-        }
-        (false, Some(_)) => Err(ConfigFault::OutputNotLearned { party: party() }.into()),
+    match (job.agreement.is_receiver_of_result(party), &job.output) {
+        (false, Some(_)) => Err(ConfigFault::OutputNotLearned { party: party.to_owned() }.into()),
         _ => Ok(()),
     }
 }
@@ -227,7 +222,7 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
     }
     check_place(job, &seats.party)?;
     if let Some(output) = output {
-        results::check(agreement, source, output)?;
+        output::check(agreement, source, output)?;
     }
     let key = key_columns(agreement, Some(&seats.party), columns)?;
     let values = value_columns(agreement, &seats.party, columns);
@@ -236,20 +231,83 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
     Ok(Prepared { key, values, hash, limits })
 }
 
-/// Runs `job` to its end: on success the result file is in place, and the peer, or the helper, has heard that this
-/// party is done.
+/// Runs `job` to its end and returns what this party has learned: on success the result file, if the job names one, is in
+/// place, and the peer, or the helper, has heard that this party is done.
 ///
 /// # Errors
 /// Any [`Error`]; no result file, or part of one, is left behind. With a helper, the same job then continues the
 /// run, and so do the other parties.
-pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Report, Error> {
-    run_and(job, observer, cancel, Report::clone)
+///
+/// # Example
+/// Both parties of an intersection in one process, without a result file.
+///
+/// ```
+/// # use std::{collections::BTreeMap, fs, net::TcpListener, num::NonZeroUsize, sync::Arc, thread, time::Duration};
+/// use vesica_engine::{Job, Silent, StateOptions, agreement::Agreement, run};
+/// use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
+/// use vesica_records::{ReadOptions, Source};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let [clinic, register] = [Identity::generate()?, Identity::generate()?];
+/// let agreement = Agreement::parse(&format!(
+///     r#"
+/// version = 2
+/// title = "example"
+/// operation = "intersection"
+/// receives = "clinic"
+/// security = "semi-honest"
+/// [[key]]
+/// name = "email"
+/// profile = "email"
+/// [party.clinic]
+/// identity = "{}"
+/// max_rows = 100
+/// [party.register]
+/// identity = "{}"
+/// max_rows = 100
+/// "#,
+///     clinic.public(),
+///     register.public(),
+/// ))?;
+/// let job = |name: &str, rows: &str, identity, endpoint| -> Result<Job, Box<dyn std::error::Error>> {
+///     let path = folder.path().join(name);
+///     fs::write(&path, format!("email\n{rows}"))?;
+///     let second = Duration::from_secs(1);
+///     Ok(Job {
+///         agreement: agreement.clone(),
+///         identity,
+///         source: Source::open(path, &ReadOptions::default())?,
+///         columns: BTreeMap::new(),
+///         output: None,
+///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None },
+///         threads: NonZeroUsize::MIN,
+///         state: StateOptions::default(),
+///         allow_insecure: false,
+///         strict: false,
+///     })
+/// };
+/// let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+/// let listen = Endpoint::Listen(address.clone());
+/// let one = job("clinic.csv", "ann@a.org\nbob@b.org\nBob@B.org\n", clinic, listen)?;
+/// let two = job("register.csv", "bob@b.org\neve@e.org\n", register, Endpoint::Connect(address))?;
+/// let register = thread::spawn(|| run(two, Arc::new(Silent), &CancelToken::new()));
+/// let clinic = run(one, Arc::new(Silent), &CancelToken::new())?;
+///
+/// let rows = clinic.output.rows().expect("the clinic receives rows");
+/// assert_eq!(rows.words(), [0b110], "the second and the third row");
+/// assert_eq!(rows.keys(), 1);
+/// assert!(register.join().expect("it ends")?.output.rows().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Finished, Error> {
+    run_and(job, observer, cancel, |finished| finished)
 }
 
-/// The same, and lets `say` tell people what the run did.
+/// The same, and passes the result to `say`, which stores it or shows it to people.
 ///
-/// With a helper, the folder of the run is removed only after that: of a process that was killed before it had told,
-/// the next one learns that the run was finished ([`Error::AlreadyFinished`]).
+/// With a helper, the folder of the run is removed only after `say`: after a process that was killed before it, the
+/// next one learns that the run was finished ([`Error::AlreadyFinished`]). A result file is in place by then; a result
+/// that was only in memory is lost.
 ///
 /// # Errors
 /// As [`run`].
@@ -257,11 +315,11 @@ pub fn run_and<R>(
     job: Job,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-    say: impl FnOnce(&Report) -> R,
+    say: impl FnOnce(Finished) -> R,
 ) -> Result<R, Error> {
     match job.agreement.helper {
         Some(_) => aided::run(job, observer, cancel, say),
-        None => two_parties(job, observer, cancel).map(|report| say(&report)),
+        None => two_parties(job, observer, cancel).map(say),
     }
 }
 
@@ -269,7 +327,7 @@ fn two_parties(
     job: Job,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-) -> Result<Report, Error> {
+) -> Result<Finished, Error> {
     let started_at = jiff::Timestamp::now();
     let stopwatch = Stopwatch::start();
     observer.event(&Event::Phase(Phase::Preparing));
@@ -322,8 +380,12 @@ fn two_parties(
     let (keys, session, mut ctx) = run.first_failure(keys, met)?;
 
     let OwnKeys { keys: mut set, rows } = keys;
-    let row_numbers = set.rows.take();
     let counts = set.counts.clone();
+    let keys = set.rows.take().map(|numbers| KeyRows {
+        columns: key.iter().map(|key| key.column.clone()).collect(),
+        numbers,
+        rows: counts.rows,
+    });
     let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, set, &*observer);
     let done = match matching {
         Ok(done) => done,
@@ -331,30 +393,17 @@ fn two_parties(
     };
     drop(ctx);
     run.close(&session, &*observer)?;
-    let matched = done.check(&agreement, &seats, &*observer)?;
+    let own = OwnRows { items: rows, keys };
+    let matched = done.check(&agreement, &seats, own, &*observer)?;
 
     let mut rows_written = None;
-    if let (Some(output), Some(answer)) = (&output, &matched.answer) {
-        observer.event(&Event::Phase(Phase::Writing));
+    if let Some(options) = &output {
         let start = Instant::now();
-        let mut progress = |progress| {
-            observer.event(&writing(progress));
-            run.go_on()
-        };
-        let made = results::Made {
-            agreement: &agreement,
-            role: matched.role,
-            session: matched.params.session(),
-            source: &source,
-            key: &key,
-            items: &rows,
-            rows: row_numbers.as_ref(),
-        };
-        rows_written = made.write(answer, output, &mut progress)?;
+        rows_written = matched.output.keep(&source, options, &*observer, || run.go_on())?;
         clock.add(Phase::Writing, start.elapsed());
     }
 
-    Ok(report::Parts {
+    let report = report::Parts {
         agreement: &agreement,
         party: agreement.position(&seats.party),
         started_at,
@@ -366,5 +415,6 @@ fn two_parties(
         threads,
         used: stopwatch.read(),
     }
-    .of_two_parties(&matched))
+    .of_two_parties(&matched);
+    Ok(Finished { report, output: matched.output })
 }

@@ -7,6 +7,7 @@
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items.
 //! * [`shares`] — files of shares, and what two of them hold together.
 //! * [`Choice`] — the protocol of a run and why this one; [`Network`] — what was measured for it.
+//! * [`Output`] — what a party has learned, in memory; a result file is written from it.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
 //! * [`Error`] — what went wrong; the variant says who must act.
@@ -28,10 +29,10 @@ mod figures;
 pub mod fuzzing;
 pub mod job;
 mod meeting;
+mod output;
 mod probe;
 mod report;
 mod resources;
-mod results;
 mod roles;
 mod rows;
 mod run;
@@ -44,6 +45,7 @@ pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
 pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
+pub use output::{ColumnSum, Finished, IdEntry, Ids, Output, RowSet, Union, UnionEntry};
 pub use probe::Network;
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;

@@ -1,12 +1,13 @@
 //! The parts of a run and what its threads share.
 
 use crate::agreement::Agreement;
-use crate::answer::{Answer, Asked, Unchecked};
+use crate::answer::{Asked, OwnRows, Unchecked};
 use crate::choice::{self, Choice};
 use crate::error::{ConfigFault, InputFault};
 use crate::event::reading;
 use crate::job::own_position;
 use crate::meeting::{self, Closings, Counts, Purpose};
+use crate::output::Output;
 use crate::roles::Roles;
 use crate::self_check::CheckedSet;
 use crate::word::WORD_LIMIT;
@@ -21,7 +22,7 @@ use std::time::{Duration, Instant};
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId, StopReason, TransportError};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
-use vesica_protocols::{Output, Party};
+use vesica_protocols::{Output as RawOutput, Party};
 use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, KeySet, Source, read_keys_with};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
@@ -70,6 +71,7 @@ impl Done {
         self,
         agreement: &Agreement,
         seats: &Seats,
+        own: OwnRows,
         observer: &dyn Observer,
     ) -> Result<Matched, Error> {
         let Self { unchecked, set, closings, role, choice, .. } = self;
@@ -79,15 +81,16 @@ impl Done {
             here: self.announced_here,
             there: self.announced_there,
             role,
+            session: *choice.roles.params.session(),
         };
-        let answer = closings
+        let output = closings
             .compare()
             .map_err(vesica_core::Error::from)
-            .and_then(|()| unchecked.answer(&set, &asked))
+            .and_then(|()| unchecked.answer(&set, &asked, own))
             .map_err(|error| Error::from_run(error, Phase::Checking, &seats.peer))?;
         observer.event(&Event::Checked);
         Ok(Matched {
-            answer,
+            output,
             role,
             params: choice.roles.params,
             choice,
@@ -107,7 +110,7 @@ pub(crate) struct OwnKeys {
 
 /// What a run gave.
 pub(crate) struct Matched {
-    pub(crate) answer: Option<Answer>,
+    pub(crate) output: Output,
     /// This side's role.
     pub(crate) role: Role,
     pub(crate) params: PsiParams,
@@ -423,7 +426,7 @@ pub(crate) fn run_alone(
     party: Box<dyn Party>,
     ctx: &mut Context,
     label: &str,
-) -> vesica_core::Result<(Output, u64)> {
+) -> vesica_core::Result<(RawOutput, u64)> {
     let mut forks = ctx.fork(1)?;
     let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
     let output = own.child(label, |ctx| {

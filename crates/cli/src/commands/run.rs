@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use vesica_core::{Operation, StopReason};
 use vesica_engine::agreement::Agreement;
-use vesica_engine::{Error, InputFault, Job, Observer, Report, leave_word};
+use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Observer, Report, leave_word};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_records::{OutputOptions, Source};
 
@@ -90,14 +90,14 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     let patience = Patience::start(&teller, link.wait, &cancel);
     // With a helper the folder of the run is removed after this, so that a process that is killed before it has said
     // what the run did can say so at the next start.
-    let say = |report: &Report| -> Result<ExitCode, Failure> {
+    let say = |Finished { report, .. }: Finished| -> Result<ExitCode, Failure> {
         teller.finish();
         tracing::info!(wall_s = report.resources.used.wall_s, "done");
         let output = args.output.as_deref();
-        announce(args, report, report_file, out, |out| {
-            summary::write(output, &agreement, report, out)
+        announce(args, &report, report_file, out, |out| {
+            summary::write(output, &agreement, &report, out)
         })?;
-        Ok(match summary::is_outside(report) {
+        Ok(match summary::is_outside(&report) {
             true => ExitCode::from(code::NO_ANSWER),
             false => ExitCode::SUCCESS,
         })
@@ -222,7 +222,8 @@ fn untold(failure: Failure, args: &RunArgs) -> Failure {
     }
 }
 
-/// Refuses a run whose answer would be lost: one figure, no file for it, and standard output closed or not to be used.
+/// Refuses a run whose answer would be lost: no file for it, and it is more than figures, or standard output is closed or
+/// not to be used.
 fn refuse_silence(
     args: &RunArgs,
     agreement: &Agreement,
@@ -232,12 +233,19 @@ fn refuse_silence(
         agreement.operation(),
         Operation::Cardinality | Operation::Threshold | Operation::Sum
     );
-    let learns = party.is_some_and(|party| agreement.is_receiver_of_result(party));
-    let has_file = args.output.is_some() || args.report.is_some();
-    if is_figure && learns && !has_file && (args.talk.quiet || stdout_is_closed()) {
-        return Err(Failure::NowhereToTell { quiet: args.talk.quiet });
+    let Some(party) = party.filter(|party| agreement.is_receiver_of_result(party)) else {
+        return Ok(());
+    };
+    match &args.output {
+        Some(_) => Ok(()),
+        None if !is_figure => {
+            Err(Error::from(ConfigFault::OutputMissing { party: party.to_owned() }).into())
+        }
+        None if args.report.is_none() && (args.talk.quiet || stdout_is_closed()) => {
+            Err(Failure::NowhereToTell { quiet: args.talk.quiet })
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Whether this process began without a standard output. The standard library has put `/dev/null` in its place then,

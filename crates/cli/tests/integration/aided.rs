@@ -4,6 +4,7 @@
 mod scene;
 
 mod backends;
+mod in_memory;
 mod interrupted;
 mod memory;
 mod reload;

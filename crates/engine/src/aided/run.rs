@@ -5,27 +5,25 @@ use super::state::{State, StateError};
 use crate::agreement::{AidedAgreement, PartyTerms};
 use crate::clock::PhaseClock;
 use crate::error::{ConfigFault, InputFault};
-use crate::event::writing;
 use crate::job::{check_place, key_columns, key_items, key_limits, own_position};
+use crate::output::{self, Finished, Output, RowSet};
 use crate::report::{InputReport, OfHelper, Parts};
 use crate::resources::Stopwatch;
 use crate::rows::{self, RowItems};
 use crate::run::Steps;
-use crate::{Error, Event, Job, Observer, Phase, Report};
+use crate::{Error, Event, Job, Observer, Phase};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_core::hash::{Transcript, derive};
-use vesica_core::{Item, Refusal};
+use vesica_core::{Item, Misbehaviour, Refusal};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Endpoint};
 use vesica_net::{Meter, Pool};
-use vesica_protocols::kmrs14::{self, Board, Boards, Matched, Means, Outcome};
-use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, OutputOptions, Streamed, check_output, stream_items, write_rows,
-};
+use vesica_protocols::kmrs14::{self, Board, Boards, Means};
+use vesica_records::{KeyColumn, KeyItems, KeyLimits, OutputOptions, Streamed, stream_items};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of an aided run v1";
 const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";
@@ -35,7 +33,7 @@ pub(crate) fn run<R>(
     job: Job,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-    say: impl FnOnce(&Report) -> R,
+    say: impl FnOnce(Finished) -> R,
 ) -> Result<R, Error> {
     let started_at = jiff::Timestamp::now();
     let stopwatch = Stopwatch::start();
@@ -58,7 +56,7 @@ pub(crate) fn run<R>(
     if let Some(output) = &job.output {
         let own = state.has_written().map_err(kept)?;
         let output = OutputOptions { force: output.force || own, ..output.clone() };
-        check_output(&job.source, &output)?;
+        output::check(&agreement, &job.source, &output)?;
     }
     observer.event(&Event::State {
         folder: state.folder(),
@@ -137,13 +135,18 @@ pub(crate) fn run<R>(
     let wire_bytes = remote.wire_bytes();
     drop(remote);
     // A result that failed its checks is none, and the run is over for this party all the same.
-    if let Some(why) = done.outcome.refused {
+    if let Some(why) = done.refused {
         let error = run.error(why.into(), Phase::Checking);
         state.remove().map_err(kept)?;
         return Err(error);
     }
-    let of_helper =
-        OfHelper { agreement, keyed: streamed.keyed, scales: &done.scales, outcome: &done.outcome };
+    let of_helper = OfHelper {
+        agreement,
+        keyed: streamed.keyed,
+        scales: &done.scales,
+        list_lens: &done.list_lens,
+        output: &done.output,
+    };
     let report = Parts {
         agreement: &agreement,
         party: position,
@@ -157,7 +160,7 @@ pub(crate) fn run<R>(
         used: stopwatch.read(),
     }
     .with_helper(of_helper);
-    let said = say(&report);
+    let said = say(Finished { report, output: done.output });
     state.remove().map_err(kept)?;
     Ok(said)
 }
@@ -165,7 +168,11 @@ pub(crate) fn run<R>(
 /// What a finished run left.
 struct Done {
     scales: Vec<u32>,
-    outcome: Outcome,
+    /// Labels of each party's list.
+    list_lens: Vec<u64>,
+    /// Why this party refuses its answer.
+    refused: Option<Misbehaviour>,
+    output: Output,
     rows_written: Option<u64>,
 }
 
@@ -281,21 +288,29 @@ impl Run<'_> {
         clock.add_with_bytes(Phase::Matching, start.elapsed(), since(met, matched));
 
         let start = Instant::now();
-        if outcome.refused.is_some() {
-            self.leave_unnoticed(remote)?;
-            return Ok(Done { scales: common.scales, outcome, rows_written: None });
-        }
-        let rows_written = match (&job.output, &outcome.matched) {
-            (Some(output), Some(matched)) => Some(self.write(output, streamed.rows, matched)?),
-            _ => None,
+        let mut done = Done {
+            scales: common.scales,
+            list_lens: outcome.list_lens,
+            refused: outcome.refused,
+            output: outcome.matched.map_or(Output::Nothing, |matched| {
+                Output::Rows(RowSet::new(matched.rows, streamed.rows, matched.items))
+            }),
+            rows_written: None,
         };
+        if done.refused.is_some() {
+            self.leave_unnoticed(remote)?;
+            return Ok(done);
+        }
+        if let Some(options) = &job.output {
+            done.rows_written = self.write(&done.output, options)?;
+        }
         let written = start.elapsed();
         self.state.keep_finished().map_err(|error| self.storage(error))?;
         remote.done().map_err(|error| self.error(error, Phase::Checking))?;
         // Its last words are among the bytes of its last phase.
-        let done = self.meter.bytes_under("");
-        clock.add_with_bytes(Phase::Writing, written, since(matched, done));
-        Ok(Done { scales: common.scales, outcome, rows_written })
+        let said = self.meter.bytes_under("");
+        clock.add_with_bytes(Phase::Writing, written, since(matched, said));
+        Ok(done)
     }
 
     /// Says `done` after an answer that this party refuses, as after any other: a helper, or another party, that made
@@ -315,17 +330,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn write(&self, output: &OutputOptions, rows: u64, matched: &Matched) -> Result<u64, Error> {
-        self.observer.event(&Event::Phase(Phase::Writing));
+    fn write(&self, output: &Output, options: &OutputOptions) -> Result<Option<u64>, Error> {
         let kept = |error| self.storage(error);
-        let force = output.force || self.state.has_written().map_err(kept)?;
-        let output = OutputOptions { force, ..output.clone() };
+        let force = options.force || self.state.has_written().map_err(kept)?;
+        let options = OutputOptions { force, ..options.clone() };
         self.state.keep_written().map_err(kept)?;
-        let mut progress = |progress| {
-            self.observer.event(&writing(progress));
-            go_on(self.cancel)
-        };
-        Ok(write_rows(&self.job.source, rows, &matched.rows, &output, &mut progress)?.rows)
+        output.keep(&self.job.source, &options, &**self.observer, || go_on(self.cancel))
     }
 
     /// Ends a run that was interrupted for all parties, and forgets it.

@@ -1,11 +1,13 @@
 //! Whether an output can be, and its self-check items. Nothing here runs before the session is over.
 
-use super::{Answer, ids, union};
+use super::{OwnRows, ids, union};
 use crate::agreement::{Agreement, Question};
+use crate::output::{ColumnSum, Output, RowSet};
 use crate::self_check::CheckedSet;
-use crate::texts;
-use vesica_core::{Error, Item, Misbehaviour, Result, Role};
-use vesica_protocols::Output;
+use crate::shares::SharesFile;
+use crate::{rows, texts};
+use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
+use vesica_protocols::Output as RawOutput;
 use vesica_records::KeyTexts;
 
 /// What a run was asked, and by whom.
@@ -20,6 +22,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) there: u64,
     /// This side's role.
     pub(crate) role: Role,
+    /// The session, which names a computation of shares.
+    pub(crate) session: SessionId,
 }
 
 impl Asked<'_> {
@@ -36,16 +40,17 @@ impl Asked<'_> {
     }
 }
 
-/// The answer that `output` is; `None` when this side has none.
+/// The output of the job that `output` of the protocol gives.
 ///
 /// # Errors
 /// As [`Unchecked::answer`](super::Unchecked::answer).
 pub(super) fn answer(
-    output: Output,
+    output: RawOutput,
     their_canaries: &[[u8; Item::LEN]],
     set: &CheckedSet,
     asked: &Asked<'_>,
-) -> Result<Option<Answer>> {
+    own: OwnRows,
+) -> Result<Output> {
     let agreement = asked.agreement;
     let bounds = agreement.bounds;
     let most = asked.most();
@@ -55,55 +60,59 @@ pub(super) fn answer(
         let count = count.ok_or(Misbehaviour::SelfCheckFailed)?;
         possible(count).map(|()| count)
     };
-    Ok(Some(match (&agreement.question, output) {
-        (_, Output::OutsideBounds) => {
+    let shares = |shares| SharesFile::new(agreement, asked.role, &asked.session, shares);
+    let key_rows = || own.keys.ok_or(Error::Bug("the rows of keys were not read"));
+    Ok(match (&agreement.question, output) {
+        (_, RawOutput::OutsideBounds) => {
             require(!bounds.contain(0) || !bounds.contain(most))?;
-            Answer::OutsideBounds
+            Output::OutsideBounds
         }
-        (_, Output::Nothing) if !asked.learns => return Ok(None),
+        (_, RawOutput::Nothing) if !asked.learns => Output::Nothing,
         _ if !asked.learns => return Err(Error::Bug("a party learned what was not for it")),
-        (Question::Intersection, Output::Positions(positions)) => {
+        (Question::Intersection, RawOutput::Positions(positions)) => {
             possible(set.check(&positions)?)?;
-            Answer::Items(set.own_items(&positions))
+            let (rows, matched) = (own.items, set.own_items(&positions));
+            let words = rows::bits(&rows, &matched);
+            Output::Rows(RowSet::new(words, rows.len() as u64, matched.len() as u64))
         }
-        (Question::Cardinality, Output::Cardinality(count)) => {
-            Answer::Count(without_canaries(count)?)
+        (Question::Cardinality, RawOutput::Cardinality(count)) => {
+            Output::Cardinality(without_canaries(count)?)
         }
         // One bit says nothing of canaries, unless the sets are too small for a yes.
-        (Question::Threshold { min }, Output::AtLeast(yes)) => {
+        (Question::Threshold { min }, RawOutput::AtLeast(yes)) => {
             require(!yes || *min <= most)?;
-            Answer::AtLeast(yes)
+            Output::Threshold { min: *min, reached: yes }
         }
-        (Question::Sum(_), Output::Sum(sum)) => {
+        (Question::Sum(_), RawOutput::Sum(sum)) => {
             let sum = i128::try_from(sum).map_err(|_| Misbehaviour::SelfCheckFailed)?;
-            let sums = sums(&[sum], set, agreement, most)?;
-            Answer::Sums { count: None, sums }
+            Output::Sums { keys: None, columns: sums(&[sum], set, agreement, most)? }
         }
-        (Question::Sum(_), Output::CountedSums { count, sums: given }) => {
+        (Question::Sum(_), RawOutput::CountedSums { count, sums: given }) => {
             let count = without_canaries(count)?;
-            Answer::Sums { count: Some(count), sums: sums(&given, set, agreement, count)? }
+            Output::Sums { keys: Some(count), columns: sums(&given, set, agreement, count)? }
         }
-        (Question::Union { .. }, Output::OnlyTheirs(texts)) => {
-            Answer::Union(union::joined(set, &only_theirs(&texts, asked)?)?)
+        (Question::Union { .. }, RawOutput::OnlyTheirs(texts)) => {
+            Output::Union(union::joined(set, &only_theirs(&texts, asked)?, key_rows()?)?)
         }
-        (Question::PrivateId, Output::Ids(given)) => {
-            Answer::Ids(ids::named(ids::checked(&given, their_canaries, set, asked)?, set))
+        (Question::PrivateId, RawOutput::Ids(given)) => {
+            let ids = ids::checked(&given, their_canaries, set, asked)?;
+            Output::Ids(ids::named(ids, set, key_rows()?))
         }
-        (Question::Shares(values), Output::Shares(shares)) => {
-            possible(shares.len as u64)?;
+        (Question::Shares(values), RawOutput::Shares(given)) => {
+            possible(given.len as u64)?;
             let columns = values.as_ref().map_or(0, |values| values.columns.len());
-            require(shares.items.len() == shares.len)?;
-            require(shares.values.len() == columns * shares.len)?;
-            Answer::Shares(shares)
+            require(given.items.len() == given.len)?;
+            require(given.values.len() == columns * given.len)?;
+            Output::Shares(shares(&given))
         }
-        (Question::SharedValues { values, .. }, Output::Shares(shares)) => {
+        (Question::SharedValues { values, .. }, RawOutput::Shares(given)) => {
             let sender_len = if asked.role == Role::Sender { asked.here } else { asked.there };
-            require(shares.len as u64 == sender_len && shares.items.is_empty())?;
-            require(shares.values.len() == values.columns.len() * shares.len)?;
-            Answer::Shares(shares)
+            require(given.len as u64 == sender_len && given.items.is_empty())?;
+            require(given.values.len() == values.columns.len() * given.len)?;
+            Output::Shares(shares(&given))
         }
         _ => return Err(Error::Bug("a party learned something else than was asked")),
-    }))
+    })
 }
 
 /// The keys in the `texts` of a union that only the peer has.
@@ -132,7 +141,12 @@ pub(super) fn require(possible: bool) -> Result<()> {
 }
 
 /// The keys' part of the sums `given`, of at most `most` keys.
-fn sums(given: &[i128], set: &CheckedSet, agreement: &Agreement, most: u64) -> Result<Vec<i128>> {
+fn sums(
+    given: &[i128],
+    set: &CheckedSet,
+    agreement: &Agreement,
+    most: u64,
+) -> Result<Vec<ColumnSum>> {
     let checked = agreement.checked_values().ok_or(Error::Bug("a sum has no values"))?;
     let sums = checked.of_sums(given).ok_or(Misbehaviour::SelfCheckFailed)?;
     let (least, largest) = checked.range();
@@ -140,7 +154,9 @@ fn sums(given: &[i128], set: &CheckedSet, agreement: &Agreement, most: u64) -> R
     require(sums.iter().all(|sum| (least * most..=largest * most).contains(sum)))?;
     let reach = set.reach().unwrap_or_default();
     require(sums.iter().zip(reach).all(|(sum, (least, most))| (least..=most).contains(&sum)))?;
-    Ok(sums)
+    let columns = agreement.question.values().map_or(&[][..], |values| &values.columns);
+    let named = |(column, sum): (&String, i128)| ColumnSum { column: column.clone(), sum };
+    Ok(columns.iter().zip(sums).map(named).collect())
 }
 
 #[cfg(test)]
@@ -148,12 +164,14 @@ mod tests {
     use super::*;
     use crate::agreement::Agreement;
     use crate::answer::{Told, Unchecked};
+    use crate::output::KeyRows;
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use vesica_core::Item;
     use vesica_link::PublicIdentity;
 
     const CANARIES: u64 = 8;
+    const SESSION: SessionId = SessionId::from_bytes([0; 32]);
 
     fn agreement(head: &str, tables: &str) -> Agreement {
         agreement_for("one", head, tables)
@@ -179,18 +197,22 @@ mod tests {
     }
 
     fn asked(agreement: &Agreement, learns: bool) -> Asked<'_> {
-        Asked { agreement, learns, here: 5, there: 5, role: Role::Receiver }
+        Asked { agreement, learns, here: 5, there: 5, role: Role::Receiver, session: SESSION }
     }
 
-    fn check(output: Output, set: &CheckedSet, asked: &Asked<'_>) -> Result<Option<Answer>> {
-        Unchecked::new(output).answer(set, asked)
+    fn own() -> OwnRows {
+        OwnRows { items: Vec::new(), keys: Some(KeyRows::default()) }
+    }
+
+    fn check(output: RawOutput, set: &CheckedSet, asked: &Asked<'_>) -> Result<Output> {
+        Unchecked::new(output).answer(set, asked, own())
     }
 
     /// Whether `output` passes where the smaller set has five keys, and what was told of it before.
-    fn told(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Told> {
+    fn told(agreement: &Agreement, set: &CheckedSet, output: RawOutput) -> Option<Told> {
         let unchecked = Unchecked::new(output);
         let told = unchecked.told(set, agreement);
-        match unchecked.answer(set, &asked(agreement, true)) {
+        match unchecked.answer(set, &asked(agreement, true), own()) {
             Ok(_) => Some(told),
             Err(Error::PeerMisbehaved(Misbehaviour::SelfCheckFailed)) => None,
             Err(error) => panic!("{error}"),
@@ -202,7 +224,7 @@ mod tests {
         let plain = agreement_for("all", "operation = \"cardinality\"", "");
         let bounded = "operation = \"cardinality\"\nmin_matches = 2\nmax_matches = 4";
         let bounded = agreement_for("all", bounded, "");
-        let of = |agreement, count| told(agreement, &set(), Output::Cardinality(count));
+        let of = |agreement, count| told(agreement, &set(), RawOutput::Cardinality(count));
         assert_eq!(of(&plain, CANARIES), Some(Told::Number(0)));
         assert_eq!(of(&plain, CANARIES + 5), Some(Told::Number(5)));
         assert_eq!(of(&plain, CANARIES - 1), None, "a canary is lost");
@@ -216,7 +238,7 @@ mod tests {
     fn no_answer_is_told_to_both_and_only_where_it_can_be() {
         let bounds =
             |bounds: &str| agreement(&format!("operation = \"cardinality\"\n{bounds}"), "");
-        let outside = |agreement| told(&agreement, &set(), Output::OutsideBounds);
+        let outside = |agreement| told(&agreement, &set(), RawOutput::OutsideBounds);
         assert_eq!(outside(bounds("min_matches = 1")), Some(Told::OutsideBounds));
         assert_eq!(outside(bounds("max_matches = 4")), Some(Told::OutsideBounds));
         assert_eq!(outside(bounds("max_matches = 5")), None, "no count is outside");
@@ -224,11 +246,11 @@ mod tests {
         // The sender, who learns nothing else, tells it too.
         let bounded = bounds("min_matches = 1");
         for (output, expected) in
-            [(Output::OutsideBounds, Told::OutsideBounds), (Output::Nothing, Told::Nothing)]
+            [(RawOutput::OutsideBounds, Told::OutsideBounds), (RawOutput::Nothing, Told::Nothing)]
         {
             let unchecked = Unchecked::new(output);
             assert_eq!(unchecked.told(&set(), &bounded), expected);
-            assert!(unchecked.answer(&set(), &asked(&bounded, false)).is_ok());
+            assert!(unchecked.answer(&set(), &asked(&bounded, false), own()).is_ok());
         }
     }
 
@@ -236,16 +258,16 @@ mod tests {
     fn a_yes_needs_sets_that_are_large_enough() {
         let of = |min: u64, yes| {
             let head = format!("operation = \"threshold\"\nthreshold = {min}");
-            told(&agreement_for("all", &head, ""), &set(), Output::AtLeast(yes))
+            told(&agreement_for("all", &head, ""), &set(), RawOutput::AtLeast(yes))
         };
         assert_eq!(of(5, true), Some(Told::Number(1)));
         assert_eq!(of(6, true), None);
         assert_eq!(of(6, false), Some(Told::Number(0)));
     }
 
-    fn sum_of(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Vec<i128>> {
+    fn sum_of(agreement: &Agreement, set: &CheckedSet, output: RawOutput) -> Option<Vec<i128>> {
         match check(output, set, &asked(agreement, true)).ok()? {
-            Some(Answer::Sums { sums, .. }) => Some(sums),
+            Output::Sums { columns, .. } => Some(columns.iter().map(|one| one.sum).collect()),
             _ => panic!("no sum"),
         }
     }
@@ -258,7 +280,7 @@ mod tests {
         let holder = holder.unwrap();
         let canaries = u128::from(CANARIES);
         let raw = |keys: u128| (keys << 8) + canaries;
-        let of = |set: &CheckedSet, sum| sum_of(&agreement, set, Output::Sum(sum));
+        let of = |set: &CheckedSet, sum| sum_of(&agreement, set, RawOutput::Sum(sum));
         assert_eq!(of(&holder, raw(15)), Some(vec![15]));
         assert_eq!(of(&holder, raw(16)), None, "more than all own values");
         assert_eq!(of(&set(), raw(75)), Some(vec![75]));
@@ -267,7 +289,7 @@ mod tests {
         assert_eq!(of(&set(), raw(10) + canaries + 1), None, "one is invented");
         let counted = |count, sum| {
             let sums = vec![raw(sum) as i128];
-            sum_of(&agreement, &set(), Output::CountedSums { count, sums })
+            sum_of(&agreement, &set(), RawOutput::CountedSums { count, sums })
         };
         assert_eq!(counted(CANARIES + 2, 30), Some(vec![30]));
         assert_eq!(counted(CANARIES + 2, 31), None, "more than two values of four bits");
@@ -281,7 +303,7 @@ mod tests {
         let agreement = agreement("operation = \"sum\"", table);
         let of = |count, sums: [i128; 3]| {
             let sums = sums.to_vec();
-            sum_of(&agreement, &set(), Output::CountedSums { count: CANARIES + count, sums })
+            sum_of(&agreement, &set(), RawOutput::CountedSums { count: CANARIES + count, sums })
         };
         assert_eq!(of(3, [-24, 21, canaries]), Some(vec![-24, 21]));
         assert_eq!(of(3, [-25, 21, canaries]), None);
@@ -294,10 +316,10 @@ mod tests {
     #[test]
     fn what_is_told_of_a_result_does_not_depend_on_whether_it_is_refused() {
         let set = set();
-        let of = |agreement: &Agreement, output: Output| {
+        let of = |agreement: &Agreement, output: RawOutput| {
             let unchecked = Unchecked::new(output);
             let told = unchecked.told(&set, agreement);
-            (told, unchecked.answer(&set, &asked(agreement, true)).is_ok())
+            (told, unchecked.answer(&set, &asked(agreement, true), own()).is_ok())
         };
         let union = agreement_for("all", "operation = \"union\"", "[union]\nkey_bytes = 6\n");
         let len = union.text_len().unwrap();
@@ -309,19 +331,21 @@ mod tests {
             texts
         };
         // A key is never empty.
-        let [good, bad] = ["key", ""].map(|key| of(&union, Output::OnlyTheirs(texts(key))));
+        let [good, bad] = ["key", ""].map(|key| of(&union, RawOutput::OnlyTheirs(texts(key))));
         assert_eq!((good, bad), ((good.0, true), (good.0, false)));
         assert_eq!(good.0, Told::Number(u128::from(5 + 2 * CANARIES + CANARIES + 1)));
-        let refused = Output::Refused {
-            said: Box::new(Output::OnlyTheirs(texts("key"))),
+        let refused = RawOutput::Refused {
+            said: Box::new(RawOutput::OnlyTheirs(texts("key"))),
             why: Misbehaviour::InvalidValue,
         };
         assert_eq!(of(&union, refused), bad);
 
         let plain = agreement_for("all", "operation = \"intersection\"", "");
         let canaries = 5..5 + CANARIES as usize;
-        let good = of(&plain, Output::Positions([1].into_iter().chain(canaries.clone()).collect()));
-        let bad = of(&plain, Output::Positions([1].into_iter().chain(canaries.skip(1)).collect()));
+        let good =
+            of(&plain, RawOutput::Positions([1].into_iter().chain(canaries.clone()).collect()));
+        let bad =
+            of(&plain, RawOutput::Positions([1].into_iter().chain(canaries.skip(1)).collect()));
         assert_eq!((good, bad), ((Told::Number(1), true), (Told::Number(1), false)));
     }
 
@@ -332,7 +356,7 @@ mod tests {
         let canaries = 5..5 + CANARIES as usize;
         let all: Vec<usize> = (0..5).chain(canaries).collect();
         for there in [1, 2, 5] {
-            assert!(check(Output::Positions(all.clone()), &set(), &asked(there)).is_ok());
+            assert!(check(RawOutput::Positions(all.clone()), &set(), &asked(there)).is_ok());
         }
     }
 
@@ -349,14 +373,14 @@ mod tests {
             keys.iter().for_each(|key| texts::push_key(&mut texts, key.as_bytes(), len));
             texts
         };
-        let kind = |texts| match check(Output::OnlyTheirs(texts), &set, &asked) {
+        let kind = |texts| match check(RawOutput::OnlyTheirs(texts), &set, &asked) {
             Err(Error::PeerMisbehaved(kind)) => Some(kind),
             Ok(_) => None,
             Err(error) => panic!("{error}"),
         };
         let keys = |count: u64| (0..count).map(|key| key.to_string()).collect::<Vec<_>>();
-        let Ok(Some(Answer::Union(good))) =
-            check(Output::OnlyTheirs(texts(&["key".to_owned()])), &set, &asked)
+        let Ok(Output::Union(good)) =
+            check(RawOutput::OnlyTheirs(texts(&["key".to_owned()])), &set, &asked)
         else {
             panic!("no union")
         };
@@ -373,9 +397,9 @@ mod tests {
     fn another_answer_than_was_asked_for_is_our_defect() {
         let agreement = agreement("operation = \"cardinality\"", "");
         for (output, learns) in [
-            (Output::AtLeast(true), true),
-            (Output::Nothing, true),
-            (Output::Cardinality(9), false),
+            (RawOutput::AtLeast(true), true),
+            (RawOutput::Nothing, true),
+            (RawOutput::Cardinality(9), false),
         ] {
             let error = check(output, &set(), &asked(&agreement, learns)).err();
             assert!(matches!(error, Some(Error::Bug(_))), "{error:?}");

@@ -1,7 +1,7 @@
 //! Identifiers of the union: what can be checked, and canaries that only their owner knows.
 
-use super::NamedIds;
 use super::check::{Asked, require};
+use crate::output::{self, KeyRows};
 use crate::self_check::CheckedSet;
 use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_net::Context;
@@ -67,14 +67,15 @@ fn without(ids: &Ids, ours: &[Id], theirs: &[Id]) -> Result<Ids, Misbehaviour> {
 }
 
 /// `ids` with one's own keys beside them.
-pub(super) fn named(ids: Ids, set: &CheckedSet) -> NamedIds {
-    let mut own = vec![None; ids.all.len()];
+pub(super) fn named(ids: Ids, set: &CheckedSet, own: KeyRows) -> output::Ids {
+    let mut positions = vec![None; ids.all.len()];
     for (position, id) in (0..).zip(&ids.own[..set.own_len()]) {
         if let Ok(at) = ids.all.binary_search(id) {
-            own[at] = Some(position);
+            positions[at] = Some(position);
         }
     }
-    NamedIds { all: ids.all, own, keys: set.keys().cloned().unwrap_or_default() }
+    let texts = set.keys().cloned().unwrap_or_default();
+    output::Ids { own, all: ids.all, positions, texts }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a run answered, checked and without self-check items.
+//! From what a protocol gave to the [`Output`], checked and without self-check items.
 
 mod check;
 mod ids;
@@ -7,56 +7,20 @@ mod union;
 pub(crate) use check::Asked;
 
 use crate::agreement::{Agreement, Question};
+use crate::output::{KeyRows, Output};
 use crate::self_check::CheckedSet;
 use vesica_core::{Item, Learns, Misbehaviour, Result, hash};
 use vesica_net::Context;
-use vesica_protocols::{Output, Shares};
-use vesica_records::KeyTexts;
+use vesica_protocols::Output as RawOutput;
 
 const TOLD_LABEL: &str = "vesica v1 answers compared";
 
-/// What a side learned.
-pub(crate) enum Answer {
-    /// Which of its own keys are common.
-    Items(Vec<Item>),
-    /// How many keys are common.
-    Count(u64),
-    /// Whether they are as many as the agreement asks for.
-    AtLeast(bool),
-    /// What their values add up to, column by column, and how many they are where that is learned too.
-    Sums {
-        /// How many.
-        count: Option<u64>,
-        /// The sums.
-        sums: Vec<i128>,
-    },
-    /// The keys of the union.
-    Union(Union),
-    /// Identifiers of the keys of the union.
-    Ids(NamedIds),
-    /// Shares.
-    Shares(Shares),
-    /// Only that the number of common keys is outside the bounds.
-    OutsideBounds,
-}
-
-/// The keys that either party has.
-pub(crate) struct Union {
-    /// Their texts, in an order that says nothing of who has them, and the position among one's own keys; none where
-    /// only the other party has it.
-    pub(crate) keys: Vec<(Vec<u8>, Option<u32>)>,
-    /// How many only the other party has.
-    pub(crate) new: u64,
-}
-
-/// The identifiers of the keys that either party has.
-pub(crate) struct NamedIds {
-    /// All of them, ascending.
-    pub(crate) all: Vec<[u8; Item::LEN]>,
-    /// Of each, the position of its key among one's own, where it is one of these.
-    pub(crate) own: Vec<Option<u32>>,
-    /// The texts of one's own keys.
-    pub(crate) keys: KeyTexts,
+/// What turns an answer about keys into one about rows of the own file.
+pub(crate) struct OwnRows {
+    /// The items of all rows, where the result is rows.
+    pub(crate) items: Vec<Item>,
+    /// The rows of each key, where the result names keys.
+    pub(crate) keys: Option<KeyRows>,
 }
 
 /// What a protocol gave, of which nothing has been checked.
@@ -65,7 +29,7 @@ pub(crate) struct NamedIds {
 /// So nothing is checked before the last word to the peer has been said: what is said until then is the same for a
 /// result that is refused, and takes the same time. `docs/checks.md` goes through all checks.
 pub(crate) struct Unchecked {
-    said: Output,
+    said: RawOutput,
     refused: Option<Misbehaviour>,
     /// Identifiers of the peer's own self-check items, as it said.
     their_canaries: Vec<[u8; Item::LEN]>,
@@ -83,7 +47,7 @@ pub(crate) enum Told {
 }
 
 impl Unchecked {
-    pub(crate) fn new(output: Output) -> Self {
+    pub(crate) fn new(output: RawOutput) -> Self {
         let (said, refused) = output.split();
         Self { said, refused, their_canaries: Vec::new() }
     }
@@ -93,7 +57,7 @@ impl Unchecked {
     /// # Errors
     /// Those of the channel.
     pub(crate) fn settled(mut self, ctx: &mut Context, set: &CheckedSet) -> Result<Self> {
-        if let Output::Ids(ids) = &self.said {
+        if let RawOutput::Ids(ids) = &self.said {
             self.their_canaries = ids::exchange_canaries(ctx, ids, set)?;
         }
         Ok(self)
@@ -103,43 +67,48 @@ impl Unchecked {
     /// in any case.
     pub(crate) fn told(&self, set: &CheckedSet, agreement: &Agreement) -> Told {
         let number = match (agreement.learns(), &self.said) {
-            (_, Output::OutsideBounds) => return Told::OutsideBounds,
+            (_, RawOutput::OutsideBounds) => return Told::OutsideBounds,
             (Learns::Receiver, _) => return Told::Nothing,
-            (_, Output::Positions(positions)) => set.count_own(positions).into(),
-            (_, Output::Cardinality(count)) => {
+            (_, RawOutput::Positions(positions)) => set.count_own(positions).into(),
+            (_, RawOutput::Cardinality(count)) => {
                 count.saturating_sub(agreement.self_check.into()).into()
             }
-            (_, Output::AtLeast(yes)) => (*yes).into(),
-            (_, Output::Sum(sum)) => digest(&[&[0xff; 8], &sum.to_le_bytes()]),
-            (_, Output::CountedSums { count, sums }) => {
+            (_, RawOutput::AtLeast(yes)) => (*yes).into(),
+            (_, RawOutput::Sum(sum)) => digest(&[&[0xff; 8], &sum.to_le_bytes()]),
+            (_, RawOutput::CountedSums { count, sums }) => {
                 let sums: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
                 digest(&[&count.to_le_bytes(), &sums])
             }
-            (_, Output::OnlyTheirs(texts)) => {
+            (_, RawOutput::OnlyTheirs(texts)) => {
                 let len = agreement.text_len().unwrap_or(1);
                 (set.len() + texts.len() / len) as u128
             }
-            (_, Output::Ids(ids)) => {
+            (_, RawOutput::Ids(ids)) => {
                 let [shared, _] = set.canaries();
                 let shared = ids.own.get(shared).unwrap_or_default();
                 digest(&[shared.as_flattened(), ids.all.as_flattened()])
             }
-            (_, Output::Shares(shares)) => shares.len as u128,
+            (_, RawOutput::Shares(shares)) => shares.len as u128,
             _ => return Told::Nothing,
         };
         Told::Number(number)
     }
 
-    /// The answer without self-check items; `None` when this side has none. Whether it is refused, and how long it
+    /// The output of the job. Whether it is refused, and how long it
     /// takes, may depend on what the peer must not learn.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] for a result that cannot be, [`Misbehaviour::InvalidValue`] for texts and
     /// other values that cannot; [`vesica_core::Error::Bug`] for a result that was not asked for.
-    pub(crate) fn answer(self, set: &CheckedSet, asked: &Asked<'_>) -> Result<Option<Answer>> {
+    pub(crate) fn answer(
+        self,
+        set: &CheckedSet,
+        asked: &Asked<'_>,
+        own: OwnRows,
+    ) -> Result<Output> {
         match self.refused {
             Some(why) => Err(why.into()),
-            None => check::answer(self.said, &self.their_canaries, set, asked),
+            None => check::answer(self.said, &self.their_canaries, set, asked, own),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The union: own keys, and those that only the other party has.
 
-use super::Union;
+use crate::output::{KeyRows, Union};
 use crate::self_check::CheckedSet;
 use vesica_core::Misbehaviour;
 use vesica_records::KeyTexts;
@@ -9,7 +9,11 @@ use vesica_records::KeyTexts;
 ///
 /// # Errors
 /// [`Misbehaviour::SelfCheckFailed`] when one of `theirs` is an own one, or is there twice.
-pub(super) fn joined(set: &CheckedSet, theirs: &KeyTexts) -> Result<Union, Misbehaviour> {
+pub(super) fn joined(
+    set: &CheckedSet,
+    theirs: &KeyTexts,
+    rows: KeyRows,
+) -> Result<Union, Misbehaviour> {
     let own = set.keys().into_iter().flat_map(KeyTexts::iter);
     let mut keys: Vec<(Vec<u8>, Option<u32>)> = own
         .zip(0..)
@@ -19,7 +23,7 @@ pub(super) fn joined(set: &CheckedSet, theirs: &KeyTexts) -> Result<Union, Misbe
     keys.sort_unstable();
     match keys.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         true => Err(Misbehaviour::SelfCheckFailed),
-        false => Ok(Union { keys, new: theirs.len() as u64 }),
+        false => Ok(Union { own: rows, keys, new: theirs.len() as u64 }),
     }
 }
 
@@ -42,13 +46,14 @@ mod tests {
         let rng = &mut StdRng::seed_from_u64(1);
         let set = CheckedSet::new(items, 0, 0, &[7; 32], rng).unwrap();
         let set = set.with_keys(texts(&["m", "c"]), None).unwrap();
-        let union = joined(&set, &texts(&["z", "d"])).unwrap();
+        let union = joined(&set, &texts(&["z", "d"]), KeyRows::default()).unwrap();
         let keys: Vec<(&[u8], Option<u32>)> =
             union.keys.iter().map(|(key, own)| (&key[..], *own)).collect();
         assert_eq!(keys, [(&b"c"[..], Some(1)), (b"d", None), (b"m", Some(0)), (b"z", None)]);
         assert_eq!(union.new, 2);
         for theirs in [&["c"][..], &["d", "d"]] {
-            assert_eq!(joined(&set, &texts(theirs)).err(), Some(Misbehaviour::SelfCheckFailed));
+            let refused = joined(&set, &texts(theirs), KeyRows::default()).err();
+            assert_eq!(refused, Some(Misbehaviour::SelfCheckFailed));
         }
     }
 }

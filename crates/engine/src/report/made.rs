@@ -6,16 +6,15 @@ use super::{
     SizesReport, SumReport,
 };
 use crate::agreement::{Agreement, AidedAgreement, Question};
-use crate::answer::Answer;
 use crate::choice::{Choice, Reason};
 use crate::clock::PhaseClock;
+use crate::output::{ColumnSum, Output};
 use crate::run::Matched;
 use crate::{Phase, Resources, meeting};
 use std::num::NonZeroUsize;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_core::{PsiParams, Role};
 use vesica_net::Meter;
-use vesica_protocols::kmrs14::Outcome;
 use vesica_protocols::{Parameter, TrustModel};
 use vesica_records::KeyCounts;
 
@@ -65,7 +64,9 @@ pub(crate) struct OfHelper<'a> {
     pub(crate) keyed: u64,
     /// The scales of all parties.
     pub(crate) scales: &'a [u32],
-    pub(crate) outcome: &'a Outcome,
+    /// Labels of each party's list.
+    pub(crate) list_lens: &'a [u64],
+    pub(crate) output: &'a Output,
 }
 
 /// What the kinds of runs say differently.
@@ -101,7 +102,7 @@ impl Parts<'_> {
             protocol: protocol_report(agreement, &matched.choice, &matched.params),
             input: self.input.clone(),
             self_check_items: agreement.self_check_items(),
-            result: self.result(matched.answer.as_ref()),
+            result: self.result(&matched.output),
             network: NetworkReport {
                 formula_sent: sent,
                 formula_received: received,
@@ -118,8 +119,8 @@ impl Parts<'_> {
 
     /// The report of a run with a helper.
     pub(crate) fn with_helper(self, run: OfHelper<'_>) -> Report {
-        let (spec, outcome) = (run.agreement.spec(), run.outcome);
-        let keys: Vec<u64> = outcome.list_lens.iter().map(|len| spec.items(*len)).collect();
+        let spec = run.agreement.spec();
+        let keys: Vec<u64> = run.list_lens.iter().map(|len| spec.items(*len)).collect();
         let (formula_sent, formula_received) = spec.bytes(run.scales, &keys)[self.party];
         let (payload_sent, payload_received) = self.meter.bytes_under("");
         let distinct = keys[self.party];
@@ -143,9 +144,8 @@ impl Parts<'_> {
             },
             self_check_items: 2 * u64::from(spec.dummies),
             result: ResultReport {
-                matched_keys: outcome.matched.as_ref().map(|matched| matched.items),
-                self_check: if outcome.matched.is_some() { "passed" } else { "none" },
-                ..self.result(None)
+                self_check: if run.output.rows().is_some() { "passed" } else { "none" },
+                ..self.result(run.output)
             },
             network: NetworkReport {
                 formula_sent,
@@ -200,9 +200,9 @@ impl Parts<'_> {
         }
     }
 
-    fn result(&self, answer: Option<&Answer>) -> ResultReport {
+    fn result(&self, output: &Output) -> ResultReport {
         let learned = self.agreement.receivers.contains(&self.party);
-        result_report(self.agreement, learned, answer, self.rows_written)
+        result_report(self.agreement, learned, output, self.rows_written)
     }
 }
 
@@ -242,49 +242,35 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
 fn result_report(
     agreement: &Agreement,
     learned: bool,
-    answer: Option<&Answer>,
+    output: &Output,
     rows_written: Option<u64>,
 ) -> ResultReport {
-    let outside = matches!(answer, Some(Answer::OutsideBounds));
+    let sums = match output {
+        Output::Sums { columns, .. } => Some(columns),
+        _ => None,
+    };
+    let sum = |one: &ColumnSum| SumReport { column: one.column.clone(), sum: one.sum.to_string() };
     ResultReport {
         learned,
-        within_bounds: (!agreement.bounds.are_none()).then_some(!outside),
-        matched_keys: match answer {
-            Some(Answer::Items(items)) => Some(items.len() as u64),
-            Some(Answer::Count(count)) => Some(*count),
-            Some(Answer::Sums { count, .. }) => *count,
+        within_bounds: (!agreement.bounds.are_none()).then_some(*output != Output::OutsideBounds),
+        matched_keys: output.keys_in_common(),
+        threshold_reached: match output {
+            Output::Threshold { reached, .. } => Some(*reached),
             _ => None,
         },
-        threshold_reached: match answer {
-            Some(Answer::AtLeast(yes)) => Some(*yes),
+        sum: sums.filter(|sums| sums.len() == 1).map(|sums| sums[0].sum.to_string()),
+        sums: sums.map(|sums| sums.iter().map(sum).collect()),
+        union_keys: match output {
+            Output::Union(union) => Some(union.len() as u64),
+            Output::Ids(ids) => Some(ids.len() as u64),
             _ => None,
         },
-        sum: match answer {
-            Some(Answer::Sums { sums, .. }) if sums.len() == 1 => Some(sums[0].to_string()),
+        new_keys: match output {
+            Output::Union(union) => Some(union.new_keys()),
             _ => None,
         },
-        sums: match (answer, agreement.question.values()) {
-            (Some(Answer::Sums { sums, .. }), Some(values)) => {
-                let sums = values.columns.iter().zip(sums);
-                let row = |(column, sum): (&String, &i128)| SumReport {
-                    column: column.clone(),
-                    sum: sum.to_string(),
-                };
-                Some(sums.map(row).collect())
-            }
-            _ => None,
-        },
-        union_keys: match answer {
-            Some(Answer::Union(union)) => Some(union.keys.len() as u64),
-            Some(Answer::Ids(ids)) => Some(ids.all.len() as u64),
-            _ => None,
-        },
-        new_keys: match answer {
-            Some(Answer::Union(union)) => Some(union.new),
-            _ => None,
-        },
-        shared_entries: match answer {
-            Some(Answer::Shares(shares)) => Some(shares.len as u64),
+        shared_entries: match output {
+            Output::Shares(shares) => Some(shares.entries as u64),
             _ => None,
         },
         rows_written,

@@ -1,7 +1,7 @@
 //! Two files of shares to what was shared.
 
 use super::{SharedColumn, SharesError, SharesFile};
-use crate::results::hex;
+use crate::output::hex;
 use vesica_core::Item;
 use vesica_records::distinct_columns;
 

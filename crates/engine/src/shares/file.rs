@@ -2,7 +2,7 @@
 
 use super::SharesError;
 use crate::agreement::{Agreement, Question};
-use crate::results::hex;
+use crate::output::hex;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
 //! A peer with the right key that does the wrong thing: each deviation has a name.
 
-use crate::support::{Listening, Pair, TERMS, Terms, small_files};
+use crate::support::{Listening, Pair, TERMS, Terms, run, small_files};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::{Item, Learns, Misbehaviour, PsiParams, Role, SessionId};
-use vesica_engine::{Error, Incompatible, Phase, run};
+use vesica_engine::{Error, Incompatible, Phase};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 use vesica_net::{Context, Meter, Pool};
 use vesica_protocols::Output;

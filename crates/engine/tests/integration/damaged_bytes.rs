@@ -1,7 +1,7 @@
 //! A byte that the network changes, anywhere and in any protocol, is an error of the network: nobody is
 //! accused, nothing is called a defect, and nothing of a result stays with a side that failed.
 
-use crate::support::{Pair, TERMS};
+use crate::support::{Pair, TERMS, run};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use vesica_engine::agreement::Agreement;
-use vesica_engine::{Error, Event, Observer, Report, run};
+use vesica_engine::{Error, Event, Observer, Report};
 use vesica_link::{CancelToken, Endpoint, LinkEvent};
 use vesica_protocols::{Operation, catalogue};
 use vesica_records::{OutputOptions, ReadOptions, Source};

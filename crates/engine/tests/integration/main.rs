@@ -5,6 +5,7 @@ mod aided;
 mod bad_peers;
 mod damaged_bytes;
 mod explain;
+mod outputs;
 mod questions;
 mod roles;
 mod run_parameters;

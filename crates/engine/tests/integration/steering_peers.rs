@@ -1,7 +1,7 @@
 //! A sender that chooses its input so that a check of the receiver's result depends on whether the receiver has one
 //! key. It must see the same either way.
 
-use crate::support::{Listening, Pair};
+use crate::support::{Listening, Pair, run};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use vesica_core::{Item, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{beside, key_columns, key_items};
-use vesica_engine::{Error, Phase, Report, run};
+use vesica_engine::{Error, Phase, Report};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Streams};
 use vesica_protocols::{Input, Output};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_engine::agreement::Agreement;
-use vesica_engine::{Error, Event, Job, Observer, Report, Silent, StateOptions, run};
+use vesica_engine::{Error, Event, Finished, Job, Observer, Report, Silent, StateOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions};
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
@@ -143,22 +143,33 @@ max_rows = {}
             .map(|report| report.unwrap_or_else(|error| panic!("{error}")))
     }
 
-    pub fn run_both(&self, [one, two]: [Agreement; 2]) -> [Result<Report, Error>; 2] {
-        let (told, address) = std::sync::mpsc::channel();
-        let observer = Arc::new(Listening(Mutex::new(told)));
-        std::thread::scope(|scope| {
-            let listening = scope.spawn(|| {
-                let job = self.job_of(0, one, Endpoint::Listen("127.0.0.1:0".into()));
-                run(job, observer, &CancelToken::new())
-            });
-            let address = address.recv_timeout(Duration::from_secs(20));
-            // Without an address the listener ended early and the other has nobody to meet.
-            let address = address.unwrap_or_else(|_| "127.0.0.1:1".into());
-            let job = self.job_of(1, two, Endpoint::Connect(address));
-            let connecting = run(job, Arc::new(Silent), &CancelToken::new());
-            [listening.join().unwrap(), connecting]
-        })
+    pub fn run_both(&self, agreements: [Agreement; 2]) -> [Result<Report, Error>; 2] {
+        let job = |party: usize, endpoint| self.job_of(party, agreements[party].clone(), endpoint);
+        both_finish(job).map(|result| result.map(|finished| finished.report))
     }
+}
+
+/// Runs a job, and keeps its report alone.
+pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Report, Error> {
+    vesica_engine::run(job, observer, cancel).map(|finished| finished.report)
+}
+
+/// Runs the jobs of both parties; `one` listens, `two` connects.
+pub fn both_finish(job: impl Fn(usize, Endpoint) -> Job + Sync) -> [Result<Finished, Error>; 2] {
+    let (told, address) = std::sync::mpsc::channel();
+    let observer = Arc::new(Listening(Mutex::new(told)));
+    std::thread::scope(|scope| {
+        let listening = scope.spawn(|| {
+            let job = job(0, Endpoint::Listen("127.0.0.1:0".into()));
+            vesica_engine::run(job, observer, &CancelToken::new())
+        });
+        let address = address.recv_timeout(Duration::from_secs(20));
+        // Without an address the listener ended early and the other has nobody to meet.
+        let address = address.unwrap_or_else(|_| "127.0.0.1:1".into());
+        let job = job(1, Endpoint::Connect(address));
+        let connecting = vesica_engine::run(job, Arc::new(Silent), &CancelToken::new());
+        [listening.join().unwrap(), connecting]
+    })
 }
 
 #[derive(Clone)]

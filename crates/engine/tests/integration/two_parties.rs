@@ -1,11 +1,11 @@
 //! Two parties over real TLS on loopback, each with its own files, in one process.
 
-use crate::support::{Pair, TERMS, Terms, no_leftovers, small_files};
+use crate::support::{Pair, TERMS, Terms, no_leftovers, run, small_files};
 use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{StopReason, TransportError};
-use vesica_engine::{Error, Incompatible, InputFault, Report, Silent, TransportFault, run};
+use vesica_engine::{Error, Incompatible, InputFault, Report, Silent, TransportFault};
 use vesica_link::{CancelToken, Endpoint};
 
 #[test]

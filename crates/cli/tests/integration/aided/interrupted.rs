@@ -4,18 +4,14 @@ use super::{assert_results, with_files};
 use crate::aided::scene::{Scene, TERMS, Terms, until, until_told};
 use crate::support::{Running, vesica};
 use nix::sys::signal::Signal;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
-use vesica_engine::agreement::Agreement;
-use vesica_engine::{Error, Event, Job, Observer, StateOptions, run};
+use vesica_engine::{Error, Event, Observer, run};
 use vesica_helper::RemoteEvent;
-use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
-use vesica_records::{OutputOptions, ReadOptions, Source};
+use vesica_link::CancelToken;
+use vesica_records::OutputOptions;
 
 /// Numbers of kinds of slots.
 const HELLO: u8 = 1;
@@ -241,24 +237,10 @@ fn a_restart_that_the_helper_has_not_confirmed_leaves_the_run_as_it_was() {
     // Interrupted when it has reached the helper, and before the helper has ended anything.
     let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
     let cancel = CancelToken::new();
-    let wait = Duration::from_secs(20);
-    let endpoint = Endpoint::Connect(scene.address.clone());
-    let job = Job {
-        agreement: Agreement::parse(&scene.read("two.toml")).unwrap(),
-        identity: Identity::load(scene.path("a.key")).unwrap(),
-        source: Source::open(scene.path("a.csv"), &ReadOptions::default()).unwrap(),
-        columns: BTreeMap::new(),
-        output: Some(OutputOptions { path: scene.path("a.out.csv"), force: false }),
-        link: LinkOptions { endpoint, wait, idle: wait, total: None },
-        threads: NonZeroUsize::MIN,
-        state: StateOptions {
-            folder: Some(scene.path(folder)),
-            memory_bytes: 1 << 28,
-            restart: true,
-        },
-        allow_insecure: false,
-        strict: false,
-    };
+    let mut job = scene.job("two.toml", "a");
+    job.output = Some(OutputOptions { path: scene.path("a.out.csv"), force: false });
+    job.state.folder = Some(scene.path(folder));
+    job.state.restart = true;
     let observer = Arc::new(Interrupts(cancel.clone()));
     let ended = run(job, observer, &cancel).unwrap_err();
     assert!(matches!(ended, Error::Interrupted { .. }), "{ended:?}");

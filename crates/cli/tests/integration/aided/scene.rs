@@ -4,15 +4,20 @@
 
 use crate::support::{Running, free_port, vesica};
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use vesica_engine::agreement::Agreement;
+use vesica_engine::{Job, StateOptions};
+use vesica_link::{Endpoint, Identity, LinkOptions};
+use vesica_records::{ReadOptions, Source};
 
 /// Longest time anything may take to happen.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -165,6 +170,29 @@ impl Scene {
         command.args(["--wait", "40s", "--idle", "20s", "--threads", "2"]).args(options);
         command.current_dir(self.directory());
         command
+    }
+
+    /// The same party's job without a result file, for a run in this process; its folder is made here.
+    pub fn job(&self, agreement: &str, party: &str) -> Job {
+        let wait = Duration::from_secs(20);
+        let endpoint = Endpoint::Connect(self.address.clone());
+        Job {
+            agreement: Agreement::parse(&self.read(agreement)).unwrap(),
+            identity: Identity::load(self.path(&format!("{party}.key"))).unwrap(),
+            source: Source::open(self.path(&format!("{party}.csv")), &ReadOptions::default())
+                .unwrap(),
+            columns: BTreeMap::new(),
+            output: None,
+            link: LinkOptions { endpoint, wait, idle: wait, total: None },
+            threads: NonZeroUsize::MIN,
+            state: StateOptions {
+                folder: Some(self.path(&self.fresh_state())),
+                memory_bytes: 1 << 28,
+                restart: false,
+            },
+            allow_insecure: false,
+            strict: false,
+        }
     }
 
     /// A folder of this run alone.

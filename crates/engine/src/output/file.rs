@@ -1,0 +1,163 @@
+//! A result as a file.
+
+use super::{Ids, Output, Union};
+use crate::agreement::Agreement;
+use crate::event::writing;
+use crate::{Error, Event, Observer, Phase};
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use vesica_core::Operation;
+use vesica_records::{
+    Origin, OutputOptions, Progress, Source, TableWriter, WriteError, check_document_output,
+    check_output, check_table_output, distinct_columns, write_document, write_figures, write_rows,
+};
+
+/// The column of a union that says which keys only the other party has.
+const NEW: &str = "new";
+/// The column of identifiers.
+const ID: &str = "id";
+/// The column of the numbers of the own rows of a key.
+const ROWS: &str = "rows";
+
+/// Checks, before any data moves, that the result can be written.
+pub(crate) fn check(
+    agreement: &Agreement,
+    source: &Source,
+    output: &OutputOptions,
+) -> Result<(), WriteError> {
+    match agreement.operation() {
+        Operation::Intersection => check_output(source, output)?,
+        Operation::Shares | Operation::SharedValues => check_document_output(source, output)?,
+        _ => check_table_output(source, output)?,
+    }
+    Ok(())
+}
+
+impl Output {
+    /// Writes this output to a file, whole or not at all. Returns the number of rows written, where they are rows of
+    /// `source`, the file that the job has read.
+    ///
+    /// [`Output::Rows`] reads `source` again and writes the rows in the set, with all columns: a change of the file since
+    /// it was opened is noticed, one before only by the number of rows. Totals are a table of one row, a union and ids a
+    /// table, shares a JSON document ([`SharesFile`](crate::shares::SharesFile)). For [`Output::Nothing`] and
+    /// [`Output::OutsideBounds`] no file is written. `progress` is called at most some tens of times a second while
+    /// `source` is read; [`Break`](ControlFlow::Break) ends the writing.
+    ///
+    /// # Errors
+    /// [`InputFault::Data`](crate::InputFault::Data) when `source` has changed since it was opened or cannot be read;
+    /// [`InputFault::Output`](crate::InputFault::Output) when the file cannot be written;
+    /// [`Error::Interrupted`] after a `Break`.
+    pub fn write(
+        &self,
+        source: &Source,
+        options: &OutputOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Option<u64>, Error> {
+        // Keys of the other party, identifiers and shares are more sensitive than what others may read of the input.
+        let owners_alone = Origin::OwnersAlone(source);
+        match self {
+            Self::Nothing | Self::OutsideBounds => {}
+            Self::Rows(rows) => {
+                let written = write_rows(source, rows.len(), rows.words(), options, progress)?;
+                return Ok(Some(written.rows));
+            }
+            Self::Union(union) => write_union(union, owners_alone, options)?,
+            Self::Ids(ids) => write_ids(ids, owners_alone, options)?,
+            Self::Shares(file) => write_document(owners_alone, options, |out| file.write(out))?,
+            Self::Cardinality(count) => {
+                write_totals(&[(KEYS_IN_COMMON, count.to_string())], source, options)?;
+            }
+            Self::Threshold { min, reached } => {
+                let totals = [("threshold", min.to_string()), ("reached", reached.to_string())];
+                write_totals(&totals, source, options)?;
+            }
+            Self::Sums { keys, columns } => {
+                let mut totals: Vec<_> = match &columns[..] {
+                    [only] => vec![("column", only.column.clone()), ("sum", only.sum.to_string())],
+                    all => all.iter().map(|one| (&*one.column, one.sum.to_string())).collect(),
+                };
+                totals.extend(keys.map(|keys| (KEYS_IN_COMMON, keys.to_string())));
+                write_totals(&totals, source, options)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes this output as a phase of a run.
+    pub(crate) fn keep(
+        &self,
+        source: &Source,
+        options: &OutputOptions,
+        observer: &dyn Observer,
+        go_on: impl Fn() -> ControlFlow<()>,
+    ) -> Result<Option<u64>, Error> {
+        observer.event(&Event::Phase(Phase::Writing));
+        let mut progress = |progress| {
+            observer.event(&writing(progress));
+            go_on()
+        };
+        self.write(source, options, &mut progress)
+    }
+}
+
+/// Writes a table of one row with these columns.
+fn write_totals(
+    totals: &[(&str, String)],
+    source: &Source,
+    options: &OutputOptions,
+) -> Result<(), Error> {
+    let names: Vec<&str> = totals.iter().map(|(name, _)| *name).collect();
+    // A column of values may be called as one of ours.
+    let names = distinct_columns(&names);
+    let cells = totals.iter().map(|(_, cell)| cell.clone());
+    let named: Vec<_> = names.iter().map(String::as_str).zip(cells).collect();
+    Ok(write_figures(source, &named, options)?)
+}
+
+fn write_union(union: &Union, origin: Origin<'_>, options: &OutputOptions) -> Result<(), Error> {
+    let mut table =
+        TableWriter::create(origin, &with_columns(union.columns(), [NEW, ROWS]), options)?;
+    for entry in union.entries() {
+        let rows = entry.rows.as_deref().map(numbers);
+        let mut cells = entry.values;
+        cells.push(if rows.is_none() { "yes" } else { "no" });
+        cells.push(rows.as_deref().unwrap_or_default());
+        table.row(&cells)?;
+    }
+    Ok(table.finish()?)
+}
+
+fn write_ids(ids: &Ids, origin: Origin<'_>, options: &OutputOptions) -> Result<(), Error> {
+    let mut names = with_columns(ids.columns(), [ROWS, ID]);
+    names.rotate_right(1);
+    let mut table = TableWriter::create(origin, &names, options)?;
+    for entry in ids.entries() {
+        let (id, rows) = (hex(entry.id), numbers(&entry.rows));
+        let mut cells = vec![&*id];
+        cells.extend(entry.values.unwrap_or_else(|| vec![""; ids.columns().len()]));
+        cells.push(&rows);
+        table.row(&cells)?;
+    }
+    Ok(table.finish()?)
+}
+
+/// The names of the key columns, and last `more`, all different.
+fn with_columns(keys: &[String], more: [&str; 2]) -> Vec<String> {
+    distinct_columns(&keys.iter().map(String::as_str).chain(more).collect::<Vec<_>>())
+}
+
+/// Rows as a cell: their numbers from 1.
+fn numbers(rows: &[u64]) -> String {
+    let numbers: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
+    numbers.join(" ")
+}
+
+/// Two hexadecimal digits a byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes any text");
+        text
+    })
+}
+
+const KEYS_IN_COMMON: &str = "keys_in_common";

@@ -1,0 +1,109 @@
+//! The result of a finished job, in memory: the same type for runs between two parties and with a helper.
+
+mod file;
+mod rows;
+mod table;
+
+pub(crate) use file::{check, hex};
+pub use rows::RowSet;
+pub(crate) use table::KeyRows;
+pub use table::{IdEntry, Ids, Union, UnionEntry};
+
+use crate::shares::SharesFile;
+use std::fmt;
+
+/// What a party has learned when its job is over, checked and without self-check items. The operation of the agreement
+/// decides the variant, and whether this party receives a result.
+///
+/// [`run`](crate::run) returns it, whether or not a result file is written; [`Output::write`] writes the file. Its `Debug`
+/// form has counts only.
+///
+/// # Leakage
+/// It is the result itself: rows, keys and identifiers are as confidential as the input, and keys of a [`Union`] can be
+/// the other party's. Memory is not wiped when it is dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Output {
+    /// This party does not receive the result.
+    Nothing,
+    /// The number of common keys is outside the agreed bounds, and nothing else is learned. Both parties learn this,
+    /// whoever receives the result.
+    OutsideBounds,
+    /// Intersection: which own rows have a key that is common to all parties.
+    Rows(RowSet),
+    /// Cardinality: how many different keys are common.
+    Cardinality(u64),
+    /// Threshold: whether at least `min` different keys are common.
+    Threshold {
+        /// The threshold in the agreement.
+        min: u64,
+        /// The answer.
+        reached: bool,
+    },
+    /// Sum: what the values of the common keys add up to.
+    Sums {
+        /// How many different keys are common, where the protocol computes this too.
+        keys: Option<u64>,
+        /// The sums, in the order of the agreement's columns.
+        columns: Vec<ColumnSum>,
+    },
+    /// Union: the keys that either party has.
+    Union(Union),
+    /// Private ids: identifiers of the keys that either party has, and those of the own rows.
+    Ids(Ids),
+    /// Shares and shared values: this party's shares. [`combine`](crate::shares::combine) takes those of both.
+    Shares(SharesFile),
+}
+
+/// The sum of one column of values over the common keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnSum {
+    /// The column's name in the agreement.
+    pub column: String,
+    /// The sum. A key counts once; a repeated key's value is as the agreement's `duplicates` says.
+    pub sum: i128,
+}
+
+/// What [`run`](crate::run) returns.
+#[derive(Debug)]
+pub struct Finished {
+    /// What the run did: counts, times and parameters, never a key or a row.
+    pub report: crate::Report,
+    /// What this party learned.
+    pub output: Output,
+}
+
+impl Output {
+    /// Number of different common keys, where this party learns it.
+    pub fn keys_in_common(&self) -> Option<u64> {
+        match self {
+            Self::Rows(rows) => Some(rows.keys()),
+            Self::Cardinality(count) => Some(*count),
+            Self::Sums { keys, .. } => *keys,
+            _ => None,
+        }
+    }
+
+    /// The own rows in the result, where the result is rows.
+    pub fn rows(&self) -> Option<&RowSet> {
+        match self {
+            Self::Rows(rows) => Some(rows),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("Nothing"),
+            Self::OutsideBounds => f.write_str("OutsideBounds"),
+            Self::Rows(rows) => rows.fmt(f),
+            Self::Cardinality(count) => write!(f, "Cardinality({count})"),
+            Self::Threshold { min, reached } => write!(f, "Threshold({reached}, of {min})"),
+            Self::Sums { columns, .. } => write!(f, "Sums({} columns)", columns.len()),
+            Self::Union(union) => write!(f, "Union({} keys)", union.len()),
+            Self::Ids(ids) => write!(f, "Ids({} identifiers)", ids.len()),
+            Self::Shares(shares) => write!(f, "Shares({} entries)", shares.entries),
+        }
+    }
+}

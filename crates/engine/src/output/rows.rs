@@ -1,0 +1,62 @@
+//! A set of rows of one's own file, a bit for each.
+
+use std::fmt;
+
+/// Rows of this party's file: one bit for each row, in the order of the file. Rows count from 0; a header is not one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RowSet {
+    words: Vec<u64>,
+    len: u64,
+    keys: u64,
+}
+
+impl RowSet {
+    /// Of `len` rows those whose bit is set in `words`, of which there are ⌈`len`/64⌉; they have `keys` different keys.
+    pub(crate) fn new(words: Vec<u64>, len: u64, keys: u64) -> Self {
+        debug_assert_eq!(words.len() as u64, len.div_ceil(64));
+        Self { words, len, keys }
+    }
+
+    /// The bits: ⌈[`len`](Self::len)/64⌉ words. Row r has bit r mod 64, from the lowest, of word ⌊r/64⌋; bits beyond the
+    /// last row are 0.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Number of rows in the file, in the set or not.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether the file has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of different keys that the rows of the set have; at most [`count`](Self::count).
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// Number of rows in the set.
+    pub fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Whether `row` is in the set; `false` beyond the last row.
+    pub fn contains(&self, row: u64) -> bool {
+        let word = usize::try_from(row / 64).ok().and_then(|word| self.words.get(word));
+        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// The rows in the set, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u64> {
+        (0..self.len).filter(|row| self.contains(*row))
+    }
+}
+
+impl fmt::Debug for RowSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rows({} of {})", self.count(), self.len)
+    }
+}

@@ -1,0 +1,135 @@
+//! Results that name keys rather than rows: the union and private ids.
+
+use vesica_core::Item;
+use vesica_records::{KeyTexts, RowNumbers, key_values};
+
+/// What a result that names keys knows of this party's file.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct KeyRows {
+    /// The columns of the key in the file.
+    pub(crate) columns: Vec<String>,
+    /// The rows of each key.
+    pub(crate) numbers: RowNumbers,
+    /// Rows in the file.
+    pub(crate) rows: u64,
+}
+
+impl KeyRows {
+    fn values<'t>(&self, text: &'t [u8]) -> Vec<&'t str> {
+        key_values(text, self.columns.len()).expect("own texts are encoded, the peer's are checked")
+    }
+
+    fn rows_of(&self, key: u32) -> impl Iterator<Item = u64> {
+        self.numbers.get(key as usize).iter().map(|number| number - 1)
+    }
+}
+
+/// The keys that either party has, ascending by their text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Union {
+    pub(crate) own: KeyRows,
+    /// The text of each key, and its position among the own keys; `None` where only the other party has it.
+    pub(crate) keys: Vec<(Vec<u8>, Option<u32>)>,
+    pub(crate) new: u64,
+}
+
+/// A key of a [`Union`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnionEntry<'a> {
+    /// The normalised value of each key column, in the order of [`Union::columns`].
+    pub values: Vec<&'a str>,
+    /// The own rows with this key, ascending, from 0; `None` for a key that only the other party has.
+    pub rows: Option<Vec<u64>>,
+}
+
+impl Union {
+    /// The key columns, as this party's file calls them.
+    pub fn columns(&self) -> &[String] {
+        &self.own.columns
+    }
+
+    /// Number of keys in the union.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether neither party has a key.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Number of keys that only the other party has.
+    pub fn new_keys(&self) -> u64 {
+        self.new
+    }
+
+    /// The keys, in an order that says nothing of who has them.
+    pub fn entries(&self) -> impl Iterator<Item = UnionEntry<'_>> {
+        self.keys.iter().map(|(text, own)| UnionEntry {
+            values: self.own.values(text),
+            rows: own.map(|key| self.own.rows_of(key).collect()),
+        })
+    }
+}
+
+/// Identifiers of the keys that either party has: both parties have the same list, and a common key has the same
+/// identifier at both.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Ids {
+    pub(crate) own: KeyRows,
+    pub(crate) all: Vec<[u8; Item::LEN]>,
+    /// Of each identifier, the position of its key among the own keys, where it is one of these.
+    pub(crate) positions: Vec<Option<u32>>,
+    /// The texts of the own keys.
+    pub(crate) texts: KeyTexts,
+}
+
+/// An identifier of [`Ids`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdEntry<'a> {
+    /// The identifier, 16 bytes, pseudorandom.
+    pub id: &'a [u8; Item::LEN],
+    /// The own key that has it, one normalised value for each of [`Ids::columns`]; `None` for a key of the other party
+    /// alone, and for padding where sizes are hidden.
+    pub values: Option<Vec<&'a str>>,
+    /// The own rows with that key, ascending, from 0; empty without an own key.
+    pub rows: Vec<u64>,
+}
+
+impl Ids {
+    /// The key columns, as this party's file calls them.
+    pub fn columns(&self) -> &[String] {
+        &self.own.columns
+    }
+
+    /// Number of identifiers, of padding too where sizes are hidden.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is no identifier.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The identifiers, ascending.
+    pub fn entries(&self) -> impl Iterator<Item = IdEntry<'_>> {
+        self.all.iter().zip(&self.positions).map(|(id, position)| IdEntry {
+            id,
+            values: position.map(|key| self.own.values(self.texts.get(key as usize))),
+            rows: position.iter().flat_map(|key| self.own.rows_of(*key)).collect(),
+        })
+    }
+
+    /// A column beside the own rows: the identifier of each row, in the order of the file; `None` for a row without a
+    /// usable key.
+    pub fn by_row(&self) -> Vec<Option<[u8; Item::LEN]>> {
+        let mut column = vec![None; usize::try_from(self.own.rows).unwrap_or(usize::MAX)];
+        for (id, position) in self.all.iter().zip(&self.positions) {
+            for row in position.iter().flat_map(|key| self.own.rows_of(*key)) {
+                column[row as usize] = Some(*id);
+            }
+        }
+        column
+    }
+}

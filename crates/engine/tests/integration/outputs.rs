@@ -1,0 +1,215 @@
+//! The result of a job in memory is what its file says, for every operation and whoever receives it.
+
+use crate::support::{Pair, both_finish};
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::ControlFlow;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::shares::{SharesFile, combine};
+use vesica_engine::{Finished, Output, RowSet};
+use vesica_protocols::Operation;
+use vesica_records::{OutputOptions, ReadOptions, Source};
+
+/// The keys of each party's rows; one has a key twice, and a row without a key.
+const KEYS: [&[&str]; 2] =
+    [&["1", "2", "", "3", "4", "5", "3", "6"], &["9", "3", "8", "4", "5", "7"]];
+
+/// The own rows of `party` whose key the other one has, from 0.
+fn common_rows(party: usize) -> Vec<u64> {
+    let is_common = |key: &&str| !key.is_empty() && KEYS[1 - party].contains(key);
+    (0..).zip(KEYS[party]).filter(|(_, key)| is_common(key)).map(|(row, _)| row).collect()
+}
+
+fn pair() -> Pair {
+    let pair = Pair::new();
+    for (name, keys) in ["one", "two"].iter().zip(KEYS) {
+        let rows: Vec<String> = keys.iter().map(|key| format!("{key},{key}0")).collect();
+        fs::write(pair.path(&format!("{name}.csv")), format!("id,amount\n{}\n", rows.join("\n")))
+            .unwrap();
+    }
+    pair
+}
+
+fn agreement(pair: &Pair, operation: Operation, receives: &str) -> Agreement {
+    let values = "of = \"two\"\ncolumn = \"amount\"\nbits = 8\n";
+    let (more, table) = match operation {
+        Operation::Threshold => ("threshold = 3\n", String::new()),
+        Operation::Sum => ("", format!("[sum]\n{values}")),
+        Operation::SharedValues => ("", format!("[shares]\n{values}")),
+        _ => ("", String::new()),
+    };
+    let head = format!(
+        "operation = \"{}\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n{more}",
+        operation.name()
+    );
+    let key = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";
+    pair.agreement_of(&head, &format!("{table}{key}"), ["max_rows = 50"; 2])
+}
+
+/// Runs both parties, with result files or without.
+fn finish(pair: &Pair, agreement: &Agreement, with_files: bool) -> [Finished; 2] {
+    let finished = both_finish(|party, endpoint| {
+        let mut job = pair.job_of(party, agreement.clone(), endpoint);
+        job.output = job.output.filter(|_| with_files);
+        job
+    });
+    finished.map(|result| result.unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn result_files(pair: &Pair) -> usize {
+    let entries = fs::read_dir(pair.directory.path()).unwrap();
+    entries
+        .filter(|entry| entry.as_ref().unwrap().path().display().to_string().contains(".out."))
+        .count()
+}
+
+fn cells(text: &str) -> Vec<Vec<&str>> {
+    text.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+/// Compares the output of `party` with the rows of the files, and with the result file `text`.
+fn compare(party: usize, output: &Output, text: Option<&str>) {
+    let lines = || cells(text.unwrap_or_default());
+    let numbers =
+        |rows: &[u64]| rows.iter().map(|row| (row + 1).to_string()).collect::<Vec<_>>().join(" ");
+    match output {
+        Output::Rows(rows) => {
+            let expected = common_rows(party);
+            assert_eq!(rows.iter().collect::<Vec<_>>(), expected);
+            assert_eq!(rows.words(), [expected.iter().fold(0, |word, row| word | 1 << row)]);
+            assert_eq!((rows.len(), rows.keys()), (KEYS[party].len() as u64, 3));
+            assert_eq!((rows.count(), rows.contains(64)), (expected.len() as u64, false));
+            let expected: Vec<&str> =
+                expected.iter().map(|row| KEYS[party][*row as usize]).collect();
+            assert!(text.is_none() || lines().iter().map(|row| row[0]).eq(expected));
+        }
+        Output::Cardinality(count) => {
+            assert_eq!(*count, 3);
+            assert!(text.is_none_or(|text| text == format!("keys_in_common\n{count}\n")));
+        }
+        Output::Threshold { min, reached } => {
+            assert_eq!((*min, *reached), (3, true));
+            assert!(text.is_none_or(|text| text == "threshold,reached\n3,true\n"));
+        }
+        Output::Sums { keys, columns } => {
+            let [only] = &columns[..] else { panic!("{columns:?}") };
+            assert_eq!((&*only.column, only.sum), ("amount", 120));
+            assert!(keys.is_none_or(|keys| keys == 3));
+            assert!(text.is_none() || lines()[0][..2] == ["amount", "120"]);
+        }
+        Output::Union(union) => {
+            assert_eq!((union.len(), union.columns()), (9, &["id".to_owned()][..]));
+            let new = union.entries().filter(|entry| entry.rows.is_none()).count();
+            assert_eq!(new as u64, union.new_keys());
+            for (index, entry) in union.entries().enumerate() {
+                let is_new = if entry.rows.is_none() { "yes" } else { "no" };
+                let own = entry.rows.clone().unwrap_or_default();
+                assert!(own.iter().all(|row| KEYS[party][*row as usize] == entry.values[0]));
+                let row = [entry.values[0], is_new, &numbers(&own)];
+                assert!(text.is_none() || lines()[index] == row);
+            }
+        }
+        Output::Ids(ids) => {
+            assert_eq!((ids.len(), ids.columns()), (9, &["id".to_owned()][..]));
+            let by_row = ids.by_row();
+            assert!(
+                by_row
+                    .iter()
+                    .map(Option::is_some)
+                    .eq(KEYS[party].iter().map(|key| !key.is_empty()))
+            );
+            for (index, entry) in ids.entries().enumerate() {
+                assert!(entry.rows.iter().all(|row| by_row[*row as usize] == Some(*entry.id)));
+                let id: String = entry.id.iter().map(|byte| format!("{byte:02x}")).collect();
+                let key = entry.values.map_or("", |values| values[0]);
+                assert!(text.is_none() || lines()[index] == [&*id, key, &numbers(&entry.rows)]);
+            }
+        }
+        Output::Shares(shares) => {
+            assert_eq!(shares.values.len(), usize::from(shares.keys.is_none()))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn check(operation: Operation, receives: &str) {
+    let pair = pair();
+    let agreement = agreement(&pair, operation, receives);
+    let ending = match operation {
+        Operation::Shares | Operation::SharedValues => "json",
+        _ => "csv",
+    };
+    for with_files in [false, true] {
+        let finished = finish(&pair, &agreement, with_files);
+        let receivers = agreement.receiver_names().count();
+        assert_eq!(result_files(&pair), if with_files { receivers } else { 0 }, "{operation:?}");
+        for (party, Finished { report, output }) in finished.iter().enumerate() {
+            let name = ["one", "two"][party];
+            if !agreement.is_receiver_of_result(name) {
+                assert_eq!((output, report.result.learned), (&Output::Nothing, false));
+                continue;
+            }
+            assert_eq!(output.keys_in_common(), report.result.matched_keys);
+            let rows = output.rows().map(RowSet::count);
+            assert_eq!(rows.filter(|_| with_files), report.result.rows_written);
+            let path = pair.path(&format!("{name}.out.{ending}"));
+            let text = with_files.then(|| fs::read_to_string(&path).unwrap());
+            compare(party, output, text.as_deref());
+            // Written again, it is the same file.
+            let source = pair.path(&format!("{name}.csv"));
+            let source = Source::open(source, &ReadOptions::default()).unwrap();
+            let again = OutputOptions { path: pair.path(&format!("again.{ending}")), force: true };
+            output.write(&source, &again, &mut |_| ControlFlow::Continue(())).unwrap();
+            let written = fs::read_to_string(&again.path).unwrap();
+            assert!(text.is_none_or(|text| text == written), "{operation:?}");
+            if let Output::Shares(shares) = output {
+                assert_eq!(SharesFile::load(&again.path).as_ref(), Ok(shares));
+            }
+        }
+        if let [Output::Shares(one), Output::Shares(two)] =
+            finished.each_ref().map(|one| &one.output)
+        {
+            let entries = combine(one, two).unwrap().entries();
+            assert!(entries == if operation == Operation::Shares { 3 } else { 6 }, "{entries}");
+        }
+        if let [Output::Ids(one), Output::Ids(two)] = finished.each_ref().map(|one| &one.output) {
+            let of =
+                |rows: Vec<Option<[u8; 16]>>| rows.into_iter().flatten().collect::<BTreeSet<_>>();
+            assert_eq!(of(one.by_row()).intersection(&of(two.by_row())).count(), 3);
+        }
+    }
+}
+
+macro_rules! operations {
+    ($($name:ident: $operation:ident for $($receives:literal),+;)+) => {$(
+        #[test]
+        fn $name() {
+            $(check(Operation::$operation, $receives);)+
+        }
+    )+};
+}
+
+operations! {
+    rows_in_memory_are_those_of_the_file: Intersection for "one", "two", "all";
+    a_count_in_memory_is_that_of_the_file: Cardinality for "one", "two", "all";
+    an_answer_in_memory_is_that_of_the_file: Threshold for "one", "two", "all";
+    a_sum_in_memory_is_that_of_the_file: Sum for "one", "two", "all";
+    a_union_in_memory_is_that_of_the_file: Union for "one", "two", "all";
+    ids_in_memory_are_those_of_the_file: PrivateId for "all";
+    shares_in_memory_are_those_of_the_file: Shares for "all";
+    shared_values_in_memory_are_those_of_the_file: SharedValues for "all";
+}
+
+#[test]
+fn outside_the_bounds_there_is_no_output_and_no_file() {
+    let pair = pair();
+    let head = "operation = \"intersection\"\nreceives = \"one\"\nsecurity = \"semi-honest\"\n\
+                min_matches = 4\n";
+    let key = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";
+    let agreement = pair.agreement_of(head, key, ["max_rows = 50"; 2]);
+    for finished in finish(&pair, &agreement, true) {
+        assert_eq!(finished.output, Output::OutsideBounds);
+        assert_eq!(finished.report.result.within_bounds, Some(false));
+    }
+    assert_eq!(result_files(&pair), 0);
+}
