@@ -1,7 +1,7 @@
 //! The command line. What stands here is what `--help`, the completions and the manual say.
 
 use crate::asked::AskedArgs;
-use crate::bench::{AidedPartyArgs, BenchArgs, PartyArgs};
+use crate::bench::{BenchArgs, PartyArgs};
 use crate::demo::DemoArgs;
 use crate::helper::HelperArgs;
 use crate::settings::{
@@ -55,8 +55,6 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     #[command(hide = true)]
     BenchParty(PartyArgs),
-    #[command(hide = true)]
-    BenchAidedParty(AidedPartyArgs),
     Demo(DemoArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

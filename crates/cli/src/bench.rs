@@ -1,28 +1,26 @@
-//! `vesica bench`: both parties as two processes on generated items.
+//! `vesica bench`: all parties, and the helper where there is one, as processes of their own, on generated items.
 
-mod aided;
 mod figures;
 mod party;
+mod processes;
 mod question;
+mod subject;
 
-pub(crate) use aided::{AidedPartyArgs, run_party as run_aided_party};
 pub(crate) use party::{PartyArgs, run_party};
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
-use figures::{BenchReport, RunFigures};
+use figures::BenchReport;
 use question::QuestionArgs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::RangeInclusive;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
+use subject::{HelperArgs, Subject};
 use vesica_core::Item;
 use vesica_core::params::MAX_SET_LEN;
-use vesica_link::{Identity, ShapedRelay};
 use vesica_net::Shape;
-use vesica_protocols::{Operation, Protocol};
+use vesica_protocols::Operation;
 
 /// Sizes of the two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +117,7 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     question: QuestionArgs,
     #[command(flatten)]
-    aided: aided::AidedBenchArgs,
+    helper: HelperArgs,
     /// The transfers below the protocol, where there is a choice: the row `<PROTOCOL>_iknp`
     #[arg(long, value_enum, conflicts_with_all = ["paper", "engine"])]
     ot: Option<Transfers>,
@@ -242,27 +240,11 @@ impl From<std::io::Error> for BenchError {
 
 /// Runs the benchmark and prints its figures on `out`.
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
-    if let Ok(row) = vesica_protocols::kmrs14::find_aided(&args.protocol) {
-        return aided::run(args, row, out);
-    }
-    let protocol = protocol(args)?;
-    let args = &BenchArgs { question: args.question.clone().about(protocol), ..args.clone() };
-    args.question.check(protocol, args.size)?;
-    if !protocol.item_bits.contains(&args.item_bits) {
-        let (id, takes) = (protocol.id, protocol.item_bits.clone());
-        return Err(BenchError::ItemBits { id, takes }.into());
-    }
-    let Sizes { sender, receiver } = args.size;
-    let items = u128::from(sender + receiver - args.question.common(args.size));
-    let taken = u128::from(protocol.reserves_zero);
-    if args.item_bits < Item::BITS && items + taken > 1 << args.item_bits {
-        return Err(BenchError::TooFewItems { bits: args.item_bits }.into());
-    }
-    let keys = tempfile::tempdir().map_err(BenchError::from)?;
+    let subject = Subject::new(args)?;
     let runs = (0..args.runs.get())
-        .map(|_| one_run(args, protocol, keys.path()))
+        .map(|_| processes::one_run(&subject))
         .collect::<Result<Vec<_>, _>>()?;
-    let report = BenchReport::new(protocol, args, runs);
+    let report = BenchReport::new(&subject, runs);
     if args.json {
         let json = serde_json::to_string_pretty(&report).map_err(|_| BenchError::Process)?;
         writeln!(out, "{json}")?;
@@ -270,124 +252,6 @@ pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure>
         report.print(out)?;
     }
     if report.result_ok { Ok(()) } else { Err(BenchError::WrongResult.into()) }
-}
-
-/// The row that the options choose.
-fn protocol(args: &BenchArgs) -> Result<&'static Protocol, BenchError> {
-    let find = |suffix: &str| {
-        let id = format!("{}{suffix}", args.protocol);
-        vesica_protocols::find(&id).map_err(|_| BenchError::UnknownProtocol(id))
-    };
-    if let Some(engine) = args.engine {
-        let (own, other) = engine.suffixes();
-        // Only a protocol with a choice of engines has a row for the other one.
-        return find(own).or_else(|unknown| match find(other) {
-            Ok(_) => find(""),
-            Err(_) => Err(unknown),
-        });
-    }
-    match (args.ot, args.paper) {
-        (Some(Transfers::Iknp), _) => find("_iknp"),
-        // Likewise for the transfers.
-        (Some(Transfers::Silent), _) => find("_iknp").and_then(|_| find("")),
-        (None, true) => find("_paper"),
-        (None, false) => find(""),
-    }
-}
-
-fn one_run(
-    args: &BenchArgs,
-    protocol: &Protocol,
-    directory: &Path,
-) -> Result<RunFigures, BenchError> {
-    let keys = tempfile::tempdir_in(directory)?;
-    let make = |name: &str| -> Result<_, BenchError> {
-        let identity = Identity::generate().map_err(|_| BenchError::Process)?;
-        let path = keys.path().join(name);
-        identity.save(&path).map_err(|_| BenchError::Process)?;
-        Ok((path, identity.public()))
-    };
-    let (sender_key, sender) = make("sender")?;
-    let (receiver_key, receiver) = make("receiver")?;
-    let command = |role: &str, key: &Path, peer: String, flag: &str, address: String| {
-        let mut command = Command::new(std::env::current_exe()?);
-        command
-            .args(["bench-party", protocol.id, "--role", role])
-            .arg("--size")
-            .arg(format!("{},{}", args.size.sender, args.size.receiver))
-            .arg("--item-bits")
-            .arg(args.item_bits.to_string())
-            .args(args.question.to_words())
-            .arg("--threads")
-            .arg(args.threads.to_string())
-            .arg("--key")
-            .arg(key)
-            .args(["--peer", &peer, flag, &address])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
-        Ok::<_, std::io::Error>(command)
-    };
-
-    let listening = ["--listen", "127.0.0.1:0"];
-    let mut receiving = Process::start(
-        command("receiver", &receiver_key, sender.to_string(), listening[0], listening[1].into())?,
-        "receiver",
-    )?;
-    let address = receiving.line()?;
-    let address = address.parse().map_err(|_| BenchError::Party("receiver"))?;
-    let shape = args.network.shape();
-    let relay = match shape.is_unshaped() {
-        true => None,
-        false => {
-            let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
-            Some(ShapedRelay::start(any, address, shape).map_err(|_| BenchError::Process)?)
-        }
-    };
-    let target = relay.as_ref().map_or(address, ShapedRelay::address);
-    let sending = Process::start(
-        command("sender", &sender_key, receiver.to_string(), "--connect", target.to_string())?,
-        "sender",
-    )?;
-    let sender = sending.figures()?;
-    let receiver = receiving.figures()?;
-    Ok(RunFigures { sender, receiver })
-}
-
-/// A party's process; ended when dropped, so that a failed run leaves nothing behind.
-struct Process {
-    child: Child,
-    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
-    role: &'static str,
-}
-
-impl Process {
-    fn start(mut command: Command, role: &'static str) -> Result<Self, BenchError> {
-        let mut child = command.spawn()?;
-        let stdout = child.stdout.take().ok_or(BenchError::Process)?;
-        Ok(Self { child, lines: BufReader::new(stdout).lines(), role })
-    }
-
-    fn line(&mut self) -> Result<String, BenchError> {
-        self.lines.next().ok_or(BenchError::Party(self.role))?.map_err(BenchError::from)
-    }
-
-    fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    fn figures<F: serde::de::DeserializeOwned>(mut self) -> Result<F, BenchError> {
-        let line = self.line()?;
-        let figures = serde_json::from_str(&line).map_err(|_| BenchError::Party(self.role))?;
-        let status = self.child.wait()?;
-        if status.success() { Ok(figures) } else { Err(BenchError::Party(self.role)) }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 #[cfg(test)]

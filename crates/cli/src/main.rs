@@ -36,9 +36,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
-    if let Command::Run(_) | Command::BenchParty(_) | Command::BenchAidedParty(_) =
-        arguments.command
-    {
+    if let Command::Run(_) | Command::BenchParty(_) = arguments.command {
         heap::keep_pages();
     }
     let mut out = io::stdout().lock();
@@ -63,12 +61,7 @@ fn run(command: &Command, out: &mut impl Write) -> Result<ExitCode, Failure> {
         Command::Combine(args) => commands::combine::run(args, out),
         Command::Protocols(args) => commands::protocols::run(args, out),
         Command::Bench(args) => bench::run(args, out),
-        Command::BenchParty(args) => {
-            bench::run_party(args, out).map_err(|error| Failure::of_engine(error, None))
-        }
-        Command::BenchAidedParty(args) => {
-            bench::run_aided_party(args, out).map_err(|error| Failure::of_engine(error, None))
-        }
+        Command::BenchParty(args) => bench::run_party(args, out),
         Command::Demo(args) => Ok(demo::run(args, out)?),
         Command::Completions(args) => commands::shell::completions(args, out),
         Command::Man(args) => commands::shell::man(args, out),

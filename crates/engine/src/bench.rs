@@ -1,73 +1,63 @@
-//! One party of a benchmark: a protocol on generated items over a real session.
+//! One party of a benchmark: a protocol on generated items, over a real session or through a real helper.
 
+mod helper;
 mod made_up;
+mod two_parties;
 
-use crate::resources::Stopwatch;
-use crate::run::{context, run_alone};
-use crate::{Error, Phase};
+pub use helper::WithHelper;
+pub use two_parties::TwoParties;
+
+use crate::Error;
+use crate::resources::Resources;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
-use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
-use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
-use vesica_net::Meter;
-use vesica_protocols::Protocol;
-
-/// The label of the protocol.
-const RUN: &str = "run";
-
-const EXPORT_SESSION: &str = "EXPORTER-vesica-bench";
+use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions};
 
 /// What one party of a benchmark runs.
 pub struct BenchParty {
-    /// The protocol.
-    pub protocol: &'static Protocol,
-    /// Which side of it.
-    pub role: Role,
-    /// n_x, the sender's set size.
-    pub sender_len: u64,
-    /// n_y, the receiver's set size.
-    pub receiver_len: u64,
-    /// How many items are common; no more than the smaller set has.
-    pub common_len: u64,
-    /// Who learns the answer.
-    pub learns: Learns,
-    /// What is asked.
-    pub query: Query,
-    /// How many common items there must be for an answer.
-    pub bounds: Bounds,
-    /// σ: 128 for digests, less for integers of a small domain, which must have room for all
-    /// of them: those of both sets together, and zero where the protocol keeps it for itself.
-    pub item_bits: u32,
-    /// CPU threads to use.
+    /// The protocol and this party's part in it.
+    pub part: BenchPart,
+    /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
-    /// This side's identity.
+    /// This party's identity.
     pub identity: Identity,
-    /// The other side's.
-    pub peer: PublicIdentity,
-    /// Where the other side is.
+    /// Where the other party is, or the helper, to which a party connects.
     pub link: LinkOptions,
 }
 
-/// What one party used, from the moment both were ready to its result.
+/// A protocol and a party's part in it.
+pub enum BenchPart {
+    /// Between two parties.
+    TwoParties(TwoParties),
+    /// With a helper.
+    WithHelper(WithHelper),
+}
+
+/// What one party used to its result: from the moment both were ready, or with a helper from before it connects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BenchFigures {
-    /// Wall seconds.
-    pub wall_s: f64,
-    /// CPU seconds of this process.
-    pub cpu_s: f64,
-    /// Peak resident memory of this process, its items included.
-    pub peak_rss_bytes: u64,
-    /// Payload bytes sent.
-    pub bytes_sent: u64,
+    /// Wall seconds, CPU seconds and peak resident memory of this process, its items included.
+    #[serde(flatten)]
+    pub used: Resources,
+    /// Bytes sent by the catalogue's formula, with a helper those of slots; the most where the result decides.
+    pub formula_sent: u64,
+    /// Bytes received by the catalogue's formula.
+    pub formula_received: u64,
+    /// Payload bytes sent; with a helper requests and the parties' meeting included.
+    pub payload_sent: u64,
     /// Payload bytes received.
-    pub bytes_received: u64,
+    pub payload_received: u64,
     /// All bytes sent over TCP since the connection was made, TLS included.
     pub wire_sent: u64,
-    /// Times this party changed between sending and receiving, pipelined blocks included.
-    pub direction_changes: u64,
+    /// All bytes received over TCP, TLS included.
+    pub wire_received: u64,
+    /// Times this party changed between sending and receiving, pipelined blocks included; `None` with a helper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction_changes: Option<u64>,
     /// Whether the result is exactly the expected one.
     pub result_ok: bool,
-    /// The parts of the protocol.
+    /// The parts of a protocol between two parties; none with a helper.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseFigures>,
 }
 
@@ -84,7 +74,7 @@ pub struct PhaseFigures {
     pub bytes_received: u64,
 }
 
-/// Runs one party. `on_event` hears where it listens.
+/// Runs one party. `on_event` is called with the address where it listens.
 ///
 /// # Errors
 /// Any [`Error`].
@@ -93,64 +83,11 @@ pub fn run_party(
     on_event: &dyn Fn(LinkEvent),
     cancel: &CancelToken,
 ) -> Result<BenchFigures, Error> {
-    let peer_name = bench.role.other().map(|role| role.to_string()).unwrap_or_default();
-    let at = |error| Error::from_run(error, Phase::Matching, &peer_name);
-    let input = made_up::input(&bench);
-
-    let session = establish(&bench.identity, &[bench.peer], &bench.link, on_event, cancel)
-        .map_err(|error| Error::from_link(error, &peer_name))?;
-    let meter = Meter::new();
-    let mut ctx = context(&session, bench.role, &peer_name, bench.threads, &meter)?;
-    ctx.child("ready", |ctx| {
-        ctx.peer()?.send(&[1])?;
-        ctx.peer()?.recv(1)
-    })
-    .map_err(at)?;
-
-    let stopwatch = Stopwatch::start();
-    let mut identities = [bench.identity.public(), bench.peer];
-    identities.sort_by_key(|identity| *identity.as_bytes());
-    let context = identities.map(|identity| *identity.as_bytes()).concat();
-    let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context));
-    let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, bench.learns)
-        .and_then(|params| params.with_item_bits(bench.item_bits))
-        .map_err(at)?
-        .with_query(bench.query)
-        .with_bounds(bench.bounds);
-    let party = bench.protocol.party(bench.role, params, input);
-    let (output, direction_changes) =
-        party.and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
-    let used = stopwatch.read();
-    let result_ok =
-        ctx.child("result", |ctx| made_up::is_right(&bench, output, ctx)).map_err(at)?;
-    drop(ctx);
-    session.close().map_err(|error| at(error.into()))?;
-
-    let (bytes_sent, bytes_received) = meter.bytes_under(RUN);
-    Ok(BenchFigures {
-        wall_s: used.wall_s,
-        cpu_s: used.cpu_s,
-        peak_rss_bytes: used.peak_rss_bytes,
-        bytes_sent,
-        bytes_received,
-        wire_sent: session.wire_bytes().0,
-        direction_changes,
-        result_ok,
-        phases: phases(&meter),
-    })
-}
-
-/// The parts of the run, by label.
-fn phases(meter: &Meter) -> Vec<PhaseFigures> {
-    let of_run = |label: &str| Some(label.strip_prefix(RUN)?.strip_prefix('/')?.to_owned());
-    let rows = meter.report().into_iter();
-    rows.filter_map(|row| {
-        Some(PhaseFigures {
-            name: of_run(&row.label)?,
-            wall_s: row.wall.as_secs_f64(),
-            bytes_sent: row.bytes_sent,
-            bytes_received: row.bytes_received,
-        })
-    })
-    .collect()
+    let BenchParty { part, threads, identity, link } = bench;
+    match part {
+        BenchPart::TwoParties(part) => {
+            two_parties::run(part, threads, (&identity, &link), on_event, cancel)
+        }
+        BenchPart::WithHelper(part) => helper::run(part, threads, (identity, link), cancel),
+    }
 }

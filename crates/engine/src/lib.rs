@@ -4,7 +4,7 @@
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`job`] — one run: read, meet, match, check, write.
 //! * [`aided`] — what only runs with a helper have.
-//! * [`bench`](mod@bench) — one party of a benchmark run on generated items.
+//! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and what two of them hold together.
 //! * [`Choice`] — the protocol of a run and why this one; [`Network`] — what was measured for it.
 //! * [`Output`] — what a party has learned, in memory; a result file is written from it.

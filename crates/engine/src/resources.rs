@@ -1,9 +1,9 @@
 use nix::sys::resource::{UsageWho, getrusage};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// Wall time, CPU time and memory of this process.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Resources {
     /// Seconds on the clock since the measurement started.
     pub wall_s: f64,

@@ -1,17 +1,20 @@
 //! The figures of a benchmark: every run, and the medians.
 
-use super::{BenchArgs, Sizes};
+use super::subject::{Row, Subject};
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_core::{Item, PsiParams, Query, Role, SessionId};
 use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
-/// One run, both parties.
+/// One run, all parties: between two the sender and the receiver.
 #[derive(Debug, Serialize)]
 pub(super) struct RunFigures {
-    pub(super) sender: BenchFigures,
-    pub(super) receiver: BenchFigures,
+    pub(super) parties: Vec<BenchFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cpu_s_helper: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) peak_rss_bytes_helper: Option<u64>,
 }
 
 /// All runs and their medians.
@@ -20,7 +23,28 @@ pub(super) struct BenchReport {
     schema: &'static str,
     vesica_version: &'static str,
     protocol: &'static str,
-    sizes: SizesReport,
+    /// Items of each party; between two the sender's and the receiver's.
+    rows: Vec<u64>,
+    common: u64,
+    network: &'static str,
+    threads: usize,
+    kernels: &'static str,
+    pub(super) result_ok: bool,
+    /// By the catalogue's formula, both ways, the most of any party, and the most where the result decides.
+    formula_bytes: u64,
+    /// Only between two parties.
+    #[serde(flatten)]
+    asked: Option<AskedReport>,
+    /// Only with a helper.
+    #[serde(flatten)]
+    helper: Option<HelperReport>,
+    median: Median,
+    runs: Vec<RunFigures>,
+}
+
+/// What two parties computed.
+#[derive(Debug, Serialize)]
+struct AskedReport {
     operation: &'static str,
     /// With the operation threshold: how many give yes.
     threshold: Option<u64>,
@@ -29,47 +53,53 @@ pub(super) struct BenchReport {
     min_matches: Option<u64>,
     max_matches: Option<u64>,
     item_bits: u32,
-    network: &'static str,
-    threads: usize,
-    kernels: &'static str,
-    pub(super) result_ok: bool,
-    /// The most, where the result decides.
-    formula_bytes: Option<u64>,
     bytes_depend_on_result: bool,
     /// Of the catalogue; the tests compare it with runs.
     flights: u64,
-    median: Median,
-    runs: Vec<RunFigures>,
 }
 
+/// How a helper was used.
 #[derive(Debug, Serialize)]
-struct SizesReport {
-    sender: u64,
-    receiver: u64,
-    common: u64,
+struct HelperReport {
+    in_clear: bool,
+    copies: u32,
+    dummies: u32,
+    backend: String,
 }
 
 /// Medians over the runs.
 #[derive(Debug, Serialize)]
 struct Median {
-    /// From both ready to the later result.
+    /// The later result: from both ready, or with a helper from the party's start.
     wall_s: f64,
-    /// Both parties together.
+    /// All parties together.
     cpu_s: f64,
+    /// CPU time of a party over the items of its own set, the mean of all parties.
+    cpu_us_per_item_and_party: f64,
+    /// Payload both ways, the most of any party.
+    bytes_total: u64,
+    /// Over TCP both ways, TLS and the handshakes included, the most of any party.
+    wire_bytes_total: u64,
+    /// The largest of all parties.
+    peak_rss_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_s_helper: Option<f64>,
+    /// The largest of all runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_rss_bytes_helper: Option<u64>,
+    #[serde(flatten)]
+    roles: Option<RolesMedian>,
+}
+
+/// Medians of each of two parties.
+#[derive(Debug, Serialize)]
+struct RolesMedian {
     cpu_s_sender: f64,
     cpu_s_receiver: f64,
-    /// CPU time of a party over the items of its own set, the mean of both parties.
-    cpu_us_per_item_and_party: f64,
-    /// Payload both ways.
-    bytes_total: u64,
     bytes_sender_to_receiver: u64,
     bytes_receiver_to_sender: u64,
-    /// Over TCP both ways, TLS and the handshakes included.
-    wire_bytes_total: u64,
     /// The lower of both parties; large runs answer blocks while others are under way.
     direction_changes: u64,
-    /// The larger of both parties.
-    peak_rss_bytes: u64,
     peak_rss_bytes_sender: u64,
     peak_rss_bytes_receiver: u64,
     /// By part of the protocol.
@@ -77,53 +107,73 @@ struct Median {
     phases_receiver: Vec<PhaseFigures>,
 }
 
-impl BenchReport {
-    pub(super) fn new(protocol: &Protocol, args: &BenchArgs, runs: Vec<RunFigures>) -> Self {
-        let sizes: Sizes = args.size;
+impl Median {
+    fn new(subject: &Subject<'_>, runs: &[RunFigures]) -> Self {
         let real = |of: &dyn Fn(&RunFigures) -> f64| median(runs.iter().map(of), f64::total_cmp);
-        let whole = |of: &dyn Fn(&RunFigures) -> u64| median(runs.iter().map(of), u64::cmp);
-        let per_item = |cpu_s: f64, n: u64| 1e6 * cpu_s / n.max(1) as f64;
-        let median = Median {
-            wall_s: real(&|run| run.sender.wall_s.max(run.receiver.wall_s)),
-            cpu_s: real(&|run| run.sender.cpu_s + run.receiver.cpu_s),
-            cpu_s_sender: real(&|run| run.sender.cpu_s),
-            cpu_s_receiver: real(&|run| run.receiver.cpu_s),
-            cpu_us_per_item_and_party: real(&|run| {
-                let sender = per_item(run.sender.cpu_s, sizes.sender);
-                let receiver = per_item(run.receiver.cpu_s, sizes.receiver);
-                (sender + receiver) / 2.0
-            }),
-            bytes_total: whole(&|run| run.sender.bytes_sent + run.receiver.bytes_sent),
-            bytes_sender_to_receiver: whole(&|run| run.sender.bytes_sent),
-            bytes_receiver_to_sender: whole(&|run| run.receiver.bytes_sent),
-            wire_bytes_total: whole(&|run| run.sender.wire_sent + run.receiver.wire_sent),
-            direction_changes: whole(&|run| {
-                run.sender.direction_changes.min(run.receiver.direction_changes)
-            }),
-            peak_rss_bytes: whole(&|run| {
-                run.sender.peak_rss_bytes.max(run.receiver.peak_rss_bytes)
-            }),
-            peak_rss_bytes_sender: whole(&|run| run.sender.peak_rss_bytes),
-            peak_rss_bytes_receiver: whole(&|run| run.receiver.peak_rss_bytes),
-            phases_sender: phases(&runs, |run| &run.sender),
-            phases_receiver: phases(&runs, |run| &run.receiver),
+        let most = |of: &dyn Fn(&BenchFigures) -> u64| {
+            let of_run = |run: &RunFigures| run.parties.iter().map(of).max().unwrap_or(0);
+            median(runs.iter().map(of_run), u64::cmp)
         };
-        let session = SessionId::from_bytes([0; 32]);
-        let params = PsiParams::new(session, sizes.sender, sizes.receiver, args.question.learns())
-            .and_then(|params| params.with_item_bits(args.item_bits));
-        let query = args.question.query(sizes);
-        let bounds = args.question.bounds().unwrap_or_default();
-        let params = params.map(|params| params.with_query(query).with_bounds(bounds));
-        let (min_matches, max_matches) = args.question.matches();
+        let per_item =
+            |(party, rows): (&BenchFigures, &u64)| 1e6 * party.used.cpu_s / (*rows).max(1) as f64;
+        let helpers = runs.iter().all(|run| run.cpu_s_helper.is_some());
+        let peaks = runs.iter().filter_map(|run| run.peak_rss_bytes_helper);
         Self {
-            schema: "vesica-bench/1",
-            vesica_version: env!("CARGO_PKG_VERSION"),
-            protocol: protocol.id,
-            sizes: SizesReport {
-                sender: sizes.sender,
-                receiver: sizes.receiver,
-                common: args.question.common(sizes),
-            },
+            wall_s: real(&|run| {
+                run.parties.iter().map(|party| party.used.wall_s).fold(0.0, f64::max)
+            }),
+            cpu_s: real(&|run| run.parties.iter().map(|party| party.used.cpu_s).sum()),
+            cpu_us_per_item_and_party: real(&|run| {
+                let each = run.parties.iter().zip(&subject.rows).map(per_item);
+                each.sum::<f64>() / run.parties.len() as f64
+            }),
+            bytes_total: most(&|party| party.payload_sent + party.payload_received),
+            wire_bytes_total: most(&|party| party.wire_sent + party.wire_received),
+            peak_rss_bytes: most(&|party| party.used.peak_rss_bytes),
+            cpu_s_helper: helpers.then(|| real(&|run| run.cpu_s_helper.unwrap_or(0.0))),
+            peak_rss_bytes_helper: peaks.max(),
+            roles: matches!(subject.row, Row::TwoParties(_)).then(|| RolesMedian::new(runs)),
+        }
+    }
+}
+
+impl RolesMedian {
+    fn new(runs: &[RunFigures]) -> Self {
+        let cpu_s = |party: usize| {
+            median(runs.iter().map(|run| run.parties[party].used.cpu_s), f64::total_cmp)
+        };
+        let whole = |of: &dyn Fn(&BenchFigures) -> u64, party: usize| {
+            median(runs.iter().map(|run| of(&run.parties[party])), u64::cmp)
+        };
+        let changes = |run: &RunFigures| {
+            run.parties.iter().filter_map(|party| party.direction_changes).min().unwrap_or(0)
+        };
+        let [sender, receiver] = [0, 1];
+        Self {
+            cpu_s_sender: cpu_s(sender),
+            cpu_s_receiver: cpu_s(receiver),
+            bytes_sender_to_receiver: whole(&|party| party.payload_sent, sender),
+            bytes_receiver_to_sender: whole(&|party| party.payload_sent, receiver),
+            direction_changes: median(runs.iter().map(changes), u64::cmp),
+            peak_rss_bytes_sender: whole(&|party| party.used.peak_rss_bytes, sender),
+            peak_rss_bytes_receiver: whole(&|party| party.used.peak_rss_bytes, receiver),
+            phases_sender: phases(runs, |run| &run.parties[sender]),
+            phases_receiver: phases(runs, |run| &run.parties[receiver]),
+        }
+    }
+}
+
+impl AskedReport {
+    fn new(subject: &Subject<'_>, protocol: &Protocol) -> Self {
+        let Subject { args, question, rows, .. } = subject;
+        let query = question.query(args.size);
+        let session = SessionId::from_bytes([0; 32]);
+        let params = PsiParams::new(session, rows[0], rows[1], question.learns())
+            .and_then(|params| params.with_item_bits(args.item_bits));
+        let bounds = question.bounds().unwrap_or_default();
+        let params = params.map(|params| params.with_query(query).with_bounds(bounds));
+        let (min_matches, max_matches) = question.matches();
+        Self {
             operation: query.operation().name(),
             threshold: match query {
                 Query::Threshold { min } => Some(min),
@@ -133,40 +183,82 @@ impl BenchReport {
             min_matches,
             max_matches,
             item_bits: args.item_bits,
-            network: args.network.name(),
-            threads: args.threads.get(),
-            kernels: vesica_simd::Backend::active().name(),
-            result_ok: runs.iter().all(|run| run.sender.result_ok && run.receiver.result_ok),
-            flights: params.as_ref().map_or(0, |params| (protocol.flights)(params)),
             bytes_depend_on_result: protocol.bytes_depend_on_result,
-            formula_bytes: params.ok().map(|params| (protocol.bytes)(&params).total()),
-            median,
-            runs,
+            flights: params.map_or(0, |params| (protocol.flights)(&params)),
         }
     }
 
-    /// Outside bounds the result itself is not sent.
-    fn is_bounded(&self) -> bool {
-        self.min_matches.or(self.max_matches).is_some()
+    /// Whether the formula is the most that is sent. Outside bounds the result itself is not sent.
+    fn is_upper_bound(&self) -> bool {
+        self.bytes_depend_on_result || self.min_matches.or(self.max_matches).is_some()
+    }
+}
+
+impl BenchReport {
+    pub(super) fn new(subject: &Subject<'_>, runs: Vec<RunFigures>) -> Self {
+        let args = subject.args;
+        let (protocol, asked, helper) = match &subject.row {
+            Row::TwoParties(row) => (row.id, Some(AskedReport::new(subject, row)), None),
+            Row::WithHelper(row, check) => {
+                let helper = HelperReport {
+                    in_clear: args.helper.in_clear,
+                    copies: check.copies,
+                    dummies: check.dummies,
+                    backend: match &args.helper.backend {
+                        Some(url) => vesica_backends::redacted(url),
+                        None => "disk:".to_owned(),
+                    },
+                };
+                (row.id, None, Some(helper))
+            }
+        };
+        let parties = || runs.iter().flat_map(|run| &run.parties);
+        let formula = parties().map(|party| party.formula_sent + party.formula_received);
+        Self {
+            schema: "vesica-bench/2",
+            vesica_version: env!("CARGO_PKG_VERSION"),
+            protocol,
+            rows: subject.rows.clone(),
+            common: subject.common,
+            network: args.network.name(),
+            threads: args.threads.get(),
+            kernels: vesica_simd::Backend::active().name(),
+            result_ok: parties().all(|party| party.result_ok),
+            formula_bytes: formula.max().unwrap_or(0),
+            asked,
+            helper,
+            median: Median::new(subject, &runs),
+            runs,
+        }
     }
 
     /// The medians as text.
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let m = &self.median;
         let mb = |bytes: u64| bytes as f64 / 1e6;
-        let SizesReport { sender, receiver, common } = self.sizes;
+        write!(out, "{}: ", self.protocol)?;
+        if let Some(AskedReport { operation, item_bits, .. }) = &self.asked {
+            if *operation != "intersection" {
+                write!(out, "{operation} of {} in common; ", self.common)?;
+            }
+            write!(out, "sender {}, receiver {} items", self.rows[0], self.rows[1])?;
+            if *item_bits != Item::BITS {
+                write!(out, " of {item_bits} bits")?;
+            }
+        }
+        if let Some(HelperReport { in_clear, copies, dummies, backend }) = &self.helper {
+            let rows: Vec<String> = self.rows.iter().map(u64::to_string).collect();
+            let label = if *in_clear { "items in clear" } else { "items" };
+            write!(
+                out,
+                "{} {label}, {} common; {backend}, {copies} copies, {dummies} dummies of each kind",
+                rows.join(" and "),
+                self.common
+            )?;
+        }
         writeln!(
             out,
-            "{}: {}sender {sender}, receiver {receiver} items{}; {}, {} thread(s) a party, {} run(s), kernels {}",
-            self.protocol,
-            match self.operation {
-                "intersection" => String::new(),
-                operation => format!("{operation} of {common} in common; "),
-            },
-            match self.item_bits {
-                Item::BITS => String::new(),
-                bits => format!(" of {bits} bits"),
-            },
+            "; {}, {} thread(s) a party, {} run(s), kernels {}",
             self.network,
             self.threads,
             self.runs.len(),
@@ -175,33 +267,50 @@ impl BenchReport {
         let result = if self.result_ok { "exact in every run" } else { "WRONG" };
         writeln!(out, "  result        {result}")?;
         writeln!(out, "  wall          {:.3} s", m.wall_s)?;
+        let (mut cpu, mut memory) = (
+            format!("{:.3} s all parties", m.cpu_s),
+            format!("{:.1} MB a party", mb(m.peak_rss_bytes)),
+        );
+        if let Some(of) = &m.roles {
+            let (sender, receiver) = (of.cpu_s_sender, of.cpu_s_receiver);
+            cpu = format!("{sender:.3} s sender, {receiver:.3} s receiver");
+            let (sender, receiver) = (of.peak_rss_bytes_sender, of.peak_rss_bytes_receiver);
+            memory = format!("{:.1} MB sender, {:.1} MB receiver", mb(sender), mb(receiver));
+        }
+        if let Some(seconds) = m.cpu_s_helper {
+            cpu += &format!(", {seconds:.3} s helper");
+        }
+        if let Some(bytes) = m.peak_rss_bytes_helper {
+            memory += &format!(", {:.1} MB helper", mb(bytes));
+        }
         writeln!(
             out,
-            "  CPU           {:.3} s sender, {:.3} s receiver; {:.2} µs an item and party",
-            m.cpu_s_sender, m.cpu_s_receiver, m.cpu_us_per_item_and_party
+            "  CPU           {cpu}; {:.2} µs an item and party",
+            m.cpu_us_per_item_and_party
         )?;
         let formula = match self.formula_bytes {
-            Some(formula) if formula == m.bytes_total => "equal to the formula".to_owned(),
-            Some(formula) if self.bytes_depend_on_result || self.is_bounded() => {
+            formula if formula == m.bytes_total => "equal to the formula".to_owned(),
+            formula if self.asked.as_ref().is_some_and(AskedReport::is_upper_bound) => {
                 format!("the formula says at most {formula}")
             }
-            Some(formula) => format!("the formula says {formula}"),
-            None => "no formula".to_owned(),
+            formula if self.helper.is_some() => format!("{formula} by the formula, of slots alone"),
+            formula => format!("the formula says {formula}"),
         };
-        writeln!(
-            out,
-            "  payload       {} B: {} to the receiver, {} to the sender; {formula}",
-            m.bytes_total, m.bytes_sender_to_receiver, m.bytes_receiver_to_sender
-        )?;
+        let ways = match &m.roles {
+            Some(of) => format!(
+                "{} to the receiver, {} to the sender",
+                of.bytes_sender_to_receiver, of.bytes_receiver_to_sender
+            ),
+            None => "a party, both ways".to_owned(),
+        };
+        writeln!(out, "  payload       {} B: {ways}; {formula}", m.bytes_total)?;
         writeln!(out, "  on the wire   {:.3} MB with TLS", mb(m.wire_bytes_total))?;
-        writeln!(out, "  flights       {}", self.flights)?;
-        writeln!(
-            out,
-            "  peak memory   {:.1} MB sender, {:.1} MB receiver",
-            mb(m.peak_rss_bytes_sender),
-            mb(m.peak_rss_bytes_receiver)
-        )?;
-        for (party, phases) in [("sender", &m.phases_sender), ("receiver", &m.phases_receiver)] {
+        if let Some(asked) = &self.asked {
+            writeln!(out, "  flights       {}", asked.flights)?;
+        }
+        writeln!(out, "  peak memory   {memory}")?;
+        let Some(of) = &m.roles else { return Ok(()) };
+        for (party, phases) in [("sender", &of.phases_sender), ("receiver", &of.phases_receiver)] {
             let parts: Vec<String> =
                 phases.iter().map(|part| format!("{} {:.4} s", part.name, part.wall_s)).collect();
             writeln!(out, "  {party:<13} {}", parts.join(", "))?;

@@ -1,76 +1,54 @@
 //! One party of a benchmark, as a process of its own.
 
-use super::Sizes;
-use super::question::QuestionArgs;
-use clap::{Args, ValueEnum};
+use super::BenchArgs;
+use super::subject::Subject;
+use crate::failure::Failure;
+use clap::Args;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
-use vesica_core::Role;
-use vesica_engine::Error;
 use vesica_engine::bench::{BenchParty, run_party as run_bench_party};
+use vesica_engine::{ConfigFault, Error};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, PublicIdentity};
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum PartyRole {
-    Sender,
-    Receiver,
-}
-
-/// One party of a benchmark; started by `vesica bench`.
+/// One party of a benchmark; started by `vesica bench` with its own options.
 #[derive(Args, Debug)]
 pub(crate) struct PartyArgs {
-    protocol: String,
-    #[arg(long, value_enum)]
-    role: PartyRole,
-    #[arg(long)]
-    size: Sizes,
-    #[arg(long)]
-    item_bits: u32,
     #[command(flatten)]
-    question: QuestionArgs,
+    bench: BenchArgs,
+    /// Its number; 0 is the sender
     #[arg(long)]
-    threads: NonZeroUsize,
+    party: usize,
     #[arg(long)]
     key: PathBuf,
+    /// Those of all parties
+    #[arg(long, value_delimiter = ',')]
+    identities: Vec<PublicIdentity>,
     #[arg(long)]
-    peer: PublicIdentity,
+    helper: Option<PublicIdentity>,
     #[arg(long, conflicts_with = "connect")]
     listen: Option<String>,
     #[arg(long)]
     connect: Option<String>,
+    /// Intermediate data
+    #[arg(long)]
+    folder: PathBuf,
 }
 
 /// Runs the party; prints the address it listens on, when it does, and then its figures as JSON.
-pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Error> {
+pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Failure> {
     let endpoint = match (&args.listen, &args.connect) {
         (Some(address), _) => Endpoint::Listen(address.clone()),
         (None, Some(address)) => Endpoint::Connect(address.clone()),
-        (None, None) => return Err(Error::Bug("a benchmark party has no address")),
+        (None, None) => return Err(Error::Bug("a benchmark party has no address").into()),
     };
-    let no_output = |_| Error::Bug("the benchmark's figures could not be printed");
+    let subject = Subject::new(&args.bench)?;
+    let part = subject.part(args.party, &args.identities, args.helper, args.folder.clone());
     let bench = BenchParty {
-        protocol: vesica_protocols::find(&args.protocol)
-            .map_err(|_| Error::Bug("a benchmark party was given no protocol"))?,
-        role: match args.role {
-            PartyRole::Sender => Role::Sender,
-            PartyRole::Receiver => Role::Receiver,
-        },
-        sender_len: args.size.sender,
-        receiver_len: args.size.receiver,
-        common_len: args.question.common(args.size),
-        learns: args.question.learns(),
-        query: args.question.query(args.size),
-        bounds: args
-            .question
-            .bounds()
-            .map_err(|_| Error::Bug("a benchmark party was given bounds that cannot be"))?,
-        item_bits: args.item_bits,
-        threads: args.threads,
+        part: part.ok_or(Error::Bug("a benchmark party was not told of all others"))?,
+        threads: args.bench.threads,
         identity: Identity::load(&args.key)
-            .map_err(|error| Error::Config(vesica_engine::ConfigFault::Identity(error)))?,
-        peer: args.peer,
+            .map_err(|error| Error::Config(ConfigFault::Identity(error)))?,
         link: LinkOptions {
             endpoint,
             wait: Duration::from_secs(120),
@@ -88,5 +66,6 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Er
     };
     let figures = run_bench_party(bench, &on_event, &CancelToken::new())?;
     let json = serde_json::to_string(&figures).map_err(|_| Error::Bug("figures have no JSON"))?;
-    writeln!(out.borrow_mut(), "{json}").map_err(no_output)
+    let no_output = |_| Error::Bug("the benchmark's figures could not be printed");
+    Ok(writeln!(out.borrow_mut(), "{json}").map_err(no_output)?)
 }

@@ -125,36 +125,4 @@ impl QuestionArgs {
             false => Ok(()),
         }
     }
-
-    /// The same words for the command of a party.
-    pub(super) fn to_words(&self) -> Vec<String> {
-        let mut words = vec![
-            "--operation".to_owned(),
-            self.operation().name().to_owned(),
-            "--value-bits".to_owned(),
-            self.value_bits.to_string(),
-            "--text-bytes".to_owned(),
-            self.text_bytes.to_string(),
-        ];
-        if let Some(columns) = self.value_columns {
-            words.extend(["--value-columns".to_owned(), columns.to_string()]);
-        }
-        if self.value_signed {
-            words.push("--value-signed".to_owned());
-        }
-        if self.both {
-            words.push("--both".to_owned());
-        }
-        for (name, number) in [
-            ("--common", self.common),
-            ("--threshold", self.threshold),
-            ("--min-matches", self.min_matches),
-            ("--max-matches", self.max_matches),
-        ] {
-            if let Some(number) = number {
-                words.extend([name.to_owned(), number.to_string()]);
-            }
-        }
-        words
-    }
 }

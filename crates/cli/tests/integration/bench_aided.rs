@@ -51,6 +51,6 @@ fn what_is_sent_in_clear_costs_the_same_bytes() {
     let size = ["server_aided", "--size", "30000"];
     let hidden = bench(&size);
     let clear = bench(&[&size[..], &["--in-clear"]].concat());
-    assert_eq!(hidden["formula_bytes_party"], clear["formula_bytes_party"]);
+    assert_eq!(hidden["formula_bytes"], clear["formula_bytes"]);
     assert_eq!((&clear["result_ok"], &clear["in_clear"]), (&Value::Bool(true), &Value::Bool(true)));
 }

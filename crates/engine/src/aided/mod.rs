@@ -1,17 +1,15 @@
 //! Runs with a helper: a server that all parties talk to, and that they need not trust with their keys.
 //!
 //! * [`look`] — whether a helper would take a run, and which parties are there.
-//! * [`mod@bench`] — one party of a benchmark run on items made as they are needed.
 //!
 //! What the parties agree on is an [`Agreement`](crate::agreement::Agreement) with a helper, and one party's run is a
 //! [`Job`](crate::Job) like any other.
 
-pub mod bench;
 pub(crate) mod fuzzing;
 mod look;
-mod meeting;
+pub(crate) mod meeting;
 mod run;
-mod state;
+pub(crate) mod state;
 
 pub use look::{HelperSeen, look};
 pub(crate) use run::run;

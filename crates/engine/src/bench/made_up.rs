@@ -3,7 +3,7 @@
 //! The sender has items 0 to n_x − 1; the receiver the first of these, as many as are common, and then others.
 //! Both number them alike, and an item's number gives its values and its text.
 
-use super::BenchParty;
+use super::TwoParties;
 use std::sync::Arc;
 use vesica_core::{Item, Learns, Query, Result, Role, Values, hash};
 use vesica_net::Context;
@@ -17,7 +17,7 @@ const TEXT_LABEL: &str = "vesica v1 bench text";
 const BLOCK_BYTES: usize = 1 << 16;
 
 /// What the party brings.
-pub(super) fn input(bench: &BenchParty) -> Input {
+pub(super) fn input(bench: &TwoParties) -> Input {
     let items = Arc::new(items(bench, bench.role));
     if let Some(values) = bench.query.values_of(bench.role) {
         let values = numbers(bench, bench.role).flat_map(|i| values_of(i, values)).collect();
@@ -34,7 +34,7 @@ pub(super) fn input(bench: &BenchParty) -> Input {
 
 /// Whether `output` is what the party must learn. What one party alone cannot judge, as shares, it shows to
 /// the other one.
-pub(super) fn is_right(bench: &BenchParty, output: Output, ctx: &mut Context) -> Result<bool> {
+pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) -> Result<bool> {
     let common = bench.common_len;
     let sums = |values: Values| -> Vec<i128> {
         let rows = (0..common).map(|i| values_of(i, values));
@@ -71,7 +71,7 @@ pub(super) fn is_right(bench: &BenchParty, output: Output, ctx: &mut Context) ->
 
 /// Whether both have the same list, in which each own item has an identifier of its own, the same one at both
 /// where it is common.
-fn are_ids(bench: &BenchParty, ids: &Ids, ctx: &mut Context) -> Result<bool> {
+fn are_ids(bench: &TwoParties, ids: &Ids, ctx: &mut Context) -> Result<bool> {
     let union = bench.sender_len + bench.receiver_len - bench.common_len;
     let own = sorted(ids.own.iter().copied());
     let listed = ids.all.is_sorted_by(|one, other| one < other)
@@ -82,14 +82,14 @@ fn are_ids(bench: &BenchParty, ids: &Ids, ctx: &mut Context) -> Result<bool> {
     Ok(listed && ids.all.len() as u64 == union && shown == theirs)
 }
 
-fn common_ids<'a>(bench: &BenchParty, ids: &'a Ids) -> &'a [u8] {
+fn common_ids<'a>(bench: &TwoParties, ids: &'a Ids) -> &'a [u8] {
     let common = (bench.common_len as usize).min(ids.own.len());
     ids.own[..common].as_flattened()
 }
 
 /// Whether the shares of both give the common items and their values, or the values or defaults of all.
 fn are_shares(
-    bench: &BenchParty,
+    bench: &TwoParties,
     mut shares: Shares,
     query: Query,
     ctx: &mut Context,
@@ -161,7 +161,7 @@ fn sorted<T: Ord>(list: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// The numbers of the items of the party in `role`.
-fn numbers(bench: &BenchParty, role: Role) -> impl Iterator<Item = u64> + use<> {
+fn numbers(bench: &TwoParties, role: Role) -> impl Iterator<Item = u64> + use<> {
     let (first, others) = match role {
         Role::Sender => (bench.sender_len, 0..0),
         _ => {
@@ -172,11 +172,11 @@ fn numbers(bench: &BenchParty, role: Role) -> impl Iterator<Item = u64> + use<> 
     (0..first).chain(others)
 }
 
-fn items(bench: &BenchParty, role: Role) -> Vec<Item> {
+fn items(bench: &TwoParties, role: Role) -> Vec<Item> {
     items_of(bench, numbers(bench, role)).collect()
 }
 
-fn items_of(bench: &BenchParty, numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = Item> {
+fn items_of(bench: &TwoParties, numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = Item> {
     let (offset, bits) = (u64::from(bench.protocol.reserves_zero), bench.item_bits);
     numbers.map(move |number| item(number + offset, bits))
 }

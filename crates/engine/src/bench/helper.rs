@@ -1,17 +1,17 @@
-//! One party of a benchmark with a helper, on items that are made as they are needed.
+//! A party that talks to a helper, on items that are made as they are needed.
 
-use super::meeting::{Envelopes, MeetingError, meet};
-use super::state::{State, StateError};
+use super::BenchFigures;
+use crate::aided::meeting::{Envelopes, MeetingError, meet};
+use crate::aided::state::{State, StateError};
 use crate::resources::Stopwatch;
 use crate::{Error, Phase};
-use serde::{Deserialize, Serialize};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_core::{Block, Item};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
-use vesica_link::{CancelToken, Identity, LinkOptions, PublicIdentity};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool, Progress};
 use vesica_protocols::kmrs14::{self, Boards, Items, Means, Spec};
 use vesica_simd::aes::Aes128;
@@ -19,8 +19,8 @@ use vesica_simd::aes::Aes128;
 /// Items made at once.
 const BATCH: usize = 1 << 12;
 
-/// What one party of a benchmark runs.
-pub struct AidedBenchParty {
+/// The part of a party that talks to a helper.
+pub struct WithHelper {
     /// What the helper is told.
     pub spec: Spec,
     /// Whether labels are the items themselves: what it would cost to hide nothing.
@@ -31,45 +31,12 @@ pub struct AidedBenchParty {
     pub rows: u64,
     /// How many items all parties have.
     pub common: u64,
-    /// This party's identity.
-    pub identity: Identity,
-    /// The helper's.
+    /// The helper's identity.
     pub helper: PublicIdentity,
-    /// Where the helper is: `host:port`.
-    pub address: String,
-    /// How long to wait for it. The endpoint is not looked at.
-    pub link: LinkOptions,
-    /// CPU threads, and connections to the helper.
-    pub threads: NonZeroUsize,
     /// About how much memory intermediate data may take.
     pub memory_bytes: u64,
     /// A folder for the rest of it.
     pub folder: PathBuf,
-}
-
-/// What one party used, from before it connects to its result.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct AidedBenchFigures {
-    /// Wall seconds.
-    pub wall_s: f64,
-    /// CPU seconds of this process.
-    pub cpu_s: f64,
-    /// Peak resident memory of this process.
-    pub peak_rss_bytes: u64,
-    /// Bytes of slots sent, by the catalogue's formula.
-    pub formula_sent: u64,
-    /// Bytes of slots received, by the catalogue's formula.
-    pub formula_received: u64,
-    /// Payload bytes sent, requests and the parties' meeting included.
-    pub payload_sent: u64,
-    /// Payload bytes received.
-    pub payload_received: u64,
-    /// All bytes sent over TCP, TLS included.
-    pub wire_sent: u64,
-    /// All bytes received over TCP, TLS included.
-    pub wire_received: u64,
-    /// Whether the result is exactly the expected one.
-    pub result_ok: bool,
 }
 
 /// Rows whose first are those of all parties.
@@ -123,14 +90,16 @@ impl Progress for Quiet {
     fn step(&self, _: &str, _: u64, _: u64) {}
 }
 
-/// Runs one party.
-///
-/// # Errors
-/// Any [`Error`].
-pub fn run_aided_bench(
-    bench: AidedBenchParty,
+/// See [`super::run_party`].
+pub(super) fn run(
+    bench: WithHelper,
+    threads: NonZeroUsize,
+    (identity, link): (Identity, LinkOptions),
     cancel: &CancelToken,
-) -> Result<AidedBenchFigures, Error> {
+) -> Result<BenchFigures, Error> {
+    let Endpoint::Connect(address) = link.endpoint.clone() else {
+        return Err(Error::Bug("a party waits for its helper"));
+    };
     let names: Vec<String> =
         (0..bench.spec.parties.len()).map(|party| format!("party {party}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -147,14 +116,14 @@ pub fn run_aided_bench(
 
     let stopwatch = Stopwatch::start();
     let meter = Meter::new();
-    let pool = Pool::new(bench.threads).map_err(at)?;
+    let pool = Pool::new(threads).map_err(at)?;
     let remote = Remote::new(RemoteOptions {
-        identity: bench.identity.clone(),
+        identity: identity.clone(),
         helper: bench.helper,
-        address: bench.address.clone(),
-        link: bench.link.clone(),
+        address,
+        link,
         spec: bench.spec.clone(),
-        lanes: bench.threads.get(),
+        lanes: threads.get(),
         instance: None,
         pool: pool.clone(),
         meter: meter.clone(),
@@ -164,8 +133,7 @@ pub fn run_aided_bench(
     let (secrets, own_secret) = state.secrets().map_err(kept)?;
     let mut board = remote.open().map_err(at)?;
     let scale = bench.spec.scale(bench.rows) as u8;
-    let met =
-        meet(&mut *board, &bench.spec, bench.party, &bench.identity, &state, (&secrets, scale));
+    let met = meet(&mut *board, &bench.spec, bench.party, &identity, &state, (&secrets, scale));
     let common = met.map_err(|error| match error {
         MeetingError::Run(error) => at(error),
         MeetingError::Storage(error) => kept(error),
@@ -207,16 +175,16 @@ pub fn run_aided_bench(
     let (wire_sent, wire_received) = remote.wire_bytes();
     drop(remote);
     state.remove().map_err(kept)?;
-    Ok(AidedBenchFigures {
-        wall_s: used.wall_s,
-        cpu_s: used.cpu_s,
-        peak_rss_bytes: used.peak_rss_bytes,
+    Ok(BenchFigures {
+        used,
         formula_sent,
         formula_received,
         payload_sent,
         payload_received,
         wire_sent,
         wire_received,
+        direction_changes: None,
         result_ok,
+        phases: Vec::new(),
     })
 }

@@ -1,0 +1,167 @@
+//! The processes of one run: a party each, and the helper where there is one.
+
+use super::BenchError;
+use super::figures::RunFigures;
+use super::subject::{Row, Subject};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use vesica_engine::bench::BenchFigures;
+use vesica_link::{Identity, ShapedRelay};
+
+/// The words that precede the helper's address in what it prints.
+const LISTENING: &str = "listening";
+
+/// The party that listens where there is no helper: the receiver.
+const LISTENER: usize = 1;
+
+/// Runs all parties once.
+pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
+    let folder = match subject.row {
+        Row::TwoParties(_) => tempfile::tempdir()?,
+        // Intermediate data goes beside what is compiled, not to a file system that is memory.
+        Row::WithHelper(..) => tempfile::tempdir_in(std::env::current_dir()?)?,
+    };
+    let folder = folder.path();
+    let make = |name: &str| -> Result<_, BenchError> {
+        let identity = Identity::generate().map_err(|_| BenchError::Process)?;
+        let path = folder.join(name);
+        identity.save(&path).map_err(|_| BenchError::Process)?;
+        Ok((path, identity.public().to_string()))
+    };
+    let keys = (0..subject.rows.len())
+        .map(|party| make(&format!("party-{party}")))
+        .collect::<Result<Vec<_>, _>>()?;
+    let identities: Vec<String> = keys.iter().map(|(_, identity)| identity.clone()).collect();
+    let party = |party: usize, place: [&str; 2], helper: Option<&String>| {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["bench-party", "--party", &party.to_string()]).args(place);
+        command.args(["--identities", &identities.join(",")]).arg("--key").arg(&keys[party].0);
+        command.arg("--folder").arg(folder.join(format!("folder-{party}")));
+        helper.map(|helper| command.args(["--helper", helper]));
+        // The party reads the options of this command for itself.
+        command.args(std::env::args_os().skip_while(|word| word != "bench").skip(1));
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        Process::start(command, subject.name(party))
+    };
+
+    let (mut listener, mut helper) = (None, None);
+    let address: SocketAddr = match subject.row {
+        Row::TwoParties(_) => {
+            let mut process = party(LISTENER, ["--listen", "127.0.0.1:0"], None)?;
+            let address = process.line()?;
+            listener = Some(process);
+            address.parse().map_err(|_| BenchError::Party(subject.name(LISTENER)))?
+        }
+        Row::WithHelper(..) => {
+            let (key, identity) = make("helper")?;
+            let (process, address) = start_helper(subject, folder, &key, &identities)?;
+            helper = Some((process, identity));
+            address
+        }
+    };
+    let shape = subject.args.network.shape();
+    let (mut relays, mut running) = (Vec::new(), Vec::new());
+    for number in 0..keys.len() - usize::from(listener.is_some()) {
+        let mut target = address;
+        if !shape.is_unshaped() {
+            let any = SocketAddr::from(([127, 0, 0, 1], 0));
+            let relay = ShapedRelay::start(any, address, shape).map_err(|_| BenchError::Process)?;
+            target = relay.address();
+            relays.push(relay);
+        }
+        let identity = helper.as_ref().map(|(_, identity)| identity);
+        running.push(party(number, ["--connect", &target.to_string()], identity)?);
+    }
+    running.extend(listener);
+    let parties = running.into_iter().map(Process::figures).collect::<Result<Vec<_>, _>>()?;
+    let (cpu_s_helper, peak_rss_bytes_helper) =
+        helper.map_or((None, None), |(process, _)| used_by(process.child.id()));
+    Ok(RunFigures { parties, cpu_s_helper, peak_rss_bytes_helper })
+}
+
+/// Starts `vesica helper`, and waits for its address.
+fn start_helper(
+    subject: &Subject<'_>,
+    folder: &Path,
+    key: &Path,
+    identities: &[String],
+) -> Result<(Process, SocketAddr), BenchError> {
+    let settings: String = identities
+        .iter()
+        .enumerate()
+        .map(|(party, identity)| format!("[party.p{party}]\nidentity = \"{identity}\"\n"))
+        .collect();
+    let config = folder.join("helper.toml");
+    std::fs::write(&config, settings)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("helper").arg("--key").arg(key).arg("--config").arg(&config);
+    command.args(["--listen", "127.0.0.1:0", "--metrics", "off"]);
+    command.arg("--threads").arg(subject.args.threads.to_string());
+    command.arg("--state").arg(folder.join("state"));
+    if let Some(backend) = &subject.args.helper.backend {
+        command.args(["--backend", backend]);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut serving = Process::start(command, "helper")?;
+    loop {
+        let line = serving.line()?;
+        if let Some(address) = line.strip_prefix(LISTENING) {
+            let address = address.trim().parse().map_err(|_| BenchError::Party("helper"))?;
+            return Ok((serving, address));
+        }
+    }
+}
+
+/// A party's process; ended when dropped, so that a failed run leaves nothing behind.
+struct Process {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+    role: &'static str,
+}
+
+impl Process {
+    fn start(mut command: Command, role: &'static str) -> Result<Self, BenchError> {
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take().ok_or(BenchError::Process)?;
+        Ok(Self { child, lines: BufReader::new(stdout).lines(), role })
+    }
+
+    fn line(&mut self) -> Result<String, BenchError> {
+        self.lines.next().ok_or(BenchError::Party(self.role))?.map_err(BenchError::from)
+    }
+
+    fn figures(mut self) -> Result<BenchFigures, BenchError> {
+        let line = self.line()?;
+        let figures = serde_json::from_str(&line).map_err(|_| BenchError::Party(self.role))?;
+        let status = self.child.wait()?;
+        if status.success() { Ok(figures) } else { Err(BenchError::Party(self.role)) }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// CPU seconds and peak memory of a process that goes on, where Linux tells.
+fn used_by(process: u32) -> (Option<f64>, Option<u64>) {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).ok();
+    let seconds = read("stat").and_then(|stat| {
+        // After the name of the program, which may hold anything, the 12th and 13th field are the ticks.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks: u64 =
+            fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+        // The kernel reports in hundredths, whatever its own clock.
+        Some(ticks as f64 / 100.0)
+    });
+    let peak = read("status").and_then(|status| {
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kibibytes: u64 = peak.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kibibytes * 1024)
+    });
+    (seconds, peak)
+}

@@ -1,0 +1,188 @@
+//! What a benchmark measures: a row of the catalogue at some sizes, checked.
+
+use super::question::QuestionArgs;
+use super::{BenchArgs, BenchError, Sizes, Transfers};
+use clap::Args;
+use std::path::PathBuf;
+use vesica_core::{Item, Role};
+use vesica_engine::bench::{BenchPart, TwoParties, WithHelper};
+use vesica_link::PublicIdentity;
+use vesica_protocols::Protocol;
+use vesica_protocols::kmrs14::{AidedProtocol, Check, PartySpec, Spec, Variant};
+
+/// Dummies of each kind where only parties are not trusted: the self-check.
+const SELF_CHECK: u32 = 16;
+
+/// Options of protocols with a helper.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct HelperArgs {
+    /// With a helper: how many parties; all but the second have the first size
+    #[arg(long, default_value_t = 2, value_name = "N",
+        value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(super) parties: u8,
+    /// With a helper: where it intersects, as `vesica helper` has it [default: disk:]
+    #[arg(long, value_name = "URL")]
+    pub(super) backend: Option<String>,
+    /// With a helper: send the items themselves, to see what hiding them costs
+    #[arg(long)]
+    pub(super) in_clear: bool,
+    /// With a helper: copies of each item [default: the cheapest that is safe]
+    #[arg(long, value_name = "C", requires = "dummies", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(super) copies: Option<u32>,
+    /// With a helper: dummies of each kind [default: the cheapest that is safe]
+    #[arg(long, value_name = "T", requires = "copies", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) dummies: Option<u32>,
+    /// With a helper: mebibytes that each party's intermediate data may take before it goes to files
+    #[arg(long, default_value_t = 512, value_name = "MIB")]
+    pub(super) memory: u64,
+}
+
+impl HelperArgs {
+    /// Copies and dummies of a run of `variant` with `rows` rows.
+    fn check(&self, variant: Variant, rows: u64) -> Check {
+        match (self.copies, self.dummies) {
+            (Some(copies), Some(dummies)) => Check { copies, dummies },
+            _ if variant == Variant::SemiHonest => Check { copies: 1, dummies: SELF_CHECK },
+            _ => Check::cheapest(rows),
+        }
+    }
+}
+
+/// A row of the catalogue.
+pub(super) enum Row {
+    TwoParties(&'static Protocol),
+    WithHelper(&'static AidedProtocol, Check),
+}
+
+/// What is measured.
+pub(super) struct Subject<'a> {
+    pub(super) args: &'a BenchArgs,
+    pub(super) row: Row,
+    pub(super) question: QuestionArgs,
+    /// Rows of each party; between two the sender's and the receiver's.
+    pub(super) rows: Vec<u64>,
+    /// How many items all parties have.
+    pub(super) common: u64,
+}
+
+impl<'a> Subject<'a> {
+    /// What the command line asks for, refused where the row cannot do it.
+    pub(super) fn new(args: &'a BenchArgs) -> Result<Self, BenchError> {
+        let Sizes { sender, receiver } = args.size;
+        if let Ok(row) = vesica_protocols::kmrs14::find_aided(&args.protocol) {
+            let parties = usize::from(args.helper.parties);
+            if !row.parties.contains(&parties) {
+                return Err(BenchError::Parties(row.id));
+            }
+            let mut rows = vec![sender; parties];
+            rows[1] = receiver;
+            let (question, max) = (args.question.clone(), row.variant.max_rows());
+            if sender.max(receiver) > max {
+                return Err(BenchError::TooManyRows { id: row.id, max });
+            }
+            let common = question.common(args.size);
+            if common > sender.min(receiver) {
+                return Err(BenchError::TooManyCommon);
+            }
+            let check = args.helper.check(row.variant, sender.max(receiver));
+            return Ok(Self { args, row: Row::WithHelper(row, check), question, rows, common });
+        }
+        let protocol = protocol(args)?;
+        let question = args.question.clone().about(protocol);
+        question.check(protocol, args.size)?;
+        if !protocol.item_bits.contains(&args.item_bits) {
+            let (id, takes) = (protocol.id, protocol.item_bits.clone());
+            return Err(BenchError::ItemBits { id, takes });
+        }
+        let common = question.common(args.size);
+        let items = u128::from(sender + receiver - common);
+        let taken = u128::from(protocol.reserves_zero);
+        if args.item_bits < Item::BITS && items + taken > 1 << args.item_bits {
+            return Err(BenchError::TooFewItems { bits: args.item_bits });
+        }
+        let row = Row::TwoParties(protocol);
+        Ok(Self { args, row, question, rows: vec![sender, receiver], common })
+    }
+
+    /// The name of a party in messages.
+    pub(super) fn name(&self, party: usize) -> &'static str {
+        match (&self.row, party) {
+            (Row::WithHelper(..), _) => "party",
+            (_, 0) => "sender",
+            _ => "receiver",
+        }
+    }
+
+    /// What party number `party` runs; `None` where `identities` are not as many as the parties, or the helper's is
+    /// missing.
+    pub(super) fn part(
+        &self,
+        party: usize,
+        identities: &[PublicIdentity],
+        helper: Option<PublicIdentity>,
+        folder: PathBuf,
+    ) -> Option<BenchPart> {
+        let (row, check) = match &self.row {
+            Row::WithHelper(row, check) => (row, check),
+            Row::TwoParties(protocol) => {
+                return Some(BenchPart::TwoParties(TwoParties {
+                    protocol,
+                    role: if party == 0 { Role::Sender } else { Role::Receiver },
+                    sender_len: self.rows[0],
+                    receiver_len: self.rows[1],
+                    common_len: self.common,
+                    learns: self.question.learns(),
+                    query: self.question.query(self.args.size),
+                    bounds: self.question.bounds().ok()?,
+                    item_bits: self.args.item_bits,
+                    peer: *identities.get(1 - party.min(1))?,
+                }));
+            }
+        };
+        let terms = |(identity, rows): (&PublicIdentity, &u64)| PartySpec {
+            identity: *identity.as_bytes(),
+            max_rows: (*rows).max(1),
+            min_rows: 0,
+            receives: true,
+        };
+        Some(BenchPart::WithHelper(WithHelper {
+            spec: Spec {
+                variant: row.variant,
+                agreement: [0; 32],
+                parties: identities.iter().zip(&self.rows).map(terms).collect(),
+                copies: check.copies,
+                dummies: check.dummies,
+            },
+            in_clear: self.args.helper.in_clear,
+            party: party as u8,
+            rows: *self.rows.get(party)?,
+            common: self.common,
+            helper: helper?,
+            memory_bytes: self.args.helper.memory << 20,
+            folder,
+        }))
+    }
+}
+
+/// The row that the options choose.
+fn protocol(args: &BenchArgs) -> Result<&'static Protocol, BenchError> {
+    let find = |suffix: &str| {
+        let id = format!("{}{suffix}", args.protocol);
+        vesica_protocols::find(&id).map_err(|_| BenchError::UnknownProtocol(id))
+    };
+    if let Some(engine) = args.engine {
+        let (own, other) = engine.suffixes();
+        // Only a protocol with a choice of engines has a row for the other one.
+        return find(own).or_else(|unknown| match find(other) {
+            Ok(_) => find(""),
+            Err(_) => Err(unknown),
+        });
+    }
+    match (args.ot, args.paper) {
+        (Some(Transfers::Iknp), _) => find("_iknp"),
+        // Likewise for the transfers.
+        (Some(Transfers::Silent), _) => find("_iknp").and_then(|_| find("")),
+        (None, true) => find("_paper"),
+        (None, false) => find(""),
+    }
+}

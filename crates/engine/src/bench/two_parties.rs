@@ -1,0 +1,118 @@
+//! One of two parties, over a real session.
+
+use super::{BenchFigures, PhaseFigures, made_up};
+use crate::resources::Stopwatch;
+use crate::run::{context, run_alone};
+use crate::{Error, Phase};
+use std::num::NonZeroUsize;
+use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
+use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
+use vesica_net::Meter;
+use vesica_protocols::Protocol;
+
+/// The label of the protocol.
+const RUN: &str = "run";
+
+const EXPORT_SESSION: &str = "EXPORTER-vesica-bench";
+
+/// The part of one of two parties.
+pub struct TwoParties {
+    /// The protocol.
+    pub protocol: &'static Protocol,
+    /// Which side of it.
+    pub role: Role,
+    /// n_x, the sender's set size.
+    pub sender_len: u64,
+    /// n_y, the receiver's set size.
+    pub receiver_len: u64,
+    /// How many items are common; no more than the smaller set has.
+    pub common_len: u64,
+    /// Who learns the answer.
+    pub learns: Learns,
+    /// What is asked.
+    pub query: Query,
+    /// How many common items there must be for an answer.
+    pub bounds: Bounds,
+    /// σ: 128 for digests, less for integers of a small domain, which must have room for all
+    /// of them: those of both sets together, and zero where the protocol keeps it for itself.
+    pub item_bits: u32,
+    /// The other side's identity.
+    pub peer: PublicIdentity,
+}
+
+/// See [`super::run_party`].
+pub(super) fn run(
+    bench: TwoParties,
+    threads: NonZeroUsize,
+    (identity, link): (&Identity, &LinkOptions),
+    on_event: &dyn Fn(LinkEvent),
+    cancel: &CancelToken,
+) -> Result<BenchFigures, Error> {
+    let peer_name = bench.role.other().map(|role| role.to_string()).unwrap_or_default();
+    let at = |error| Error::from_run(error, Phase::Matching, &peer_name);
+    let input = made_up::input(&bench);
+
+    let session = establish(identity, &[bench.peer], link, on_event, cancel)
+        .map_err(|error| Error::from_link(error, &peer_name))?;
+    let meter = Meter::new();
+    let mut ctx = context(&session, bench.role, &peer_name, threads, &meter)?;
+    ctx.child("ready", |ctx| {
+        ctx.peer()?.send(&[1])?;
+        ctx.peer()?.recv(1)
+    })
+    .map_err(at)?;
+
+    let stopwatch = Stopwatch::start();
+    let mut identities = [identity.public(), bench.peer];
+    identities.sort_by_key(|identity| *identity.as_bytes());
+    let context = identities.map(|identity| *identity.as_bytes()).concat();
+    let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context));
+    let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, bench.learns)
+        .and_then(|params| params.with_item_bits(bench.item_bits))
+        .map_err(at)?
+        .with_query(bench.query)
+        .with_bounds(bench.bounds);
+    let party = bench.protocol.party(bench.role, params, input);
+    let (output, direction_changes) =
+        party.and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
+    let used = stopwatch.read();
+    let result_ok =
+        ctx.child("result", |ctx| made_up::is_right(&bench, output, ctx)).map_err(at)?;
+    drop(ctx);
+    session.close().map_err(|error| at(error.into()))?;
+
+    let formula = (bench.protocol.bytes)(&params);
+    let [formula_sent, formula_received] = match bench.role {
+        Role::Sender => [formula.sender_to_receiver, formula.receiver_to_sender],
+        _ => [formula.receiver_to_sender, formula.sender_to_receiver],
+    };
+    let (payload_sent, payload_received) = meter.bytes_under(RUN);
+    let (wire_sent, wire_received) = session.wire_bytes();
+    Ok(BenchFigures {
+        used,
+        formula_sent,
+        formula_received,
+        payload_sent,
+        payload_received,
+        wire_sent,
+        wire_received,
+        direction_changes: Some(direction_changes),
+        result_ok,
+        phases: phases(&meter),
+    })
+}
+
+/// The parts of the run, by label.
+fn phases(meter: &Meter) -> Vec<PhaseFigures> {
+    let of_run = |label: &str| Some(label.strip_prefix(RUN)?.strip_prefix('/')?.to_owned());
+    let rows = meter.report().into_iter();
+    rows.filter_map(|row| {
+        Some(PhaseFigures {
+            name: of_run(&row.label)?,
+            wall_s: row.wall.as_secs_f64(),
+            bytes_sent: row.bytes_sent,
+            bytes_received: row.bytes_received,
+        })
+    })
+    .collect()
+}
