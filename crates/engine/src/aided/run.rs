@@ -314,16 +314,18 @@ impl Run<'_> {
     }
 
     /// Says `done` after an answer that this party refuses, as after any other: a helper, or another party, that made
-    /// it what it is would learn from another word whether it hit something. For the same reason the file is read
-    /// once more first, as if rows of it were written.
+    /// it what it is would learn from another word whether it hit something. For the same reason, where a result file is
+    /// asked for, the input is read once more first, as if rows of it were written.
     fn leave_unnoticed(&self, remote: &Remote) -> Result<(), Error> {
         let job = self.job;
-        let mut progress = |_| go_on(self.cancel);
-        let limits = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
-        let (key, hash) = self.read;
-        // What the file is by now does not matter any more.
-        let mut drop = |_: &[Item]| Ok::<_, std::io::Error>(());
-        let _ = stream_items(&job.source, key, hash, &limits, &mut drop, &mut progress);
+        if job.output.is_some() {
+            let mut progress = |_| go_on(self.cancel);
+            let limits = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
+            let (key, hash) = self.read;
+            // What the file is by now does not matter any more.
+            let mut drop = |_: &[Item]| Ok::<_, std::io::Error>(());
+            let _ = stream_items(&job.source, key, hash, &limits, &mut drop, &mut progress);
+        }
         // First, so that the same labels and dummies are never seen again.
         self.state.forget().map_err(|error| self.storage(error))?;
         let _ = remote.done();
