@@ -60,71 +60,63 @@ use transfers::{Choices, Keys};
 use vesica_core::{Item, PsiParams, Result};
 use vesica_net::Context;
 use vesica_okvs::bloom::Share;
-use vesica_party::{Output, Party, answer, check_set_len};
+use vesica_party::{Output, answer};
 
 /// Garbles its set; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
+fn run_sender(
     mode: Mode,
     params: PsiParams,
     x: Arc<Vec<Item>>,
+    ctx: &mut Context,
+) -> Result<Output> {
+    let session = params.session();
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
+    }
+    let plan = Plan::new(mode, &params);
+    // 1.
+    let mut keys = ctx.child("setup", |ctx| Keys::setup(ctx, session, mode))?;
+    // 2.
+    ctx.child("transfers", |ctx| keys.extend(ctx, plan.shape.len()))?;
+    // 3.
+    let mut r = [0; SEED_LEN];
+    ctx.peer()?.recv_into(&mut r)?;
+    let hashing = Hashing::new(&plan, session, &r);
+    // 4 to 7. Strings of up to 8 bytes are u64.
+    match plan.is_narrow() {
+        true => send_filter::<u64>(ctx, &plan, &hashing, keys, &params, &x),
+        false => send_filter::<u128>(ctx, &plan, &hashing, keys, &params, &x),
+    }
 }
 
 /// Learns which of its items the sender has.
-pub struct Receiver {
+fn run_receiver(
     mode: Mode,
     params: PsiParams,
     y: Arc<Vec<Item>>,
-}
-
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { mode, params, x } = *self;
-        let session = params.session();
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let plan = Plan::new(mode, &params);
-        // 1.
-        let mut keys = ctx.child("setup", |ctx| Keys::setup(ctx, session, mode))?;
-        // 2.
-        ctx.child("transfers", |ctx| keys.extend(ctx, plan.shape.len()))?;
-        // 3.
-        let mut r = [0; SEED_LEN];
-        ctx.peer()?.recv_into(&mut r)?;
-        let hashing = Hashing::new(&plan, session, &r);
-        // 4 to 7. Strings of up to 8 bytes are u64.
-        match plan.is_narrow() {
-            true => send_filter::<u64>(ctx, &plan, &hashing, keys, &params, &x),
-            false => send_filter::<u128>(ctx, &plan, &hashing, keys, &params, &x),
-        }
+    ctx: &mut Context,
+) -> Result<Output> {
+    let session = params.session();
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
     }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { mode, params, y } = *self;
-        let session = params.session();
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let plan = Plan::new(mode, &params);
-        // 1.
-        let mut choices = ctx.child("setup", |ctx| Choices::setup(ctx, session, mode))?;
-        // 2.
-        ctx.child("transfers", |ctx| choices.extend(ctx, plan.shape.len()))?;
-        // 3.
-        let mut r = [0; SEED_LEN];
-        ctx.rng().fill_bytes(&mut r);
-        ctx.peer()?.send(&r)?;
-        ctx.peer()?.flush()?;
-        let hashing = Hashing::new(&plan, session, &r);
-        // 4 to 7. Strings of up to 8 bytes are u64.
-        let common = match plan.is_narrow() {
-            true => recv_filter::<u64>(ctx, &plan, &hashing, choices, &params, &y),
-            false => recv_filter::<u128>(ctx, &plan, &hashing, choices, &params, &y),
-        }?;
-        Ok(Output::Positions(common))
-    }
+    let plan = Plan::new(mode, &params);
+    // 1.
+    let mut choices = ctx.child("setup", |ctx| Choices::setup(ctx, session, mode))?;
+    // 2.
+    ctx.child("transfers", |ctx| choices.extend(ctx, plan.shape.len()))?;
+    // 3.
+    let mut r = [0; SEED_LEN];
+    ctx.rng().fill_bytes(&mut r);
+    ctx.peer()?.send(&r)?;
+    ctx.peer()?.flush()?;
+    let hashing = Hashing::new(&plan, session, &r);
+    // 4 to 7. Strings of up to 8 bytes are u64.
+    let common = match plan.is_narrow() {
+        true => recv_filter::<u64>(ctx, &plan, &hashing, choices, &params, &y),
+        false => recv_filter::<u128>(ctx, &plan, &hashing, choices, &params, &y),
+    }?;
+    Ok(Output::Positions(common))
 }
 
 /// Steps 4 to 7 of the sender.
@@ -200,26 +192,4 @@ fn recv_filter<S: Share>(
     };
     let ((), common) = ctx.join(("choices", choose), ("strings", look_up))?;
     Ok(common)
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(mode: Mode, params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { mode, params, x })
-    }
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(mode: Mode, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { mode, params, y })
-    }
 }

@@ -55,7 +55,7 @@ use vesica_hashing::{Cuckoo, Locations, Simple, Table};
 use vesica_net::Context;
 use vesica_oprf::kkrt::{self, Keys, PART_LEN, Point};
 use vesica_ot::coded::ReceiverSetup;
-use vesica_party::{Output, Party, answer, check_set_len, sorted_tags};
+use vesica_party::{Output, answer, sorted_tags};
 use vesica_simd::prefetch::prefetch;
 
 /// Bins between two reports of the progress.
@@ -70,94 +70,53 @@ const AHEAD: usize = 32;
 const _: () =
     assert!(PART_LEN == Simple::<u64>::GROUP_BINS && BINS_PER_STEP.is_multiple_of(PART_LEN));
 
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x } = *self;
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let (session, table, tags) = (params.session(), table(&params), tags(&params));
-        // 1. Setup.
-        let mut oprf =
-            ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, tag_count(&params)))?;
-        // 2. x in the bins h_1(x), h_2(x), h_3(x)
-        let bins = ctx.child("hashing", |ctx| {
-            Simple::new(ctx.pool(), &Locations::of_digests(table, session), &x)
-        });
-        // 3. Keys of β instances.  4. F_b(x) in each bin b of x
-        let f_x = ctx
-            .child("oprf", |ctx| evaluate_at_all(ctx, &mut oprf, table.bins(), &bins, &x, tags))?;
-        drop((oprf, bins));
-        // 5. {F_b(x)}, sorted
-        ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, tags, &f_x))?;
-        // 6. [both] x is common iff its tag came
-        answer::take_items(ctx, &params, &x)
-    }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let (session, table, tags) = (params.session(), table(&params), tags(&params));
-        // 1. Setup, the first half.
-        let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
-        // 2. y in one of its bins, while the sender answers.
-        let bins = ctx.child("hashing", |ctx| {
-            Cuckoo::new(&table, &Locations::of_digests(table, session).bins(ctx.pool(), &y))
-        })?;
-        // 1. Setup, the second half.
-        let mut oprf =
-            ctx.child("setup", |ctx| kkrt::Receiver::new(ctx, setup, session, tag_count(&params)))?;
-        // 3. The item in bin b is the input of instance b.  4. F_b(y) in the bin b of y
-        let f_y = ctx.child("oprf", |ctx| evaluate_placed(ctx, &mut oprf, &bins, &y, tags))?;
-        drop((oprf, bins));
-        // 5. y is common iff F_b(y) is among the sender's
-        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, tags, f_y))?;
-        let common = sorted_tags::own_positions(&matches, y.len());
-        // 6. [both] tags of the common items, and random tags
-        answer::give_items(ctx, &params, &y, &common)?;
-        Ok(Output::Positions(common))
-    }
-}
-
 /// Evaluates everywhere; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
-    params: PsiParams,
-    x: Arc<Vec<Item>>,
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] above 2^32/3 items, or 2^31 of
-    /// the receiver.
-    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        check_sizes(&params)?;
-        Ok(Self { params, x })
+fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
     }
+    let (session, table, tags) = (params.session(), table(&params), tags(&params));
+    // 1. Setup.
+    let mut oprf =
+        ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, tag_count(&params)))?;
+    // 2. x in the bins h_1(x), h_2(x), h_3(x)
+    let bins = ctx.child("hashing", |ctx| {
+        Simple::new(ctx.pool(), &Locations::of_digests(table, session), &x)
+    });
+    // 3. Keys of β instances.  4. F_b(x) in each bin b of x
+    let f_x =
+        ctx.child("oprf", |ctx| evaluate_at_all(ctx, &mut oprf, table.bins(), &bins, &x, tags))?;
+    drop((oprf, bins));
+    // 5. {F_b(x)}, sorted
+    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, tags, &f_x))?;
+    // 6. [both] x is common iff its tag came
+    answer::take_items(ctx, &params, &x)
 }
 
 /// Learns which of its items the sender has.
-pub struct Receiver {
-    params: PsiParams,
-    y: Arc<Vec<Item>>,
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// As [`Sender::new`].
-    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        check_sizes(&params)?;
-        Ok(Self { params, y })
+fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
     }
+    let (session, table, tags) = (params.session(), table(&params), tags(&params));
+    // 1. Setup, the first half.
+    let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
+    // 2. y in one of its bins, while the sender answers.
+    let bins = ctx.child("hashing", |ctx| {
+        Cuckoo::new(&table, &Locations::of_digests(table, session).bins(ctx.pool(), &y))
+    })?;
+    // 1. Setup, the second half.
+    let mut oprf =
+        ctx.child("setup", |ctx| kkrt::Receiver::new(ctx, setup, session, tag_count(&params)))?;
+    // 3. The item in bin b is the input of instance b.  4. F_b(y) in the bin b of y
+    let f_y = ctx.child("oprf", |ctx| evaluate_placed(ctx, &mut oprf, &bins, &y, tags))?;
+    drop((oprf, bins));
+    // 5. y is common iff F_b(y) is among the sender's
+    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, tags, f_y))?;
+    let common = sorted_tags::own_positions(&matches, y.len());
+    // 6. [both] tags of the common items, and random tags
+    answer::give_items(ctx, &params, &y, &common)?;
+    Ok(Output::Positions(common))
 }
 
 /// h, the hash functions.
@@ -169,6 +128,7 @@ const MAX_SENDER_LEN: u64 = (1 << 32) / FUNCTIONS;
 /// Bins, up to 1.37 an item, are numbered with 32 bits.
 const MAX_RECEIVER_LEN: u64 = 1 << 31;
 
+/// Refuses sets whose tags or bins cannot be numbered.
 fn check_sizes(params: &PsiParams) -> Result<()> {
     let sender = (params.sender_len() as u64, MAX_SENDER_LEN);
     let receiver = (params.receiver_len() as u64, MAX_RECEIVER_LEN);

@@ -58,7 +58,7 @@ pub use plan::Mode;
 pub use rows::bytes;
 pub use rows::{PAPER_ROW, ROW};
 
-use plan::{Plan, check};
+use plan::Plan;
 use receiver::receiver_masks;
 use sender::{Bins, Masks};
 use std::sync::Arc;
@@ -66,102 +66,71 @@ use vesica_core::{Error, Item, PsiParams, Result};
 use vesica_hashing::Cuckoo;
 use vesica_net::Context;
 use vesica_ot::coded::{ReceiverSetup, kk13};
-use vesica_party::{Output, Party, answer, sorted_tags};
+use vesica_party::{Output, answer, sorted_tags};
 
 /// The slot of the functions of bins; place k of the stash has slot k + 1.
 const BIN_SLOT: u64 = 0;
 
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
+fn run_sender(
     mode: Mode,
     params: PsiParams,
     x: Arc<Vec<Item>>,
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
+    }
+    let plan = Plan::new(mode, &params);
+    let session = params.session();
+    let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
+    let masks = Masks::new(&plan, session, transfers);
+    let v = if plan.is_lopsided() {
+        // 2, then 1 and 3 item by item.
+        masks.of_items(ctx, &params, &x)?
+    } else {
+        // 1.
+        let t_1 = ctx.child("hashing", |ctx| {
+            Bins::new(ctx.pool(), &plan, session, plan.items.shorten(ctx.pool(), &params, &x))
+        });
+        // 2, 3, group by group.
+        masks.of_bins(ctx, t_1)?
+    };
+    // 4.
+    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
+    drop(v);
+    // 5.
+    answer::take_items(ctx, &params, &x)
 }
 
 /// P_2: learns which of its items the sender has.
-pub struct Receiver {
+fn run_receiver(
     mode: Mode,
     params: PsiParams,
     y: Arc<Vec<Item>>,
-}
-
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { mode, params, x } = *self;
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let plan = Plan::new(mode, &params);
-        let session = params.session();
-        let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
-        let masks = Masks::new(&plan, session, transfers);
-        let v = if plan.is_lopsided() {
-            // 2, then 1 and 3 item by item.
-            masks.of_items(ctx, &params, &x)?
-        } else {
-            // 1.
-            let t_1 = ctx.child("hashing", |ctx| {
-                Bins::new(ctx.pool(), &plan, session, plan.items.shorten(ctx.pool(), &params, &x))
-            });
-            // 2, 3, group by group.
-            masks.of_bins(ctx, t_1)?
-        };
-        // 4.
-        ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
-        drop(v);
-        // 5.
-        answer::take_items(ctx, &params, &x)
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
     }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { mode, params, y } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let plan = Plan::new(mode, &params);
-        let session = params.session();
-        let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
-        // 1.
-        let (short, t_2) = ctx.child("hashing", |ctx| {
-            let short = plan.items.shorten(ctx.pool(), &params, &y);
-            let bins = plan.locations(session).bins(ctx.pool(), &short);
-            Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
-        })?;
-        let transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
-        // 2, 3. The rows, and the masks of the items.
-        let masks =
-            ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
-        drop((short, t_2));
-        // 4.
-        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
-        let common = sorted_tags::own_positions(&matches, y.len());
-        // 5.
-        answer::give_items(ctx, &params, &y, &common)?;
-        Ok(Output::Positions(common))
-    }
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`]; `ItemTooLong` when an item has more bits
-    /// than `params` say; `SetTooLarge` when there are more than 2^32 masks.
-    pub fn new(mode: Mode, params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check(mode, &params, params.sender_len(), &x)?;
-        Ok(Self { mode, params, x })
-    }
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// As [`Sender::new`].
-    pub fn new(mode: Mode, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check(mode, &params, params.receiver_len(), &y)?;
-        Ok(Self { mode, params, y })
-    }
+    let plan = Plan::new(mode, &params);
+    let session = params.session();
+    let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
+    // 1.
+    let (short, t_2) = ctx.child("hashing", |ctx| {
+        let short = plan.items.shorten(ctx.pool(), &params, &y);
+        let bins = plan.locations(session).bins(ctx.pool(), &short);
+        Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
+    })?;
+    let transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
+    // 2, 3. The rows, and the masks of the items.
+    let masks =
+        ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
+    drop((short, t_2));
+    // 4.
+    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
+    let common = sorted_tags::own_positions(&matches, y.len());
+    // 5.
+    answer::give_items(ctx, &params, &y, &common)?;
+    Ok(Output::Positions(common))
 }

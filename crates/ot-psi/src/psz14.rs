@@ -53,7 +53,7 @@ pub use row::ROW;
 pub use row::bytes;
 
 use places::{FreePlaces, Held, NO_ITEM, Places, numbering, stash_slot};
-use plan::{Plan, check};
+use plan::Plan;
 use std::sync::Arc;
 use vesica_core::tagged::{Gathered, Tagged};
 use vesica_core::{Error, Item, ParameterError, PsiParams, Result, SessionId};
@@ -61,75 +61,58 @@ use vesica_hashing::{Cuckoo, Simple};
 use vesica_net::Context;
 use vesica_oprf::characters::{Choices, Outputs};
 use vesica_ot::coded::{ReceiverSetup, kk13};
-use vesica_party::{Output, Party, answer, sorted_tags};
+use vesica_party::{Output, answer, sorted_tags};
 
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
-    params: PsiParams,
-    x: Arc<Vec<Item>>,
+fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
+    }
+    let plan = Plan::new(&params);
+    let session = params.session();
+    let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
+    // 1.
+    let (short, t_1) = ctx.child("hashing", |ctx| {
+        let short = plan.items.shorten(ctx.pool(), &params, &x);
+        let t_1 = Simple::new(ctx.pool(), &plan.locations(session), &short);
+        (short, t_1)
+    });
+    // 2, 3. The rows, and the masks of the items.
+    let v = ctx.child("masks", |ctx| sender_masks(ctx, &plan, session, transfers, &short, &t_1))?;
+    drop((short, t_1));
+    // 4.
+    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
+    // 5.
+    answer::take_items(ctx, &params, &x)
 }
 
 /// P_2: learns which of its items the sender has.
-pub struct Receiver {
-    params: PsiParams,
-    y: Arc<Vec<Item>>,
-}
-
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x } = *self;
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let plan = Plan::new(&params);
-        let session = params.session();
-        let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
-        // 1.
-        let (short, t_1) = ctx.child("hashing", |ctx| {
-            let short = plan.items.shorten(ctx.pool(), &params, &x);
-            let t_1 = Simple::new(ctx.pool(), &plan.locations(session), &short);
-            (short, t_1)
-        });
-        // 2, 3. The rows, and the masks of the items.
-        let v =
-            ctx.child("masks", |ctx| sender_masks(ctx, &plan, session, transfers, &short, &t_1))?;
-        drop((short, t_1));
-        // 4.
-        ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
-        // 5.
-        answer::take_items(ctx, &params, &x)
+fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
     }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let plan = Plan::new(&params);
-        let session = params.session();
-        let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
-        // 1.
-        let (short, t_2) = ctx.child("hashing", |ctx| {
-            let short = plan.items.shorten(ctx.pool(), &params, &y);
-            let bins = plan.locations(session).bins(ctx.pool(), &short);
-            Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
-        })?;
-        let transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
-        // 2, 3. The rows, and the masks of the items.
-        let masks =
-            ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
-        drop((short, t_2));
-        // 4.
-        let mut matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
-        debug_assert!(matches.iter().all(|found| found.own != NO_ITEM), "no item is common");
-        matches.retain(|found| found.own != NO_ITEM);
-        let common = sorted_tags::own_positions(&matches, y.len());
-        // 5.
-        answer::give_items(ctx, &params, &y, &common)?;
-        Ok(Output::Positions(common))
-    }
+    let plan = Plan::new(&params);
+    let session = params.session();
+    let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
+    // 1.
+    let (short, t_2) = ctx.child("hashing", |ctx| {
+        let short = plan.items.shorten(ctx.pool(), &params, &y);
+        let bins = plan.locations(session).bins(ctx.pool(), &short);
+        Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
+    })?;
+    let transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
+    // 2, 3. The rows, and the masks of the items.
+    let masks =
+        ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
+    drop((short, t_2));
+    // 4.
+    let mut matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
+    debug_assert!(matches.iter().all(|found| found.own != NO_ITEM), "no item is common");
+    matches.retain(|found| found.own != NO_ITEM);
+    let common = sorted_tags::own_positions(&matches, y.len());
+    // 5.
+    answer::give_items(ctx, &params, &y, &common)?;
+    Ok(Output::Positions(common))
 }
 
 /// V; `x` are the items as they are compared, T_1 their places in bins.
@@ -237,27 +220,4 @@ fn receiver_masks(
     }
     ctx.finish()?;
     Ok(masks)
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`ParameterError::SetLenMismatch`]; `ItemTooLong` when an item has more bits than `params`
-    /// say; `SetTooLarge` when there are more than 2^32 masks.
-    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check(&params, params.sender_len(), &x)?;
-        Ok(Self { params, x })
-    }
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// As [`Sender::new`].
-    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check(&params, params.receiver_len(), &y)?;
-        Ok(Self { params, y })
-    }
 }

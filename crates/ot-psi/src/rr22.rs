@@ -50,101 +50,71 @@ use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::{Item, PsiParams, Result, SemiHonest};
 use vesica_net::Context;
 use vesica_oprf::vole::{self, Plan, Seed};
-use vesica_party::{Output, Party, answer, check_set_len, sorted_tags};
-
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { mode, params, x } = *self;
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
-        // 1. Setup of the VOLE: Δ.
-        let mut oprf =
-            ctx.child("setup", |ctx| vole::Sender::<SemiHonest>::setup(ctx, session, plan))?;
-        // 2. r
-        let r = Seed::receive(ctx)?;
-        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &x));
-        drop(x);
-        // 3. b
-        let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-        // 5. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
-        let q = ctx.child("encoding", |ctx| oprf.unmask(ctx, rows, b))?;
-        let order = ctx.child("tags", |ctx| {
-            // 6. F(x) = H_o(q)
-            let f_x = q.outputs(ctx.pool(), tags.tag_bits());
-            // 7. {F(x)}, sorted
-            sorted_tags::send(ctx, tags, f_x)
-        })?;
-        // 8. [both] x is common iff its bit is 1
-        answer::take_places(ctx, &params, &order)
-    }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { mode, params, y } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
-        // 1. Setup of the VOLE.
-        let mut oprf =
-            ctx.child("setup", |ctx| vole::Receiver::<SemiHonest>::setup(ctx, session, plan))?;
-        // 2. r ←$ {0,1}^256
-        let r = Seed::draw_and_send(ctx)?;
-        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &y));
-        drop(y);
-        // 3. a, c = aΔ + b
-        let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-        // 4. P = Encode({(y, H_B(y, r))})  5. A = P + a; q = Decode(c, y)
-        let q = ctx.child("encoding", |ctx| oprf.mask(ctx, rows, ac))?;
-        let matches = ctx.child("tags", |ctx| {
-            // 6. F(y) = H_o(q)
-            let f_y = q.outputs(ctx.pool(), tags.tag_bits());
-            // 7. y is common iff F(y) is among the sender's
-            sorted_tags::find(ctx, tags, f_y)
-        })?;
-        // 8. [both] one bit for each tag received
-        answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
-        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
-    }
-}
+use vesica_party::{Output, answer, sorted_tags};
 
 /// Holds Δ; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
+fn run_sender(
     mode: Mode,
     params: PsiParams,
     x: Arc<Vec<Item>>,
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(mode: Mode, params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { mode, params, x })
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
     }
+    let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
+    // 1. Setup of the VOLE: Δ.
+    let mut oprf =
+        ctx.child("setup", |ctx| vole::Sender::<SemiHonest>::setup(ctx, session, plan))?;
+    // 2. r
+    let r = Seed::receive(ctx)?;
+    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &x));
+    drop(x);
+    // 3. b
+    let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+    // 5. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
+    let q = ctx.child("encoding", |ctx| oprf.unmask(ctx, rows, b))?;
+    let order = ctx.child("tags", |ctx| {
+        // 6. F(x) = H_o(q)
+        let f_x = q.outputs(ctx.pool(), tags.tag_bits());
+        // 7. {F(x)}, sorted
+        sorted_tags::send(ctx, tags, f_x)
+    })?;
+    // 8. [both] x is common iff its bit is 1
+    answer::take_places(ctx, &params, &order)
 }
 
 /// Learns which of its items the sender has.
-pub struct Receiver {
+fn run_receiver(
     mode: Mode,
     params: PsiParams,
     y: Arc<Vec<Item>>,
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(mode: Mode, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { mode, params, y })
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
     }
+    let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
+    // 1. Setup of the VOLE.
+    let mut oprf =
+        ctx.child("setup", |ctx| vole::Receiver::<SemiHonest>::setup(ctx, session, plan))?;
+    // 2. r ←$ {0,1}^256
+    let r = Seed::draw_and_send(ctx)?;
+    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &y));
+    drop(y);
+    // 3. a, c = aΔ + b
+    let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+    // 4. P = Encode({(y, H_B(y, r))})  5. A = P + a; q = Decode(c, y)
+    let q = ctx.child("encoding", |ctx| oprf.mask(ctx, rows, ac))?;
+    let matches = ctx.child("tags", |ctx| {
+        // 6. F(y) = H_o(q)
+        let f_y = q.outputs(ctx.pool(), tags.tag_bits());
+        // 7. y is common iff F(y) is among the sender's
+        sorted_tags::find(ctx, tags, f_y)
+    })?;
+    // 8. [both] one bit for each tag received
+    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
 }
 
 /// Which encoding carries the receiver's set.

@@ -201,6 +201,36 @@ impl Output {
     }
 }
 
+/// The party in `role` of a protocol that takes a set alone, with its program. The set must hold no item twice.
+///
+/// # Errors
+/// [`ParameterError::SetLenMismatch`].
+pub fn of_set<P>(role: Role, params: PsiParams, input: Input, program: P) -> Result<Box<dyn Party>>
+where
+    P: FnOnce(PsiParams, Arc<Vec<Item>>, &mut Context) -> Result<Output> + Send + 'static,
+{
+    let set = input.into_items();
+    let len = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
+    check_set_len(len, set.len())?;
+    Ok(Box::new(OfSet { params, set, program }))
+}
+
+/// The party of [`of_set`].
+struct OfSet<P> {
+    params: PsiParams,
+    set: Arc<Vec<Item>>,
+    program: P,
+}
+
+impl<P> Party for OfSet<P>
+where
+    P: FnOnce(PsiParams, Arc<Vec<Item>>, &mut Context) -> Result<Output> + Send,
+{
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        (self.program)(self.params, self.set, ctx)
+    }
+}
+
 /// Refuses a set of another size than the parameters say.
 pub fn check_set_len(expected: usize, actual: usize) -> Result<()> {
     if expected == actual {

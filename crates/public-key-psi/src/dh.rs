@@ -52,7 +52,7 @@ use vesica_core::hash_to_group::ExpandMessage;
 use vesica_core::tags::{Tag, TagHash, decode_tags, encode_tags};
 use vesica_core::{Item, Misbehaviour, PsiParams, Result, Secret, SessionId, Shuffled};
 use vesica_net::Context;
-use vesica_party::{Output, Party, answer, check_set_len};
+use vesica_party::{Output, answer};
 use vesica_simd::ristretto::{self, Scalar};
 
 const HASH_TO_GROUP_DST: &[u8] = b"vesica1-ristretto255_XMD:SHA-512_R255MAP_RO_";
@@ -71,74 +71,36 @@ const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 /// more than the bandwidth–delay product of common links.
 const WINDOW_MESSAGES: usize = 64;
 
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x } = *self;
-        // 1. α ←$ Z_q
-        let alpha = random_scalar(ctx);
-        let x = Shuffled::new(x, ctx.rng());
-        ctx.join(
-            // 2. H(x)^α for x ∈ X, shuffled
-            ("points", |ctx: &mut Context| send_points(ctx, &params, &x, &alpha)),
-            // 3. H(y)^β  4. t_y = tag((H(y)^β)^α), in that order
-            ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
-        )?;
-        // 5. [both] x is common iff its bit is 1
-        answer::take(ctx, &params, &x)
-    }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y } = *self;
-        // 1. β ←$ Z_q
-        let beta = random_scalar(ctx);
-        let y = Shuffled::new(y, ctx.rng());
-        let (t_x, t_y) = ctx.join(
-            // 2. t_x = tag((H(x)^α)^β)
-            ("points", |ctx: &mut Context| tag_peer_points(ctx, &params, &beta)),
-            // 3. H(y)^β for y ∈ Y, shuffled  4. t_y
-            ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, &y, &beta)),
-        )?;
-        // 5. [both] one bit per x, in the order received
-        let t_x = answer::give(ctx, &params, t_x, &t_y)?;
-        // 4. y is common iff t_y is among the t_x
-        Ok(Output::Positions(y.own_positions(|i| t_x.contains(t_y[i]))))
-    }
-}
-
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
-    params: PsiParams,
-    x: Arc<Vec<Item>>,
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { params, x })
-    }
+fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    // 1. α ←$ Z_q
+    let alpha = random_scalar(ctx);
+    let x = Shuffled::new(x, ctx.rng());
+    ctx.join(
+        // 2. H(x)^α for x ∈ X, shuffled
+        ("points", |ctx: &mut Context| send_points(ctx, &params, &x, &alpha)),
+        // 3. H(y)^β  4. t_y = tag((H(y)^β)^α), in that order
+        ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
+    )?;
+    // 5. [both] x is common iff its bit is 1
+    answer::take(ctx, &params, &x)
 }
 
 /// P_2: learns which of its items the sender has.
-pub struct Receiver {
-    params: PsiParams,
-    y: Arc<Vec<Item>>,
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { params, y })
-    }
+fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    // 1. β ←$ Z_q
+    let beta = random_scalar(ctx);
+    let y = Shuffled::new(y, ctx.rng());
+    let (t_x, t_y) = ctx.join(
+        // 2. t_x = tag((H(x)^α)^β)
+        ("points", |ctx: &mut Context| tag_peer_points(ctx, &params, &beta)),
+        // 3. H(y)^β for y ∈ Y, shuffled  4. t_y
+        ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, &y, &beta)),
+    )?;
+    // 5. [both] one bit per x, in the order received
+    let t_x = answer::give(ctx, &params, t_x, &t_y)?;
+    // 4. y is common iff t_y is among the t_x
+    Ok(Output::Positions(y.own_positions(|i| t_x.contains(t_y[i]))))
 }
 
 /// Sends H(v)^k for every v, in the order given.

@@ -61,7 +61,7 @@ use vesica_core::{Error, Item, PsiParams, Result, Secret};
 use vesica_modular::modp::{ELEMENT_LEN, EXPONENT_LEN, Group};
 use vesica_modular::{Exponent, Residue};
 use vesica_net::Context;
-use vesica_party::{Output, Party, answer, check_set_len, sorted_tags};
+use vesica_party::{Output, answer, sorted_tags};
 
 /// Elements in one message: 32 KiB, a tenth of a second of the sender's work.
 pub const ELEMENTS_PER_MESSAGE: usize = 128;
@@ -72,82 +72,44 @@ const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// Messages the receiver sends before it waits for the first answer: some seconds of the sender's work.
 const WINDOW_MESSAGES: usize = 64;
 
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x } = *self;
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let (group, hash) = (Group::ffdhe2048(), Hashes::new(&params));
-        // 1. R_s ←$ even
-        let r_s = HalfExponent::random(ctx);
-        // 2. M  3. K_x = (M/H(x))^R_s for x ∈ X
-        let tags = ctx.child("own powers", |ctx| own_tags(ctx, &group, &hash, &r_s, &x))?;
-        drop(x);
-        // 4. y_i  5. Z = g^R_s, y'_i = y_i^R_s
-        ctx.child("powers", |ctx| return_powers(ctx, &group, &r_s, params.receiver_len()))?;
-        // 6. {H'(K_x)}, sorted
-        let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
-        // 7. [both] x is common iff its bit is 1
-        answer::take_places(ctx, &params, &order)
-    }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let (group, hash) = (Group::ffdhe2048(), Hashes::new(&params));
-        // 1. PCH = Π H(y) for y ∈ Y
-        let pch = ctx.child("product", |ctx| product(ctx, &group, &hash, &y));
-        let tags = ctx.child("powers", |ctx| {
-            // 1. R_c, R_i ←$
-            let masks = Masks::new(ctx, &group, &hash, &pch);
-            // 2. M = PCH·g^R_c  4. y_i = PCH/H(y)·g^R_i  5. K_y = y'_i·Z^R_c·Z^-R_i
-            exchange_for_powers(ctx, &masks, &y)
-        })?;
-        // 6. y is common iff H'(K_y) is among the sender's
-        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
-        // 7. [both] one bit for each tag received
-        answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
-        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
-    }
-}
-
 /// Holds R_s; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
-    params: PsiParams,
-    x: Arc<Vec<Item>>,
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { params, x })
+fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
     }
+    let (group, hash) = (Group::ffdhe2048(), Hashes::new(&params));
+    // 1. R_s ←$ even
+    let r_s = HalfExponent::random(ctx);
+    // 2. M  3. K_x = (M/H(x))^R_s for x ∈ X
+    let tags = ctx.child("own powers", |ctx| own_tags(ctx, &group, &hash, &r_s, &x))?;
+    drop(x);
+    // 4. y_i  5. Z = g^R_s, y'_i = y_i^R_s
+    ctx.child("powers", |ctx| return_powers(ctx, &group, &r_s, params.receiver_len()))?;
+    // 6. {H'(K_x)}, sorted
+    let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
+    // 7. [both] x is common iff its bit is 1
+    answer::take_places(ctx, &params, &order)
 }
 
 /// Learns which of its items the sender has.
-pub struct Receiver {
-    params: PsiParams,
-    y: Arc<Vec<Item>>,
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { params, y })
+fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
     }
+    let (group, hash) = (Group::ffdhe2048(), Hashes::new(&params));
+    // 1. PCH = Π H(y) for y ∈ Y
+    let pch = ctx.child("product", |ctx| product(ctx, &group, &hash, &y));
+    let tags = ctx.child("powers", |ctx| {
+        // 1. R_c, R_i ←$
+        let masks = Masks::new(ctx, &group, &hash, &pch);
+        // 2. M = PCH·g^R_c  4. y_i = PCH/H(y)·g^R_i  5. K_y = y'_i·Z^R_c·Z^-R_i
+        exchange_for_powers(ctx, &masks, &y)
+    })?;
+    // 6. y is common iff H'(K_y) is among the sender's
+    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
+    // 7. [both] one bit for each tag received
+    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
 }
 
 /// R_s/2. Raising to an even exponent takes any element into the group.

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use vesica_core::tags::{Tag, TagHash, decode_tags, encode_tags};
 use vesica_core::{Item, PsiParams, Result, Shuffled, hash};
 use vesica_net::Context;
-use vesica_party::{Output, Party, answer, check_set_len};
+use vesica_party::{Output, answer};
 
 const TAG_LABEL: &str = "vesica v1 naive hash tag";
 const SALT_LABEL: &str = "vesica v1 naive hash salt";
@@ -50,72 +50,34 @@ const TAGS_PER_MESSAGE: usize = 16 << 10;
 /// Tags one CPU thread works on at a time.
 const TAGS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x } = *self;
-        let x = Shuffled::new(x, ctx.rng());
-        // 1. k
-        let mut k = [0; SALT_LEN];
-        ctx.child("salt", |ctx| ctx.peer()?.recv_into(&mut k))?;
-        // 2. H(k, x) for x ∈ X, shuffled
-        ctx.child("tags", |ctx| send_tags(ctx, &salted(&params, &k), &x))?;
-        // 3. [both] x is common iff its bit is 1
-        answer::take(ctx, &params, &x)
-    }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y } = *self;
-        // 1. k ←$ {0,1}^2κ
-        let mut k = [0; SALT_LEN];
-        ctx.rng().fill_bytes(&mut k);
-        ctx.child("salt", |ctx| {
-            ctx.peer()?.send(&k)?;
-            ctx.peer()?.flush()
-        })?;
-        // 2. H(k, y), and H(k, x) from the sender
-        let h_y = tags(ctx, &salted(&params, &k), &y);
-        let h_x = ctx.child("tags", |ctx| receive_tags(ctx, &params))?;
-        // 3. [both] one bit per x, in the order received
-        let h_x = answer::give(ctx, &params, h_x, &h_y)?;
-        // 2. y is common iff H(k, y) is among them
-        Ok(Output::Positions((0..y.len()).filter(|i| h_x.contains(h_y[*i])).collect()))
-    }
-}
-
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
-    params: PsiParams,
-    x: Arc<Vec<Item>>,
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { params, x })
-    }
+fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    let x = Shuffled::new(x, ctx.rng());
+    // 1. k
+    let mut k = [0; SALT_LEN];
+    ctx.child("salt", |ctx| ctx.peer()?.recv_into(&mut k))?;
+    // 2. H(k, x) for x ∈ X, shuffled
+    ctx.child("tags", |ctx| send_tags(ctx, &salted(&params, &k), &x))?;
+    // 3. [both] x is common iff its bit is 1
+    answer::take(ctx, &params, &x)
 }
 
 /// P_2: learns every item of the sender it can guess.
-pub struct Receiver {
-    params: PsiParams,
-    y: Arc<Vec<Item>>,
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { params, y })
-    }
+fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+    // 1. k ←$ {0,1}^2κ
+    let mut k = [0; SALT_LEN];
+    ctx.rng().fill_bytes(&mut k);
+    ctx.child("salt", |ctx| {
+        ctx.peer()?.send(&k)?;
+        ctx.peer()?.flush()
+    })?;
+    // 2. H(k, y), and H(k, x) from the sender
+    let h_y = tags(ctx, &salted(&params, &k), &y);
+    let h_x = ctx.child("tags", |ctx| receive_tags(ctx, &params))?;
+    // 3. [both] one bit per x, in the order received
+    let h_x = answer::give(ctx, &params, h_x, &h_y)?;
+    // 2. y is common iff H(k, y) is among them
+    Ok(Output::Positions((0..y.len()).filter(|i| h_x.contains(h_y[*i])).collect()))
 }
 
 /// H(k, ·).

@@ -58,7 +58,7 @@ use vesica_core::tagged::Tagged;
 use vesica_core::{Error, Item, Misbehaviour, PsiParams, Result};
 use vesica_modular::rsa::{FaultyRoot, KeySize, Prime, PrivateKey, PublicKey};
 use vesica_net::Context;
-use vesica_party::{Output, Party, answer, check_set_len, sorted_tags};
+use vesica_party::{Output, answer, sorted_tags};
 
 /// Residues in one message: 16 KiB at 2048 bits, a tenth of a second of the sender's work.
 pub const ELEMENTS_PER_MESSAGE: usize = 64;
@@ -69,94 +69,64 @@ const ROOTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 /// Messages the receiver sends before it waits for the first answer: some seconds of the sender's work.
 const WINDOW_MESSAGES: usize = 64;
 
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { size, params, x } = *self;
-        if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
-        }
-        let key = ctx.child("key", |ctx| {
-            // 1. p, q prime, n = pq, d = 1/e mod φ(n)
-            let key = make_key(ctx, size)?;
-            // 2. n, e
-            ctx.peer()?.send(&key.public().encode())?;
-            ctx.peer()?.flush()?;
-            Ok::<_, Error>(key)
-        })?;
-        let hash = Hashes::new(&params, key.public());
-        // 3. K_x = H(x)^d for x ∈ X
-        let tags = ctx.child("own roots", |ctx| own_tags(ctx, &key, &hash, &x))?;
-        drop(x);
-        // 4. y_i  5. y'_i = y_i^d
-        ctx.child("roots", |ctx| return_roots(ctx, &key, params.receiver_len()))?;
-        // 6. {H'(K_x)}, sorted
-        let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
-        // 7. [both] x is common iff its bit is 1
-        answer::take_places(ctx, &params, &order)
-    }
-}
-
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { size, params, y } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        // 2. n, e: refused if n is even, short or has a small factor
-        let key = ctx.child("key", |ctx| {
-            let bytes = ctx.peer()?.recv(size.public_key_len())?;
-            PublicKey::decode(&bytes, size).map_err(|_| Misbehaviour::InvalidPublicKey.into())
-                as Result<_>
-        })?;
-        let hash = Hashes::new(&params, &key);
-        let tags = ctx.child("roots", |ctx| {
-            // 3. r_i ←$ Z_n
-            let blinding = Blinding::new(ctx, &key);
-            // 4. y_i = H(y)·r_i^e for the i-th y ∈ Y  5. K_y = y'_i / r_i
-            exchange_for_roots(ctx, &blinding, &hash, &y)
-        })?;
-        // 6. y is common iff H'(K_y) is among the sender's
-        let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
-        // 7. [both] one bit for each tag received
-        answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
-        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
-    }
-}
-
 /// Holds the private key; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-pub struct Sender {
+fn run_sender(
     size: KeySize,
     params: PsiParams,
     x: Arc<Vec<Item>>,
-}
-
-impl Sender {
-    /// The sender of the set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(size: KeySize, params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.sender_len(), x.len())?;
-        Ok(Self { size, params, x })
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
     }
+    let key = ctx.child("key", |ctx| {
+        // 1. p, q prime, n = pq, d = 1/e mod φ(n)
+        let key = make_key(ctx, size)?;
+        // 2. n, e
+        ctx.peer()?.send(&key.public().encode())?;
+        ctx.peer()?.flush()?;
+        Ok::<_, Error>(key)
+    })?;
+    let hash = Hashes::new(&params, key.public());
+    // 3. K_x = H(x)^d for x ∈ X
+    let tags = ctx.child("own roots", |ctx| own_tags(ctx, &key, &hash, &x))?;
+    drop(x);
+    // 4. y_i  5. y'_i = y_i^d
+    ctx.child("roots", |ctx| return_roots(ctx, &key, params.receiver_len()))?;
+    // 6. {H'(K_x)}, sorted
+    let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
+    // 7. [both] x is common iff its bit is 1
+    answer::take_places(ctx, &params, &order)
 }
 
 /// Learns which of its items the sender has.
-pub struct Receiver {
+fn run_receiver(
     size: KeySize,
     params: PsiParams,
     y: Arc<Vec<Item>>,
-}
-
-impl Receiver {
-    /// The receiver of the set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(size: KeySize, params: PsiParams, y: Arc<Vec<Item>>) -> Result<Self> {
-        check_set_len(params.receiver_len(), y.len())?;
-        Ok(Self { size, params, y })
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
     }
+    // 2. n, e: refused if n is even, short or has a small factor
+    let key = ctx.child("key", |ctx| {
+        let bytes = ctx.peer()?.recv(size.public_key_len())?;
+        PublicKey::decode(&bytes, size).map_err(|_| Misbehaviour::InvalidPublicKey.into())
+            as Result<_>
+    })?;
+    let hash = Hashes::new(&params, &key);
+    let tags = ctx.child("roots", |ctx| {
+        // 3. r_i ←$ Z_n
+        let blinding = Blinding::new(ctx, &key);
+        // 4. y_i = H(y)·r_i^e for the i-th y ∈ Y  5. K_y = y'_i / r_i
+        exchange_for_roots(ctx, &blinding, &hash, &y)
+    })?;
+    // 6. y is common iff H'(K_y) is among the sender's
+    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
+    // 7. [both] one bit for each tag received
+    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
 }
 
 /// A fresh key; its two primes are searched in parallel.

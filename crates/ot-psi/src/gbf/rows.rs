@@ -1,10 +1,11 @@
 //! The rows of the catalogue, and what a run costs.
 
 use super::plan::{Mode, Plan, SEED_LEN};
-use super::{Receiver, Sender, transfers};
-use vesica_core::PsiParams;
+use super::{run_receiver, run_sender, transfers};
+use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, assumptions,
+    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
+    assumptions, of_set,
 };
 
 const LEARNED_BY_SENDER: &str = "the size of the receiver's set";
@@ -55,10 +56,8 @@ pub const SILENT_ROW: Protocol = Protocol {
             source: "docs/lpn.md, computed by parameters/lpn",
         },
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Silent, params, input.into_items())?)),
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(Mode::Silent, params, input.into_items())?))
-    },
+    sender: |params, input| sender(Mode::Silent, params, input),
+    receiver: |params, input| receiver(Mode::Silent, params, input),
 };
 
 /// The row of `gbf_iknp`.
@@ -82,8 +81,8 @@ pub const IKNP_ROW: Protocol = Protocol {
             source: "Asharov, Lindell, Schneider, Zohner, ACM CCS 2013; Roy, CRYPTO 2022",
         },
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Iknp, params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Iknp, params, input.into_items())?)),
+    sender: |params, input| sender(Mode::Iknp, params, input),
+    receiver: |params, input| receiver(Mode::Iknp, params, input),
     ..SILENT_ROW
 };
 
@@ -113,8 +112,8 @@ pub const PAPER_ROW: Protocol = Protocol {
         },
         IKNP_ROW.parameters[3],
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Paper, params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Paper, params, input.into_items())?)),
+    sender: |params, input| sender(Mode::Paper, params, input),
+    receiver: |params, input| receiver(Mode::Paper, params, input),
     ..IKNP_ROW
 };
 
@@ -151,4 +150,12 @@ fn seconds(mode: Mode, params: &PsiParams) -> f64 {
 /// The length of the strings.
 fn compared(mode: Mode, params: &PsiParams) -> Compared {
     Compared::strings(8 * Plan::new(mode, params).string_len as u32)
+}
+
+fn sender(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Sender, params, input, move |params, x, ctx| run_sender(mode, params, x, ctx))
+}
+
+fn receiver(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Receiver, params, input, move |params, y, ctx| run_receiver(mode, params, y, ctx))
 }

@@ -1,10 +1,11 @@
 //! The row of the catalogue.
 
-use super::{Receiver, Sender, table, tag_count, tags};
-use vesica_core::PsiParams;
+use super::{check_sizes, run_receiver, run_sender, table, tag_count, tags};
+use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
     BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, assumptions,
+    of_set,
 };
 
 /// The row of `kkrt16`.
@@ -46,8 +47,14 @@ pub const ROW: Protocol = Protocol {
             source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016",
         },
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
+    sender: |params, input| {
+        let party = of_set(Role::Sender, params, input, run_sender)?;
+        check_sizes(&params).map(|()| party)
+    },
+    receiver: |params, input| {
+        let party = of_set(Role::Receiver, params, input, run_receiver)?;
+        check_sizes(&params).map(|()| party)
+    },
 };
 
 /// Exact payload bytes of a run.

@@ -1,10 +1,11 @@
 //! The rows of the catalogue, and what a run costs.
 
-use super::plan::{Mode, Plan};
-use super::{Receiver, Sender};
-use vesica_core::PsiParams;
+use super::plan::{Mode, Plan, check};
+use super::{run_receiver, run_sender};
+use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, assumptions,
+    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
+    assumptions, of_set,
 };
 
 /// The row of `ot_phasing`.
@@ -38,10 +39,8 @@ pub const ROW: Protocol = Protocol {
         CODE,
         TAGS,
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Stashless, params, input.into_items())?)),
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(Mode::Stashless, params, input.into_items())?))
-    },
+    sender: |params, input| sender(Mode::Stashless, params, input),
+    receiver: |params, input| receiver(Mode::Stashless, params, input),
 };
 
 /// The row of `ot_phasing_paper`.
@@ -62,8 +61,8 @@ pub const PAPER_ROW: Protocol = Protocol {
         CODE,
         TAGS,
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Paper, params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Paper, params, input.into_items())?)),
+    sender: |params, input| sender(Mode::Paper, params, input),
+    receiver: |params, input| receiver(Mode::Paper, params, input),
     ..ROW
 };
 
@@ -99,4 +98,14 @@ fn seconds(mode: Mode, params: &PsiParams) -> f64 {
     let plan = Plan::new(mode, params);
     let rows = plan.table.bins() as f64 * plan.bin_shape().rows() as f64;
     0.02 + 45e-9 * rows + 95e-9 * plan.masks() as f64
+}
+
+fn sender(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    check(mode, &params, params.sender_len(), input.items())?;
+    of_set(Role::Sender, params, input, move |params, x, ctx| run_sender(mode, params, x, ctx))
+}
+
+fn receiver(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    check(mode, &params, params.receiver_len(), input.items())?;
+    of_set(Role::Receiver, params, input, move |params, y, ctx| run_receiver(mode, params, y, ctx))
 }

@@ -1,11 +1,12 @@
 //! The row of the catalogue, and what a run costs.
 
-use super::plan::Plan;
-use super::{Receiver, Sender};
-use vesica_core::PsiParams;
+use super::plan::{Plan, check};
+use super::{run_receiver, run_sender};
+use vesica_core::{PsiParams, Role};
 use vesica_ot::coded::kk13;
 use vesica_party::{
     BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, assumptions,
+    of_set,
 };
 
 /// The row of `psz14`.
@@ -47,8 +48,14 @@ pub const ROW: Protocol = Protocol {
             source: "Kolesnikov, Kumaresan, CRYPTO 2013",
         },
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
+    sender: |params, input| {
+        check(&params, params.sender_len(), input.items())?;
+        of_set(Role::Sender, params, input, run_sender)
+    },
+    receiver: |params, input| {
+        check(&params, params.receiver_len(), input.items())?;
+        of_set(Role::Receiver, params, input, run_receiver)
+    },
 };
 
 /// Exact payload bytes of a run.

@@ -1,10 +1,11 @@
 //! The rows of the catalogue.
 
-use super::{Mode, Receiver, Sender, tags};
-use vesica_core::{PsiParams, SemiHonest};
+use super::{Mode, run_receiver, run_sender, tags};
+use vesica_core::{PsiParams, Result, Role, SemiHonest};
 use vesica_oprf::vole;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, assumptions,
+    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
+    assumptions, of_set,
 };
 
 const LEARNED_BY_SENDER: &str = "the size of the receiver's set";
@@ -43,8 +44,8 @@ pub const FAST_ROW: Protocol = Protocol {
         LPN,
         TAGS,
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(Mode::Fast, params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(Mode::Fast, params, input.into_items())?)),
+    sender: |params, input| sender(Mode::Fast, params, input),
+    receiver: |params, input| receiver(Mode::Fast, params, input),
 };
 
 /// The row of `rr22_low_communication`.
@@ -66,12 +67,8 @@ pub const LOW_COMMUNICATION_ROW: Protocol = Protocol {
         LPN,
         TAGS,
     ],
-    sender: |params, input| {
-        Ok(Box::new(Sender::new(Mode::LowCommunication, params, input.into_items())?))
-    },
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(Mode::LowCommunication, params, input.into_items())?))
-    },
+    sender: |params, input| sender(Mode::LowCommunication, params, input),
+    receiver: |params, input| receiver(Mode::LowCommunication, params, input),
     ..FAST_ROW
 };
 
@@ -112,4 +109,12 @@ fn seconds(mode: Mode, params: &PsiParams) -> f64 {
         Mode::Fast => 0.012 + 80e-9 * n_x + 140e-9 * n_y,
         Mode::LowCommunication => 0.013 + 80e-9 * n_x + 290e-9 * n_y,
     }
+}
+
+fn sender(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Sender, params, input, move |params, x, ctx| run_sender(mode, params, x, ctx))
+}
+
+fn receiver(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Receiver, params, input, move |params, y, ctx| run_receiver(mode, params, y, ctx))
 }

@@ -1,9 +1,9 @@
 //! The row of the catalogue.
 
-use super::{Receiver, SALT_LEN, Sender};
-use vesica_core::PsiParams;
+use super::{SALT_LEN, run_receiver, run_sender};
+use vesica_core::{PsiParams, Role};
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer,
+    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `naive_hash`.
@@ -40,8 +40,8 @@ pub const ROW: Protocol = Protocol {
             source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
         },
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(params, input.into_items())?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(params, input.into_items())?)),
+    sender: |params, input| of_set(Role::Sender, params, input, run_sender),
+    receiver: |params, input| of_set(Role::Receiver, params, input, run_receiver),
 };
 
 /// Exact payload bytes of a run.

@@ -1,11 +1,12 @@
 //! The rows of the catalogue.
 
 use super::blinding::tag_shape;
-use super::{Receiver, Sender};
-use vesica_core::PsiParams;
+use super::{run_receiver, run_sender};
+use vesica_core::{PsiParams, Result, Role};
 use vesica_modular::rsa::KeySize;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer,
+    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
+    of_set,
 };
 
 /// The row of `rsa_dt10`.
@@ -40,12 +41,8 @@ pub const ROW: Protocol = Protocol {
         FULL_DOMAIN_HASH,
         TAGS,
     ],
-    sender: |params, input| {
-        Ok(Box::new(Sender::new(KeySize::Bits2048, params, input.into_items())?))
-    },
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(KeySize::Bits2048, params, input.into_items())?))
-    },
+    sender: |params, input| sender(KeySize::Bits2048, params, input),
+    receiver: |params, input| receiver(KeySize::Bits2048, params, input),
 };
 
 /// The row of `rsa_dt10_3072`.
@@ -66,12 +63,8 @@ pub const ROW_3072: Protocol = Protocol {
         FULL_DOMAIN_HASH,
         TAGS,
     ],
-    sender: |params, input| {
-        Ok(Box::new(Sender::new(KeySize::Bits3072, params, input.into_items())?))
-    },
-    receiver: |params, input| {
-        Ok(Box::new(Receiver::new(KeySize::Bits3072, params, input.into_items())?))
-    },
+    sender: |params, input| sender(KeySize::Bits3072, params, input),
+    receiver: |params, input| receiver(KeySize::Bits3072, params, input),
     ..ROW
 };
 
@@ -112,4 +105,12 @@ fn seconds(size: KeySize, params: &PsiParams) -> f64 {
         KeySize::Bits2048 => 0.05 + 1.3e-3 * roots,
         KeySize::Bits3072 => 0.26 + 4.15e-3 * roots,
     }
+}
+
+fn sender(size: KeySize, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Sender, params, input, move |params, x, ctx| run_sender(size, params, x, ctx))
+}
+
+fn receiver(size: KeySize, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Receiver, params, input, move |params, y, ctx| run_receiver(size, params, y, ctx))
 }
