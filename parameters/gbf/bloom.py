@@ -20,7 +20,7 @@ def ceil_log2(n):
 
 
 def gbf_shape(n_x, n_y):
-    """k, b and s as in crates/protocols/src/gbf/plan.rs and crates/okvs/src/bloom.rs."""
+    """k, b and s as in crates/ot-psi/src/gbf/plan.rs and crates/okvs/src/bloom.rs."""
     k = LAMBDA + ceil_log2(n_x)
     slots = -(-k * max(n_x, n_y) * 3 // 2) + 1024
     blocks = -(-slots // (1 << 17))

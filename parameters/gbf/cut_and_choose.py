@@ -40,7 +40,7 @@ def with_slots(load, slots, tail, k=K, opened_share=None):
 
 
 def sizes(n, k=K, opened_share=None):
-    """Sizes::new of crates/protocols/src/gbf_malicious/plan.rs."""
+    """Sizes::new of crates/ot-psi/src/gbf_malicious/plan.rs."""
     b = ceil_log2(-(-n // ITEMS_PER_BLOCK))
     tail = (LAMBDA + b) * math.log(2)
     load = n if b == 0 else math.ceil(upper_tail(n / (1 << b), tail))

@@ -5,7 +5,7 @@ use crate::wire::{
     HEAD_LEN, Opening, Purpose, Reply, Request, WAITING_LEN, WELCOME_LEN, WaitingFor, Welcome,
 };
 use std::path::Path;
-use vesica_protocols::kmrs14::{Kind, Slot};
+use vesica_server_aided::kmrs14::{Kind, Slot};
 
 /// Decodes a message at the start of some bytes and encodes it again; `None` if it is invalid.
 pub type Message = fn(&[u8]) -> Option<Vec<u8>>;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use vesica_core::{Error, Refusal, Result, TransportError};
 use vesica_helper::{Remote, ServiceOptions};
 use vesica_link::CancelToken;
-use vesica_protocols::kmrs14::{Kind, Memory, Spec, Variant};
+use vesica_server_aided::kmrs14::{Kind, Memory, Spec, Variant};
 
 const VARIANTS: [Variant; 5] =
     [Variant::SemiHonest, Variant::Malicious, Variant::Fair, Variant::SizeHiding, Variant::Pet];

@@ -12,7 +12,7 @@
 //! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it.
 
 use vesica_core::Refusal;
-use vesica_protocols::kmrs14::{Kind, MAX_PARTIES, Slot};
+use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
 
 const MAGIC: [u8; 6] = *b"vesica";
 

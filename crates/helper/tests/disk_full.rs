@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 use vesica_core::{Error, Refusal};
 use vesica_helper::{Remote, RemoteEvent};
-use vesica_protocols::kmrs14::{Boards, Kind};
+use vesica_server_aided::kmrs14::{Boards, Kind};
 
 const CHILD: &str = "VESICA_TEST_DISK_FULL_CHILD";
 

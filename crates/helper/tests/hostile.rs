@@ -12,7 +12,7 @@ use vesica_link::{
     CancelToken, Endpoint, LinkOptions, ListenOptions, Listener, Session, establish,
 };
 use vesica_net::{Context, Meter, Streams};
-use vesica_protocols::kmrs14::{Boards, Kind, Slot};
+use vesica_server_aided::kmrs14::{Boards, Kind, Slot};
 
 const OPENING_LEN: usize = 16;
 const WELCOME_LEN: usize = 52;

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::Refusal;
-use vesica_protocols::kmrs14::{Boards, Kind, Spec, Variant};
+use vesica_server_aided::kmrs14::{Boards, Kind, Spec, Variant};
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);

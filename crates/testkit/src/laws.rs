@@ -11,7 +11,7 @@ use std::sync::Arc;
 use vesica_core::{
     Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, TextLen, Values,
 };
-use vesica_protocols::{Input, Operation, Output, Protocol};
+use vesica_party::{Input, Operation, Output, Protocol};
 
 /// Runs `protocol` on `x` and `y`: digests, or where it takes none, integers of a small domain.
 pub fn run_psi(

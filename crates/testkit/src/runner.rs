@@ -1,6 +1,6 @@
 use crate::two_parties::{BothRun, Runner};
 use vesica_net::Context;
-use vesica_protocols::{Output, Party};
+use vesica_party::{Output, Party};
 
 /// What both parties of a protocol's run ended with.
 pub type Run = BothRun<Output, Output>;

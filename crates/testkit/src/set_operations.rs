@@ -7,7 +7,7 @@ use crate::{Run, Runner, Transcript};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
-use vesica_protocols::{Ids, Input, Operation, Output, Protocol, Shares};
+use vesica_party::{Ids, Input, Operation, Output, Protocol, Shares};
 
 /// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one against
 /// many.

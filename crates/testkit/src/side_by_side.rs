@@ -1,7 +1,7 @@
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use vesica_protocols::Protocol;
+use vesica_party::Protocol;
 
 /// More than the cores of most machines: laws over slow networks mostly wait.
 const AT_ONCE: usize = 4;

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Refusal, Result, StopReason, TransportError};
-use vesica_protocols::kmrs14::{Board, Kind, Slot};
+use vesica_server_aided::kmrs14::{Board, Kind, Slot};
 
 /// First and longest pause before a reconnect.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);

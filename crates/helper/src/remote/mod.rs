@@ -13,7 +13,7 @@ use std::sync::Arc;
 use vesica_core::{Refusal, Result};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkError, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool};
-use vesica_protocols::kmrs14::{Board, Boards, Spec};
+use vesica_server_aided::kmrs14::{Board, Boards, Spec};
 
 /// The options of a [`Remote`].
 pub struct RemoteOptions {

@@ -17,7 +17,7 @@ use tracing::field::{DisplayValue, display};
 use vesica_core::{Error, Refusal, Result, Role, StopReason, TransportError};
 use vesica_link::Session;
 use vesica_net::{Channel, Context, Meter, Streams};
-use vesica_protocols::kmrs14::Spec;
+use vesica_server_aided::kmrs14::Spec;
 
 /// Bytes of an agreement's hash in the log: as many as its parties see first.
 const SHORT_AGREEMENT_BYTES: usize = 8;

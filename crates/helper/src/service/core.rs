@@ -22,7 +22,7 @@ use vesica_backends::{Backend, RunName};
 use vesica_core::Refusal;
 use vesica_link::PublicIdentity;
 use vesica_net::Pool;
-use vesica_protocols::kmrs14::helper::{left, may_be_ended};
+use vesica_server_aided::kmrs14::helper::{left, may_be_ended};
 
 /// What remains of an ended run.
 pub(super) struct Remains {

@@ -13,8 +13,8 @@ use vesica_backends::{BackendError, RunName};
 use vesica_core::Refusal;
 use vesica_labels::{Bits, List, MemoryScratch, Scratch};
 use vesica_net::Pool;
-use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance};
-use vesica_protocols::kmrs14::{Kind, Slot};
+use vesica_server_aided::kmrs14::helper::{CommonFailure, Desk, advance};
+use vesica_server_aided::kmrs14::{Kind, Slot};
 
 /// A run of a service, for the helper's steps.
 pub(super) struct RunDesk<'a> {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vesica_protocols::kmrs14::Slot;
+use vesica_server_aided::kmrs14::Slot;
 
 /// Slots of up to this length do not wait.
 const SMALL_LEN: u64 = 64 << 10;

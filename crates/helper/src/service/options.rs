@@ -6,7 +6,7 @@ use std::time::Duration;
 use vesica_backends::Backend;
 use vesica_link::{Identity, PublicIdentity};
 use vesica_net::Pool;
-use vesica_protocols::kmrs14::MAX_ROWS;
+use vesica_server_aided::kmrs14::MAX_ROWS;
 
 /// A party that the helper serves, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]

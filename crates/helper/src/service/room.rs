@@ -10,8 +10,8 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vesica_core::Refusal;
-use vesica_protocols::kmrs14::helper::Desk;
-use vesica_protocols::kmrs14::{Kind, Room, Slot};
+use vesica_server_aided::kmrs14::helper::Desk;
+use vesica_server_aided::kmrs14::{Kind, Room, Slot};
 
 /// Disk limits for all runs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::wire::WaitingFor;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_core::Refusal;
-use vesica_protocols::kmrs14::{Kind, Slot, Variant};
+use vesica_server_aided::kmrs14::{Kind, Slot, Variant};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,7 +292,7 @@ mod tests {
     use crate::store::{Disk, Keeping, Store};
     use std::sync::Barrier;
     use std::time::SystemTime;
-    use vesica_protocols::kmrs14::{PartySpec, Spec};
+    use vesica_server_aided::kmrs14::{PartySpec, Spec};
 
     #[test]
     fn nothing_is_out_once_a_run_is_ending() {

@@ -34,7 +34,7 @@ use vesica_backends::{BackendError, Place};
 use vesica_core::Error;
 use vesica_link::{Identity, PublicIdentity};
 use vesica_net::Pool;
-use vesica_protocols::kmrs14::MAX_ROWS;
+use vesica_server_aided::kmrs14::MAX_ROWS;
 use vesica_tables::{At, Field, document};
 
 /// Longest settings file, in bytes: some thousand parties.

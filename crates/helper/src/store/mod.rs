@@ -18,7 +18,7 @@
 //! receives anything about a run, all data of the run is on the disk, files and names
 //! ([`RunStore::sync`]); likewise before anything is computed from it, and before a slot that marks a
 //! list as complete. Unconfirmed data may be lost, which the digest detects: it counts as empty.
-//! Corrupted bytes on the disk are detected in the same way; [`vesica_protocols::kmrs14::helper::left`]
+//! Corrupted bytes on the disk are detected in the same way; [`vesica_server_aided::kmrs14::helper::left`]
 //! finds what is lost with them.
 
 mod disk;

@@ -3,7 +3,7 @@
 use super::file::DIGEST_LEN;
 use crate::wire::Instance;
 use std::time::{Duration, SystemTime};
-use vesica_protocols::kmrs14::{Kind, Slot, Spec};
+use vesica_server_aided::kmrs14::{Kind, Slot, Spec};
 
 /// Bytes of a block in most file systems.
 const BLOCK_LEN: u64 = 4096;

@@ -13,7 +13,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vesica_protocols::kmrs14::{Kind, Slot};
+use vesica_server_aided::kmrs14::{Kind, Slot};
 use zeroize::Zeroizing;
 
 const RUN_FILE: &str = "run";

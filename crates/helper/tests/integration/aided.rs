@@ -9,7 +9,7 @@ use vesica_core::{Item, Result, Secret};
 use vesica_helper::{Remote, Service};
 use vesica_labels::{Bits, List, MemoryScratch};
 use vesica_net::Progress;
-use vesica_protocols::kmrs14::{
+use vesica_server_aided::kmrs14::{
     Boards, Kind, Matched, Means, Memory, Run, SEAL_LEN, Seal, Slot, Spec, run,
 };
 

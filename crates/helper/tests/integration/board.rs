@@ -7,7 +7,7 @@ use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Refusal, TransportError};
 use vesica_helper::{Remote, RemoteEvent};
 use vesica_link::{Identity, LinkError};
-use vesica_protocols::kmrs14::{Boards, Kind, Slot, Spec, Variant};
+use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant};
 
 #[test]
 fn two_and_three_parties_exchange_slots() {

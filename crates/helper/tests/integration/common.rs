@@ -16,7 +16,7 @@ use vesica_helper::{
 };
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
-use vesica_protocols::kmrs14::{Board, Boards, Kind, Memory, PartySpec, Slot, Spec, Variant};
+use vesica_server_aided::kmrs14::{Board, Boards, Kind, Memory, PartySpec, Slot, Spec, Variant};
 
 pub const SOON: Duration = Duration::from_secs(20);
 pub const MAX_ROWS: u64 = 1000;

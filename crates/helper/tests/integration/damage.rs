@@ -10,7 +10,7 @@ use std::time::Duration;
 use vesica_core::{Error, TransportError};
 use vesica_helper::{Remote, RemoteEvent};
 use vesica_link::LinkError;
-use vesica_protocols::kmrs14::Boards;
+use vesica_server_aided::kmrs14::Boards;
 
 /// A proxy to the helper that changes one byte, once: the byte at this offset of one direction, over
 /// all connections together.

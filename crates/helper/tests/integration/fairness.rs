@@ -7,7 +7,7 @@ use vesica_core::{Error, Item, Refusal, Result, Secret, TransportError};
 use vesica_helper::Remote;
 use vesica_labels::MemoryScratch;
 use vesica_net::Progress;
-use vesica_protocols::kmrs14::{
+use vesica_server_aided::kmrs14::{
     Board, Boards, Items, Kind, Means, Run, Seal, Slot, Spec, Variant, run,
 };
 

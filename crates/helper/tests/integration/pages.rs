@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use vesica_backends::BackendError;
 use vesica_core::Refusal;
 use vesica_helper::{MetricsOptions, Service, StartError};
-use vesica_protocols::kmrs14::{Boards, Kind};
+use vesica_server_aided::kmrs14::{Boards, Kind};
 
 fn page(service: &Service, path: &str) -> (String, String) {
     let answer = ask_page(service, format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());

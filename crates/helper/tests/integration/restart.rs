@@ -16,7 +16,7 @@ use vesica_core::{Error, Refusal};
 use vesica_helper::{
     Keeping, Remote, RemoteEvent, RemoteOptions, Service, ServiceOptions, StartError, StoreError,
 };
-use vesica_protocols::kmrs14::{Boards, Kind, Slot, Variant};
+use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Variant};
 
 /// The same helper again, on the same port and directory.
 fn again(fixture: &Fixture, before: &str, change: impl FnOnce(&mut ServiceOptions)) -> Service {

@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 use vesica_core::{Error, Refusal, Result};
 use vesica_helper::{Remote, RemoteEvent, Service};
-use vesica_protocols::kmrs14::{Board, Boards, Kind, Room, Slot, Spec};
+use vesica_server_aided::kmrs14::{Board, Boards, Kind, Room, Slot, Spec};
 
 /// Disk space of a slot beyond its bytes: a digest, and the rest of a block.
 const BESIDE: u64 = 32 + 4095;

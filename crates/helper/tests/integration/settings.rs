@@ -5,7 +5,7 @@ use std::time::Duration;
 use vesica_backends::{BackendError, BadUrl};
 use vesica_helper::{Keeping, MetricsOptions, PartyLimits, Settings, SettingsFault};
 use vesica_link::{Identity, ParseIdentityError, PublicIdentity};
-use vesica_protocols::kmrs14::MAX_ROWS;
+use vesica_server_aided::kmrs14::MAX_ROWS;
 use vesica_tables::{Position, TableFault};
 
 fn party(name: &str, byte: u8) -> String {

@@ -1,8 +1,10 @@
 //! The whole catalogue: protocols of two parties, and those with a helper.
 
-use super::{Operation, Parameter, Protocol, Security, catalogue};
-use crate::kmrs14::{AidedProtocol, aided};
+use super::catalogue;
 use std::fmt;
+use vesica_core::Operation;
+use vesica_party::{Parameter, Protocol, Security};
+use vesica_server_aided::kmrs14::{AidedProtocol, aided};
 
 /// Who takes part besides the parties, and whom they trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

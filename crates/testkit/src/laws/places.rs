@@ -5,7 +5,7 @@ use crate::Runner;
 use crate::sets::items;
 use std::time::Duration;
 use vesica_core::{Error, Item, Learns, ParameterError};
-use vesica_protocols::{Output, Protocol};
+use vesica_party::{Output, Protocol};
 
 /// Law for protocols that place items in hash tables: if there is no room, both parties end with an
 /// error, which does not say what had no room.

@@ -12,8 +12,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use vesica_core::{Refusal, Result};
-use vesica_protocols::kmrs14::helper::{check_put, is_out, may_be_ended};
-use vesica_protocols::kmrs14::{Kind, Slot};
+use vesica_server_aided::kmrs14::helper::{check_put, is_out, may_be_ended};
+use vesica_server_aided::kmrs14::{Kind, Slot};
 
 /// How often a waiting get checks whether its party is still connected.
 const POLL: Duration = Duration::from_millis(100);

@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use vesica_protocols::kmrs14::{Kind, Slot};
+use vesica_server_aided::kmrs14::{Kind, Slot};
 use zeroize::Zeroizing;
 
 /// The result of a check of the files of a run.

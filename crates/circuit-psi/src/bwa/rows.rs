@@ -1,0 +1,60 @@
+//! The rows of the catalogue.
+
+use super::{Bwa, MAX_ITEM_BITS};
+use crate::computed::{self, Gmw, Yao};
+use vesica_core::PsiParams;
+use vesica_party::{
+    BoundsKept, Compared, Operation, Parameter, Protocol, Security, UsableSetLen, assumptions,
+};
+
+/// The row of `bwa`.
+pub const ROW: Protocol = Protocol {
+    id: "bwa",
+    name: "BWA: bit vectors of a small domain, garbled",
+    source: "Huang, Evans, Katz, NDSS 2012, sections 3 and 6",
+    security: Security::SemiHonest,
+    assumption: assumptions::SILENT_TRANSFERS,
+    operations: Operation::OF_INTERSECTION,
+    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
+    receiver_learns: "the common items, or the answer to the query; the sender's set size",
+    flights: computed::flights::<Bwa, Yao>,
+    bytes_formula: "16 * 2^sigma for the gates and 32 * 2^sigma for counting them; inputs and transfers besides",
+    bytes: computed::bytes::<Bwa, Yao>,
+    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Bwa, Yao>(params),
+    usable_set_len: Some(domain_len),
+    named_only: true,
+    item_bits: 1..=MAX_ITEM_BITS,
+    reserves_zero: false,
+    bounds: BoundsKept::ByComputation,
+    wide_values: false,
+    bytes_depend_on_result: false,
+    compared: |params| Compared::items(params.item_bits()),
+    parameters: PARAMETERS,
+    sender: computed::sender::<Bwa, Yao>,
+    receiver: computed::receiver::<Bwa, Yao>,
+};
+
+/// The row of `bwa_gmw`.
+pub const GMW_ROW: Protocol = Protocol {
+    id: "bwa_gmw",
+    name: "BWA: bit vectors of a small domain, on shares",
+    flights: computed::flights::<Bwa, Gmw>,
+    bytes_formula: "1 bit each way for 2^sigma gates and 4 bits for 2^sigma of counting; transfers besides",
+    bytes: computed::bytes::<Bwa, Gmw>,
+    seconds: |params| 0.02 + 5.0e-8 * computed::gates::<Bwa, Gmw>(params),
+    sender: computed::sender::<Bwa, Gmw>,
+    receiver: computed::receiver::<Bwa, Gmw>,
+    ..ROW
+};
+
+const PARAMETERS: &[Parameter] = &[Parameter {
+    name: "domain",
+    value: "2^sigma items, sigma at most 24 bits",
+    source: "NDSS 2012, section 3",
+}];
+
+/// A party can bring every item of the domain.
+fn domain_len(params: &PsiParams) -> UsableSetLen {
+    let len = 1 << params.item_bits().min(MAX_ITEM_BITS);
+    UsableSetLen { free: len, most: len }
+}

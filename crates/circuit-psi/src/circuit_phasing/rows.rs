@@ -1,0 +1,64 @@
+//! The rows of the catalogue.
+
+use super::Phasing;
+use crate::computed::{self, Gmw, Yao};
+use vesica_hashing::ShortItems;
+use vesica_party::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, assumptions};
+
+/// The row of `circuit_phasing`.
+pub const ROW: Protocol = Protocol {
+    id: "circuit_phasing",
+    name: "Circuit-Phasing, on shares",
+    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, section 5",
+    security: Security::SemiHonest,
+    assumption: assumptions::SILENT_TRANSFERS,
+    operations: Operation::OF_INTERSECTION,
+    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
+    receiver_learns: "the common items, or the answer to the query; the sender's set size",
+    flights: computed::flights::<Phasing, Gmw>,
+    bytes_formula: "for each of beta * max_beta + s * n_x comparisons of w bits: about (16/4 * w - w/4) / 8 bytes of tables and 1/2 byte for each gate that joins w/4 digits; transfers besides",
+    bytes: computed::bytes::<Phasing, Gmw>,
+    seconds: |params| 0.05 + 1.6e-8 * computed::gates::<Phasing, Yao>(params),
+    usable_set_len: None,
+    named_only: true,
+    item_bits: 1..=128,
+    reserves_zero: true,
+    bounds: BoundsKept::ByComputation,
+    wide_values: false,
+    bytes_depend_on_result: false,
+    compared: |params| Compared::items(ShortItems::new(params).bits()),
+    parameters: PARAMETERS,
+    sender: computed::sender::<Phasing, Gmw>,
+    receiver: computed::receiver::<Phasing, Gmw>,
+};
+
+/// The row of `circuit_phasing_yao`.
+pub const YAO_ROW: Protocol = Protocol {
+    id: "circuit_phasing_yao",
+    name: "Circuit-Phasing, garbled",
+    flights: computed::flights::<Phasing, Yao>,
+    bytes_formula: "32 * (beta * max_beta * (sigma' - 1) + s * n_x * (sigma - 1)); inputs and transfers besides",
+    bytes: computed::bytes::<Phasing, Yao>,
+    seconds: |params| 0.05 + 2.2e-8 * computed::gates::<Phasing, Yao>(params),
+    sender: computed::sender::<Phasing, Yao>,
+    receiver: computed::receiver::<Phasing, Yao>,
+    ..ROW
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "bins",
+        value: "2.4 * n_y, two functions",
+        source: "Phasing, USENIX Security 2015, section 7.2",
+    },
+    Parameter {
+        name: "stash",
+        value: "12, 6, 4, 3, 2 places from 2^8, 2^12, 2^16, 2^20, 2^24 items on",
+        source: "Phasing, USENIX Security 2015, Table 4",
+    },
+    Parameter {
+        name: "slots of a bin",
+        value: "such that all bins of the sender have room but with probability 2^-40",
+        source: "computed; Phasing, section 7.1",
+    },
+];

@@ -1,0 +1,157 @@
+//! # Protocols that evaluate a circuit
+//!
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
+//! 2012, §3 and §6. Each module of such a protocol has its circuit, a [`Circuit`]; here are both parties' use of it,
+//! the two engines, and the answers to queries.
+//!
+//! ```text
+//!   sender: X                                             receiver: Y
+//!
+//!   1. prepares X                     ◀── [psty19] ──▶    1. prepares Y
+//!   2. [Yao] garbles the circuit      ── gates ──▶        2. [Yao] evaluates it
+//!      [Gmw] evaluates it on shares   ◀── shares ──▶         [Gmw] evaluates it on shares
+//!      the circuit finds e, which lanes match, and reveals
+//!        min ≤ Σ e ≤ max              ◀── to both ──▶     where there are bounds
+//!        Σ e, or Σ e ≥ min, or Σ e·v  ── to the receiver [or both] ──▶    other queries than the intersection
+//!        e, or the common items       ── to the receiver ──▶              the intersection
+//!   3. [both] which of X are common   ◀── tags ──
+//! ```
+//!
+//! Before, each party evaluates the circuit without input to count its gates, and so the bytes and transfers of the run.
+
+mod cost;
+mod engine;
+mod query;
+#[cfg(test)]
+pub(crate) mod spy;
+
+use cost::cost;
+use query::of_empty_set;
+use std::marker::PhantomData;
+use vesica_circuit::{Computation, Lanes, word};
+use vesica_core::{PsiParams, Result, Role};
+use vesica_net::Context;
+use vesica_ot::Bits;
+use vesica_party::{Input, Output, Party, Traffic, check_distinct, check_item_bits, check_set_len};
+
+pub(crate) use cost::{bytes, flights, gates};
+pub(crate) use engine::{Engine, Gmw, Yao};
+pub(crate) use query::{answer, reveal_to, send_common, send_common_bytes};
+
+/// A party in `role` of the protocol with the circuit `P`, evaluated by `E`.
+struct Evaluation<P, E> {
+    params: PsiParams,
+    role: Role,
+    input: Input,
+    of: PhantomData<fn() -> (P, E)>,
+}
+
+impl<P: Circuit, E: Engine> Party for Evaluation<P, E> {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Self { params, role, input, .. } = *self;
+        if params.has_empty_set() {
+            return Ok(of_empty_set(&params, role));
+        }
+        let cost = cost::<P, E>(&params);
+        // 1.
+        let circuit = ctx.child("input", |ctx| P::private(ctx, &params, role, input))?;
+        // 2.
+        let output =
+            ctx.child("circuit", |ctx| E::evaluate(ctx, params.session(), role, &cost, &circuit))?;
+        // 3.
+        let output = circuit.finish(ctx, role, output)?;
+        ctx.finish()?;
+        Ok(output)
+    }
+}
+
+/// A protocol that is the evaluation of a circuit.
+pub(crate) trait Circuit: Sized + Send + 'static {
+    /// Who chooses in the transfers of [`Gmw`].
+    const CHOOSER: Role;
+
+    /// Step 1: the circuit with the private input of the party in `role`.
+    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self>;
+
+    /// Step 2: evaluates the circuit to this party's output; without private input, to nothing.
+    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output>;
+
+    /// Step 3: what follows the evaluation.
+    fn finish(self, _ctx: &mut Context, _role: Role, output: Output) -> Result<Output> {
+        Ok(output)
+    }
+
+    /// The circuit without private input, made of public figures: enough to count its cost.
+    fn public(params: &PsiParams) -> Self;
+
+    /// Refuses parameters and input that the protocol does not accept.
+    fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
+        check_set(params, role, input)
+    }
+
+    /// Payload bytes of [`private`](Circuit::private).
+    fn private_bytes(_params: &PsiParams) -> Traffic {
+        Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
+    }
+
+    /// Flights of [`private`](Circuit::private).
+    fn private_flights(_params: &PsiParams) -> u64 {
+        0
+    }
+
+    /// Payload bytes of [`finish`](Circuit::finish).
+    fn finish_bytes(_params: &PsiParams) -> Traffic {
+        Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
+    }
+}
+
+/// Makes the sender.
+pub(crate) fn sender<P: Circuit, E: Engine>(
+    params: PsiParams,
+    input: Input,
+) -> Result<Box<dyn Party>> {
+    Evaluation::<P, E>::boxed(params, Role::Sender, input)
+}
+
+/// Makes the receiver.
+pub(crate) fn receiver<P: Circuit, E: Engine>(
+    params: PsiParams,
+    input: Input,
+) -> Result<Box<dyn Party>> {
+    Evaluation::<P, E>::boxed(params, Role::Receiver, input)
+}
+
+impl<P: Circuit, E: Engine> Evaluation<P, E> {
+    fn boxed(params: PsiParams, role: Role, input: Input) -> Result<Box<dyn Party>> {
+        P::check(&params, role, &input)?;
+        check_distinct(input.items())?;
+        Ok(Box::new(Self { params, role, input, of: PhantomData }))
+    }
+}
+
+/// Refuses a set whose length or items do not fit the parameters.
+pub(crate) fn check_set(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
+    let len = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
+    check_set_len(len, input.items().len())?;
+    check_item_bits(params, input.items())
+}
+
+/// The sum of each `group` consecutive lanes: where at most one is set, whether one is.
+pub(crate) fn sums_of_groups<C: Computation>(
+    c: &mut C,
+    wires: &C::Wires,
+    group: usize,
+) -> C::Wires {
+    let groups = wires.len() / group;
+    if c.only_counts() {
+        return wires.slice(0, groups);
+    }
+    let place = |i: usize| (0..groups).map(|k| (k * group + i) as u32).collect::<Vec<_>>();
+    let first = wires.gather(&place(0));
+    (1..group).fold(first, |sum, i| c.xor(&sum, &wires.gather(&place(i))))
+}
+
+/// Private values, bit by bit, in the lanes of their holder's items.
+pub(crate) fn value_bits(values: Option<&[u64]>, bits: u32) -> Option<Vec<Bits>> {
+    values.map(|values| word::bits_of(values.iter().map(|v| u128::from(*v)), bits as usize))
+}

@@ -1,0 +1,353 @@
+//! # PWC: pairwise comparisons
+//!
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
+//! 2012, §4, Algorithm 1; auditing: §6.
+//!
+//! | | |
+//! |---|---|
+//! | security | semi-honest, of the engine: [`vesica_circuit::yao`] or [`vesica_circuit::gmw`] |
+//! | receiver learns | the common items and the sender's size, or the answer to the query |
+//! | sender learns | the receiver's size; when both learn, the common items; with bounds whether the number of matches is inside |
+//! | bytes | of the engine: σ − 1 gates for each comparison; n_x·n_y comparisons, or fewer when both learn |
+//! | cost | grows with the product of the sizes, which is at most 2^28 |
+//!
+//! ```text
+//!   sender: X                                        receiver: Y
+//!
+//!   1. x_1 … x_n_x, X in random order                1. y_1 … y_n_y, Y in random order
+//!
+//!   Algorithm 1, where both learn the intersection, without bounds; for tile after tile:
+//!   2. e_ij = (x_i = y_j) in the circuit, for some x_i and y_j not matched yet
+//!   3.                ── e_ij ──▶                    which pairs match
+//!   4.                ◀── e_ij ──                    a tile later; matched x_i and y_j are not compared again
+//!   5. the matched x_i                               5. the matched y_j
+//!
+//!   all comparisons, otherwise:
+//!   2. e_ij = (x_i = y_j) in the circuit, for all i and j
+//!   3. bounds on Σ e_ij, answers to other queries than the intersection
+//!   4. [both] e_i = Σ_j e_ij                         4. e_j = Σ_i e_ij
+//!   5. [both] the matched x_i                        5. the matched y_j
+//! ```
+//!
+//! # Early reveal
+//!
+//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again: which items are
+//! compared next depends on the matches found so far, and on nothing else. The sender continues while the reveals of two
+//! tiles are under way. Both parties permute first, so the order reveals nothing.
+//!
+//! The sender learns which of its items matched. So Algorithm 1 runs only where both parties are to learn the
+//! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
+
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use crate::computed::{self, Circuit, reveal_to, sums_of_groups, value_bits};
+use rand::seq::SliceRandom;
+pub use rows::{GMW_ROW, ROW};
+use std::collections::VecDeque;
+use vesica_circuit::gadgets::{equal, mask};
+use vesica_circuit::{Computation, Lanes, Reveal, word};
+use vesica_core::{Item, Learns, Misbehaviour, ParameterError, PsiParams, Query, Result, Role};
+use vesica_hashing::ShortItems;
+use vesica_net::Context;
+use vesica_ot::Bits;
+use vesica_party::answer::positions_of_flags;
+use vesica_party::{Input, Output};
+
+/// Most comparisons.
+const MAX_COMPARISONS: u64 = 1 << 28;
+
+struct Pwc {
+    params: PsiParams,
+    items: ShortItems,
+    own: Option<Own>,
+}
+
+impl Circuit for Pwc {
+    const CHOOSER: Role = Role::Sender;
+
+    /// Step 1.
+    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
+        let public = Self::public(params);
+        let mut order: Vec<u32> = (0..input.items().len() as u32).collect();
+        order.shuffle(ctx.rng());
+        let short = public.items.shorten(ctx.pool(), params, input.items());
+        let permuted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
+        let bits = word::bits_of_items(&permuted, public.items.bits() as usize);
+        let values =
+            input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());
+        Ok(Self { own: Some(Own { role, order, bits, values }), ..public })
+    }
+
+    /// Steps 2 to 5.
+    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
+        let width = self.items.bits() as usize;
+        let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
+        let own = |role: Role| self.own.as_ref().filter(|own| own.role == role);
+        let bits = |role| own(role).map(|own| &own.bits[..]);
+        let x = c.input(Role::Sender, bits(Role::Sender), width, n_x)?;
+        let y = c.input(Role::Receiver, bits(Role::Receiver), width, n_y)?;
+        let params = &self.params;
+        let reveals_early = params.learns() == Learns::Both
+            && params.query() == Query::Intersection
+            && params.bounds().are_none();
+        if reveals_early { self.algorithm_1(c, &x, &y) } else { self.all(c, &x, &y) }
+    }
+
+    fn public(params: &PsiParams) -> Self {
+        Self { params: *params, items: ShortItems::new(params), own: None }
+    }
+
+    fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
+        let [n_x, n_y] = [params.sender_len(), params.receiver_len()];
+        let comparisons = n_x as u64 * n_y as u64;
+        if comparisons > MAX_COMPARISONS {
+            let max = MAX_COMPARISONS / n_x.min(n_y) as u64;
+            return Err(ParameterError::SetTooLarge { len: n_x.max(n_y) as u64, max }.into());
+        }
+        computed::check_set(params, role, input)
+    }
+}
+
+impl Pwc {
+    /// Algorithm 1: matches are revealed as they are found.
+    fn algorithm_1<C: Computation>(
+        &self,
+        c: &mut C,
+        x: &[C::Wires],
+        y: &[C::Wires],
+    ) -> Result<Output> {
+        let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
+        let tiles = match c.prefers_depth() {
+            true => Tiles::SHARED,
+            false => Tiles::garbled(n_x, n_y),
+        };
+        let mut left = Left {
+            rows: (0..n_x as u32).collect(),
+            columns: (0..n_y as u32).collect(),
+            matches: Vec::new(),
+        };
+        let mut pending = VecDeque::new();
+        for first_row in (0..n_x).step_by(tiles.rows) {
+            let mut next_column = 0;
+            loop {
+                // 4.
+                while pending.len() > tiles.ahead {
+                    settle(c, &mut pending, &mut left)?;
+                }
+                let rows = between(&left.rows, first_row as u32, tiles.rows);
+                let rows: Vec<u32> = rows
+                    .iter()
+                    .copied()
+                    .take_while(|row| (*row as usize) < first_row + tiles.rows)
+                    .collect();
+                let columns = between(&left.columns, next_column, tiles.columns).to_vec();
+                let Some(last) = columns.last().filter(|_| !rows.is_empty()) else { break };
+                next_column = last + 1;
+                // 2.
+                let e = self.compare(c, x, y, &rows, &columns)?;
+                // 3.
+                let e = c.reveal(&[e], Reveal::Receiver)?;
+                let e = e.and_then(|mut bits| bits.pop());
+                // 4.
+                if let Some(e) = &e {
+                    c.send_public(e)?;
+                }
+                pending.push_back(Tile { rows, columns, e });
+            }
+            if let Some(ctx) = c.context() {
+                ctx.progress((first_row + tiles.rows).min(n_x) as u64, n_x as u64);
+            }
+        }
+        while !pending.is_empty() {
+            settle(c, &mut pending, &mut left)?;
+        }
+        // 5.
+        let Some(own) = &self.own else { return Ok(Output::Nothing) };
+        let side = usize::from(own.role != Role::Sender);
+        let position = |found: &[u32; 2]| own.order[found[side] as usize] as usize;
+        let mut is_common = vec![false; own.order.len()];
+        left.matches.iter().for_each(|found| is_common[position(found)] = true);
+        Ok(positions_of_flags(&is_common))
+    }
+
+    /// All comparisons.
+    fn all<C: Computation>(&self, c: &mut C, x: &[C::Wires], y: &[C::Wires]) -> Result<Output> {
+        // 2.
+        let Sums { e_i, e_j } = self.compare_all(c, x, y)?;
+        let params = &self.params;
+        let mut values = Vec::new();
+        if let Query::Sum(of) = params.query() {
+            let mine = self.own.as_ref().filter(|own| own.role == of.holder());
+            let bits = value_bits(mine.and_then(|own| own.values.as_deref()), of.bits());
+            let e = if of.holder() == Role::Sender { &e_i } else { &e_j };
+            let all = c.input(of.holder(), bits.as_deref(), of.bits() as usize, e.len())?;
+            values = mask(c, e, &all)?;
+        }
+        // 3.
+        if let Some(output) = computed::answer(c, params, &e_j, &values)? {
+            return Ok(output);
+        }
+        // 4. Each party learns of its own items, in the random order that it drew itself.
+        let receivers = c.reveal(&[e_j], Reveal::Receiver)?;
+        let senders = match reveal_to(params).includes(Role::Sender) {
+            true => c.reveal(&[e_i], Reveal::Sender)?,
+            false => None,
+        };
+        // 5.
+        let Some(own) = &self.own else { return Ok(Output::Nothing) };
+        let mine = if own.role == Role::Sender { senders } else { receivers };
+        let Some([e]) = mine.as_deref() else { return Ok(Output::Nothing) };
+        let mut is_common = vec![false; own.order.len()];
+        for (position, is_match) in own.order.iter().zip(e.iter()) {
+            is_common[*position as usize] = is_match;
+        }
+        Ok(positions_of_flags(&is_common))
+    }
+
+    /// Step 2 of all comparisons.
+    fn compare_all<C: Computation>(
+        &self,
+        c: &mut C,
+        x: &[C::Wires],
+        y: &[C::Wires],
+    ) -> Result<Sums<C::Wires>> {
+        let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
+        let mut e_j = c.constant(false, n_y);
+        let mut e_i = Vec::new();
+        let wide = c.lanes_at_once().max(1);
+        let rows_at_once = (wide / n_y).max(1);
+        for first in (0..n_x).step_by(rows_at_once) {
+            let rows: Vec<u32> =
+                (first..(first + rows_at_once).min(n_x)).map(|row| row as u32).collect();
+            let mut row_matches = c.constant(false, rows.len());
+            for first_column in (0..n_y).step_by(wide) {
+                let columns = first_column..(first_column + wide).min(n_y);
+                let len = columns.len();
+                let columns: Vec<u32> = columns.map(|column| column as u32).collect();
+                let e = self.compare(c, x, y, &rows, &columns)?;
+                let mut sum = e_j.slice(first_column, len);
+                for row in 0..if c.only_counts() { 0 } else { rows.len() } {
+                    sum = c.xor(&sum, &e.slice(row * len, len));
+                }
+                e_j.put(first_column, &sum);
+                if !c.only_counts() {
+                    let sums = sums_of_groups(c, &e, len);
+                    row_matches = c.xor(&row_matches, &sums);
+                }
+            }
+            e_i.push(row_matches);
+            if let Some(ctx) = c.context() {
+                ctx.progress((first + rows.len()) as u64, n_x as u64);
+            }
+        }
+        Ok(Sums { e_i: C::Wires::concat(&e_i), e_j })
+    }
+
+    /// e_ij for each i of `rows` and all j of `columns`, row by row.
+    fn compare<C: Computation>(
+        &self,
+        c: &mut C,
+        x: &[C::Wires],
+        y: &[C::Wires],
+        rows: &[u32],
+        columns: &[u32],
+    ) -> Result<C::Wires> {
+        if c.only_counts() {
+            let any = vec![c.constant(false, rows.len() * columns.len()); x.len()];
+            return equal(c, &any, &any);
+        }
+        let row_of = rows.iter().flat_map(|row| std::iter::repeat_n(*row, columns.len()));
+        let row_of: Vec<u32> = row_of.collect();
+        let column_of: Vec<u32> = rows.iter().flat_map(|_| columns.iter().copied()).collect();
+        equal(c, &word::gather(x, &row_of), &word::gather(y, &column_of))
+    }
+}
+
+/// Which items match.
+struct Sums<W> {
+    /// Of the sender.
+    e_i: W,
+    /// Of the receiver.
+    e_j: W,
+}
+
+/// A party's set in random order.
+struct Own {
+    role: Role,
+    order: Vec<u32>,
+    bits: Vec<Bits>,
+    values: Option<Vec<u64>>,
+}
+
+/// How Algorithm 1 goes through the comparisons.
+struct Tiles {
+    rows: usize,
+    columns: usize,
+    /// Tiles that are compared before the matches of the first of them are known.
+    ahead: usize,
+}
+
+impl Tiles {
+    /// For garbled circuits, whose gates wait for no message: small tiles, as only known matches save comparisons.
+    fn garbled(n_x: usize, n_y: usize) -> Self {
+        Self { rows: (n_x / 32).clamp(4, 32), columns: (n_y / 16).clamp(8, 64), ahead: 1 }
+    }
+
+    /// For shares, where every layer of gates is a round: large tiles, one after another.
+    const SHARED: Self = Self { rows: 256, columns: 512, ahead: 0 };
+}
+
+/// Comparisons whose matches are not known to both parties yet.
+struct Tile {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    /// At the receiver, e of each.
+    e: Option<Bits>,
+}
+
+/// What both parties know of the matches while they compare.
+struct Left {
+    /// Rows and columns that are not matched yet, ascending.
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    /// (row, column) of each match.
+    matches: Vec<[u32; 2]>,
+}
+
+/// The next `count` of ascending numbers, from `first` on.
+fn between(numbers: &[u32], first: u32, count: usize) -> &[u32] {
+    let rest = &numbers[numbers.partition_point(|number| *number < first)..];
+    &rest[..count.min(rest.len())]
+}
+
+/// Step 4 of Algorithm 1: takes the matches of the oldest tile, which both parties know now.
+fn settle<C: Computation>(c: &mut C, pending: &mut VecDeque<Tile>, left: &mut Left) -> Result<()> {
+    let Some(Tile { rows, columns, e }) = pending.pop_front() else { return Ok(()) };
+    let e = match e {
+        Some(e) => e,
+        None => c.receive_public(rows.len() * columns.len())?,
+    };
+    let before = left.matches.len();
+    for (lane, _) in e.iter().enumerate().filter(|(_, is_match)| *is_match) {
+        left.matches.push([rows[lane / columns.len()], columns[lane % columns.len()]]);
+        // A row and a column match once.
+        if left.matches.len() - before > rows.len().min(columns.len()) {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
+    }
+    if left.matches.len() == before {
+        return Ok(());
+    }
+    for (side, of) in [&mut left.rows, &mut left.columns].into_iter().enumerate() {
+        let mut matched: Vec<u32> = left.matches[before..].iter().map(|pair| pair[side]).collect();
+        matched.sort_unstable();
+        let count = of.len();
+        of.retain(|number| matched.binary_search(number).is_err());
+        if count - of.len() != matched.len() {
+            return Err(Misbehaviour::InvalidValue.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,270 @@
+//! # SCS: sort, compare, shuffle
+//!
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
+//! 2012, §5; auditing: §6. The depth-optimised variant for shares: B. Pinkas, T. Schneider, M. Zohner, USENIX Security
+//! 2014, as in "Phasing", USENIX Security 2015, §3.4.
+//!
+//! | | |
+//! |---|---|
+//! | security | semi-honest, of the engine: [`vesica_circuit::yao`] or [`vesica_circuit::gmw`]; of Paillier's encryption for `scs_he` |
+//! | receiver learns | the common items and the sender's size, or the answer to the query |
+//! | sender learns | the receiver's size; with bounds whether the number of matches is inside |
+//! | gates | merge 2σ·n·log(2n), filter (3n − 1)·σ − n, for n items each, n a power of two; on shares a comparison takes 3σ − 2 − log σ gates in place of σ |
+//! | shuffle | `scs_wn`: σ·(n·log n − n + 1) one-sided gates; `scs_sort`: 2σ gates for each comparator of Batcher's sort; `scs_he`: a ciphertext an item |
+//!
+//! ```text
+//!   sender: X                                        receiver: Y
+//!
+//!   1. sort     X, falling                           1. Y, rising
+//!
+//!      in the circuit:
+//!   2. merge    X ‖ Y is bitonic: n·log(2n) two-sorters
+//!   3. filter   m = of three neighbours, the middle one if it is equal to another, else 0
+//!   4. audit    count what the filter found, check the bounds; answer other queries
+//!   5. shuffle  wn: a Waksman network that the sender sets     sort: Batcher's odd-even merge sort
+//!               he: r' = m + r for the sender, r being masks of the receiver; it permutes [r' − r] below
+//!   6. reveal                                        the m found, in an order that reveals nothing
+//!
+//!   [he] key, [r]            ◀──────────────
+//!        π([r' − r])         ──────────────▶         6. m
+//!   7. [both, wn and he] which of X are common  ◀── tags ──
+//! ```
+//!
+//! # Sizes
+//!
+//! The merger is the one for the next power of two, without the comparators that would meet no element; so
+//! sets of any and of different sizes are merged as they are, and nothing is padded. The filter has ⌊(n_x + n_y)/2⌋
+//! windows.
+//!
+//! # Deviations
+//!
+//! * The item 0 is reserved, as in the paper: it stands for no match.
+//! * The shuffle's network is Waksman's for any size; its permutation is drawn uniformly and routed.
+//! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known; here all is sorted at once.
+//! * `scs_he`: masks have 40 + log n bits more than the items (the paper: 32), and permuted values are packed, as many as
+//!   fit, before they are sent back.
+
+mod rows;
+mod shuffle;
+#[cfg(test)]
+mod tests;
+
+use self::shuffle::{Own, Shuffle};
+use crate::computed::{self, Circuit};
+pub use rows::{
+    HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_ROW, WAKSMAN_ROW,
+};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use vesica_circuit::gadgets::{
+    Windows, mask, match_neighbours, merge_bitonic, multiplex, select_matches,
+};
+use vesica_circuit::{Computation, Lanes, word};
+use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role};
+use vesica_hashing::ShortItems;
+use vesica_net::Context;
+use vesica_party::{Input, Output, Traffic};
+
+/// Most items of both sets together: labels of 16 bytes for each of their bits are held at once.
+const MAX_ITEMS: u64 = 1 << 25;
+
+/// The protocol with one way to shuffle.
+struct Scs<S> {
+    params: PsiParams,
+    items: ShortItems,
+    own: Option<Own>,
+    shuffle: PhantomData<fn() -> S>,
+}
+
+impl<S: Shuffle> Circuit for Scs<S> {
+    const CHOOSER: Role = Role::Sender;
+
+    /// Step 1.
+    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
+        let public = Self::public(params);
+        let short = public.items.shorten(ctx.pool(), params, input.items());
+        let mut order: Vec<u32> = (0..short.len() as u32).collect();
+        order.sort_unstable_by_key(|i| short[*i as usize].integer());
+        if role == Role::Sender {
+            order.reverse();
+        }
+        let sorted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
+        // Items differ and none is zero, unless they are hashed: then two collide with probability 2^-40.
+        let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+        if is_twice || sorted.iter().any(|item| item.integer() == 0) {
+            return Err(ParameterError::HashingFailed.into());
+        }
+        let values =
+            input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());
+        let windows = public.windows();
+        // What step 5 needs.
+        let secret = match params.query() {
+            Query::Intersection => S::draw(ctx, role, public.items.bits(), windows),
+            _ => shuffle::Secrets::None,
+        };
+        let items = Arc::clone(input.items());
+        let own = Own { role, items, sorted, order, values, secret };
+        Ok(Self { own: Some(own), ..public })
+    }
+
+    /// Steps 2 to 6.
+    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
+        // 2.
+        let merged = self.merge(c)?;
+        // 3.
+        let found = self.filter(c, &merged)?;
+        drop(merged);
+        // 4.
+        if let Some(output) = computed::answer(c, &self.params, &found.is_match, &found.values)? {
+            return Ok(output);
+        }
+        // 5. and 6.
+        S::shuffle(c, self, self.items.bits() as usize, found.items)
+    }
+
+    /// Step 6 of `he`, and step 7.
+    fn finish(self, ctx: &mut Context, role: Role, output: Output) -> Result<Output> {
+        if self.params.query() != Query::Intersection || output == Output::OutsideBounds {
+            return Ok(output);
+        }
+        let output = S::finish(ctx, &self, output)?;
+        // 7.
+        if !S::ORDER_HIDES_FROM_BOTH {
+            let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
+            return computed::send_common(ctx, &self.params, role, items, output);
+        }
+        Ok(output)
+    }
+
+    fn public(params: &PsiParams) -> Self {
+        Self {
+            params: *params,
+            items: ShortItems::of_distinct(params),
+            own: None,
+            shuffle: PhantomData,
+        }
+    }
+
+    fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
+        let len = params.sender_len() as u64 + params.receiver_len() as u64;
+        if len > MAX_ITEMS {
+            return Err(ParameterError::SetTooLarge { len, max: MAX_ITEMS }.into());
+        }
+        computed::check_set(params, role, input)
+    }
+
+    fn finish_bytes(params: &PsiParams) -> Traffic {
+        if params.query() != Query::Intersection {
+            return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
+        }
+        let public = Self::public(params);
+        let mut bytes = S::finish_bytes(public.items.bits(), public.windows());
+        if !S::ORDER_HIDES_FROM_BOTH {
+            bytes.receiver_to_sender += computed::send_common_bytes(params).receiver_to_sender;
+        }
+        bytes
+    }
+}
+
+/// What step 3 finds, a lane a window.
+struct Found<W> {
+    is_match: W,
+    /// The matching items and zeros, for the intersection.
+    items: Vec<W>,
+    /// The values of the matches and zeros, where values are summed.
+    values: Vec<W>,
+}
+
+impl<S: Shuffle> Scs<S> {
+    /// Windows of the filter.
+    fn windows(&self) -> usize {
+        (self.params.sender_len() + self.params.receiver_len()) / 2
+    }
+
+    /// Step 2: both lists, merged; above each item its value, where values are summed.
+    fn merge<C: Computation>(&self, c: &mut C) -> Result<Vec<C::Wires>> {
+        let params = &self.params;
+        let width = self.items.bits() as usize;
+        let own = |role: Role| self.own.as_ref().filter(|own| own.role == role);
+        let mut lists = Vec::new();
+        for (role, len) in
+            [(Role::Sender, params.sender_len()), (Role::Receiver, params.receiver_len())]
+        {
+            let bits = own(role).map(|own| word::bits_of_items(&own.sorted, width));
+            let mut list = c.input(role, bits.as_deref(), width, len)?;
+            if let Query::Sum(of) = params.query() {
+                let bits = of.bits() as usize;
+                list.extend(if of.holder() == role {
+                    let values = own(role).and_then(|own| own.values.as_deref());
+                    let values = computed::value_bits(values, of.bits());
+                    c.input(role, values.as_deref(), bits, len)?
+                } else {
+                    vec![c.constant(false, len); bits]
+                });
+            }
+            lists.push(list);
+        }
+        let mut merged = word::concat(&lists);
+        drop(lists);
+        merge_bitonic(c, width, &mut merged)?;
+        Ok(merged)
+    }
+
+    /// Step 3.
+    fn filter<C: Computation>(&self, c: &mut C, merged: &[C::Wires]) -> Result<Found<C::Wires>> {
+        let width = self.items.bits() as usize;
+        let (mut is_match, mut items, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let all = 2 * self.windows();
+        let step = (c.lanes_at_once() / 2).max(1).saturating_mul(2);
+        let mut first = 0;
+        while first < all {
+            let len = step.min(all - first);
+            let windows = match_neighbours(c, width, merged, first, len)?;
+            match self.params.query() {
+                Query::Intersection => {
+                    let key = Windows {
+                        middle: windows.middle[..width].to_vec(),
+                        is_match: windows.is_match.clone(),
+                        before: windows.before.clone(),
+                    };
+                    items.push(select_matches(c, &key)?);
+                }
+                Query::Sum(_) => {
+                    let (above, middle) = (&merged[width..], &windows.middle[width..]);
+                    values.push(matched_values(c, above, middle, &windows, first)?);
+                }
+                _ => {}
+            }
+            is_match.push(windows.is_match);
+            first += len;
+        }
+        Ok(Found {
+            is_match: C::Wires::concat(&is_match),
+            items: word::concat(&items),
+            values: word::concat(&values),
+        })
+    }
+}
+
+/// The values of the matches of windows from lane `first` on: of the two that match, one has the value and the other
+/// zero.
+fn matched_values<C: Computation>(
+    c: &mut C,
+    values: &[C::Wires],
+    middle: &[C::Wires],
+    windows: &Windows<C::Wires>,
+    first: usize,
+) -> Result<Vec<C::Wires>> {
+    let count = windows.is_match.len();
+    let all = word::lanes(values);
+    let place = |lane: usize| move |i: usize| (first + 2 * i + lane) as u32;
+    let before: Vec<u32> = (0..count).map(place(0)).collect();
+    let after: Vec<u32> = (0..count).map(place(2)).filter(|i| (*i as usize) < all).collect();
+    let before = word::gather(values, &before);
+    let mut padded = vec![c.constant(false, count); values.len()];
+    word::put(&mut padded, 0, &word::gather(values, &after));
+    let partner = multiplex(c, &windows.before, &before, &padded)?;
+    let sums: Vec<C::Wires> =
+        partner.iter().zip(middle).map(|(partner, middle)| c.xor(partner, middle)).collect();
+    mask(c, &windows.is_match, &sums)
+}

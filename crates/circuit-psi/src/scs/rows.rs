@@ -1,0 +1,177 @@
+//! The rows of the catalogue.
+
+use super::Scs;
+use super::shuffle::{Homomorphic, Sorted, Waksman};
+use crate::computed::{self, Engine, Gmw, Yao};
+use vesica_core::{PsiParams, Query};
+use vesica_hashing::ShortItems;
+use vesica_party::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, assumptions};
+
+/// The row of `scs_wn`.
+pub const WAKSMAN_ROW: Protocol = Protocol {
+    id: "scs_wn",
+    name: "SCS: sort, compare, shuffle by a Waksman network, garbled",
+    source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.3 and 6",
+    security: Security::SemiHonest,
+    assumption: assumptions::SILENT_TRANSFERS,
+    operations: Operation::OF_INTERSECTION,
+    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
+    receiver_learns: "the common items, or the answer to the query; the sender's set size",
+    flights: computed::flights::<Scs<Waksman>, Yao>,
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n) + 16 * sigma * (n*log n - n + 1) for n = n_x = n_y a power of two; inputs and transfers besides",
+    bytes: computed::bytes::<Scs<Waksman>, Yao>,
+    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Waksman>, Yao>(params),
+    usable_set_len: None,
+    named_only: true,
+    item_bits: 1..=128,
+    reserves_zero: true,
+    bounds: BoundsKept::ByComputation,
+    wide_values: false,
+    bytes_depend_on_result: false,
+    compared: |params| Compared::items(ShortItems::of_distinct(params).bits()),
+    parameters: PARAMETERS,
+    sender: computed::sender::<Scs<Waksman>, Yao>,
+    receiver: computed::receiver::<Scs<Waksman>, Yao>,
+};
+
+/// The row of `scs_wn_gmw`.
+pub const WAKSMAN_GMW_ROW: Protocol = Protocol {
+    id: "scs_wn_gmw",
+    name: "SCS: sort, compare, shuffle by a Waksman network, on shares",
+    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Huang, Evans, Katz, NDSS 2012, section 5",
+    flights: computed::flights::<Scs<Waksman>, Gmw>,
+    bytes_formula: "4 bits for each gate of the circuit of least depth, 1 bit for each one-sided gate; transfers besides",
+    bytes: computed::bytes::<Scs<Waksman>, Gmw>,
+    seconds: |params| 0.02 + 6.0e-8 * computed::gates::<Scs<Waksman>, Gmw>(params),
+    sender: computed::sender::<Scs<Waksman>, Gmw>,
+    receiver: computed::receiver::<Scs<Waksman>, Gmw>,
+    ..WAKSMAN_ROW
+};
+
+/// The row of `scs_sort`.
+pub const SORT_ROW: Protocol = Protocol {
+    id: "scs_sort",
+    name: "SCS: sort, compare, shuffle by sorting, garbled",
+    source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.1 and 6",
+    flights: computed::flights::<Scs<Sorted>, Yao>,
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + 2*sigma*((log n)^2 - log n + 4)*n/4 - 2*sigma) for n = n_x = n_y a power of two; inputs and transfers besides",
+    bytes: computed::bytes::<Scs<Sorted>, Yao>,
+    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Sorted>, Yao>(params),
+    sender: computed::sender::<Scs<Sorted>, Yao>,
+    receiver: computed::receiver::<Scs<Sorted>, Yao>,
+    ..WAKSMAN_ROW
+};
+
+/// The row of `scs_sort_gmw`.
+pub const SORT_GMW_ROW: Protocol = Protocol {
+    id: "scs_sort_gmw",
+    name: "SCS: sort, compare, shuffle by sorting, on shares",
+    flights: computed::flights::<Scs<Sorted>, Gmw>,
+    bytes_formula: "4 bits for each gate of the circuit of least depth; transfers besides",
+    bytes: computed::bytes::<Scs<Sorted>, Gmw>,
+    seconds: |params| 0.02 + 6.0e-8 * computed::gates::<Scs<Sorted>, Gmw>(params),
+    sender: computed::sender::<Scs<Sorted>, Gmw>,
+    receiver: computed::receiver::<Scs<Sorted>, Gmw>,
+    ..SORT_ROW
+};
+
+/// The row of `scs_he`.
+pub const HE_ROW: Protocol = Protocol {
+    id: "scs_he",
+    name: "SCS: sort, compare, homomorphic shuffle, garbled",
+    source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
+    assumption: assumptions::SILENT_AND_PAILLIER_2048,
+    flights: he_flights::<false, Yao>,
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and transfers besides",
+    bytes: computed::bytes::<Scs<Homomorphic<false>>, Yao>,
+    seconds: |params| {
+        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
+        0.5 + 3.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Yao>(params)
+    },
+    parameters: HE_PARAMETERS,
+    sender: computed::sender::<Scs<Homomorphic<false>>, Yao>,
+    receiver: computed::receiver::<Scs<Homomorphic<false>>, Yao>,
+    ..WAKSMAN_ROW
+};
+
+/// The row of `scs_he_3072`.
+pub const HE_3072_ROW: Protocol = Protocol {
+    id: "scs_he_3072",
+    name: "SCS: sort, compare, homomorphic shuffle with keys of 3072 bits, garbled",
+    assumption: assumptions::SILENT_AND_PAILLIER_3072,
+    flights: he_flights::<true, Yao>,
+    bytes_formula: "as scs_he; 768 for each of n + n/slots ciphertexts",
+    bytes: computed::bytes::<Scs<Homomorphic<true>>, Yao>,
+    seconds: |params| {
+        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
+        1.0 + 8.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<true>>, Yao>(params)
+    },
+    parameters: HE_3072_PARAMETERS,
+    sender: computed::sender::<Scs<Homomorphic<true>>, Yao>,
+    receiver: computed::receiver::<Scs<Homomorphic<true>>, Yao>,
+    ..HE_ROW
+};
+
+/// The row of `scs_he_gmw`.
+pub const HE_GMW_ROW: Protocol = Protocol {
+    id: "scs_he_gmw",
+    name: "SCS: sort, compare, homomorphic shuffle, on shares",
+    flights: he_flights::<false, Gmw>,
+    bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + n/slots ciphertexts; transfers besides",
+    bytes: computed::bytes::<Scs<Homomorphic<false>>, Gmw>,
+    seconds: |params| {
+        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
+        0.5 + 3.0e-3 * windows + 6.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Gmw>(params)
+    },
+    sender: computed::sender::<Scs<Homomorphic<false>>, Gmw>,
+    receiver: computed::receiver::<Scs<Homomorphic<false>>, Gmw>,
+    ..HE_ROW
+};
+
+/// Flights with the homomorphic shuffle: the permuted items come back, where items are asked for.
+fn he_flights<const IS_LONG: bool, E: Engine>(params: &PsiParams) -> u64 {
+    let is_shuffled = params.query() == Query::Intersection && !params.has_empty_set();
+    u64::from(is_shuffled) + computed::flights::<Scs<Homomorphic<IS_LONG>>, E>(params)
+}
+
+const LENGTH: Parameter = Parameter {
+    name: "length of compared items",
+    value: "sigma, at most 40 + 2 * log max(n_x, n_y) bits; longer ones are hashed",
+    source: "Phasing, USENIX Security 2015, section 8",
+};
+
+const ITEMS: Parameter = Parameter {
+    name: "items of both sets",
+    value: "at most 2^25",
+    source: "memory: 16 bytes for each bit of each item",
+};
+
+const PARAMETERS: &[Parameter] = &[LENGTH, ITEMS];
+
+const MASKS: Parameter = Parameter {
+    name: "masks",
+    value: "40 + log n bits longer than the items",
+    source: "statistical distance 2^-40 over all items",
+};
+
+const HE_PARAMETERS: &[Parameter] = &[
+    LENGTH,
+    ITEMS,
+    Parameter {
+        name: "Paillier modulus",
+        value: "2048 bits",
+        source: "NIST SP 800-57 part 1, 112 bits",
+    },
+    MASKS,
+];
+
+const HE_3072_PARAMETERS: &[Parameter] = &[
+    LENGTH,
+    ITEMS,
+    Parameter {
+        name: "Paillier modulus",
+        value: "3072 bits",
+        source: "NIST SP 800-57 part 1, 128 bits",
+    },
+    MASKS,
+];

@@ -1,0 +1,311 @@
+//! Steps 5 and 6: three ways to reveal the matches in an order that reveals nothing.
+
+use super::Scs;
+use std::sync::{Arc, Mutex, PoisonError};
+use vesica_circuit::gadgets::{add, permute, sort};
+use vesica_circuit::{Computation, Reveal, word};
+use vesica_core::{Error, Item, Learns, Misbehaviour, Result, Role};
+use vesica_modular::paillier::shuffle::{
+    Packing, Share, decrypt_unpack, encrypt_masks, mask_bits, random_mask, subtract_permute_pack,
+};
+use vesica_modular::paillier::{KeyPair, PublicKey, ciphertext_len};
+use vesica_modular::rsa::KeySize;
+use vesica_net::Context;
+use vesica_ot::Bits;
+use vesica_party::answer::positions_of_flags;
+use vesica_party::{Output, Traffic};
+use vesica_switching::{Network, Permutation, Routing};
+use zeroize::Zeroize;
+
+/// Ciphertexts of a message.
+const PER_MESSAGE: usize = 256;
+
+/// A party's private input, and its random choices for the shuffle.
+pub(super) struct Own {
+    pub(super) role: Role,
+    /// In the party's order.
+    pub(super) items: Arc<Vec<Item>>,
+    /// As they are compared, sorted; the sender's fall.
+    pub(super) sorted: Vec<Item>,
+    /// The positions of the sorted items.
+    pub(super) order: Vec<u32>,
+    pub(super) values: Option<Vec<u64>>,
+    pub(super) secret: Secrets,
+}
+
+/// A party's random choices for the shuffle.
+pub(super) enum Secrets {
+    /// Nothing.
+    None,
+    /// The sender's network.
+    Routing(Routing),
+    /// The receiver's masks, a list for each window.
+    Masks(Vec<Share>),
+    /// The sender's permutation, and the masked items once they are known.
+    Masked(Permutation, Mutex<Vec<Share>>),
+}
+
+/// A way to shuffle.
+pub(super) trait Shuffle: Sized + Send + 'static {
+    /// Whether the order reveals nothing to the sender either, so that where both learn the circuit reveals to both.
+    const ORDER_HIDES_FROM_BOTH: bool;
+
+    /// The random choices of the party in `role`, for `windows` items of `width` bits.
+    fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets;
+
+    /// Steps 5 and 6: shuffles and reveals.
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        width: usize,
+        items: Vec<C::Wires>,
+    ) -> Result<Output>;
+
+    /// The rest of step 6, after the circuit.
+    fn finish(_ctx: &mut Context, _scs: &Scs<Self>, output: Output) -> Result<Output> {
+        Ok(output)
+    }
+
+    /// Payload bytes of [`finish`](Shuffle::finish).
+    fn finish_bytes(_width: u32, _windows: usize) -> Traffic {
+        Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
+    }
+}
+
+/// A Waksman network that the sender sets (§5.3.3).
+pub(super) struct Waksman;
+
+/// Sorting (§5.3.1).
+pub(super) struct Sorted;
+
+/// Homomorphic encryption (§5.3.2) under a modulus of 2048 bits, or where `IS_LONG` of 3072.
+pub(super) struct Homomorphic<const IS_LONG: bool>;
+
+impl<const IS_LONG: bool> Homomorphic<IS_LONG> {
+    const KEY: KeySize = if IS_LONG { KeySize::Bits3072 } else { KeySize::Bits2048 };
+}
+
+impl Shuffle for Waksman {
+    const ORDER_HIDES_FROM_BOTH: bool = false;
+
+    fn draw(ctx: &mut Context, role: Role, _: u32, windows: usize) -> Secrets {
+        match role {
+            Role::Sender => {
+                let permutation = Permutation::random(windows, ctx.rng());
+                Secrets::Routing(Routing::waksman(&permutation))
+            }
+            _ => Secrets::None,
+        }
+    }
+
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        _: usize,
+        items: Vec<C::Wires>,
+    ) -> Result<Output> {
+        let network = Network::waksman(scs.windows());
+        let routing = scs.own.as_ref().and_then(|own| match &own.secret {
+            Secrets::Routing(routing) => Some(routing),
+            _ => None,
+        });
+        let items = permute(c, &network, routing, items)?;
+        let revealed = c.reveal(&items, Reveal::Receiver)?;
+        positions(scs, revealed)
+    }
+}
+
+impl Shuffle for Sorted {
+    const ORDER_HIDES_FROM_BOTH: bool = true;
+
+    fn draw(_: &mut Context, _: Role, _: u32, _: usize) -> Secrets {
+        Secrets::None
+    }
+
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        width: usize,
+        mut items: Vec<C::Wires>,
+    ) -> Result<Output> {
+        sort(c, width, &mut items)?;
+        let to = match scs.params.learns() {
+            Learns::Receiver => Reveal::Receiver,
+            Learns::Both => Reveal::Both,
+        };
+        let revealed = c.reveal(&items, to)?;
+        positions(scs, revealed)
+    }
+}
+
+impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
+    const ORDER_HIDES_FROM_BOTH: bool = false;
+
+    fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets {
+        match role {
+            Role::Sender => {
+                Secrets::Masked(Permutation::random(windows, ctx.rng()), Mutex::new(Vec::new()))
+            }
+            _ => {
+                let bits = mask_bits(width, windows);
+                Secrets::Masks((0..windows).map(|_| random_mask(bits, ctx.rng())).collect())
+            }
+        }
+    }
+
+    /// r' = m + r, revealed to the sender alone.
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        width: usize,
+        mut items: Vec<C::Wires>,
+    ) -> Result<Output> {
+        let windows = scs.windows();
+        let mask_len = mask_bits(width as u32, windows) as usize;
+        let secret = scs.own.as_ref().map(|own| &own.secret);
+        let masks = match secret {
+            Some(Secrets::Masks(masks)) => Some(bits_of_shares(masks, mask_len)),
+            _ => None,
+        };
+        let masks = c.input(Role::Receiver, masks.as_deref(), mask_len, windows)?;
+        let zero = c.constant(false, windows);
+        items.resize(mask_len, zero);
+        let masked = add(c, &items, &masks)?;
+        let revealed = c.reveal(&masked, Reveal::Sender)?;
+        if let (Some(bits), Some(Secrets::Masked(_, shares))) = (revealed, secret) {
+            *shares.lock().unwrap_or_else(PoisonError::into_inner) = shares_of_bits(&bits);
+        }
+        Ok(Output::Nothing)
+    }
+
+    /// Figure 6, the receiver being Alice, who has the key and learns the items, and the sender Bob.
+    fn finish(ctx: &mut Context, scs: &Scs<Self>, output: Output) -> Result<Output> {
+        let size = Self::KEY;
+        let packing = Packing::new(size, scs.items.bits());
+        let Some(own) = &scs.own else { return Ok(output) };
+        ctx.child("shuffle", |ctx| match &own.secret {
+            Secrets::Masks(masks) => {
+                // The key, and [r].
+                let key = KeyPair::generate(size, ctx.rng());
+                ctx.peer()?.send(&key.public().encode())?;
+                for (done, masks) in masks.chunks(PER_MESSAGE).enumerate() {
+                    let bytes = encrypt_masks(&key, masks, ctx.rng());
+                    ctx.peer()?.send(&bytes)?;
+                    ctx.progress((done * PER_MESSAGE + masks.len()) as u64, scs.windows() as u64);
+                }
+                // m = r' − r, permuted.
+                let mut items = Vec::with_capacity(masks.len());
+                for count in parts(&packing, masks.len()) {
+                    let bytes = ctx.peer()?.recv(packing.packed_len(count))?;
+                    let part = decrypt_unpack(&key, &packing, &bytes, count);
+                    items.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
+                }
+                positions_of(scs, items)
+            }
+            Secrets::Masked(permutation, shares) => {
+                // The key, and [r].
+                let key = ctx.peer()?.recv(size.len_bytes())?;
+                let key = PublicKey::decode(&key, size)
+                    .map_err(|_| Error::from(Misbehaviour::InvalidPublicKey))?;
+                let shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut masks = Vec::with_capacity(shares.len());
+                for part in shares.chunks(PER_MESSAGE) {
+                    let bytes = ctx.peer()?.recv(part.len() * ciphertext_len(size))?;
+                    let part = key.decode_all(&bytes);
+                    masks.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
+                }
+                // π([r' − r]).
+                let mut order = permutation.sources();
+                for count in parts(&packing, shares.len()) {
+                    let (now, later) = order.split_at(count);
+                    order = later;
+                    let bytes =
+                        subtract_permute_pack(&key, &packing, &masks, &shares, now, ctx.rng());
+                    ctx.peer()?.send(&bytes)?;
+                }
+                Ok(output)
+            }
+            _ => Ok(output),
+        })
+    }
+
+    fn finish_bytes(width: u32, windows: usize) -> Traffic {
+        let size = Self::KEY;
+        Traffic {
+            sender_to_receiver: Packing::new(size, width).packed_len(windows) as u64,
+            receiver_to_sender: (size.len_bytes() + windows * ciphertext_len(size)) as u64,
+        }
+    }
+}
+
+impl Drop for Secrets {
+    fn drop(&mut self) {
+        match self {
+            Secrets::Masks(masks) => masks.zeroize(),
+            Secrets::Masked(_, shares) => {
+                shares.get_mut().unwrap_or_else(PoisonError::into_inner).zeroize();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How many items are in each message back: whole ciphertexts.
+fn parts(packing: &Packing, count: usize) -> impl Iterator<Item = usize> + use<> {
+    let step = PER_MESSAGE * packing.slots();
+    (0..count).step_by(step).map(move |first| step.min(count - first))
+}
+
+/// The positions of those of one's items that were revealed.
+fn positions<S: Shuffle>(scs: &Scs<S>, revealed: Option<Vec<Bits>>) -> Result<Output> {
+    match revealed {
+        Some(word) if scs.own.is_some() => positions_of(scs, word::numbers(&word)),
+        _ => Ok(Output::Nothing),
+    }
+}
+
+/// The positions of those of one's items that are among `revealed`; zeros are no items.
+fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output> {
+    let Some(own) = &scs.own else { return Ok(Output::Nothing) };
+    let falls = own.role == Role::Sender;
+    let own_len = own.sorted.len();
+    // The same work for every window, whether it has a match or not: otherwise the time until the last message would
+    // reveal the number of matches to the peer.
+    let mut is_common = vec![false; own_len];
+    let mut is_wrong = false;
+    for (window, number) in revealed.into_iter().enumerate() {
+        let is_item = number != 0;
+        let any = own.sorted[spread(window) % own_len].integer();
+        let wanted = if is_item { number } else { any };
+        let found = own.sorted.binary_search_by(|item| {
+            let order = item.integer().cmp(&wanted);
+            if falls { order.reverse() } else { order }
+        });
+        // An item that is none of one's own is not common, and none is common twice.
+        let place = found.map_or(0, |place| own.order[place] as usize);
+        is_wrong |= found.is_err() || (is_item && is_common[place]);
+        is_common[place] |= is_item;
+    }
+    // The peer must not learn of it: it could test which items are one's own.
+    Ok(Output::unless(is_wrong, positions_of_flags(&is_common)))
+}
+
+/// A place for a window without a match, as far from the last one as that of an item.
+fn spread(window: usize) -> usize {
+    (window as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 8
+}
+
+fn bits_of_shares(shares: &[Share], width: usize) -> Vec<Bits> {
+    let bit = |i: usize| shares.iter().map(move |share| share[i / 64] >> (i % 64) & 1 == 1);
+    (0..width).map(|i| bit(i).collect()).collect()
+}
+
+fn shares_of_bits(word: &[Bits]) -> Vec<Share> {
+    let mut shares = vec![Share::default(); word.first().map_or(0, Bits::len)];
+    for (i, bits) in word.iter().enumerate() {
+        for (share, bit) in shares.iter_mut().zip(bits.iter()) {
+            share[i / 64] |= u64::from(bit) << (i % 64);
+        }
+    }
+    shares
+}

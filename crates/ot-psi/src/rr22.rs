@@ -1,0 +1,144 @@
+//! # RR22: PSI from subfield VOLE and an oblivious key-value store
+//!
+//! S. Raghuraman, P. Rindal, "Blazing fast PSI from improved OKVS and subfield VOLE", ACM CCS
+//! 2022 (ePrint 2022/320), semi-honest; after P. Rindal, P. Schoppmann, "VOLE-PSI", EUROCRYPT 2021.
+//!
+//! | | |
+//! |---|---|
+//! | security | semi-honest; learning parity with noise, random oracle and ideal cipher |
+//! | receiver learns | which of its items the sender has; n_x |
+//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
+//! | flights | 5; with [`Learns::Both`] 6 |
+//! | payload bytes | VOLE(m) + 32 + m·|B| + tags(n_x, ℓ), and ⌈n_x/8⌉ with [`Learns::Both`] |
+//! | ℓ | λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits |
+//!
+//! ```text
+//!      sender: X                                       receiver: Y
+//!
+//!   1  setup of VOLE: Δ            ◀──────────────▶    setup of VOLE
+//!   2                              ◀───────────────    r ←$ {0,1}^256
+//!   3  b                           ◀──────────────▶    a, c = aΔ + b
+//!   4                                                  P = Encode({(y, H_B(y, r))})
+//!   5  K = b + AΔ                  ◀───────────────    A = P + a
+//!   6  F(x) = H_o(Decode(K, x) − Δ·H_B(x, r))          F(y) = H_o(Decode(c, y))
+//!   7  {F(x)}, sorted              ───────────────▶    y is common iff F(y) is among them
+//!   8  [both] x is common iff its bit is 1 ◀──────     [both] one bit for each tag received
+//! ```
+//!
+//! Steps 1 to 6 are those of [`vesica_oprf::vole`]. The catalogue has two rows: `rr22`, *fast*, with the clustered
+//! 3-hash store and |B| = 128; and `rr22_low_communication`, with the random-band store and |B| = ℓ rounded up to 16
+//! bits.
+//!
+//! As in the paper, it is the receiver's set that is encoded. The paper calls that set X and its size
+//! n_x; here they are Y and n_y.
+//!
+//! **Where we differ from the paper.** The tags are sent as the Elias–Fano code of their set, which hides their
+//! order as a random permutation would and saves about log n_x − 2 bits each. In low communication B is a GF(2)-space
+//! instead of a subfield, see [`vesica_oprf::vole`]. All steps work cluster by cluster, so that A is sent while it is
+//! computed.
+//!
+//! [`Learns::Both`]: vesica_core::Learns::Both
+
+mod row;
+
+pub use row::bytes;
+pub use row::{FAST_ROW, LOW_COMMUNICATION_ROW};
+
+use std::sync::Arc;
+use vesica_core::elias_fano::Shape;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::{Item, PsiParams, Result, SemiHonest};
+use vesica_net::Context;
+use vesica_oprf::vole::{self, Plan, Seed};
+use vesica_party::{Output, answer, sorted_tags};
+
+/// Holds Δ; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+fn run_sender(
+    mode: Mode,
+    params: PsiParams,
+    x: Arc<Vec<Item>>,
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return answer::take_places(ctx, &params, &[]);
+    }
+    let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
+    // 1. Setup of the VOLE: Δ.
+    let mut oprf =
+        ctx.child("setup", |ctx| vole::Sender::<SemiHonest>::setup(ctx, session, plan))?;
+    // 2. r
+    let r = Seed::receive(ctx)?;
+    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &x));
+    drop(x);
+    // 3. b
+    let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+    // 5. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
+    let q = ctx.child("encoding", |ctx| oprf.unmask(ctx, rows, b))?;
+    let order = ctx.child("tags", |ctx| {
+        // 6. F(x) = H_o(q)
+        let f_x = q.outputs(ctx.pool(), tags.tag_bits());
+        // 7. {F(x)}, sorted
+        sorted_tags::send(ctx, tags, f_x)
+    })?;
+    // 8. [both] x is common iff its bit is 1
+    answer::take_places(ctx, &params, &order)
+}
+
+/// Learns which of its items the sender has.
+fn run_receiver(
+    mode: Mode,
+    params: PsiParams,
+    y: Arc<Vec<Item>>,
+    ctx: &mut Context,
+) -> Result<Output> {
+    if params.has_empty_set() {
+        return Ok(Output::Positions(Vec::new()));
+    }
+    let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
+    // 1. Setup of the VOLE.
+    let mut oprf =
+        ctx.child("setup", |ctx| vole::Receiver::<SemiHonest>::setup(ctx, session, plan))?;
+    // 2. r ←$ {0,1}^256
+    let r = Seed::draw_and_send(ctx)?;
+    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &y));
+    drop(y);
+    // 3. a, c = aΔ + b
+    let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+    // 4. P = Encode({(y, H_B(y, r))})  5. A = P + a; q = Decode(c, y)
+    let q = ctx.child("encoding", |ctx| oprf.mask(ctx, rows, ac))?;
+    let matches = ctx.child("tags", |ctx| {
+        // 6. F(y) = H_o(q)
+        let f_y = q.outputs(ctx.pool(), tags.tag_bits());
+        // 7. y is common iff F(y) is among the sender's
+        sorted_tags::find(ctx, tags, f_y)
+    })?;
+    // 8. [both] one bit for each tag received
+    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
+}
+
+/// Which encoding carries the receiver's set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The clustered 3-hash store, |B| = 128: least computation.
+    Fast,
+    /// The random-band store, |B| = ℓ: fewest bytes.
+    LowCommunication,
+}
+
+impl Mode {
+    /// The shape of the OPRF.
+    fn plan(self, params: &PsiParams) -> Plan {
+        let (n_y, tag_bits) = (params.receiver_len(), tags(params).tag_bits());
+        match self {
+            Mode::Fast => Plan::fast(n_y, tag_bits),
+            Mode::LowCommunication => Plan::low_communication(n_y, tag_bits),
+        }
+    }
+}
+
+/// The sender's tags, of ℓ bits each: a false match has probability 2^-λ over all pairs.
+fn tags(params: &PsiParams) -> Shape {
+    let (n_x, n_y) = (params.sender_len() as u64, params.receiver_len() as u64);
+    Shape::new(n_x, STATISTICAL_SECURITY_BITS + ceil_log2(n_x) + ceil_log2(n_y))
+}

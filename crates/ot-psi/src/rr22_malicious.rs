@@ -1,0 +1,305 @@
+//! # RR22 with malicious security
+//!
+//! S. Raghuraman, P. Rindal, "Blazing fast PSI from improved OKVS and subfield VOLE", ACM CCS
+//! 2022 (ePrint 2022/320), the malicious protocol of P. Rindal, P. Schoppmann, "VOLE-PSI",
+//! EUROCRYPT 2021 (ePrint 2021/266), on a malicious VOLE.
+//!
+//! | | |
+//! |---|---|
+//! | security | malicious; learning parity with noise, random oracle and ideal cipher |
+//! | receiver learns | which of its items the sender has; n_x |
+//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
+//! | flights | 7; with [`Learns::Both`] 8 |
+//! | payload bytes | VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x with [`Learns::Both`] |
+//! | p | ⌈(λ + ⌈log n_x⌉) / 8⌉ bytes |
+//!
+//! ```text
+//!       sender: X                                       receiver: Y
+//!
+//!    1  w_s ←$ F;  H(w_s)           ───────────────▶
+//!    2  setup of VOLE: Δ            ◀──────────────▶    setup of VOLE
+//!    3  b                           ◀──────────────▶    a, c = aΔ + b, checked
+//!    4                              ◀───────────────    r ←$ {0,1}^256, w_r ←$ F
+//!    5                                                  P = Encode({(y, H_B(y, r))})
+//!    6  K = b + AΔ                  ◀───────────────    A = P + a
+//!    7  proof right?                ◀───────────────    proof that P holds the shared items
+//!    8  w = w_s + w_r;  w_s         ───────────────▶    H(w_s) right?  w = w_s + w_r
+//!    9  F(x) = H_o(Decode(K, x) − Δ·H_B(x, r) + w, x)   F(y) = H_o(Decode(c, y) + w, y)
+//!   10  {F(x)}, sorted              ───────────────▶    y is common iff F(y) is among them
+//!   11  [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
+//! ```
+//!
+//! Steps 2 to 6 and 9 are those of [`vesica_oprf::vole`]. B = F = GF(2^128), both hashes are random oracles, F has all
+//! κ = 128 bits and hashes the item too: its row key k = H(x, r), a 128-bit value of a random oracle.
+//!
+//! **Shared items** are in both sets and known to both parties ([`PsiParams::shared_len`]). They are encoded and
+//! compared like all others, and must not give the receiver room for guesses. So the receiver proves that P holds them:
+//! it hashes the inputs of H_o, before w, of all of them. If P were wrong at one of them, the sender's input would
+//! differ by Δ times the difference. With [`Learns::Both`] the receiver also checks, before it answers, that the
+//! sender's tags contain all shared items. If they do not, it fails. This depends on the tags alone and so tells the
+//! sender nothing.
+//!
+//! **What a party that deviates can do.** The sender can choose its set, of at most n_x less the shared items, except
+//! that it can find items with equal tags with 2^64 hashes a pair. The
+//! receiver can choose a set of more than n_y items, as it may encode P as it likes: m less the shared items without any
+//! effort, and at most two to three times as many if it can hash 2^80 items ([`usable_set_len`]; RR22 calls it
+//! overfitting). The store is the one with the fewest slots that is fast at both sizes: m = n_y while n_y ≤ 32, or
+//! n_y ≤ 512 and n_x·n_y ≤ 2^22 ([`Plan::malicious`]); neither party gets an additional slot by announcing less. All
+//! statements about the receiver's set below hold for that larger set. Either party may stop early. With [`Learns::Both`]
+//! the receiver may stop after it knows the result, and may keep matches from the sender, but
+//! cannot claim a match that its set does not have.
+//!
+//! **Where we differ from the papers.** The tags are sent as the Elias–Fano code of their set. The
+//! commitment is BLAKE3 of w_s and 128 random bits. The receiver sends r and w_r as soon as the
+//! correlations are checked, before A: w_s is committed to and Y fixed by then, and the sender
+//! opens w_s only after A. The papers use one store for all sizes, and have no shared items. With [`Learns::Both`] the
+//! receiver proves each match by a second hash of the input of H_o, which nobody without the item in its set can
+//! compute; a place without a match gets random bytes of the same length.
+//!
+//! [`Learns::Both`]: vesica_core::Learns::Both
+
+mod row;
+
+pub use row::ROW;
+pub use row::{bytes, usable_set_len};
+
+use rand::Rng;
+use std::ops::Range;
+use std::sync::Arc;
+use vesica_core::elias_fano::Shape;
+use vesica_core::hash::derive;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::{Block, Item, Learns, Malicious, Misbehaviour, PsiParams, Result, SessionId};
+use vesica_net::Context;
+use vesica_oprf::vole::{self, Plan, Seed};
+use vesica_party::{Input, Output, Party, answer, check_set_len, sorted_tags};
+
+const COIN_LABEL: &str = "vesica v1 rr22 malicious coin";
+
+/// F has κ bits.
+const OUTPUT_BITS: u32 = 128;
+
+/// Length of the proof that P holds the shared items.
+const SHARED_PROOF_LEN: usize = 32;
+
+/// Length of a commitment, and of its opening: w_s and 16 random bytes.
+const COMMITMENT_LEN: usize = 32;
+
+impl Party for Sender {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Sender { params, x, shared } = *self;
+        if params.has_empty_set() {
+            return answer::take_places(ctx, &params, &[]);
+        }
+        let (session, plan) = (params.session(), plan(&params));
+        // 1. w_s ←$ F; H(w_s)
+        let opening = Opening::draw(ctx);
+        ctx.peer()?.send(&opening.commitment(session))?;
+        // 2. Setup of the VOLE: Δ.
+        let mut oprf =
+            ctx.child("setup", |ctx| vole::Sender::<Malicious>::setup(ctx, session, plan))?;
+        // 3. b
+        let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+        // 4. r, w_r
+        let mut coins = [0; Seed::LEN + Block::LEN];
+        ctx.peer()?.recv_into(&mut coins)?;
+        let (r, w_r) = split(&coins);
+        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &x));
+        drop(x);
+        // 6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
+        let q = ctx.child("encoding", |ctx| oprf.unmask(ctx, rows, b))?;
+        // 7. Proof right? Before w_s is opened and anything of X is sent.
+        let mut proof = [0; SHARED_PROOF_LEN];
+        ctx.peer()?.recv_into(&mut proof)?;
+        if proof != q.proof_of_shared(&shared) {
+            return Err(Misbehaviour::SharedNotProved.into());
+        }
+        // 8. w = w_s + w_r; w_s
+        ctx.peer()?.send(&opening.0)?;
+        let w = opening.w_s() ^ w_r;
+        let proofs = match params.learns() {
+            Learns::Receiver => Vec::new(),
+            Learns::Both => q.proofs(ctx.pool(), w),
+        };
+        let order = ctx.child("tags", |ctx| {
+            // 9. F(x) = H_o(q + w, x)
+            let f_x = q.outputs(ctx.pool(), w);
+            // 10. {F(x)}, sorted
+            sorted_tags::send(ctx, tags(&params), f_x)
+        })?;
+        // 11. [both] x is common iff proved
+        take_proofs(ctx, &params, &order, &proofs)
+    }
+}
+
+impl Party for Receiver {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Receiver { params, y, shared } = *self;
+        if params.has_empty_set() {
+            return Ok(Output::Positions(Vec::new()));
+        }
+        let (session, plan) = (params.session(), plan(&params));
+        // 1. H(w_s)
+        let mut commitment = [0; COMMITMENT_LEN];
+        ctx.peer()?.recv_into(&mut commitment)?;
+        // 2. Setup of the VOLE.
+        let mut oprf =
+            ctx.child("setup", |ctx| vole::Receiver::<Malicious>::setup(ctx, session, plan))?;
+        // 3. a, c = aΔ + b, checked
+        let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+        // 4. r ←$ {0,1}^256, w_r ←$ F
+        let mut coins = [0; Seed::LEN + Block::LEN];
+        ctx.rng().fill_bytes(&mut coins);
+        ctx.peer()?.send(&coins)?;
+        ctx.peer()?.flush()?;
+        let (r, w_r) = split(&coins);
+        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &y));
+        drop(y);
+        // 5. P = Encode({(y, H_B(y, r))})  6. A = P + a; q = Decode(c, y)
+        let q = ctx.child("encoding", |ctx| oprf.mask(ctx, rows, ac))?;
+        // 7. Proof that P holds the shared items.
+        ctx.peer()?.send(&q.proof_of_shared(&shared))?;
+        ctx.peer()?.flush()?;
+        // 8. H(w_s) right? w = w_s + w_r
+        let mut opening = Opening([0; COMMITMENT_LEN]);
+        ctx.peer()?.recv_into(&mut opening.0)?;
+        if opening.commitment(session) != commitment {
+            return Err(Misbehaviour::CommitmentBroken.into());
+        }
+        let w = opening.w_s() ^ w_r;
+        let proofs = match params.learns() {
+            Learns::Receiver => Vec::new(),
+            Learns::Both => q.proofs(ctx.pool(), w),
+        };
+        let matches = ctx.child("tags", |ctx| {
+            // 9. F(y) = H_o(q + w, y)
+            let f_y = q.outputs(ctx.pool(), w);
+            // 10. y is common iff F(y) is among the sender's
+            sorted_tags::find_checked(ctx, tags(&params), f_y, &shared)
+        })?;
+        // 11. [both] a proof for each common tag
+        give_proofs(ctx, &params, &matches, &proofs)?;
+        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
+    }
+}
+
+/// Holds Δ; learns n_y, or with [`Learns::Both`] which of its items the receiver has.
+pub struct Sender {
+    params: PsiParams,
+    x: Arc<Vec<Item>>,
+    shared: Range<usize>,
+}
+
+impl Sender {
+    /// The sender of a set `x`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetLenMismatch`].
+    pub fn new(params: PsiParams, x: impl Into<Input>) -> Result<Self> {
+        let x = x.into();
+        check_set_len(params.sender_len(), x.items().len())?;
+        Ok(Self { params, shared: x.shared(), x: x.into_items() })
+    }
+}
+
+/// Learns which of its items the sender has.
+pub struct Receiver {
+    params: PsiParams,
+    y: Arc<Vec<Item>>,
+    shared: Range<usize>,
+}
+
+impl Receiver {
+    /// The receiver of a set `y`, which must hold no item twice.
+    ///
+    /// # Errors
+    /// [`vesica_core::ParameterError::SetLenMismatch`].
+    pub fn new(params: PsiParams, y: impl Into<Input>) -> Result<Self> {
+        let y = y.into();
+        check_set_len(params.receiver_len(), y.items().len())?;
+        Ok(Self { params, shared: y.shared(), y: y.into_items() })
+    }
+}
+
+/// The shape of the OPRF.
+fn plan(params: &PsiParams) -> Plan {
+    Plan::malicious(params.receiver_len(), params.sender_len())
+}
+
+/// The sender's tags.
+fn tags(params: &PsiParams) -> Shape {
+    Shape::new(params.sender_len() as u64, OUTPUT_BITS)
+}
+
+/// What opens the commitment to w_s: w_s, and 128 random bits that hide it until then.
+struct Opening([u8; COMMITMENT_LEN]);
+
+impl Opening {
+    fn draw(ctx: &mut Context) -> Self {
+        let mut opening = Self([0; COMMITMENT_LEN]);
+        ctx.rng().fill_bytes(&mut opening.0);
+        opening
+    }
+
+    fn w_s(&self) -> Block {
+        let mut w_s = [0; Block::LEN];
+        w_s.copy_from_slice(&self.0[..Block::LEN]);
+        Block::from_le_bytes(w_s)
+    }
+
+    /// H(w_s).
+    fn commitment(&self, session: &SessionId) -> [u8; COMMITMENT_LEN] {
+        derive(COIN_LABEL, &[session.as_bytes(), &self.0])
+    }
+}
+
+/// r and w_r, as the receiver sends them.
+fn split(coins: &[u8; Seed::LEN + Block::LEN]) -> (Seed, Block) {
+    let (mut r, mut w_r) = ([0; Seed::LEN], [0; Block::LEN]);
+    r.copy_from_slice(&coins[..Seed::LEN]);
+    w_r.copy_from_slice(&coins[Seed::LEN..]);
+    (Seed::from_bytes(r), Block::from_le_bytes(w_r))
+}
+
+/// p: a proof is guessed for any of the sender's items with probability 2^-λ.
+fn proof_len(params: &PsiParams) -> usize {
+    (STATISTICAL_SECURITY_BITS + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
+}
+
+/// The receiver's answer: for each place a proof, or random bytes of the same length.
+fn give_proofs(
+    ctx: &mut Context,
+    params: &PsiParams,
+    matches: &[sorted_tags::Match],
+    proofs: &[Block],
+) -> Result<()> {
+    if params.learns() == Learns::Receiver {
+        return Ok(());
+    }
+    let len = proof_len(params);
+    let mut bytes = vec![0; params.sender_len() * len];
+    ctx.rng().fill_bytes(&mut bytes);
+    for found in matches {
+        let proof = proofs[found.own as usize].to_le_bytes();
+        bytes[found.place as usize * len..][..len].copy_from_slice(&proof[..len]);
+    }
+    answer::send(ctx, &bytes)
+}
+
+/// The sender's side of [`give_proofs`]; `proofs` are those of its own items by position.
+fn take_proofs(
+    ctx: &mut Context,
+    params: &PsiParams,
+    order: &[u32],
+    proofs: &[Block],
+) -> Result<Output> {
+    if params.learns() == Learns::Receiver {
+        return Ok(Output::Nothing);
+    }
+    let len = proof_len(params);
+    let bytes = answer::recv(ctx, order.len() * len)?;
+    Ok(answer::positions_at(order, |place| {
+        let proof = proofs[order[place] as usize].to_le_bytes();
+        bytes[place * len..][..len] == proof[..len]
+    }))
+}

@@ -1,0 +1,183 @@
+//! The last step of protocols in which the receiver compares tags: it finds what is common and,
+//! with [`Learns::Both`], tells the sender.
+
+use crate::{Output, sorted_tags};
+use rand::Rng;
+use std::num::NonZeroUsize;
+use vesica_core::elias_fano::Shape;
+use vesica_core::hash::ItemHash;
+use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::tagged::Tagged;
+use vesica_core::tags::{Tag, TagSet};
+use vesica_core::{Item, Learns, PsiParams, Result, Shuffled, bit, pack_bits};
+use vesica_net::Context;
+
+/// Items one CPU thread works on at a time.
+const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+
+/// Bytes of the answer in one message.
+const BYTES_PER_MESSAGE: usize = 1 << 20;
+
+/// Payload bytes from the receiver to the sender: one bit per item of the sender, or nothing.
+pub fn bytes(params: &PsiParams) -> u64 {
+    match params.learns() {
+        Learns::Receiver => 0,
+        Learns::Both => params.sender_len().div_ceil(8) as u64,
+    }
+}
+
+/// The receiver's side: the set of the sender's tags, for looking up its own. With
+/// [`Learns::Both`] the sender is told, in the order of `tags_of_x`, which are among `tags_of_y`.
+pub fn give(
+    ctx: &mut Context,
+    params: &PsiParams,
+    tags_of_x: Vec<Tag>,
+    tags_of_y: &[Tag],
+) -> Result<TagSet> {
+    let len = params.tag_len_bytes();
+    if params.learns() == Learns::Both {
+        let of_y = ctx.pool().run(|| TagSet::new(tags_of_y.to_vec(), len));
+        send(ctx, &pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag))))?;
+    }
+    Ok(ctx.pool().run(|| TagSet::new(tags_of_x, len)))
+}
+
+/// The sender's side: what it learns of the items it sent in the order of `x`.
+pub fn take(ctx: &mut Context, params: &PsiParams, x: &Shuffled) -> Result<Output> {
+    match params.learns() {
+        Learns::Receiver => Ok(Output::Nothing),
+        Learns::Both => {
+            let bits = recv(ctx, params.sender_len().div_ceil(8))?;
+            Ok(Output::Positions(x.own_positions(|place| bit(&bits, place))))
+        }
+    }
+}
+
+/// The receiver's side where the sender's tags came in an order of their own: the sender is told
+/// the places of those that are common.
+pub fn give_places(
+    ctx: &mut Context,
+    params: &PsiParams,
+    places: impl Iterator<Item = usize>,
+) -> Result<()> {
+    if params.learns() == Learns::Receiver {
+        return Ok(());
+    }
+    let mut common = vec![false; params.sender_len()];
+    places.for_each(|place| common[place] = true);
+    send(ctx, &pack_bits(common.into_iter()))
+}
+
+/// The sender's side of [`give_places`]; `order` has the position of the item at each place.
+pub fn take_places(ctx: &mut Context, params: &PsiParams, order: &[u32]) -> Result<Output> {
+    match params.learns() {
+        Learns::Receiver => Ok(Output::Nothing),
+        Learns::Both => {
+            let bits = recv(ctx, order.len().div_ceil(8))?;
+            Ok(positions_at(order, |place| bit(&bits, place)))
+        }
+    }
+}
+
+/// The positions, ascending, of the items at the places that are common.
+pub fn positions_at(order: &[u32], is_common: impl Fn(usize) -> bool) -> Output {
+    let mut common = vec![false; order.len()];
+    for (place, position) in order.iter().enumerate() {
+        common[*position as usize] = is_common(place);
+    }
+    Output::Positions(common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i).collect())
+}
+
+/// The positions that are set, ascending; the work does not depend on which are.
+pub fn positions_of_flags(is_common: &[bool]) -> Output {
+    let positions = is_common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i);
+    Output::Positions(positions.collect())
+}
+
+const COMMON_LABEL: &str = "vesica v1 common item";
+
+/// The tags of [`give_items`].
+fn common_shape(params: &PsiParams) -> Shape {
+    let bits = STATISTICAL_SECURITY_BITS
+        + ceil_log2(params.sender_len() as u64)
+        + ceil_log2(params.receiver_len() as u64);
+    Shape::new(params.sender_len().min(params.receiver_len()) as u64, bits)
+}
+
+/// Payload bytes of [`give_items`]: as many tags as items can be common, or nothing.
+pub fn items_bytes(params: &PsiParams) -> u64 {
+    match params.learns() {
+        Learns::Receiver => 0,
+        Learns::Both => common_shape(params).bytes(),
+    }
+}
+
+/// The receiver's side where the sender made several tags of each item, and which of them is found
+/// would say more than that the item is common: the sender is told a tag of each common item, and
+/// random ones besides, as many as items can be common in all.
+///
+/// The sender knows a common item, so its tag tells it nothing else.
+pub fn give_items(
+    ctx: &mut Context,
+    params: &PsiParams,
+    y: &[Item],
+    common: &[usize],
+) -> Result<()> {
+    if params.learns() == Learns::Receiver {
+        return Ok(());
+    }
+    ctx.child("answer", |ctx| {
+        let shape = common_shape(params);
+        // A sender that deviates can have sent more matches than it may have items.
+        let common: Vec<Item> =
+            common.iter().take(shape.len() as usize).map(|position| y[*position]).collect();
+        let mut tags = sorted_tags::gather(shape);
+        common_tags(ctx, params, shape, &common).into_iter().for_each(|tag| tags.push(tag));
+        for _ in common.len()..shape.len() as usize {
+            let mut random = [0; 16];
+            ctx.rng().fill_bytes(&mut random);
+            tags.push(u128::from_le_bytes(random) >> (128 - shape.tag_bits()));
+        }
+        sorted_tags::send_gathered(ctx, shape, &tags)
+    })
+}
+
+/// The sender's side of [`give_items`].
+pub fn take_items(ctx: &mut Context, params: &PsiParams, x: &[Item]) -> Result<Output> {
+    if params.learns() == Learns::Receiver {
+        return Ok(Output::Nothing);
+    }
+    ctx.child("answer", |ctx| {
+        let shape = common_shape(params);
+        let own = common_tags(ctx, params, shape, x);
+        let own = (0..).zip(own).map(|(position, tag)| Tagged::new(tag, position)).collect();
+        let matches = sorted_tags::find(ctx, shape, own)?;
+        Ok(Output::Positions(sorted_tags::own_positions(&matches, x.len())))
+    })
+}
+
+fn common_tags(ctx: &Context, params: &PsiParams, shape: Shape, items: &[Item]) -> Vec<u128> {
+    let hash = ItemHash::new(COMMON_LABEL, &[params.session().as_bytes()]);
+    ctx.map(items, ITEMS_PER_TASK, |items| {
+        let tag = |item: &Item| hash.item(item.as_bytes()).integer() >> (128 - shape.tag_bits());
+        items.iter().map(tag).collect::<Vec<_>>()
+    })
+    .concat()
+}
+
+/// Sends the bytes of an answer.
+pub fn send(ctx: &mut Context, bytes: &[u8]) -> Result<()> {
+    ctx.child("answer", |ctx| {
+        bytes.chunks(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.send(block))
+    })?;
+    ctx.finish()
+}
+
+/// Receives the bytes of an answer.
+pub fn recv(ctx: &mut Context, len: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    ctx.child("answer", |ctx| {
+        bytes.chunks_mut(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.recv_into(block))
+    })?;
+    Ok(bytes)
+}

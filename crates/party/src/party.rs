@@ -1,0 +1,259 @@
+use std::ops::Range;
+use std::sync::Arc;
+use vesica_core::{Error, Item, Misbehaviour, ParameterError, PsiParams, Result, Role};
+use vesica_net::Context;
+use zeroize::Zeroize;
+
+/// One party of one protocol run.
+///
+/// The constructor takes the private input and checked parameters; `run` consumes the party, so
+/// that nothing is ever used twice. The receiver learns the result.
+pub trait Party: Send {
+    /// Runs the protocol to its end.
+    ///
+    /// # Errors
+    /// Any [`Error`]; the context is of no use afterwards.
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output>;
+}
+
+/// What a party brings: its set, and where the query is about them, values or texts of its items.
+#[derive(Clone)]
+pub struct Input {
+    items: Arc<Vec<Item>>,
+    values: Option<Arc<Vec<u64>>>,
+    texts: Option<Arc<Vec<u8>>>,
+    shared: Range<usize>,
+}
+
+impl Input {
+    /// `items`, with the values of each in their order: those of one item follow each other.
+    pub fn with_values(items: Arc<Vec<Item>>, values: Arc<Vec<u64>>) -> Self {
+        Self { values: Some(values), ..items.into() }
+    }
+
+    /// `items`, with the text of each in their order, all of the same length. Equal items have equal texts
+    /// at both parties.
+    pub fn with_texts(items: Arc<Vec<Item>>, texts: Arc<Vec<u8>>) -> Self {
+        Self { texts: Some(texts), ..items.into() }
+    }
+
+    /// The same where the items at the positions `shared` are known to both parties, and are in both sets in
+    /// this order: as many as [`PsiParams::shared_len`] says.
+    pub fn with_shared(self, shared: Range<usize>) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// The set.
+    pub fn items(&self) -> &Arc<Vec<Item>> {
+        &self.items
+    }
+
+    /// The values of the items, where this party has them.
+    pub fn values(&self) -> Option<&Arc<Vec<u64>>> {
+        self.values.as_ref()
+    }
+
+    /// The texts of the items, where this party has them.
+    pub fn texts(&self) -> Option<&Arc<Vec<u8>>> {
+        self.texts.as_ref()
+    }
+
+    /// Where the items are that both parties know.
+    pub fn shared(&self) -> Range<usize> {
+        self.shared.clone()
+    }
+
+    /// The set alone.
+    pub fn into_items(self) -> Arc<Vec<Item>> {
+        self.items
+    }
+
+    /// Refuses values, texts and shared items where there should be none, and those that are missing, too many or
+    /// too long.
+    pub fn check(&self, params: &PsiParams, role: Role) -> Result<()> {
+        if self.shared.len() != params.shared_len() || self.shared.end > self.items.len() {
+            return Err(ParameterError::SharedItems.into());
+        }
+        let query = params.query();
+        let texts_len = query.text_len().map(|len| len.bytes() * self.items.len());
+        if self.texts.as_ref().map(|texts| texts.len()) != texts_len {
+            return Err(ParameterError::Texts.into());
+        }
+        match (query.values_of(role), &self.values) {
+            (None, None) => Ok(()),
+            (Some(of), Some(values)) if values.len() == of.columns() * self.items.len() => {
+                match values.iter().all(|value| of.contain(*value)) {
+                    true => Ok(()),
+                    false => Err(ParameterError::ValueTooLong { bits: of.bits() }.into()),
+                }
+            }
+            _ => Err(ParameterError::Values.into()),
+        }
+    }
+}
+
+impl From<Arc<Vec<Item>>> for Input {
+    fn from(items: Arc<Vec<Item>>) -> Self {
+        Self { items, values: None, texts: None, shared: 0..0 }
+    }
+}
+
+/// What a party learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Nothing beyond the public sizes.
+    Nothing,
+    /// Positions in this party's own list, ascending, of the items both parties have.
+    Positions(Vec<usize>),
+    /// How many items are common.
+    Cardinality(u64),
+    /// Whether the common items are as many as asked for.
+    AtLeast(bool),
+    /// The sum of the common items' values.
+    Sum(u128),
+    /// How many items are common, and the sum of their values, column by column.
+    CountedSums {
+        /// How many.
+        count: u64,
+        /// The sum of each column.
+        sums: Vec<i128>,
+    },
+    /// The texts of the items that only the other party has, one after the other, in an order that says nothing.
+    OnlyTheirs(Vec<u8>),
+    /// Random identifiers.
+    Ids(Ids),
+    /// Shares.
+    Shares(Shares),
+    /// The number of common items is outside the bounds, and nothing else.
+    OutsideBounds,
+    /// A result that cannot be. Whether it can depends on this party's own items, so the peer must not learn of it:
+    /// the party went on as with any other result, and ends in error, alone, when it has nothing more to say.
+    Refused {
+        /// What it said it had, where it says so.
+        said: Box<Output>,
+        /// What is wrong.
+        why: Misbehaviour,
+    },
+}
+
+/// The identifiers of the items of two sets: both parties have the same one for an item that both have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ids {
+    /// Those of this party's own items, in the order of its list.
+    pub own: Vec<[u8; Item::LEN]>,
+    /// Those of all items of the union, ascending.
+    pub all: Vec<[u8; Item::LEN]>,
+}
+
+/// One party's shares of a list.
+///
+/// With [`vesica_core::Query::Shares`] nobody knows its order. With [`vesica_core::Query::SharedValues`] it is a random
+/// one that only the sender's side of the run knew, and that it has forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// How many entries the list has.
+    pub len: usize,
+    /// Of the items: the XOR of both parties' shares is the item. Empty where values alone are shared.
+    pub items: Vec<[u8; Item::LEN]>,
+    /// Of the values, those of one entry following each other. With [`vesica_core::Query::Shares`] the XOR of
+    /// both parties' shares is the value; with [`vesica_core::Query::SharedValues`] their sum modulo 2^64.
+    pub values: Vec<u64>,
+}
+
+impl Output {
+    /// `said`, or refused where it is `wrong`.
+    pub fn unless(wrong: bool, said: Output) -> Self {
+        match wrong {
+            true => Output::Refused { said: Box::new(said), why: Misbehaviour::InvalidValue },
+            false => said,
+        }
+    }
+
+    /// What the party said it had, and what is wrong with it.
+    pub fn split(self) -> (Self, Option<Misbehaviour>) {
+        match self {
+            Output::Refused { said, why } => (*said, Some(why)),
+            output => (output, None),
+        }
+    }
+
+    /// The output, for who has nothing more to say to the peer.
+    ///
+    /// # Errors
+    /// [`Error::PeerMisbehaved`] for one that is [refused](Output::Refused).
+    pub fn checked(self) -> Result<Self> {
+        match self.split() {
+            (output, None) => Ok(output),
+            (_, Some(why)) => Err(why.into()),
+        }
+    }
+
+    /// The positions.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] when the party learned something else.
+    pub fn into_positions(self) -> Result<Vec<usize>> {
+        match self {
+            Output::Positions(positions) => Ok(positions),
+            _ => Err(Error::Bug("a party was asked for positions it did not learn")),
+        }
+    }
+}
+
+/// The party in `role` of a protocol that takes a set alone, with its program. The set must hold no item twice.
+///
+/// # Errors
+/// [`ParameterError::SetLenMismatch`].
+pub fn of_set<P>(role: Role, params: PsiParams, input: Input, program: P) -> Result<Box<dyn Party>>
+where
+    P: FnOnce(PsiParams, Arc<Vec<Item>>, &mut Context) -> Result<Output> + Send + 'static,
+{
+    let set = input.into_items();
+    let len = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
+    check_set_len(len, set.len())?;
+    Ok(Box::new(OfSet { params, set, program }))
+}
+
+/// The party of [`of_set`].
+struct OfSet<P> {
+    params: PsiParams,
+    set: Arc<Vec<Item>>,
+    program: P,
+}
+
+impl<P> Party for OfSet<P>
+where
+    P: FnOnce(PsiParams, Arc<Vec<Item>>, &mut Context) -> Result<Output> + Send,
+{
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        (self.program)(self.params, self.set, ctx)
+    }
+}
+
+/// Refuses a set of another size than the parameters say.
+pub fn check_set_len(expected: usize, actual: usize) -> Result<()> {
+    if expected == actual {
+        return Ok(());
+    }
+    Err(ParameterError::SetLenMismatch { expected: expected as u64, actual: actual as u64 }.into())
+}
+
+/// Refuses items that are integers of more bits than the parameters say.
+pub fn check_item_bits(params: &PsiParams, items: &[Item]) -> Result<()> {
+    let bits = params.item_bits();
+    let is_too_long = |item: &Item| item.integer().checked_shr(bits).unwrap_or(0) != 0;
+    match items.iter().any(is_too_long) {
+        true => Err(ParameterError::ItemTooLong { bits }.into()),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a list in which an item is twice: operations on sets count both, or lose both.
+pub fn check_distinct(items: &[Item]) -> Result<()> {
+    let mut sorted = items.to_vec();
+    sorted.sort_unstable();
+    let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    sorted.zeroize();
+    if is_twice { Err(ParameterError::DuplicateItem.into()) } else { Ok(()) }
+}

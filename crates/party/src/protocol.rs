@@ -1,0 +1,240 @@
+//! What the catalogue says of a protocol of two parties: its row, and the types of the row's fields.
+
+use crate::{Input, Party};
+use std::fmt;
+use std::ops::RangeInclusive;
+use vesica_core::{Item, Learns, Operation, ParameterError, PsiParams, Result, Role};
+
+/// Against whom a protocol protects. Ordered: more is stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Security {
+    /// Against nobody who tries: the other party can test guesses.
+    Insecure,
+    /// Against parties that follow the protocol and study what they saw.
+    SemiHonest,
+    /// Against parties that deviate in any way.
+    Malicious,
+}
+
+impl Security {
+    /// The name in an agreement.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Security::Insecure => "insecure",
+            Security::SemiHonest => "semi-honest",
+            Security::Malicious => "malicious",
+        }
+    }
+}
+
+impl fmt::Display for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Payload bytes of a run, each way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// From the sender to the receiver.
+    pub sender_to_receiver: u64,
+    /// From the receiver to the sender.
+    pub receiver_to_sender: u64,
+}
+
+impl Traffic {
+    /// Both ways together.
+    pub const fn total(self) -> u64 {
+        self.sender_to_receiver + self.receiver_to_sender
+    }
+}
+
+/// A parameter of a protocol and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// What it is, in words.
+    pub name: &'static str,
+    /// Its value, with unit.
+    pub value: &'static str,
+    /// Paper, standard or section it is taken from.
+    pub source: &'static str,
+}
+
+/// What two items are compared by in a run, and its length at the sizes of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// The length's name, for people.
+    pub name: &'static str,
+    /// The length in bits.
+    pub bits: u32,
+}
+
+impl Compared {
+    /// Tags that one party sends.
+    pub const fn tags(bits: u32) -> Self {
+        Self { name: "tag length in this run", bits }
+    }
+
+    /// Masks that one party sends.
+    pub const fn masks(bits: u32) -> Self {
+        Self { name: "mask length in this run", bits }
+    }
+
+    /// Outputs of a pseudorandom function.
+    pub const fn outputs(bits: u32) -> Self {
+        Self { name: "output length in this run", bits }
+    }
+
+    /// Strings of a garbled Bloom filter.
+    pub const fn strings(bits: u32) -> Self {
+        Self { name: "string length in this run", bits }
+    }
+
+    /// Items, or hashes of them, in a circuit.
+    pub const fn items(bits: u32) -> Self {
+        Self { name: "length of compared items in this run", bits }
+    }
+}
+
+/// Who sees to it that outside the bounds of a run nobody learns more than that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundsKept {
+    /// Nobody: the protocol takes no bounds.
+    No,
+    /// The computation: no party ever holds the number of common items.
+    ByComputation,
+    /// The receiver's program: it holds the number, and ends the run without telling it where it is outside.
+    /// What comes after is never sent.
+    ByReceiver,
+}
+
+impl BoundsKept {
+    /// Whether anybody does.
+    pub fn are_kept(self) -> bool {
+        self != BoundsKept::No
+    }
+}
+
+/// How many different items a receiver that deviates can have tested in one run, shared ones aside where they must be
+/// among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsableSetLen {
+    /// Without any effort.
+    pub free: u64,
+    /// At most, if it can hash 2^80 items: a bound on the set that the proof's simulator extracts from it.
+    pub most: u64,
+}
+
+/// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
+pub type MakeParty = fn(PsiParams, Input) -> Result<Box<dyn Party>>;
+
+/// One row of the catalogue.
+#[derive(Debug)]
+pub struct Protocol {
+    /// The name in an agreement and on the command line, as the literature names it.
+    pub id: &'static str,
+    /// A name for people.
+    pub name: &'static str,
+    /// Where it was published, and the section or figure implemented.
+    pub source: &'static str,
+    /// Against whom it protects.
+    pub security: Security,
+    /// What is believed to be hard, and in which model.
+    pub assumption: &'static str,
+    /// What it can compute.
+    pub operations: &'static [Operation],
+    /// What the sender learns when only the receiver gets the result.
+    pub sender_learns: &'static str,
+    /// What the receiver learns.
+    pub receiver_learns: &'static str,
+    /// Messages in a row that wait for each other, when only the receiver gets the result; messages that
+    /// both send at the same time count once.
+    pub flights: fn(&PsiParams) -> u64,
+    /// `bytes` in words, n_x and n_y being the sender's and the receiver's set size.
+    pub bytes_formula: &'static str,
+    /// Exact payload bytes of a run, which ends earlier outside its bounds; where `bytes_depend_on_result`, the most.
+    pub bytes: fn(&PsiParams) -> Traffic,
+    /// Seconds that computation alone takes on the reference machine with one core a party and no
+    /// network in between. A fit to measurements, for comparing rows; no promise about any machine.
+    /// Must be the same at both parties: sums and products of the sizes only, which IEEE 754
+    /// rounds alike everywhere.
+    pub seconds: fn(&PsiParams) -> f64,
+    /// How many different items a receiver that deviates can have tested in one run. `None` means no
+    /// more than its set size.
+    pub usable_set_len: Option<fn(&PsiParams) -> UsableSetLen>,
+    /// Whether it is chosen only where nothing else gives the answer: a protocol of the literature that is kept for
+    /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes. What it is
+    /// chosen for all the same, if anything, `vesica protocols` says.
+    pub named_only: bool,
+    /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers of a
+    /// small domain, and the fewer bits the cheaper; protocols that take 128 only compare digests.
+    pub item_bits: RangeInclusive<u32>,
+    /// Whether the item zero is kept for the protocol itself.
+    pub reserves_zero: bool,
+    /// Who keeps the result secret when there are too few or too many common items.
+    pub bounds: BoundsKept,
+    /// Whether it takes several values of an item, and values with a sign. They are the sender's then, and
+    /// the receiver learns how many items are common.
+    pub wide_values: bool,
+    /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
+    pub bytes_depend_on_result: bool,
+    /// What items are compared by, and how long that is in a run of sets that are not empty.
+    pub compared: fn(&PsiParams) -> Compared,
+    /// The parameters a reviewer asks for.
+    pub parameters: &'static [Parameter],
+    /// Makes the sender.
+    pub sender: MakeParty,
+    /// Makes the receiver.
+    pub receiver: MakeParty,
+}
+
+impl Protocol {
+    /// Whether it takes integers of a small domain.
+    pub fn takes_integers(&self) -> bool {
+        *self.item_bits.start() < Item::BITS
+    }
+
+    /// The party in `role` with its private input.
+    ///
+    /// # Errors
+    /// [`ParameterError`]: what of the parameters the protocol does not offer, or how the input differs
+    /// from them.
+    pub fn party(
+        &self,
+        role: Role,
+        params: PsiParams,
+        input: impl Into<Input>,
+    ) -> Result<Box<dyn Party>> {
+        let input = input.into();
+        if !self.operations.contains(&params.query().operation()) {
+            return Err(ParameterError::UnsupportedOperation.into());
+        }
+        if !self.bounds.are_kept() && !params.bounds().are_none() {
+            return Err(ParameterError::UnsupportedBounds.into());
+        }
+        let operation = params.query().operation();
+        if operation.is_for_both() && params.learns() != Learns::Both {
+            return Err(ParameterError::IsForBoth.into());
+        }
+        if let Some(values) = params.query().values() {
+            let is_taken = match self.wide_values {
+                true => values.holder() == Role::Sender,
+                false => values.are_plain(),
+            };
+            if !is_taken {
+                return Err(ParameterError::UnsupportedValues.into());
+            }
+        }
+        if !self.item_bits.contains(&params.item_bits()) {
+            return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());
+        }
+        input.check(&params, role)?;
+        if self.reserves_zero && input.items().iter().any(|item| item.integer() == 0) {
+            return Err(ParameterError::ReservedItem.into());
+        }
+        match role {
+            Role::Sender => (self.sender)(params, input),
+            _ => (self.receiver)(params, input),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Protocols with a helper, which the literature calls a server.
+//!
+//! | module | protocol | security |
+//! |---|---|---|
+//! | [`kmrs14`] | server-aided intersection, for any number of parties (Kamara, Mohassel, Raykova, Sadeghian 2014) | of the helper: semi-honest, malicious |
+
+#![forbid(unsafe_code)]
+
+pub mod kmrs14;

@@ -1,0 +1,79 @@
+//! What a run costs: payload bytes, flights, seconds.
+
+use super::form::{Form, Identifiers, Variant};
+use super::plan::CorePlan;
+use super::{
+    bounds, count, intersection, private_id, shared_values, shares, sums, transfers, union,
+};
+use vesica_core::params::ceil_log2;
+use vesica_core::{PsiParams, Query};
+use vesica_party::{Compared, Traffic};
+
+fn core_plan(form: Form, params: &PsiParams) -> CorePlan {
+    CorePlan::new(form, params.sender_len(), params.receiver_len())
+}
+
+/// Payload bytes: exact, or the most where they depend on the number of common items.
+pub(super) fn bytes(variant: Variant, params: &PsiParams) -> Traffic {
+    let form = variant.form;
+    let core = match params.has_empty_set() {
+        true => vesica_ot::Traffic::default(),
+        false => core_plan(form, params).bytes(),
+    };
+    let after = match (variant.identifiers, params.query()) {
+        (Some(identifiers), _) => private_id::bytes(form, identifiers, params),
+        (_, Query::Cardinality) => count::bytes(params),
+        (_, Query::Sum(values)) => sums::bytes(form, params, values),
+        (_, Query::Union(len)) => union::bytes(form, params, len),
+        (_, Query::Shares(values)) => shares::bytes(form, params, values),
+        (_, Query::SharedValues { values, .. }) => shared_values::bytes(form, params, values),
+        _ => intersection::bytes(form, params),
+    };
+    let total = core + after;
+    Traffic {
+        sender_to_receiver: total.sender_to_receiver,
+        receiver_to_sender: total.receiver_to_sender + bounds::bytes(params),
+    }
+}
+
+/// ℓ
+pub(super) fn compared(variant: Variant, params: &PsiParams) -> Compared {
+    Compared::outputs(core_plan(variant.form, params).compared_bits)
+}
+
+/// Messages in a row that wait for each other: for sets of some thousand items, at most for smaller ones.
+pub(super) fn flights(variant: Variant, params: &PsiParams) -> u64 {
+    let form = variant.form;
+    let after = match (variant.identifiers, params.query()) {
+        (Some(identifiers), _) => private_id::flights(form, identifiers, params),
+        (_, Query::Cardinality) => 0,
+        (_, Query::Shares(values)) => shares::flights(form, params, values),
+        _ => transfers::flights(form, params.sender_len()),
+    };
+    // The bounds go from the receiver to the sender, so that the setup of what follows is two flights more.
+    let bounds = match (bounds::bytes(params), params.query()) {
+        (0, _) => 0,
+        (_, Query::Cardinality) => 1,
+        _ => 3,
+    };
+    core_plan(form, params).flights() + after + bounds
+}
+
+/// Estimated seconds of computation, fitted to measurements.
+pub(super) fn seconds(variant: Variant, params: &PsiParams) -> f64 {
+    let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
+    let levels = f64::from(ceil_log2(params.sender_len() as u64));
+    let silent = 0.04 + 1e-6 * n_y + n_x * (0.6e-6 + 60e-9 * levels);
+    let core = match variant.form {
+        Form::Silent => silent,
+        Form::LowCommunication => silent + 2.3e-6 * n_x,
+        Form::Paper => 5.0 * silent,
+    };
+    let oprfs = 0.02 + 0.2e-6 * (n_x + n_y);
+    match variant.identifiers {
+        None => core,
+        Some(Identifiers::Oprf(_)) => core + oprfs,
+        Some(Identifiers::Sloppy(Form::Paper)) => 3.0 * core,
+        Some(Identifiers::Sloppy(_)) => core + oprfs + 1.2e-6 * (n_x + n_y),
+    }
+}

@@ -1,0 +1,9 @@
+//! Set operations whose receiver may know how many items are common.
+//!
+//! | module | protocol | security |
+//! |---|---|---|
+//! | [`gmrss21`] | cardinality, sums, unions, private ids, shares by oblivious switching (Garimella, Mohassel, Rosulek, Sadeghian, Singh 2021) | semi-honest |
+
+#![forbid(unsafe_code)]
+
+pub mod gmrss21;
