@@ -1,12 +1,13 @@
 //! What every protocol of an operation must satisfy, whatever it is made of.
 
 mod places;
+mod tampering;
 
 pub use places::{empty_places_hold_no_item, placing_that_fails_ends_both_parties};
+pub use tampering::{deviations_are_caught_or_harmless, tampering_never_hangs_or_panics};
 
 use crate::sets::{integers, items, overlapping, plain_intersection};
-use crate::tamper::{Change, Tampering};
-use crate::{Run, Runner};
+use crate::{Cases, Run, Runner};
 use std::sync::Arc;
 use vesica_core::{
     Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, TextLen, Values,
@@ -93,73 +94,86 @@ fn overlapping_for(
     (x, y)
 }
 
-/// (sender's size, receiver's size, common): empty, one, disjoint, equal, one against many, and
-/// sizes around the block edge `block`.
-pub fn sizes(block: u64) -> Vec<(u64, u64, u64)> {
-    let mut sizes = vec![
-        (0, 0, 0),
-        (0, 1, 0),
-        (1, 0, 0),
-        (1, 1, 0),
-        (1, 1, 1),
-        (0, 50, 0),
-        (50, 0, 0),
-        (40, 60, 0),
-        (64, 64, 64),
-        (1, 300, 1),
-        (300, 1, 0),
-        (300, 1, 1),
-        (7, 300, 5),
-    ];
-    for n in [block - 1, block, block + 1, 2 * block + 1] {
-        sizes.push((n, 3, 2));
-        sizes.push((3, n, 2));
+const LEARNS: [Learns; 2] = [Learns::Receiver, Learns::Both];
+
+/// (sender's size, receiver's size, common).
+type Sizes = (u64, u64, u64);
+
+/// Sizes by their kind: empty, one, disjoint or equal, one against many, and around the block edge `block` at the sender,
+/// the receiver, and both.
+fn sizes(block: u64) -> [Vec<Sizes>; 7] {
+    let edges = [block - 1, block, block + 1, 2 * block + 1];
+    [
+        vec![(0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 50, 0), (50, 0, 0)],
+        vec![(1, 1, 0), (1, 1, 1)],
+        vec![(40, 60, 0), (64, 64, 64)],
+        vec![(1, 300, 1), (300, 1, 0), (300, 1, 1), (7, 300, 5)],
+        edges.map(|n| (n, 3, 2)).to_vec(),
+        edges.map(|n| (3, n, 2)).to_vec(),
+        vec![(block + 1, block + 1, block / 2)],
+    ]
+}
+
+/// The sizes and learners of [`psi`]. [`Cases::Each`] is one size of each kind, another one for other rows;
+/// [`Cases::Pairs`] is every size, and each kind with each of the learners.
+fn psi_cases(protocol: &Protocol, block: u64, cases: Cases) -> Vec<(Sizes, Learns)> {
+    let kinds = sizes(block);
+    if cases == Cases::Each {
+        let other: usize = protocol.id.bytes().map(usize::from).sum();
+        let turns = cases.of([kinds.len(), LEARNS.len()]).into_iter();
+        return turns
+            .map(|[kind, learns]| {
+                (kinds[kind][(kind + other) % kinds[kind].len()], LEARNS[(learns + other) % 2])
+            })
+            .collect();
     }
-    sizes.push((block + 1, block + 1, block / 2));
-    sizes
+    let within = if cases == Cases::All { Cases::All } else { Cases::Each };
+    let of_kind = |kind: &Vec<Sizes>| {
+        let turns = within.of([kind.len(), LEARNS.len()]).into_iter();
+        turns.map(|[size, learns]| (kind[size], LEARNS[learns])).collect::<Vec<_>>()
+    };
+    kinds.iter().flat_map(of_kind).collect()
 }
 
 /// The PSI law: the receiver gets exactly the positions of its common items; the sender gets
 /// nothing, or with [`Learns::Both`] the same for its own list; and the payload bytes each way
 /// are those of the catalogue's formula.
-pub fn psi(protocol: &Protocol, block: u64) {
-    for learns in [Learns::Receiver, Learns::Both] {
-        for (n_x, n_y, common) in sizes(block) {
-            let (x, y) = overlapping_for(protocol, (n_x, n_y, common));
-            let run = run_psi(protocol, &Runner::default(), learns, &x, &y);
-            let case = format!("{} n_x={n_x} n_y={n_y} common={common} {learns:?}", protocol.id);
+pub fn psi(protocol: &Protocol, block: u64, cases: Cases) {
+    for ((n_x, n_y, common), learns) in psi_cases(protocol, block, cases) {
+        let (x, y) = overlapping_for(protocol, (n_x, n_y, common));
+        let run = run_psi(protocol, &Runner::default(), learns, &x, &y);
+        let case = format!("{} n_x={n_x} n_y={n_y} common={common} {learns:?}", protocol.id);
 
-            let expected = Output::Positions(plain_intersection(&y, &x));
-            assert_eq!(run.receiver.output, Ok(expected), "receiver, {case}");
-            let expected = match learns {
-                Learns::Receiver => Output::Nothing,
-                Learns::Both => Output::Positions(plain_intersection(&x, &y)),
-            };
-            assert_eq!(run.sender.output, Ok(expected), "sender, {case}");
+        let expected = Output::Positions(plain_intersection(&y, &x));
+        assert_eq!(run.receiver.output, Ok(expected), "receiver, {case}");
+        let expected = match learns {
+            Learns::Receiver => Output::Nothing,
+            Learns::Both => Output::Positions(plain_intersection(&x, &y)),
+        };
+        assert_eq!(run.sender.output, Ok(expected), "sender, {case}");
 
-            let session = SessionId::from_bytes([0; 32]);
-            let params = PsiParams::new(session, n_x, n_y, learns)
-                .and_then(|params| params.with_item_bits(law_bits(protocol)))
-                .expect("test sets are small");
-            let formula = (protocol.bytes)(&params);
-            let [sent, received] = [run.sender_bytes(), run.receiver_bytes()];
-            let may_depend = protocol.bytes_depend_on_result && learns == Learns::Both;
-            if may_depend && common > 0 {
-                assert!(sent <= formula.sender_to_receiver, "sender bytes, {case}");
-                assert!(received <= formula.receiver_to_sender, "receiver bytes, {case}");
-            } else {
-                assert_eq!(sent, formula.sender_to_receiver, "sender bytes, {case}");
-                assert_eq!(received, formula.receiver_to_sender, "receiver bytes, {case}");
-            }
-            if n_x > 0 && n_y > 0 {
-                let answer = u64::from(learns == Learns::Both);
-                let flights = (protocol.flights)(&params) + answer;
-                // Small sets may take a shorter way; both may be told by the same flight.
-                assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
-                let is_exact = learns == Learns::Receiver || !protocol.bounds.are_kept();
-                if n_x.min(n_y) >= block && is_exact {
-                    assert_eq!(run.flights(), flights, "flights, {case}");
-                }
+        let session = SessionId::from_bytes([0; 32]);
+        let params = PsiParams::new(session, n_x, n_y, learns)
+            .and_then(|params| params.with_item_bits(law_bits(protocol)))
+            .expect("test sets are small");
+        let formula = (protocol.bytes)(&params);
+        let [sent, received] = [run.sender_bytes(), run.receiver_bytes()];
+        let may_depend = protocol.bytes_depend_on_result && learns == Learns::Both;
+        if may_depend && common > 0 {
+            assert!(sent <= formula.sender_to_receiver, "sender bytes, {case}");
+            assert!(received <= formula.receiver_to_sender, "receiver bytes, {case}");
+        } else {
+            assert_eq!(sent, formula.sender_to_receiver, "sender bytes, {case}");
+            assert_eq!(received, formula.receiver_to_sender, "receiver bytes, {case}");
+        }
+        if n_x > 0 && n_y > 0 {
+            let answer = u64::from(learns == Learns::Both);
+            let flights = (protocol.flights)(&params) + answer;
+            // Small sets may take a shorter way; both may be told by the same flight.
+            assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
+            let is_exact = learns == Learns::Receiver || !protocol.bounds.are_kept();
+            if n_x.min(n_y) >= block && is_exact {
+                assert_eq!(run.flights(), flights, "flights, {case}");
             }
         }
     }
@@ -255,32 +269,34 @@ fn affordable(
 }
 
 /// More CPU threads and another network change nothing about the result, whoever learns it.
-pub fn psi_is_the_same_everywhere(protocol: &Protocol) {
-    // When both learn, messages cross that otherwise do not, and where time matters they do it on a slow network.
-    for shape in [vesica_net::Shape::WAN, vesica_net::Shape::GIGABIT] {
-        let (x, y) = affordable(protocol, (120, 90, 40));
-        let runner = Runner { shape, ..Runner::default() };
-        let run = run_psi(protocol, &runner, Learns::Both, &x, &y);
-        let answers = [(&y, &x), (&x, &y)]
-            .map(|(own, other)| Ok(Output::Positions(plain_intersection(own, other))));
-        let found = [run.receiver.output, run.sender.output];
-        assert_eq!(found, answers, "{}, {shape:?}", protocol.id);
-    }
-    let (x, y) = affordable(protocol, (5000, 3000, 1234));
-    let expected = Output::Positions(plain_intersection(&y, &x));
-    for threads in [1, 3] {
-        for shape in [vesica_net::Shape::LAN, vesica_net::Shape::GIGABIT, vesica_net::Shape::WAN] {
-            let runner = Runner { threads, shape, ..Runner::default() };
-            let run = run_psi(protocol, &runner, Learns::Receiver, &x, &y);
-            assert_eq!(run.receiver.output, Ok(expected.clone()), "{threads} threads, {shape:?}");
-        }
+pub fn psi_is_the_same_everywhere(protocol: &Protocol, cases: Cases) {
+    const THREADS: [usize; 2] = [1, 3];
+    const SHAPES: [vesica_net::Shape; 3] =
+        [vesica_net::Shape::LAN, vesica_net::Shape::GIGABIT, vesica_net::Shape::WAN];
+    const SIZES: [Sizes; 2] = [(120, 90, 40), (5000, 3000, 1234)];
+    let levels = [THREADS.len(), SHAPES.len(), LEARNS.len(), SIZES.len()];
+    for [threads, shape, learns, sizes] in cases.of(levels) {
+        let (threads, shape, learns) = (THREADS[threads], SHAPES[shape], LEARNS[learns]);
+        let (x, y) = affordable(protocol, SIZES[sizes]);
+        let runner = Runner { threads, shape, ..Runner::default() };
+        let run = run_psi(protocol, &runner, learns, &x, &y);
+        let case = format!("{}, {threads} threads, {shape:?}, {learns:?}", protocol.id);
+        let expected = Output::Positions(plain_intersection(&y, &x));
+        assert_eq!(run.receiver.output, Ok(expected), "{case}");
+        let expected = match learns {
+            Learns::Receiver => Output::Nothing,
+            Learns::Both => Output::Positions(plain_intersection(&x, &y)),
+        };
+        assert_eq!(run.sender.output, Ok(expected), "{case}");
     }
 }
 
 /// Bytes, messages and flights depend on the public sizes alone: other data and other overlaps of
 /// the same sizes look the same on the wire.
-pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
-    for learns in [Learns::Receiver, Learns::Both] {
+pub fn traffic_depends_only_on_sizes(protocol: &Protocol, cases: Cases) {
+    // Two other data of the same sizes.
+    let tried = cases.of([LEARNS.len(), 2]);
+    for (turn, learns) in LEARNS.into_iter().enumerate() {
         if protocol.bytes_depend_on_result && learns == Learns::Both {
             continue;
         }
@@ -296,88 +312,16 @@ pub fn traffic_depends_only_on_sizes(protocol: &Protocol) {
         let (x, y) = affordable(protocol, (700, 900, 0));
         let disjoint = shape_of(&x, &y, 1);
         let (n_x, n_y) = (x.len() as u64, y.len() as u64);
-        let (x, y) = overlapping_for(protocol, (n_x, n_y, n_x.min(n_y)));
-        assert_eq!(shape_of(&x, &y, 2), disjoint);
-        let other = |first: u64, len| items_for(protocol, first..first + len);
-        let (x, y) = (other(5000, n_x), other(5000 + n_x / 2, n_y));
-        assert_eq!(shape_of(&x, &y, 3), disjoint);
+        if tried.contains(&[turn, 0]) {
+            let (x, y) = overlapping_for(protocol, (n_x, n_y, n_x.min(n_y)));
+            assert_eq!(shape_of(&x, &y, 2), disjoint);
+        }
+        if tried.contains(&[turn, 1]) {
+            let other = |first: u64, len| items_for(protocol, first..first + len);
+            let (x, y) = (other(5000, n_x), other(5000 + n_x / 2, n_y));
+            assert_eq!(shape_of(&x, &y, 3), disjoint);
+        }
     }
-}
-
-/// Whatever one message is changed into, both parties end soon, with a result or a typed error;
-/// no panic, no hang, no large allocation. A changed length is always an error at the party that
-/// reads it.
-pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
-    // The messages of a circuit are as many as its layers.
-    let is_circuit = protocol.operations.contains(&Operation::Cardinality);
-    let sizes = if is_circuit { (5, 4, 2) } else { (90, 70, 20) };
-    let (x, y) = affordable(protocol, sizes);
-    for learns in [Learns::Receiver, Learns::Both] {
-        change_each_message(protocol, Change::ALL, learns, &x, &y, |tampering, run| {
-            let Tampering { from, change, .. } = *tampering;
-            let reader = match from {
-                Role::Sender => &run.receiver.output,
-                _ => &run.sender.output,
-            };
-            let must_fail = change.is_of_length() || change == Change::Drop;
-            let case = || format!("{} {tampering:?}", protocol.id);
-            assert!(reader.is_err() || !must_fail, "not noticed: {}", case());
-        });
-    }
-}
-
-/// Runs `protocol` once with each message of either party changed in each way of `changes`, and hands the runs to
-/// `check`.
-fn change_each_message(
-    protocol: &Protocol,
-    changes: &[Change],
-    learns: Learns,
-    x: &[Item],
-    y: &[Item],
-    mut check: impl FnMut(&Tampering, Run),
-) {
-    let attempt = |runner: &Runner| run_psi(protocol, runner, learns, x, y);
-    let runner = Runner::default();
-    let undisturbed = attempt(&runner);
-    let is_right = undisturbed.sender.output.is_ok() && undisturbed.receiver.output.is_ok();
-    assert!(is_right, "nothing was changed: {}: {undisturbed:?}", protocol.id);
-    for sent in undisturbed.messages() {
-        runner.change_each_message(sent, changes, attempt, &mut check);
-    }
-}
-
-/// Law for protocols with malicious security: whatever message of a party is changed, the other
-/// ends with an error, or with a result that the party could have caused by choosing its set: a
-/// part of the plain intersection.
-///
-/// A party that deviates is played by an honest one whose messages are changed on their way.
-pub fn deviations_are_caught_or_harmless(protocol: &Protocol) {
-    // Small sets may take a shorter way.
-    deviations_with(protocol, &overlapping(90, 70, 20));
-    deviations_with(protocol, &overlapping(900, 700, 200));
-}
-
-fn deviations_with(protocol: &Protocol, (x, y): &(Vec<Item>, Vec<Item>)) {
-    let (mut caught, mut harmless) = (0, 0);
-    let changes = [Change::Flip, Change::Fill, Change::Repeat];
-    for learns in [Learns::Receiver, Learns::Both] {
-        change_each_message(protocol, &changes, learns, x, y, |tampering, run| {
-            let (honest, plain) = match tampering.from {
-                Role::Sender => (run.receiver.output, plain_intersection(y, x)),
-                _ => (run.sender.output, plain_intersection(x, y)),
-            };
-            match honest {
-                Err(_) => caught += 1,
-                Ok(output) => {
-                    let found = output.into_positions().unwrap_or_default();
-                    let part = found.iter().all(|i| plain.binary_search(i).is_ok());
-                    assert!(part, "{tampering:?}: a false match");
-                    harmless += 1;
-                }
-            }
-        });
-    }
-    assert!(caught > harmless, "{caught} deviations were caught, {harmless} were harmless");
 }
 
 /// The value of an item, where values are summed: below 2^20.
@@ -387,7 +331,9 @@ fn value(item: &Item) -> u64 {
 
 /// Law for protocols that answer other queries than the intersection, and audit: each party learns the plain answer or
 /// nothing, outside the bounds both learn that and nothing else, and the bytes are those of the formula.
-pub fn queries(protocol: &Protocol) {
+pub fn queries(protocol: &Protocol, cases: Cases) {
+    const SIZES: [Sizes; 6] =
+        [(0, 7, 0), (1, 1, 1), (9, 5, 0), (40, 33, 5), (33, 40, 10), (150, 3, 3)];
     let bounds = |min, max| Bounds::new(min, max).expect("they do not contradict");
     let mut bounds_of = vec![Bounds::NONE];
     if protocol.bounds.are_kept() {
@@ -412,16 +358,16 @@ pub fn queries(protocol: &Protocol) {
         sum(Role::Receiver),
     ];
     let offered = |query: &Query| protocol.operations.contains(&query.operation());
-    for query in all.into_iter().filter(offered) {
-        for bounds in &bounds_of {
-            for learns in [Learns::Receiver, Learns::Both] {
-                for sizes in
-                    [(0, 7, 0), (1, 1, 1), (9, 5, 0), (40, 33, 5), (33, 40, 10), (150, 3, 3)]
-                {
-                    one_query(protocol, query, *bounds, learns, sizes);
-                }
-            }
-        }
+    let queries: Vec<Query> = all.into_iter().filter(offered).collect();
+    let tried: Vec<[usize; 4]> = if cases == Cases::Each {
+        // Each query with each of the learners.
+        let turns = cases.of([LEARNS.len() * queries.len(), bounds_of.len(), SIZES.len()]);
+        turns.into_iter().map(|[turn, bounds, sizes]| [turn / 2, bounds, turn % 2, sizes]).collect()
+    } else {
+        cases.of([queries.len(), bounds_of.len(), LEARNS.len(), SIZES.len()])
+    };
+    for [query, bounds, learns, sizes] in tried {
+        one_query(protocol, queries[query], bounds_of[bounds], LEARNS[learns], SIZES[sizes]);
     }
 }
 
@@ -430,7 +376,7 @@ fn one_query(
     query: Query,
     bounds: Bounds,
     learns: Learns,
-    (n_x, n_y, common): (u64, u64, u64),
+    (n_x, n_y, common): Sizes,
 ) {
     let (x, y) = overlapping_for(protocol, (n_x, n_y, common));
     let params = PsiParams::new(SessionId::from_bytes([3; 32]), n_x, n_y, learns)

@@ -5,6 +5,7 @@
 //! * [`sets`] — deterministic sets with a known intersection.
 //! * [`laws`] — the laws that every protocol of an operation must satisfy; [`side_by_side`] — applies
 //!   one to many protocols.
+//! * [`Cases`] — which combinations of its factors a law tries.
 //! * [`set_operations`] — the laws of unions, private ids, shares and sums of several columns.
 //! * [`tamper`] — a transport that changes message k; [`Transcript`] — a transport that records all
 //!   messages.
@@ -26,6 +27,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cases;
 pub mod laws;
 mod runner;
 pub mod set_operations;
@@ -33,6 +35,7 @@ pub mod sets;
 mod side_by_side;
 mod two_parties;
 
+pub use cases::Cases;
 pub use runner::{Run, run};
 pub use side_by_side::side_by_side;
 pub use two_parties::{BothRun, PartyRun, Runner, Transcript, tamper};

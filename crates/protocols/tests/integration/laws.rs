@@ -3,7 +3,7 @@
 use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::dh::POINTS_PER_MESSAGE;
 use vesica_protocols::{Operation, Protocol, Security, catalogue, dl_dt10, rsa_dt10};
-use vesica_testkit::{laws, side_by_side};
+use vesica_testkit::{Cases, laws, side_by_side};
 
 fn intersections() -> impl Iterator<Item = &'static Protocol> + Send {
     catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection))
@@ -21,19 +21,42 @@ fn block(protocol: &Protocol) -> u64 {
     }
 }
 
+/// How much of a law the quick tests try: less where a run takes long, and of rows that are variants of others.
+fn quick(protocol: &Protocol) -> Cases {
+    if is_slow(protocol) { Cases::Each } else { Cases::Pairs }
+}
+
 #[test]
 fn every_intersection_satisfies_the_psi_law() {
-    side_by_side(intersections(), |protocol| laws::psi(protocol, block(protocol)));
+    side_by_side(intersections(), |protocol| laws::psi(protocol, block(protocol), quick(protocol)));
+}
+
+#[test]
+#[ignore = "slow: all sizes, whoever learns"]
+fn every_intersection_satisfies_the_psi_law_in_all_cases() {
+    side_by_side(intersections(), |protocol| laws::psi(protocol, block(protocol), Cases::All));
 }
 
 #[test]
 fn every_intersection_is_the_same_on_any_network_and_thread_count() {
-    side_by_side(intersections(), laws::psi_is_the_same_everywhere);
+    side_by_side(intersections(), |row| laws::psi_is_the_same_everywhere(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: all networks, threads and sizes, whoever learns"]
+fn every_intersection_is_the_same_on_any_network_and_thread_count_in_all_cases() {
+    side_by_side(intersections(), |row| laws::psi_is_the_same_everywhere(row, Cases::All));
 }
 
 #[test]
 fn every_intersection_shows_only_sizes_on_the_wire() {
-    side_by_side(intersections(), laws::traffic_depends_only_on_sizes);
+    side_by_side(intersections(), |row| laws::traffic_depends_only_on_sizes(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: all data, whoever learns"]
+fn every_intersection_shows_only_sizes_on_the_wire_in_all_cases() {
+    side_by_side(intersections(), |row| laws::traffic_depends_only_on_sizes(row, Cases::All));
 }
 
 /// Whether a run of one item against one already takes long by the row's own estimate. The laws
@@ -64,22 +87,32 @@ fn is_variant(protocol: &Protocol) -> bool {
 #[test]
 fn every_intersection_survives_a_changed_message() {
     let quick = intersections().filter(|row| !is_slow(row));
-    side_by_side(quick, laws::tampering_never_hangs_or_panics);
+    side_by_side(quick, |row| laws::tampering_never_hangs_or_panics(row, Cases::Pairs));
 }
 
 #[test]
-#[ignore = "slow: a hundred runs of protocols whose keys take long to make"]
-fn every_slow_intersection_survives_a_changed_message() {
-    let slow: Vec<_> = intersections().filter(|row| is_slow(row)).collect();
-    assert!(slow.len() < intersections().count() / 2, "most are quick");
-    side_by_side(slow.into_iter(), laws::tampering_never_hangs_or_panics);
+#[ignore = "slow: every change of every message, also of protocols whose keys take long to make"]
+fn every_intersection_survives_every_change_of_a_message() {
+    let slow = intersections().filter(|row| is_slow(row)).count();
+    assert!(slow < intersections().count() / 2, "most are quick");
+    side_by_side(intersections(), |row| laws::tampering_never_hangs_or_panics(row, Cases::All));
+}
+
+fn malicious() -> impl Iterator<Item = &'static Protocol> + Send {
+    intersections().filter(|row| row.security == Security::Malicious)
 }
 
 #[test]
 fn every_malicious_intersection_catches_deviations_or_is_not_harmed() {
-    let malicious = || intersections().filter(|row| row.security == Security::Malicious);
     assert!(malicious().count() > 0);
-    side_by_side(malicious(), laws::deviations_are_caught_or_harmless);
+    side_by_side(malicious(), |row| laws::deviations_are_caught_or_harmless(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: every change of every message"]
+fn every_malicious_intersection_catches_all_deviations_or_is_not_harmed() {
+    assert!(malicious().count() > 0);
+    side_by_side(malicious(), |row| laws::deviations_are_caught_or_harmless(row, Cases::All));
 }
 
 #[test]
@@ -89,11 +122,20 @@ fn every_protocol_for_small_domains_compares_integers_exactly() {
     side_by_side(small(), laws::psi_of_integers);
 }
 
+fn answering() -> impl Iterator<Item = &'static Protocol> + Send {
+    catalogue().iter().filter(|row| row.operations.len() > 1)
+}
+
 #[test]
 fn every_protocol_answers_the_queries_it_offers() {
-    let answering = || catalogue().iter().filter(|row| row.operations.len() > 1);
     assert!(answering().count() > 0);
-    side_by_side(answering(), laws::queries);
+    side_by_side(answering(), |row| laws::queries(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: all queries, bounds and sizes, whoever learns"]
+fn every_protocol_answers_the_queries_it_offers_in_all_cases() {
+    side_by_side(answering(), |row| laws::queries(row, Cases::All));
 }
 
 #[test]
