@@ -1,4 +1,4 @@
-//! Protocols with a helper: the helper and each party as processes of their own.
+//! Benchmarks of protocols with a helper: the helper and each party are separate processes.
 
 use super::{BenchArgs, BenchError, Network, Process, Sizes};
 use crate::failure::Failure;
@@ -15,23 +15,23 @@ use vesica_engine::aided::bench::{AidedBenchFigures, AidedBenchParty, run_aided_
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity, ShapedRelay};
 use vesica_protocols::kmrs14::{AidedProtocol, Check, PartySpec, Spec, Variant};
 
-/// Dummies of each kind where only parties are not trusted: the self-check.
+/// Dummies of each kind where the helper is trusted to follow the protocol: the self-check.
 const SELF_CHECK: u32 = 16;
 
-/// What stands before the helper's address in what it prints.
+/// The word before the helper's address in its output.
 const LISTENING: &str = "listening";
 
 /// Options of protocols with a helper.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AidedBenchArgs {
-    /// With a helper: how many parties; all but the second have the first size
+    /// With a helper: the number of parties; all but the second have the first size
     #[arg(long, default_value_t = 2, value_name = "N",
         value_parser = clap::value_parser!(u8).range(2..=16))]
     parties: u8,
-    /// With a helper: where it intersects, as `vesica helper` has it [default: disk:]
+    /// With a helper: its backend, as in `vesica helper` [default: disk:]
     #[arg(long, value_name = "URL")]
     backend: Option<String>,
-    /// With a helper: send the items themselves, to see what hiding them costs
+    /// With a helper: send the items themselves, to measure what hiding them costs
     #[arg(long)]
     in_clear: bool,
     /// With a helper: copies of each item [default: the cheapest that is safe]
@@ -40,7 +40,7 @@ pub(crate) struct AidedBenchArgs {
     /// With a helper: dummies of each kind [default: the cheapest that is safe]
     #[arg(long, value_name = "T", requires = "copies", value_parser = clap::value_parser!(u32).range(1..))]
     dummies: Option<u32>,
-    /// With a helper: mebibytes that each party's intermediate data may take before it goes to files
+    /// With a helper: memory of each party for intermediate data, in MiB; more than that goes to files
     #[arg(long, default_value_t = 512, value_name = "MIB")]
     memory: u64,
 }
@@ -154,7 +154,7 @@ struct AidedBenchReport {
     peak_rss_bytes_helper: Option<u64>,
     /// Bytes of slots by the catalogue's formula, the most of any party, both ways.
     formula_bytes_party: u64,
-    /// The same as they went over the wire, TLS, requests and the parties' meeting included.
+    /// The same bytes on the wire, with TLS, requests and the parties' messages to each other.
     wire_bytes_party: u64,
     runs: Vec<AidedRun>,
 }
@@ -207,6 +207,7 @@ pub(super) fn run(
     if report.result_ok { Ok(()) } else { Err(BenchError::WrongResult.into()) }
 }
 
+/// What to measure.
 struct Plan<'a> {
     args: &'a BenchArgs,
     row: &'static AidedProtocol,
@@ -217,7 +218,7 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn one_run(&self) -> Result<AidedRun, BenchError> {
-        // Beside what is compiled, not in a file system that is memory.
+        // In the current directory: the directory for temporary files may be in memory.
         let folder = tempfile::tempdir_in(std::env::current_dir()?)?;
         let folder = folder.path();
         let make = |name: &str| -> Result<_, BenchError> {
@@ -365,7 +366,7 @@ impl AidedBenchReport {
         )?;
         writeln!(
             out,
-            "{} on {}, {}, {} a party; {} copies, {} dummies of each kind",
+            "{} on {}, {}, {} per party; {} copies, {} dummies of each kind",
             self.backend,
             self.network,
             self.kernels,
@@ -396,15 +397,16 @@ fn threads(count: usize) -> String {
     format!("{count} thread{}", if count == 1 { "" } else { "s" })
 }
 
-/// CPU seconds and peak memory of a process that goes on, where Linux tells.
+/// CPU seconds and peak memory of a running process, if the system reports them (Linux).
 fn used_by(process: u32) -> (Option<f64>, Option<u64>) {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).ok();
     let seconds = read("stat").and_then(|stat| {
-        // After the name of the program, which may hold anything, the 12th and 13th field are the ticks.
+        // The name of the program may contain any characters. After it, the 12th and 13th fields are the
+        // ticks.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks: u64 =
             fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-        // The kernel reports in hundredths, whatever its own clock.
+        // The kernel reports in hundredths of a second, independently of its own clock.
         Some(ticks as f64 / 100.0)
     });
     let peak = read("status").and_then(|status| {

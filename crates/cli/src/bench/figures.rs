@@ -22,7 +22,7 @@ pub(super) struct BenchReport {
     protocol: &'static str,
     sizes: SizesReport,
     operation: &'static str,
-    /// With the operation threshold: how many give yes.
+    /// With the operation threshold: the number of common items from which the answer is yes.
     threshold: Option<u64>,
     /// With the operation sum: length of a value.
     value_bits: Option<u32>,
@@ -33,10 +33,10 @@ pub(super) struct BenchReport {
     threads: usize,
     kernels: &'static str,
     pub(super) result_ok: bool,
-    /// The most, where the result decides.
+    /// The maximum, where the number of bytes depends on the result.
     formula_bytes: Option<u64>,
     bytes_depend_on_result: bool,
-    /// Of the catalogue; the tests compare it with runs.
+    /// As in the catalogue; tests compare the catalogue with runs.
     flights: u64,
     median: Median,
     runs: Vec<RunFigures>,
@@ -52,13 +52,13 @@ struct SizesReport {
 /// Medians over the runs.
 #[derive(Debug, Serialize)]
 struct Median {
-    /// From both ready to the later result.
+    /// From both parties ready to the later result.
     wall_s: f64,
     /// Both parties together.
     cpu_s: f64,
     cpu_s_sender: f64,
     cpu_s_receiver: f64,
-    /// CPU time of a party over the items of its own set, the mean of both parties.
+    /// CPU time of a party divided by the size of its set; the mean of both parties.
     cpu_us_per_item_and_party: f64,
     /// Payload both ways.
     bytes_total: u64,
@@ -66,13 +66,13 @@ struct Median {
     bytes_receiver_to_sender: u64,
     /// Over TCP both ways, TLS and the handshakes included.
     wire_bytes_total: u64,
-    /// The lower of both parties; large runs answer blocks while others are under way.
+    /// The smaller number of the two parties. Large runs answer blocks while others are still being sent.
     direction_changes: u64,
     /// The larger of both parties.
     peak_rss_bytes: u64,
     peak_rss_bytes_sender: u64,
     peak_rss_bytes_receiver: u64,
-    /// By part of the protocol.
+    /// Times by part of the protocol.
     phases_sender: Vec<PhaseFigures>,
     phases_receiver: Vec<PhaseFigures>,
 }
@@ -157,11 +157,11 @@ impl BenchReport {
         let SizesReport { sender, receiver, common } = self.sizes;
         writeln!(
             out,
-            "{}: {}sender {sender}, receiver {receiver} items{}; {}, {} thread(s) a party, {} run(s), kernels {}",
+            "{}: {}sender {sender}, receiver {receiver} items{}; {}, {} thread(s) per party, {} run(s), kernels {}",
             self.protocol,
             match self.operation {
                 "intersection" => String::new(),
-                operation => format!("{operation} of {common} in common; "),
+                operation => format!("{operation} with {common} in common; "),
             },
             match self.item_bits {
                 Item::BITS => String::new(),
@@ -177,7 +177,7 @@ impl BenchReport {
         writeln!(out, "  wall          {:.3} s", m.wall_s)?;
         writeln!(
             out,
-            "  CPU           {:.3} s sender, {:.3} s receiver; {:.2} µs an item and party",
+            "  CPU           {:.3} s sender, {:.3} s receiver; {:.2} µs per item and party",
             m.cpu_s_sender, m.cpu_s_receiver, m.cpu_us_per_item_and_party
         )?;
         let formula = match self.formula_bytes {

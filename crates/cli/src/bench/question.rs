@@ -1,4 +1,4 @@
-//! What a benchmark asks of the common items.
+//! The question that a benchmark asks about the common items.
 
 use super::{BenchError, Sizes, size};
 use crate::asked::OperationName;
@@ -6,41 +6,44 @@ use clap::Args;
 use vesica_core::{Bounds, Learns, Query, Role, TextLen, Values};
 use vesica_protocols::{Operation, Protocol};
 
-/// What is asked of the common items.
+/// The question about the common items.
 #[derive(Args, Clone, Debug)]
 pub(super) struct QuestionArgs {
-    /// What is computed [default: the first that the protocol offers]
+    /// What is computed [default: the first operation that the protocol offers]
     #[arg(long, value_enum)]
     operation: Option<OperationName>,
     #[arg(skip = Operation::Intersection)]
     offered: Operation,
-    /// Both parties learn the answer, not the receiver alone; always so where each gets one of its own
+    /// Both parties learn the answer, not only the receiver; implied by operations that give each party its own
+    /// result
     #[arg(long)]
     both: bool,
     /// How many items are common [default: half of the smaller set]
     #[arg(long, value_name = "N", value_parser = size)]
     common: Option<u64>,
-    /// With --operation threshold: how many give yes [default: as many as are common]
+    /// With --operation threshold: the number of common items from which the answer is yes [default: the number
+    /// of common
+    /// items]
     #[arg(long, value_name = "N")]
     threshold: Option<u64>,
-    /// With values, which the sender has: their length in bits
+    /// With values: their length in bits; the sender has the values
     #[arg(long, default_value_t = 32, value_name = "BITS",
         value_parser = clap::value_parser!(u32).range(1..=64))]
     value_bits: u32,
-    /// With values: how many of each item [default: 1, none with --operation shares]
+    /// With values: the number of values per item [default: 1; none with --operation shares]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     value_columns: Option<u32>,
-    /// With values: they may be below zero
+    /// With values: values may be below zero
     #[arg(long)]
     value_signed: bool,
-    /// With --operation union: length in bytes of the text of an item
+    /// With --operation union: length of an item's text in bytes
     #[arg(long, default_value_t = 16, value_name = "BYTES",
         value_parser = clap::value_parser!(u32).range(8..=4096))]
     text_bytes: u32,
-    /// The fewest common items for an answer
+    /// The minimum number of common items for an answer
     #[arg(long, value_name = "N")]
     min_matches: Option<u64>,
-    /// The most common items for an answer
+    /// The maximum number of common items for an answer
     #[arg(long, value_name = "N")]
     max_matches: Option<u64>,
 }
@@ -50,7 +53,7 @@ impl QuestionArgs {
         self.operation.map_or(self.offered, OperationName::operation)
     }
 
-    /// The same about `protocol`, the first operation of which stands for one that is not named.
+    /// These options for `protocol`, whose first operation is the default.
     pub(super) fn about(self, protocol: &Protocol) -> Self {
         let offered = protocol.operations.first().copied().unwrap_or(self.offered);
         Self { offered, ..self }
@@ -96,12 +99,12 @@ impl QuestionArgs {
         Bounds::new(self.min_matches, self.max_matches).map_err(|_| BenchError::BoundsReversed)
     }
 
-    /// What is said of the bounds: the fewest and the most.
+    /// The given bounds: the minimum and the maximum.
     pub(super) fn matches(&self) -> (Option<u64>, Option<u64>) {
         (self.min_matches, self.max_matches)
     }
 
-    /// Refuses what `protocol` does not compute and what two sets of these sizes cannot have.
+    /// Refuses a question that `protocol` does not answer, and one that sets of these sizes cannot have.
     pub(super) fn check(
         &self,
         protocol: &'static Protocol,
@@ -126,7 +129,7 @@ impl QuestionArgs {
         }
     }
 
-    /// The same words for the command of a party.
+    /// These options as arguments of a party's command.
     pub(super) fn to_words(&self) -> Vec<String> {
         let mut words = vec![
             "--operation".to_owned(),
