@@ -1,4 +1,4 @@
-//! The command line. What stands here is what `--help`, the completions and the manual say.
+//! The command line. Doc comments here are the text of `--help`, of the completions and of the manual.
 
 use crate::asked::AskedArgs;
 use crate::bench::{BenchArgs, PartyArgs};
@@ -22,18 +22,17 @@ const STYLES: Styles = Styles::styled()
     .placeholder(AnsiColor::Cyan.on_default());
 
 /// Match data with another organisation and learn only what both agreed on.
-///
 /// Two organisations each hold a file. They learn which rows they have in common, and nothing
-/// else about each other's file. Where that is more than is needed, the answer can be a count, a
-/// yes or no, or a sum; where it is something else, the union of the keys, identifiers of them, or
-/// shares for a later computation. With a helper, up to sixteen organisations find the rows that all
-/// of them have. Start with `vesica demo`.
+/// else about each other's file. To reveal less, the answer can be a count, a yes or no, or a sum. It
+/// can also be the union of the keys, a random identifier of each key, or secret shares for a later
+/// computation. With a helper, up to sixteen organisations find the rows that all of them have.
+/// Start with `vesica demo`.
 #[derive(Debug, Parser)]
 #[command(name = "vesica", version, styles = STYLES, max_term_width = 100)]
 #[command(after_help = "\
-Exit codes: 0 done, 1 done without an answer (outside the agreed bounds), 2 usage,
-3 your data or settings, 4 the peer or helper, 5 the network, 70 a defect of Vesica,
-130 interrupted here.
+Exit codes: 0 success, 1 no answer (outside the agreed bounds), 2 wrong usage, 3 a problem
+with your data or settings, 4 with the peer or helper, 5 with the network, 70 a bug in Vesica,
+130 interrupted by you.
 
 Example:
   vesica demo")]
@@ -66,7 +65,7 @@ pub(crate) enum Command {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica keygen shop.key")]
 pub(crate) struct KeygenArgs {
-    /// Where the secret key goes [default: vesica.key]
+    /// The file for the secret key [default: vesica.key]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// The same as FILE
@@ -90,10 +89,9 @@ pub(crate) enum AgreeCommand {
 }
 
 /// Write a new agreement with comments, for both sides to complete.
-///
-/// Asks for nothing. What is not given here is filled in with an example to be replaced. With
-/// --helper it is an agreement of two to sixteen parties with a helper, which finds the keys that all
-/// of them have, and which they trust to collude with none of them, but not with their keys.
+/// Asks no questions. Fields that no option sets get an example value to be replaced. With --helper the
+/// agreement is for two to sixteen parties and a helper, a server that finds the keys that all of them
+/// have without seeing the keys. The parties must trust it not to collude with any of them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -102,38 +100,38 @@ Example:
   vesica agree new count.toml --operation cardinality --min-matches 100
   vesica agree new three.toml --helper cloud=vesica1... --party north --party south --party east")]
 pub(crate) struct AgreeNewArgs {
-    /// The file to write; without it the agreement is printed
+    /// The file to write [default: print the agreement]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
-    /// A name for the people who read it
+    /// A title for readers
     #[arg(long, default_value = "Customers in common")]
     pub(crate) title: String,
-    /// A party, and its identity if you have it; give two, or up to sixteen with --helper
+    /// A party, with its identity if you have it; give two, or up to sixteen with --helper
     #[arg(long = "party", value_name = "NAME[=IDENTITY]")]
     pub(crate) parties: Vec<String>,
-    /// A key column, and its profile; repeat for a key of several columns [default: email=email]
+    /// A key column, with its profile; repeat it for a key of several columns [default: email=email]
     #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
     pub(crate) keys: Vec<String>,
-    /// Who receives the result: a party's name, several with commas, or "all" [default: the first
-    /// party; with --helper, or where each gets a result of its own, all]
+    /// Who receives the result: a party, several parties separated by commas, or "all" [default: the first
+    /// party; all with --helper and for operations that give each party its own result]
     #[arg(long, value_name = "PARTY")]
     pub(crate) receives: Option<String>,
-    /// With a helper: its identity if you have it, and a name for people
+    /// Use a helper: its identity if you have it, and a name for readers
     #[arg(long, value_name = "[NAME=]IDENTITY")]
     pub(crate) helper: Option<String>,
-    /// The least security that all accept [default: the strongest; with --helper, against the helper,
-    /// semi-honest]
+    /// The least security that all parties accept [default: the strongest available; with --helper, where
+    /// it means security against the helper, semi-honest]
     #[arg(long, value_name = "SECURITY")]
     pub(crate) security: Option<String>,
-    /// The protocol, an id out of `vesica protocols` [default: by what else is agreed]
+    /// The protocol, an id that `vesica protocols` lists [default: auto]
     #[arg(long, value_name = "ID")]
     pub(crate) protocol: Option<String>,
-    /// Most rows that a party may bring [default: 1000000]
+    /// The most rows that a party's file may have [default: 1000000]
     #[arg(long, value_name = "N")]
     pub(crate) max_rows: Option<u64>,
     #[command(flatten)]
     pub(crate) question: AskedArgs,
-    /// The last day on which it may run, as 2027-06-30
+    /// The last day on which it may run, for example 2027-06-30
     #[arg(long, value_name = "DATE", value_parser = day)]
     pub(crate) expires: Option<Date>,
     /// Replace an existing file
@@ -151,8 +149,8 @@ pub(crate) struct AgreeCheckArgs {
 }
 
 /// Show the canonical form of an agreement, and its hash.
-///
-/// Two files with the same hash say the same; comments, order and written defaults do not count.
+/// Two files with the same hash mean the same. Comments, the order of fields, and whether default
+/// values are written out do not change the hash.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica agree show agreement.toml")]
 pub(crate) struct AgreeShowArgs {
@@ -164,9 +162,9 @@ pub(crate) struct AgreeShowArgs {
     pub(crate) json: bool,
 }
 
-/// Say in plain words what an agreement means.
+/// Explain in plain words what an agreement means.
 ///
-/// Who learns what, what is assumed, which protocol with which parameters, what it costs, and
+/// Shows who learns what, what is assumed, which protocol runs with which parameters, what it costs, and
 /// what is not protected.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica explain agreement.toml")]
@@ -179,11 +177,12 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-/// Look at your data before a run, without showing a value; optionally meet the other side.
+/// Check your data before a run, and optionally the connection to the other side.
 ///
-/// Prints how many rows have a key and what the values look like. With --listen or --connect it
-/// also meets the other side, which must do the same, and compares the agreements; no data moves.
-/// With a helper, --connect asks it whether it would take this party's run, and who is there.
+/// Prints how many rows have a key and the shapes of the values, but no value. With --listen or --connect
+/// it also connects to the other side, which must run the same command, and compares the agreements; no
+/// data is sent. With a helper, --connect asks the helper whether it accepts this party's run and which
+/// parties are already there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -192,16 +191,16 @@ pub(crate) struct CheckArgs {
     /// The agreement
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) agreement: PathBuf,
-    /// Your key file; it says which party you are
+    /// Your key file, which shows which party you are
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) key: Option<PathBuf>,
-    /// The party you are, to be sure of it
+    /// The party that you are; fails if the key file belongs to another one
     #[arg(long = "as", value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    /// Rows whose shapes are shown
+    /// How many rows to show the shapes of
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) rows: u64,
-    /// Meet the other side: with --listen or --connect it is met anyway
+    /// Connect to the other side; --listen and --connect imply it
     #[arg(long, hide = true)]
     pub(crate) reach: bool,
     #[command(flatten)]
@@ -212,14 +211,16 @@ pub(crate) struct CheckArgs {
     pub(crate) talk: TalkArgs,
 }
 
-/// Match your file with the other side's, or with the others'.
+/// Match your file with those of the other parties.
 ///
-/// Both sides run this command with the same agreement; one listens and one connects, whichever
-/// suits, in any order. With a helper all parties connect to it, each when it suits; a run that was
-/// interrupted goes on where it was when the same command is given again. Only a side that receives the result gives --output. The result file
-/// appears whole or not at all. Where the answer is a count, a yes or no, or a sum, it is printed;
-/// --output is then optional and holds it as a table of one row. A union or identifiers are a table
-/// of keys, which needs --output. Shares do too, and go to a file that ends in .json.
+/// Two parties run this command with the same agreement. One listens and the other connects; either may
+/// start first. With a helper all parties connect to the helper, each at any time; the same command
+/// continues an interrupted run where it stopped.
+///
+/// A party that receives the result gives --output; the others leave it out. The result file is complete,
+/// or is not written at all. A count, a yes or no, or a sum is printed; --output is then optional and gets
+/// a table of one row. A union and identifiers are tables of keys and need --output. Shares need --output
+/// too, with a name that ends in .json.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -231,22 +232,22 @@ pub(crate) struct RunArgs {
     /// The agreement
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) agreement: PathBuf,
-    /// Your key file; it says which party you are
+    /// Your key file, which shows which party you are
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) key: PathBuf,
-    /// The party you are, to be sure of it
+    /// The party that you are; fails if the key file belongs to another one
     #[arg(long = "as", value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    /// Where your matching rows go, or whatever else the result is; its ending says the format
+    /// The file for the result, such as your matching rows; its ending sets the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Where a report of the run goes, as JSON; an earlier one is replaced
+    /// The file for a report of the run, as JSON; an existing report is replaced
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
-    /// CPU threads [default: all cores]
+    /// Number of CPU threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Allow the insecure protocol that the agreement names
@@ -262,17 +263,16 @@ pub(crate) struct RunArgs {
     pub(crate) talk: TalkArgs,
 }
 
-/// Put two files of shares together.
+/// Combine two files of shares.
 ///
-/// Reads the files that both sides' runs wrote and gives what was shared, a row for each entry: the
-/// item of a common key as 32 hexadecimal digits, and the values as numbers. Whoever does this
-/// learns the intersection, or whose values are no defaults: that is what shares are there to keep
-/// from either side.
+/// Reads the files that both sides wrote in one run, and prints what they share, one row for each entry:
+/// the item of a common key as 32 hexadecimal digits, and the values as numbers. This reveals the
+/// intersection, or which values are not defaults, which the shares hide from each side alone.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
   vesica combine shop.json publisher.json --output common.csv")]
-// They are about the file of keys.
+// These options are about the file of keys.
 #[command(mut_arg("delimiter", |arg| arg.requires("keys").help_heading("The file of keys")))]
 #[command(mut_arg("no_header", |arg| arg.requires("keys").help_heading("The file of keys")))]
 #[command(mut_arg("format", |arg| arg.requires("keys").help_heading("The file of keys")))]
@@ -283,16 +283,16 @@ pub(crate) struct CombineArgs {
     /// The other side's file
     #[arg(value_name = "OTHER", value_hint = ValueHint::FilePath)]
     pub(crate) other: PathBuf,
-    /// Where the table goes; its ending says the format [default: printed as CSV]
+    /// The file for the table; its ending sets the format [default: print as CSV]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Name the entries that are keys of this file: its key columns are put beside them
+    /// A file with keys: adds its key columns to the entries that are keys of it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "agreement")]
     pub(crate) keys: Option<PathBuf>,
-    /// The agreement of the run, for --keys
+    /// The agreement of the run; required with --keys
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "keys")]
     pub(crate) agreement: Option<PathBuf>,
-    /// The column of the file of keys that holds a key, where the names differ; repeatable
+    /// The column of the file of keys that holds a key, if the names differ; repeatable
     #[arg(long = "column", value_name = "KEY=COLUMN", requires = "keys")]
     pub(crate) columns: Vec<ColumnChoice>,
     #[command(flatten)]
@@ -309,26 +309,26 @@ pub(crate) struct DataArgs {
     /// Your file: CSV, TSV (also .gz, .zst) or Parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) input: PathBuf,
-    /// The column of your file that holds a key, or values, where the names differ; repeatable
+    /// The column of your file that holds a key or values, if the names differ; repeatable
     #[arg(long = "column", value_name = "KEY=COLUMN")]
     pub(crate) columns: Vec<ColumnChoice>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
-    /// Stop at the first value that its profile refuses, rather than skip and count the row
+    /// Stop at the first value that its profile refuses; otherwise such rows are skipped and counted
     #[arg(long)]
     pub(crate) strict: bool,
 }
 
-/// How a file of rows is written.
+/// The format of a file of rows.
 #[derive(Args, Debug)]
 pub(crate) struct FormArgs {
-    /// What separates the fields: one character, or "tab" [default: found in the file]
+    /// The character between fields, or "tab" [default: detected in the file]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<Delimiter>,
-    /// The first row is data; columns are then called 1, 2, 3 and so on
+    /// The first row is data; columns are then named 1, 2, 3 and so on
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// The format [default: by the file's name]
+    /// The file format [default: by the file's name]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FormatName>,
 }
@@ -350,7 +350,7 @@ impl From<FormatName> for Format {
     }
 }
 
-/// Where the other side or the helper is.
+/// How to reach the other side or the helper.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct PlaceArgs {
@@ -361,11 +361,11 @@ pub(crate) struct PlaceArgs {
     /// Connect to the other side, or to the helper, at this address
     #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
-    /// How long to wait for the other side to appear, with a helper for it and for each of the other
-    /// parties; 0 for no limit [default: 60s; a run with a helper 24h]
+    /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
+    /// no limit [default: 60s; 24h for a run with a helper]
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<TimeLimit>,
-    /// How long the other side may be silent, at least 1s
+    /// How long the other side may send nothing, at least 1s
     #[arg(long, visible_alias = "idle-timeout", value_name = "TIME", default_value = "60s",
         value_parser = idle_limit)]
     pub(crate) idle: TimeLimit,
@@ -374,24 +374,24 @@ pub(crate) struct PlaceArgs {
     pub(crate) total: TimeLimit,
 }
 
-/// What a run with a helper keeps.
+/// Where a run with a helper keeps its state.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "With a helper")]
 pub(crate) struct StateArgs {
-    /// The folder for intermediate data, and for what an interrupted run needs to go on; it is made,
-    /// and removed with the run's end [default: vesica-run-HASH-PARTY]
+    /// The folder for intermediate data and for the state that lets an interrupted run continue; it is
+    /// created, and removed at the end of the run [default: vesica-run-HASH-PARTY]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     state: Option<PathBuf>,
-    /// About how much memory intermediate data takes before it goes to that folder [default: 512MiB]
+    /// Approximate memory for intermediate data; more than that goes to the folder [default: 512MiB]
     #[arg(long, value_name = "SIZE")]
     memory: Option<ByteSize>,
-    /// Forget a run that was interrupted, end it for the others, and begin a new one
+    /// Drop an interrupted run, end it for the other parties, and begin a new one
     #[arg(long)]
     restart: bool,
 }
 
 impl StateArgs {
-    /// An option that was given, which only goes with a helper.
+    /// The first given option that is only for runs with a helper.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
             ("--state", self.state.is_some()),
@@ -410,40 +410,40 @@ impl StateArgs {
     }
 }
 
-/// What is told while it goes on.
+/// Progress and log.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Messages")]
 pub(crate) struct TalkArgs {
-    /// Log lines instead of progress; they hold no key, item or result
+    /// Print log lines instead of progress; they contain no key, item or result
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) log: Option<LogFormat>,
-    /// Where the log goes [default: standard error]; it is appended to
+    /// The file that log lines are appended to [default: standard error]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) log_file: Option<PathBuf>,
-    /// No progress and no summary; errors and warnings only
+    /// Print errors and warnings only, no progress and no summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// One line an event
+    /// One line for each event
     Text,
-    /// One JSON object a line
+    /// One JSON object on each line
     Json,
 }
 
-/// Show the protocols: who learns what, under which assumption, at which cost.
+/// Show the protocols: who learns what, under which assumptions, at what cost.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica protocols dh")]
 pub(crate) struct ProtocolsArgs {
-    /// One protocol, in full
+    /// Show one protocol in full
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// List the protocols too that run only where an agreement names them
+    /// Also list the protocols that run only where an agreement names them
     #[arg(long, conflicts_with = "id")]
     pub(crate) all: bool,
-    /// Print JSON: all of them, or the one
+    /// Print JSON, for all protocols or for the one
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -463,16 +463,16 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica man --out /usr/local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The directory for the pages of all commands; without it the main page is printed
+    /// The directory for the pages of all commands [default: print the main page]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// More threads than any machine has cores help nobody and can stop a machine.
+/// More threads than any machine has cores do not help, and can bring a machine to a halt.
 const MAX_THREADS: usize = 1024;
 
 #[derive(Debug, thiserror::Error)]
-#[error("a number of threads goes from 1 to {MAX_THREADS}")]
+#[error("the number of threads is from 1 to {MAX_THREADS}")]
 pub(crate) struct ThreadCountError;
 
 /// Parses a number of CPU threads.
@@ -486,7 +486,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thread_counts_have_both_ends() {
+    fn thread_counts_are_limited_at_both_ends() {
         assert_eq!(thread_count("1").unwrap().get(), 1);
         assert_eq!(thread_count("1024").unwrap().get(), 1024);
         for bad in ["0", "1025", "1000000000", "-1", "", "x"] {

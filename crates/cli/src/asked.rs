@@ -1,12 +1,11 @@
-//! What a new agreement asks.
+//! The options for the question that a new agreement asks.
 
 use clap::{Args, ValueEnum};
 use vesica_engine::agreement::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, VALUE_MAX_BITS};
 use vesica_protocols::Operation;
 
-/// Stands for a threshold that is still to be agreed.
+/// Example values, to be replaced.
 const EXAMPLE_THRESHOLD: u64 = 1000;
-/// Stand for a column of values that is still to be agreed.
 const EXAMPLE_COLUMN: &str = "amount";
 const EXAMPLE_BITS: u32 = 32;
 
@@ -17,17 +16,17 @@ pub(crate) enum OperationName {
     Intersection,
     /// How many keys are common
     Cardinality,
-    /// Whether at least so many keys are common
+    /// Whether at least a given number of keys are common
     Threshold,
-    /// What columns add up to over the common keys
+    /// The sums of columns over the common keys
     Sum,
-    /// Which keys either side has
+    /// All keys that at least one side has
     Union,
-    /// A random identifier of each key that either side has
+    /// A random identifier for each key that at least one side has
     PrivateId,
-    /// Shares of the common keys, and of values
+    /// Secret shares of the common keys, and of values
     Shares,
-    /// Shares of a value of each key of one side, or of a default
+    /// Secret shares of a value for each key of one side, or of a default
     SharedValues,
 }
 
@@ -52,13 +51,13 @@ pub(crate) struct AskedArgs {
     /// What is computed
     #[arg(long, value_enum, default_value = "intersection")]
     operation: OperationName,
-    /// With --operation threshold: how many common keys give yes [default: 1000]
+    /// With --operation threshold: the number of common keys from which the answer is yes [default: 1000]
     #[arg(long, value_name = "N")]
     threshold: Option<u64>,
     /// With --operation sum: the party that has the values [default: the first party]
     #[arg(long, value_name = "PARTY")]
     sum_of: Option<String>,
-    /// With --operation sum: a column that holds them; repeatable [default: amount]
+    /// With --operation sum: a column with values; repeatable [default: amount]
     #[arg(long = "sum-column", value_name = "COLUMN")]
     sum_columns: Vec<String>,
     /// With --operation sum: the value of a key is below 2^BITS [default: 32]
@@ -68,27 +67,28 @@ pub(crate) struct AskedArgs {
     /// With --operation sum: values may be below zero
     #[arg(long)]
     sum_signed: bool,
-    /// With --operation union: the most bytes of a key [default: 64]
+    /// With --operation union: the maximum length of a key in bytes [default: 64]
     #[arg(long, value_name = "BYTES",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(KEY_MAX_BYTES)))]
     key_bytes: Option<u32>,
-    /// With shares: the party that has the values [default: the first party]
+    /// With --operation shares or shared-values: the party that has the values [default: the first party]
     #[arg(long, value_name = "PARTY")]
     shares_of: Option<String>,
-    /// With shares: a column of values; repeatable [default: none, amount with shared-values]
+    /// With --operation shares or shared-values: a column with values; repeatable [default: amount with
+    /// shared-values, otherwise none]
     #[arg(long = "shares-column", value_name = "COLUMN")]
     shares_columns: Vec<String>,
-    /// With shares: the value of a key is below 2^BITS [default: 32]
+    /// With --operation shares or shared-values: the value of a key is below 2^BITS [default: 32]
     #[arg(long, value_name = "BITS",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(VALUE_MAX_BITS)))]
     shares_bits: Option<u32>,
-    /// With shares: values may be below zero
+    /// With --operation shares or shared-values: values may be below zero
     #[arg(long)]
     shares_signed: bool,
-    /// The fewest common keys for an answer; with fewer, nobody learns more than that
+    /// The minimum number of common keys for an answer; below it, the parties learn only that it is below
     #[arg(long, value_name = "N")]
     pub(crate) min_matches: Option<u64>,
-    /// The most common keys for an answer; with more, nobody learns more than that
+    /// The maximum number of common keys for an answer; above it, the parties learn only that it is above
     #[arg(long, value_name = "N")]
     pub(crate) max_matches: Option<u64>,
 }
@@ -117,21 +117,28 @@ impl AskedArgs {
         self.operation.operation()
     }
 
-    /// The fields that are counts, with what they mean. One that goes with another operation is
-    /// among them: the agreement's own check refuses it.
+    /// The fields that are counts, with their meanings. A field that belongs to another operation is included:
+    /// parsing
+    /// the agreement refuses it.
     pub(crate) fn counts(&self) -> Vec<(&'static str, u64, &'static str)> {
         let example = (self.operation == OperationName::Threshold).then_some(EXAMPLE_THRESHOLD);
         [
-            ("threshold", self.threshold.or(example), "with so many keys in common it says yes"),
-            ("min_matches", self.min_matches, "with fewer keys in common there is no answer"),
-            ("max_matches", self.max_matches, "with more keys in common there is no answer"),
+            (
+                "threshold",
+                self.threshold.or(example),
+                "the answer is yes from this many common keys on",
+            ),
+            ("min_matches", self.min_matches, "with fewer common keys there is no answer"),
+            ("max_matches", self.max_matches, "with more common keys there is no answer"),
         ]
         .into_iter()
         .filter_map(|(name, count, meaning)| Some((name, count?, meaning)))
         .collect()
     }
 
-    /// The tables of values, likewise. `receives` is the agreement's field, and `parties` are the names.
+    /// The tables of values, including those of another operation. `receives` is the agreement's field, and
+    /// `parties`
+    /// are the names.
     pub(crate) fn values(&self, receives: &str, parties: [&str; 2]) -> Vec<ValueFields> {
         let sum = ValueOptions {
             table: "sum",
@@ -157,7 +164,7 @@ impl AskedArgs {
         tables.map(|options| options.fields(receives, parties)).collect()
     }
 
-    /// The most bytes of a key in a union, likewise.
+    /// The maximum length of a key in a union, also if the operation is another one.
     pub(crate) fn key_bytes(&self) -> Option<u32> {
         let example = (self.operation == OperationName::Union).then_some(KEY_BYTES_DEFAULT);
         self.key_bytes.or(example)
@@ -170,7 +177,7 @@ impl ValueOptions<'_> {
     }
 
     fn fields(&self, receives: &str, [first, second]: [&str; 2]) -> ValueFields {
-        // Several columns, or with a sign, must be of a party that is not alone to receive.
+        // Several columns, or signed values, must not belong to the only receiver.
         let is_wide = self.columns.len() > 1 || self.signed;
         let holder = if is_wide && receives == first { second } else { first };
         ValueFields {

@@ -43,7 +43,9 @@ impl FromStr for Sizes {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("a size is a number, as 5000, or a power of two or ten, as 2^20 or 10^6; below 2^32")]
+#[error(
+    "a size is a number below 2^32, for example 5000, or a power of two or ten, for example 2^20 or 10^6"
+)]
 pub(crate) struct SizeError;
 
 fn size(text: &str) -> Result<u64, SizeError> {
@@ -92,9 +94,8 @@ impl Network {
 }
 
 /// Measure a protocol: both parties as two processes, over TLS, on generated items.
-///
-/// The result of every run is checked. Times are from the moment both sides are ready to the end of
-/// the later one.
+/// The result of every run is checked. Times are measured from the moment when both sides are ready
+/// until the later one is done.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
   vesica bench dh --size 2^16 --network lan --runs 5
@@ -105,9 +106,11 @@ impl Network {
   vesica bench server_aided --size 10^7 --threads 2
   vesica bench server_aided --size 10^6 --backend redis://127.0.0.1")]
 pub(crate) struct BenchArgs {
-    /// The protocol's id in the catalogue (see `vesica protocols`)
+    /// The protocol's id (see `vesica protocols --all`)
     protocol: String,
-    /// Set size, or the sender's and the receiver's (with a helper, the first and the second party's): 2^20 or 2^20,2^12
+    /// Set size, or the sender's and the receiver's sizes (with a helper, those of the first and the second
+    /// party), for
+    /// example 2^20 or 2^20,2^12
     #[arg(long, default_value = "2^16", value_name = "N[,N]")]
     size: Sizes,
     /// Length of an item in bits: 128 for digests, less for integers of a small domain
@@ -118,23 +121,23 @@ pub(crate) struct BenchArgs {
     question: QuestionArgs,
     #[command(flatten)]
     helper: HelperArgs,
-    /// The transfers below the protocol, where there is a choice: the row `<PROTOCOL>_iknp`
+    /// The oblivious transfers that the protocol uses, if it has a choice: iknp runs `<PROTOCOL>_iknp`
     #[arg(long, value_enum, conflicts_with_all = ["paper", "engine"])]
     ot: Option<Transfers>,
-    /// How circuits are computed, where there is a choice: the row `<PROTOCOL>_<ENGINE>`, or
-    /// `<PROTOCOL>` itself where that is computed so
+    /// How circuits are computed, if the protocol has a choice: runs `<PROTOCOL>_<ENGINE>`, or
+    /// `<PROTOCOL>` itself if it already uses that engine
     #[arg(long, value_enum, conflicts_with = "paper")]
     engine: Option<Engine>,
-    /// The parameters of the paper, where they differ from ours: the row `<PROTOCOL>_paper`
+    /// Use the paper's parameters, if they differ from ours: runs `<PROTOCOL>_paper`
     #[arg(long)]
     paper: bool,
     /// The network between the two, emulated in user space
     #[arg(long, default_value = "loopback", value_enum)]
     network: Network,
-    /// CPU threads of each party
+    /// Number of CPU threads of each party
     #[arg(long, default_value = "1", value_name = "K", value_parser = crate::args::thread_count)]
     threads: NonZeroUsize,
-    /// How many runs; the median is reported
+    /// Number of runs; the median is reported
     #[arg(long, default_value = "5", value_name = "R")]
     runs: NonZeroU32,
     /// Print one JSON object
@@ -145,7 +148,7 @@ pub(crate) struct BenchArgs {
 /// Oblivious transfers below a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Transfers {
-    /// Silent transfers, few bytes
+    /// Silent transfers, which send few bytes
     Silent,
     /// The extension of Ishai, Kilian, Nissim and Petrank
     Iknp,
@@ -161,7 +164,7 @@ enum Engine {
 }
 
 impl Engine {
-    /// The suffix of its rows, and that of the other one's.
+    /// The suffix of the rows of this engine, and that of the other engine's.
     fn suffixes(self) -> (&'static str, &'static str) {
         match self {
             Engine::Yao => ("_yao", "_gmw"),
@@ -170,7 +173,7 @@ impl Engine {
     }
 }
 
-/// Why a benchmark could not be made.
+/// Why a benchmark failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
     /// The catalogue has no such protocol.
@@ -192,17 +195,17 @@ pub(crate) enum BenchError {
         /// The operation.
         operation: Operation,
     },
-    /// The protocol knows no bounds.
+    /// The protocol does not offer bounds.
     #[error("{0} does not offer bounds")]
     NoBounds(&'static str),
-    /// The protocol adds one column of values without a sign.
-    #[error("{0} takes one value of an item, without a sign")]
+    /// The protocol takes one column of values without a sign only.
+    #[error("{0} takes one value per item, without a sign")]
     PlainValues(&'static str),
-    /// The least number of common items is above the largest.
+    /// The smallest number of common items is above the largest.
     #[error("--min-matches is above --max-matches")]
     BoundsReversed,
     /// More common items than the smaller set has.
-    #[error("there are more common items than the smaller set has")]
+    #[error("there are more common items than the smaller set has items")]
     TooManyCommon,
     /// There are fewer items of that length than the sets need.
     #[error("there are not enough items of {bits} bits for these sets")]
@@ -210,18 +213,18 @@ pub(crate) enum BenchError {
         /// Their length.
         bits: u32,
     },
-    /// The protocol is not for so many parties.
-    #[error("{0} is for another number of parties")]
+    /// The protocol does not take this number of parties.
+    #[error("{0} does not take this number of parties")]
     Parties(&'static str),
     /// The protocol takes fewer rows.
-    #[error("{id} takes at most {max} rows of a party")]
+    #[error("{id} takes at most {max} rows from each party")]
     TooManyRows {
         /// The protocol.
         id: &'static str,
         /// The most that it takes.
         max: u64,
     },
-    /// The processes could not be started or talked to.
+    /// The processes could not be started, or not be read from.
     #[error("the two parties could not be run")]
     Process,
     /// A party ended with an error, which it has printed.

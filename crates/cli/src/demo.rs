@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use vesica_engine::explain::grouped;
 
-/// The file that marks a directory as the demo's own, so that nobody else's files are replaced.
+/// The file that marks a directory as made by the demo, so that no other files are replaced.
 const MARKER: &str = ".made-by-vesica-demo";
 
 const COUNTS: files::Counts = files::Counts::of(files::ROWS);
@@ -25,7 +25,7 @@ const COUNTS: files::Counts = files::Counts::of(files::ROWS);
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica demo --dir demo")]
 pub(crate) struct DemoArgs {
-    /// Where the demo's files go; emptied first if an earlier demo made it
+    /// The directory for the demo's files; emptied first if an earlier demo made it
     #[arg(long, default_value = "demo", value_name = "DIRECTORY")]
     dir: PathBuf,
 }
@@ -44,7 +44,7 @@ pub(crate) enum DemoError {
     /// The directory holds files that no demo made.
     #[error("{} holds files that are not the demo's", .0.display())]
     NotOurs(PathBuf),
-    /// The terminal, or a process, could not be talked to.
+    /// A process could not be run, or the terminal not be written to.
     #[error("a process could not be run ({0})")]
     Process(io::ErrorKind),
     /// A command ended with an error, which it has printed.
@@ -92,7 +92,7 @@ impl Party {
     }
 }
 
-/// Runs the demo and tells its story on `out`.
+/// Runs the demo and prints its steps on `out`.
 pub(crate) fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), DemoError> {
     let start = Instant::now();
     let places = Places {
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), DemoError
     Ok(())
 }
 
-/// An empty directory that bears the marker.
+/// Makes an empty directory with the marker.
 fn prepare(directory: &Path) -> Result<(), DemoError> {
     let marker = directory.join(MARKER);
     let failed = |error: io::Error| file_error(directory, &error);
@@ -143,7 +143,7 @@ fn make_files(places: &Places, out: &mut impl Write) -> Result<files::Made, Demo
     for path in [grocer, airline] {
         writeln!(
             out,
-            "{} ({} rows; nobody in it exists):",
+            "{} ({} rows of made-up people):",
             path.display(),
             grouped(COUNTS.rows as u64)
         )?;
@@ -153,7 +153,7 @@ fn make_files(places: &Places, out: &mut impl Write) -> Result<files::Made, Demo
 }
 
 fn show_result(grocer: &Party, out: &mut impl Write) -> Result<(), DemoError> {
-    script::headline(out, 6, "What the grocer got: its own rows, untouched")?;
+    script::headline(out, 6, "What the grocer got: its own rows, unchanged")?;
     writeln!(out, "{}:", grocer.output.display())?;
     show_head(&grocer.output, 5, out)?;
     let report = report(grocer)?;
@@ -190,7 +190,7 @@ fn show_result(grocer: &Party, out: &mut impl Write) -> Result<(), DemoError> {
     Ok(())
 }
 
-/// Compares the result with what was put into the files, and with a plain join of them.
+/// Compares the result with the people that both files were generated with, and with plain joins of the files.
 fn check(places: &Places, made: &files::Made, out: &mut impl Write) -> Result<(), DemoError> {
     script::headline(out, 7, "Is it right?")?;
     let result = read(&places.grocer.output)?;
@@ -214,7 +214,7 @@ fn check(places: &Places, made: &files::Made, out: &mut impl Write) -> Result<()
     if count("/result/matched_keys") != Some(COUNTS.common as u64)
         || count("/result/rows_written") != Some(made.expected_rows as u64)
     {
-        return Err(DemoError::WrongResult("the report counts something else"));
+        return Err(DemoError::WrongResult("the counts in the report differ"));
     }
     if places.airline.output.exists() {
         return Err(DemoError::WrongResult("the airline got a result"));
@@ -222,10 +222,10 @@ fn check(places: &Places, made: &files::Made, out: &mut impl Write) -> Result<()
     writeln!(
         out,
         "Equal, byte for byte, to two plain joins of both files on one machine (by hashing, and by\n\
-         sorting and merging), and to what was put into them: {} people in common, {} of them\n\
-         with two customer numbers.\n\
-         A plain join of the cells as they are written would have found {} rows.\n\
-         The airline has no result file: it learned the size of the grocer's set, no more.",
+         sorting and merging), and to the people that the files were made with: {} in common,\n\
+         {} of them with two customer numbers.\n\
+         A plain join of the unchanged cells would have found {} rows.\n\
+         The airline has no result file: it learned only the size of the grocer's set.",
         grouped(COUNTS.common as u64),
         COUNTS.common_twice,
         grouped(joined.raw_matches as u64)
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_somebody_else_is_left_alone() {
+    fn a_directory_with_other_files_is_refused_and_unchanged() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("agreement.toml");
         fs::write(&file, "mine").unwrap();

@@ -1,4 +1,4 @@
-//! Why a command failed, what is said about it, and the exit code.
+//! Why a command failed, and with which exit code.
 
 use crate::args::Arguments;
 use crate::bench::BenchError;
@@ -21,7 +21,7 @@ use vesica_records::{Faults, InputError, OutputError};
 
 /// Exit codes.
 pub(crate) mod code {
-    /// No failure: the run is done, and by the agreement it has no answer.
+    /// Not a failure: the run is done, and its agreement allows no answer.
     pub(crate) const NO_ANSWER: u8 = 1;
     pub(crate) const USAGE: u8 = 2;
     pub(crate) const HERE: u8 = 3;
@@ -31,28 +31,28 @@ pub(crate) mod code {
     pub(crate) const INTERRUPTED: u8 = 130;
 }
 
-/// Why a command ended without doing what it was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A run, or what it needs.
+    /// A run, or its files and settings.
     Engine {
         error: Box<Error>,
-        /// Where the peer was to be.
+        /// The address of the peer, or the one to listen on.
         endpoint: Option<Endpoint>,
     },
     /// A run with a helper.
     Aided(Box<Aided>),
     /// The helper's service.
     Helper(Box<HelperFailure>),
-    /// An option that only goes with a helper.
+    /// An option that is only for runs with a helper.
     OnlyWithHelper { option: &'static str },
-    /// An option that does not go with a helper.
+    /// An option that is only for runs without a helper.
     NotWithHelper { option: &'static str },
-    /// The party of a run with a helper does not say where that is.
+    /// The address of the helper is missing.
     NoHelperAddress { helper: String },
     /// `--as` names another party than the key file.
     OtherParty { asked: String, is: String },
-    /// `--as` names no party of the agreement.
+    /// `--as` names a party that the agreement does not have.
     NoSuchParty { asked: String, known: Vec<String> },
     /// One key was given two columns.
     ColumnTwice { key: String },
@@ -60,13 +60,13 @@ pub(crate) enum Failure {
     NoAddress,
     /// Meeting the other side needs a key file.
     NoKey,
-    /// `VESICA_SIMD` names kernels that this machine has not.
+    /// `VESICA_SIMD` names kernels that this machine does not have.
     Kernels { name: String, available: Vec<&'static str> },
-    /// A file of the command line's own could not be written.
+    /// A file that the command writes itself could not be written.
     Unwritable { what: &'static str, path: PathBuf, kind: io::ErrorKind },
-    /// Something that is no regular file has the name of a file of the command line's own.
+    /// A file to be written has the name of something that is not a regular file.
     NotAFile { what: &'static str, path: PathBuf },
-    /// A file of the command line's own exists.
+    /// A file that the command writes itself exists.
     Exists { what: &'static str, path: PathBuf },
     /// Two files of one command are the same.
     SameFile { what: &'static str, other: &'static str, path: PathBuf },
@@ -76,23 +76,24 @@ pub(crate) enum Failure {
     PartyCount { found: usize, with_helper: bool },
     /// Files of shares that cannot be combined.
     Shares(SharesError),
-    /// The agreement for the keys is not that of the shares.
+    /// The shares were made under another agreement than the given one.
     OtherAgreement,
-    /// Shares of values alone name no keys.
+    /// The files hold shares of values only, no keys.
     NoKeysShared,
     /// Standard output could not be written.
     Stdout(io::Error),
-    /// The same after a run, the result of which is elsewhere.
-    Untold { error: io::Error, result: Option<PathBuf>, report: Option<PathBuf> },
-    /// The answer of a run would be printed nowhere: standard output is closed, or the user has asked for quiet.
-    NowhereToTell { quiet: bool },
-    /// The report of a run could not be written. The answer is in the result's file, or printed, or lost.
-    Unreported { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf>, is_told: bool },
-    /// Rows of the input are at fault.
+    /// The summary of a run could not be written to standard output.
+    SummaryLost { error: io::Error, result: Option<PathBuf>, report: Option<PathBuf> },
+    /// The answer of a run would be lost: standard output is closed or `--quiet` is given, and there is no file
+    /// for it.
+    AnswerLost { quiet: bool },
+    /// The report of a run could not be written. The answer is in the result file, or printed, or lost.
+    ReportLost { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf>, is_printed: bool },
+    /// Rows of the input are faulty.
     Faults(Box<Faults>),
-    /// A file of a run would lie in the folder of the run, which is removed.
+    /// A file of a run is in the folder of the run, which is removed at its end.
     InState { what: &'static str, path: PathBuf, folder: PathBuf },
-    /// The machine's clock says that it is before 1970.
+    /// The machine's clock shows a time before 1970.
     Clock,
     /// The benchmark.
     Bench(BenchError),
@@ -100,41 +101,41 @@ pub(crate) enum Failure {
     Demo(DemoError),
 }
 
-/// Why a run with a helper failed, and where it was to take place.
+/// Why a run with a helper failed, and what its message needs.
 #[derive(Debug)]
 pub(crate) struct Aided {
     pub(crate) what: AidedFailure,
     /// The helper's name.
     pub(crate) helper: String,
-    /// Where it was to be.
+    /// The helper's address.
     pub(crate) address: String,
-    /// The folder of the run, where one was to begin.
+    /// The folder of the run; `None` for a check.
     pub(crate) folder: Option<PathBuf>,
 }
 
 /// Why a run with a helper failed.
 #[derive(Debug)]
 pub(crate) enum AidedFailure {
-    /// As the engine says.
+    /// The engine's error.
     Run(Error),
-    /// Other parties did not come in time.
+    /// Other parties did not connect in time.
     Absent { parties: Vec<String>, wait: Duration },
 }
 
-/// Why a helper could not serve.
+/// Why a helper could not start.
 #[derive(Debug)]
 pub(crate) enum HelperFailure {
-    /// Its settings.
+    /// The settings file.
     Settings(SettingsError),
-    /// What they ask for.
+    /// The values of the settings.
     Options { error: OptionsError, at: HelperPlaces },
-    /// It could not begin.
+    /// The start of the service.
     Start { error: StartError, at: HelperPlaces },
-    /// An option that goes with another only.
+    /// Two options exclude each other.
     Conflict { option: &'static str, other: &'static str },
 }
 
-/// Where a helper was to be; the backend without its password.
+/// The addresses of a helper, for messages; the backend without its password.
 #[derive(Clone, Debug)]
 pub(crate) struct HelperPlaces {
     pub(crate) listen: String,
@@ -148,8 +149,9 @@ impl Failure {
         Failure::Engine { error: Box::new(error), endpoint: endpoint.cloned() }
     }
 
-    /// The failure of a run of `agreement`, which has a helper at the address of `link`; `folder` is that of the run,
-    /// where one was to begin.
+    /// The failure of a run of `agreement` with a helper at the address of `link`; `folder` is the folder of the
+    /// run, or
+    /// `None` for a check.
     pub(crate) fn with_helper(
         what: AidedFailure,
         agreement: &Agreement,
@@ -163,7 +165,7 @@ impl Failure {
 
     /// Prints the message and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        // Whoever reads our output has closed it, as `head` does: nothing is wrong here.
+        // The reader of our output has closed it, as `head` does: this is not an error.
         if let Failure::Stdout(error) = self
             && error.kind() == io::ErrorKind::BrokenPipe
         {
@@ -249,7 +251,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         let message = Message {
             error: "no command is given".to_owned(),
-            hint: "choose one of those above; `vesica demo` shows what it is about".to_owned(),
+            hint: "choose one of the commands above; `vesica demo` shows what Vesica does"
+                .to_owned(),
             code: code::USAGE,
         };
         return message.print();
@@ -269,31 +272,31 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(code::USAGE)
 }
 
-/// Has the process say as a line of JSON that the system gives it no more memory.
-pub(crate) fn speak_json_without_memory() {
+/// Makes the message for exhausted memory a line of JSON.
+pub(crate) fn use_json_message_for_no_memory() {
     let Message { error, hint, code } = messages::no_memory();
     let fields = json!({ "message": error, "hint": hint, "exit_code": code });
     let text = format!("{}\n", json!({ "level": "ERROR", "fields": fields }));
     set_message(OutOfMemoryMessage { text: text.leak(), exit_code: code });
 }
 
-/// A panic is our defect: it is told as one, with its place, and ends the process with 70.
+/// Reports a panic as a defect of ours, with its place, and ends the process with exit code 70.
 pub(crate) fn turn_panics_into_messages() {
     std::panic::set_hook(Box::new(|panic| {
-        // A damaged file, not a defect: it becomes an error of its own.
+        // A damaged file, not a defect: the panic is caught and becomes an error.
         if vesica_records::panic_is_caught() {
             return;
         }
-        let words = panic.payload_as_str().unwrap_or_default();
+        let text = panic.payload_as_str().unwrap_or_default();
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
-        let message = of_panic(words, place);
+        let message = of_panic(text, place);
         message.print();
         std::process::exit(message.code.into());
     }));
 }
 
-/// How the standard library and rayon begin what they say when the system has no thread for them, or no memory for
-/// a thread's stacks. They give nothing else to tell it by.
+/// How the panic messages of the standard library and rayon begin when the system has no thread for them, or no
+/// memory for a thread's stacks. Nothing else identifies these panics.
 const NO_THREAD: [&str; 4] = [
     "failed to spawn thread",
     "failed to allocate an alternative stack",
@@ -301,9 +304,9 @@ const NO_THREAD: [&str; 4] = [
     "The global thread pool has not been initialized",
 ];
 
-/// What is said of a panic with these `words` at `place`.
-fn of_panic(words: &str, place: Option<String>) -> Message {
-    if NO_THREAD.iter().any(|begin| words.starts_with(begin)) {
+/// The message for a panic with this `text` at `place`.
+fn of_panic(text: &str, place: Option<String>) -> Message {
+    if NO_THREAD.iter().any(|begin| text.starts_with(begin)) {
         return messages::no_threads();
     }
     Message {
@@ -318,22 +321,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_for_want_of_a_thread_is_no_defect() {
+    fn a_panic_for_lack_of_a_thread_is_not_a_defect() {
         for words in [
-            "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" }",
+            "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" \
+             }",
             "failed to allocate an alternative stack: Cannot allocate memory (os error 12)",
             "The global thread pool has not been initialized.: ThreadPoolBuildError { kind: IOError(..) }",
         ] {
             let Message { error, code, .. } = of_panic(words, Some("std/thread.rs:1".to_owned()));
             assert_eq!(
                 (&*error, code),
-                ("the system gives this process no more threads", code::HERE)
+                ("the system cannot give this process any more threads", code::HERE)
             );
         }
     }
 
     #[test]
-    fn words_made_beforehand_are_those_of_any_failure() {
+    fn the_prepared_message_is_that_of_any_failure() {
         let Message { error, hint, code } = messages::no_memory();
         let words = messages::OUT_OF_MEMORY;
         assert_eq!(words.text, format!("error: {error}\nhint: {hint}\n"));
@@ -341,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_panic_is_a_defect_and_names_its_place_alone() {
+    fn any_other_panic_is_a_defect_and_shows_only_its_place() {
         let message = of_panic("index out of bounds: user@example.com", Some("a.rs:7".to_owned()));
         assert_eq!((&*message.error, message.code), ("internal error: a.rs:7", code::BUG));
         assert_eq!(of_panic("", None).code, code::BUG);

@@ -1,26 +1,27 @@
-//! How the C library keeps the heap during a run.
+//! Settings of the C library's heap during a run.
 //!
-//! A run takes and gives back vectors of many megabytes in every phase. The C library of GNU/Linux
-//! then returns their pages to the system each time, and gets small ones back: a fifth of a run
-//! goes to that. Its settings are read when a program starts, so that the program starts once more.
+//! A run allocates and frees vectors of many megabytes in every phase. By default the C library of GNU/Linux returns
+//! their pages to the system each time and gets small pages again, which takes a fifth of a run's time. It reads its
+//! settings only when a program starts, so the program starts itself again.
 
-/// Starts the program anew with a heap that keeps its pages and asks for large ones, unless the
-/// environment says something about the heap already. Does nothing where that is not possible.
+/// Starts the program again with a heap that keeps its pages and asks for large ones, unless the
+/// environment already has settings for the heap. Does nothing where that is not possible.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn keep_pages() {
     use nix::sys::resource::{Resource, getrlimit};
     use std::os::unix::process::CommandExt;
 
     const VARIABLE: &str = "GLIBC_TUNABLES";
-    /// Set on the second start. A program with privileges of its own does not see the other one.
+    /// Set on the second start. A program with raised privileges does not see the variable above.
     const STARTED: &str = "VESICA_STARTED_ANEW";
     const TUNABLES: &str = "glibc.malloc.hugetlb=1\
         :glibc.malloc.mmap_threshold=4294967296\
         :glibc.malloc.trim_threshold=4294967296\
         :glibc.malloc.top_pad=33554432\
         :glibc.malloc.arena_max=1";
-    /// Where addresses are few (`ulimit -v`), none are taken beforehand: the second start would take more than the
-    /// first, and might not come as far as to say that they are too few.
+    /// Where the address space is limited (`ulimit -v`), none is reserved in advance: the second start would
+    /// need more
+    /// than the first, and could fail before it can report that.
     const THRIFTY: &str = "glibc.malloc.arena_max=1";
     const FEW_ADDRESSES: u64 = 1 << 30;
     let Ok(program) = std::env::current_exe() else { return };
@@ -34,7 +35,7 @@ pub(crate) fn keep_pages() {
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
-    // Only comes back when it fails, and then the run is a little slower.
+    // Returns only on failure; the run is then a little slower.
     let _ = command.args(arguments).env(VARIABLE, tunables).env(STARTED, "1").exec();
 }
 

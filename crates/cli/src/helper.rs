@@ -1,4 +1,4 @@
-//! `vesica helper`: the service that parties meet at.
+//! `vesica helper`: the service that parties connect to.
 
 use crate::args::{TalkArgs, thread_count};
 use crate::commands::run::cancel_on_interrupt;
@@ -15,32 +15,31 @@ use std::time::Duration;
 use vesica_helper::{MetricsOptions, Service, Settings};
 use vesica_link::Identity;
 
-/// What `--metrics` says for none.
+/// The value of `--metrics` that turns the pages off.
 const OFF: &str = "off";
 
-/// What an address of a backend in a directory begins with.
+/// The scheme of a backend in a directory.
 const DISK: &str = "disk:";
 
-/// How long parties that wait have to hear that the helper ends.
+/// How long the helper takes to tell waiting parties that it ends.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serve parties as the helper of their runs.
-///
-/// Finds the keys that all parties of a run have, without the keys: it gets labels, which say nothing
-/// without a secret that the parties alone know. Serves the parties that the settings name, many runs
-/// at once, on one port; runs go on after a restart. Ctrl-C or SIGTERM ends it in good order, a second
-/// one at once. SIGHUP has it read its settings again: parties come and go without a restart.
+/// Finds the keys that all parties of a run have without seeing the keys: it gets labels, which reveal
+/// nothing without a secret that only the parties know. Serves the parties listed in the settings, many
+/// runs at once, on one port. Runs continue after a restart. Ctrl-C or SIGTERM ends it cleanly, a second
+/// one ends it at once. On SIGHUP it reads the parties and their limits again, without a restart.
 ///
 /// The settings are a TOML file with a table for each party:
 ///
-///     [helper]                        # all of it optional; options win over it
+///     [helper]                        # optional; options of the command line take precedence
 ///     listen = "0.0.0.0:7500"
 ///     backend = "disk:/var/lib/vesica"  # or memory:, redis://..., postgres://...
 ///     metrics = "127.0.0.1:7501"      # /healthz, /readyz and /metrics, or "off"
 ///
 ///     [party.north]
 ///     identity = "vesica1..."
-///     max_rows = 100000000            # most rows in a run; this and other limits are optional
+///     max_rows = 100000000            # most rows in a run; limits are optional
 #[derive(Args, Debug)]
 #[command(about = "Serve parties as the helper of their runs", verbatim_doc_comment)]
 #[command(after_help = "\
@@ -50,29 +49,29 @@ pub(crate) struct HelperArgs {
     /// The helper's key file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     key: PathBuf,
-    /// The settings: whom it serves
+    /// The settings file, which lists the parties
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: PathBuf,
-    /// Where parties reach it [default: 0.0.0.0:7500]
+    /// The address that parties connect to [default: 0.0.0.0:7500]
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Where it intersects: memory:, disk:DIR, redis://... or postgres://... [default: disk:]; an
-    /// address with a password belongs into the settings, where other users do not see it
+    /// Where to compute the intersection: memory:, disk:DIR, redis://... or postgres://... [default: disk:];
+    /// put an address with a password into the settings, where other users cannot see it
     #[arg(long, value_name = "URL")]
     backend: Option<String>,
-    /// Its directory, unless the backend is a directory [default: vesica-helper]
+    /// The helper's directory, unless the backend is a directory [default: vesica-helper]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     state: Option<PathBuf>,
-    /// Where it answers /healthz, /readyz and /metrics, or "off" [default: 127.0.0.1:7501]
+    /// The address of the pages /healthz, /readyz and /metrics, or "off" [default: 127.0.0.1:7501]
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
-    /// How long a run is kept that is not finished [default: 168]
+    /// How long to keep an unfinished run [default: 168]
     #[arg(long, value_name = "HOURS", value_parser = keep_hours)]
     keep: Option<Duration>,
-    /// About how much memory computing takes, and lists with memory: [default: 1GiB]
+    /// Approximate memory for computing, and for lists with the backend memory: [default: 1GiB]
     #[arg(long, value_name = "SIZE")]
     memory: Option<ByteSize>,
-    /// CPU threads [default: all cores]
+    /// Number of CPU threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -80,7 +79,7 @@ pub(crate) struct HelperArgs {
 }
 
 pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure> {
-    // Before there is another thread, so that all of them leave it to the one that waits for it.
+    // Before any other thread starts, so that all of them block the signal.
     let hangups = Hangups::catch();
     logging::start_service(&args.talk)?;
     let settings = args.over(Settings::load(&args.config).map_err(HelperFailure::Settings)?)?;
@@ -110,10 +109,10 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
         }
         out.flush()?;
     }
-    let (told, news) = mpsc::channel();
-    hangups.tell(told.clone());
-    cancel.on_cancel(move || drop(told.send(News::Stop)));
-    while let Ok(News::Reload) = news.recv() {
+    let (sender, requests) = mpsc::channel();
+    hangups.forward(sender.clone());
+    cancel.on_cancel(move || drop(sender.send(Request::Stop)));
+    while let Ok(Request::Reload) = requests.recv() {
         reload(args, &settings, &service);
     }
     let is_quiet = service.shutdown(GRACE);
@@ -122,39 +121,42 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
             out,
             "{}",
             match is_quiet {
-                true => "ended in good order; runs go on when the helper is started again",
-                false => "ended while something was still busy; runs go on all the same",
+                true => "ended cleanly; runs continue when the helper is started again",
+                false =>
+                    "ended while requests were still in progress; runs continue when the helper is started \
+                again",
             }
         )?;
     }
     Ok(())
 }
 
-/// What the helper is told while it runs.
-enum News {
-    /// To read its settings again.
+/// A request to the running helper.
+enum Request {
+    /// Read the settings again.
     Reload,
-    /// To end.
+    /// End.
     Stop,
 }
 
-/// The signals by which a service is told that its settings have changed: SIGHUP, which ends nothing here.
+/// The signal that makes a service read its settings again: SIGHUP, which does not end the process here.
 struct Hangups(SigSet);
 
 impl Hangups {
-    /// Has this thread, and all that it starts, leave the signal to [`tell`](Self::tell).
+    /// Blocks the signal in this thread and in all that it starts, so that [`forward`](Self::forward) receives
+    /// it.
     fn catch() -> Self {
         let mut signals = SigSet::empty();
         signals.add(Signal::SIGHUP);
-        // Should the system not let us, the signal ends the process in good order, as SIGTERM does.
+        // If the system refuses, the signal ends the process cleanly, like SIGTERM.
         let _ = signals.thread_block();
         Self(signals)
     }
 
-    /// Tells of each on a thread of its own.
-    fn tell(self, told: mpsc::Sender<News>) {
+    /// Sends a request for each signal, from a thread of its own.
+    fn forward(self, requests: mpsc::Sender<Request>) {
         let wait = move || {
-            while self.0.wait().is_ok() && told.send(News::Reload).is_ok() {}
+            while self.0.wait().is_ok() && requests.send(Request::Reload).is_ok() {}
         };
         if let Err(error) = std::thread::Builder::new().name("vesica-hangup".into()).spawn(wait) {
             tracing::warn!(error = %error.kind(), "settings cannot be read again without a restart");
@@ -162,18 +164,18 @@ impl Hangups {
     }
 }
 
-/// Reads the settings again: the parties and their limits, and those of the disk. What is wrong with them is said in
-/// the log, and nothing changes.
+/// Reads the settings again: the parties and their limits, and the limits of the disk. Faulty settings are logged and
+/// change nothing.
 fn reload(args: &HelperArgs, before: &Settings, service: &Service) {
     let new = match Settings::load(&args.config) {
         Ok(new) => new,
         Err(error) => {
-            tracing::error!(%error, "settings not taken, those from before hold");
+            tracing::error!(%error, "the new settings are not used; the previous ones stay in force");
             return;
         }
     };
     let Ok(new) = args.over(new) else {
-        tracing::error!("settings not taken, those from before hold");
+        tracing::error!("the new settings are not used; the previous ones stay in force");
         return;
     };
     let same = Settings {
@@ -183,25 +185,25 @@ fn reload(args: &HelperArgs, before: &Settings, service: &Service) {
         ..new.clone()
     };
     if same != *before {
-        tracing::warn!("some of the new settings hold when the helper is started again");
+        tracing::warn!("some of the new settings take effect only when the helper is restarted");
     }
     if let Err(error) = service.serve(new.parties, new.max_stored_bytes, new.keep_free_bytes) {
-        tracing::error!(%error, "settings not taken, those from before hold");
+        tracing::error!(%error, "the new settings are not used; the previous ones stay in force");
     }
 }
 
-/// What a helper learns, for whoever runs it to know what is on the machine.
+/// What a helper learns, printed for its operator.
 const SEES: &str = "\
-This helper sees, of every run: the parties' identities and addresses, and when each comes; how many
-different keys each of them has; how many keys are common, and which parties have how many in common,
-except in size-hiding runs and comparisons of one value.
-It does not see: anybody's keys, nor a row. It gets labels, which a cipher makes of keys under a secret
-of the run that the parties alone know.
-The parties rely on it to collude with none of them: with the secret of one it could test every guess
-of a key against the labels of all others.";
+This helper sees of every run: the parties' identities and addresses, and when each connects; how many
+different keys each of them has; how many keys are common, and how many each group of parties has in
+common, except in size-hiding runs and comparisons of one value.
+It does not see any party's keys or rows. It gets labels, which a cipher makes of the keys under a
+secret of the run that only the parties know.
+The parties rely on it not to collude with any of them: with the secret of one party it could test
+every guess of a key against the labels of all others.";
 
 impl HelperArgs {
-    /// `settings` with what the command line says in their place.
+    /// `settings`, replaced by the options of the command line where given.
     fn over(&self, mut settings: Settings) -> Result<Settings, Failure> {
         let is_disk = |url: &str| url.starts_with(DISK);
         if self.state.is_some() && self.backend.as_deref().is_some_and(is_disk) {
@@ -213,11 +215,11 @@ impl HelperArgs {
         }
         if let Some(state) = &self.state {
             settings.state.clone_from(state);
-            // Else the directory of the settings' backend would win over the one that is asked for.
+            // Otherwise the directory of the backend in the settings would take precedence.
             settings.backend = settings.backend.take().filter(|url| !is_disk(url));
         }
         match self.backend.as_deref() {
-            // In the helper's own directory.
+            // Means the helper's own directory.
             Some(DISK) => settings.backend = None,
             Some(url) => settings.backend = Some(url.to_owned()),
             None => {}

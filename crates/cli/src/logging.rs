@@ -12,13 +12,13 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Who speaks in a log.
+/// The crates that may log.
 const OURS: [&str; 5] =
     ["vesica", "vesica_backends", "vesica_engine", "vesica_helper", "vesica_link"];
 
 static FORMAT_ON_STDERR: OnceLock<LogFormat> = OnceLock::new();
 
-/// The format of the log lines on standard error, when they go there.
+/// The format of the log lines on standard error; `None` if they do not go there.
 pub(crate) fn on_stderr() -> Option<LogFormat> {
     FORMAT_ON_STDERR.get().copied()
 }
@@ -30,14 +30,14 @@ enum Target {
     File(Arc<LogFile>),
 }
 
-/// A log file, and whether it has been said that it cannot be written.
+/// A log file, and whether a failure to write it has been reported.
 struct LogFile {
     file: File,
     failed: AtomicBool,
 }
 
 impl LogFile {
-    /// A log that cannot be written does not end a run. The first time it is said, where a person may see it.
+    /// A log that cannot be written does not end a run. The first failure is reported on standard error.
     fn write(&self, bytes: &[u8]) {
         if let Err(error) = (&self.file).write_all(bytes)
             && !self.failed.swap(true, Ordering::Relaxed)
@@ -45,7 +45,7 @@ impl LogFile {
             let kind = error.kind();
             let _ = writeln!(
                 io::stderr(),
-                "warning: the log cannot be written: {kind}; lines of it are lost"
+                "warning: the log cannot be written ({kind}); some lines are lost"
             );
         }
     }
@@ -67,7 +67,7 @@ impl Write for Target {
     }
 }
 
-/// Starts a log on standard error for a service, where none was asked for and it is not to be quiet.
+/// Starts the log of a service: by default on standard error, unless `--quiet` is given.
 pub(crate) fn start_service(talk: &TalkArgs) -> Result<(), Failure> {
     if talk.log.is_none() && talk.log_file.is_none() && !talk.quiet {
         return open(LogFormat::Text, None);
@@ -75,7 +75,7 @@ pub(crate) fn start_service(talk: &TalkArgs) -> Result<(), Failure> {
     start(talk)
 }
 
-/// Starts the log that was asked for. Only our own crates speak in it: they log counts, names,
+/// Starts the log that the options ask for, if any. Only our own crates write to it: they log counts, names,
 /// addresses and phases, never a key, an item or a result.
 pub(crate) fn start(talk: &TalkArgs) -> Result<(), Failure> {
     let format = match (talk.log, &talk.log_file) {
@@ -99,7 +99,7 @@ fn open(format: LogFormat, file: Option<&Path>) -> Result<(), Failure> {
         None => {
             let _ = FORMAT_ON_STDERR.set(format);
             if format == LogFormat::Json {
-                failure::speak_json_without_memory();
+                failure::use_json_message_for_no_memory();
             }
             Target::Stderr
         }
@@ -110,7 +110,7 @@ fn open(format: LogFormat, file: Option<&Path>) -> Result<(), Failure> {
     let make = move || target.clone();
     let ours = Targets::new().with_targets(OURS.map(|target| (target, LevelFilter::INFO)));
     let registry = tracing_subscriber::registry().with(ours);
-    // A second start, in one process, keeps the first.
+    // If a log was started before in this process, that one stays.
     let _ = match format {
         LogFormat::Text => {
             let lines = fmt::layer().with_writer(make).with_ansi(colour).with_target(false);

@@ -1,4 +1,4 @@
-//! The `vesica` command: words for people, exit codes for scripts.
+//! The `vesica` command: text for people, exit codes for scripts.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ static HEAP: vesica_heap::Heap = vesica_heap::Heap::with_message(messages::OUT_O
 
 fn main() -> ExitCode {
     failure::turn_panics_into_messages();
-    // A write beyond the limit on the size of files is then an error like a full disk, and no silent end.
+    // Makes a write beyond the limit on file sizes an error, like a full disk, instead of a silent end.
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
     let _ = signals.thread_block();

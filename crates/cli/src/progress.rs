@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! The progress of a run, on the terminal and in the log.
 
 mod helper;
 mod screen;
@@ -10,7 +10,7 @@ use crate::args::TalkArgs;
 use crate::messages::counted;
 use crate::messages::input::warnings;
 use crate::messages::link::reason;
-use helper::HelperTeller;
+use helper::HelperReporter;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,26 +20,26 @@ use vesica_engine::{Event, Observer, Phase};
 use vesica_link::LinkEvent;
 use vesica_records::KeyCounts;
 
-/// Tells a person what a run does.
-pub(crate) struct Teller {
+/// Shows the progress of a run.
+pub(crate) struct Reporter {
     screen: Screen,
     has_self_check: bool,
     other: Other,
 }
 
-/// Whom this party talks to.
+/// The other end of this party's connection.
 enum Other {
     Peer { name: String, waits: WaitLog },
-    Helper(HelperTeller),
+    Helper(HelperReporter),
 }
 
-impl Teller {
-    /// A teller as `talk` asks for, of a run of `party` under `agreement`. Where the party is unknown nobody else is
-    /// talked to.
+impl Reporter {
+    /// A reporter with the options `talk` for a run of `party` under `agreement`. If the party is unknown there is no
+    /// connection to report.
     pub(crate) fn new(talk: &TalkArgs, agreement: &Agreement, party: Option<&str>) -> Self {
         let own = party.map(|party| agreement.position(party));
         let other = match &agreement.helper {
-            Some(helper) => Other::Helper(HelperTeller::new(helper, agreement, own)),
+            Some(helper) => Other::Helper(HelperReporter::new(helper, agreement, own)),
             None => Other::Peer {
                 name: party.map_or(String::new(), |party| agreement.peer_of(party).name.clone()),
                 waits: WaitLog::default(),
@@ -49,12 +49,12 @@ impl Teller {
         Self { screen: Screen::new(talk), has_self_check, other }
     }
 
-    /// Takes the bars off the terminal.
+    /// Removes the bars from the terminal.
     pub(crate) fn finish(&self) {
         self.screen.finish();
     }
 
-    /// With a helper: for how long other parties have been waited for, and their names.
+    /// With a helper: how long this party has been waiting for others, and their names.
     pub(crate) fn waits(&self) -> Option<(Duration, Vec<String>)> {
         match &self.other {
             Other::Peer { .. } => None,
@@ -62,13 +62,13 @@ impl Teller {
         }
     }
 
-    /// Says where intermediate data is.
+    /// Shows where intermediate data is.
     fn folder(&self, folder: &Path, has_begun: bool, restart: bool) {
         let folder = folder.display();
         self.screen.say(&match (has_begun, restart) {
-            (true, false) => format!("going on with the run in {folder}"),
-            (true, true) => format!("forgetting the run in {folder}"),
-            _ => format!("intermediate data, and what an interrupted run needs, goes to {folder}"),
+            (true, false) => format!("continuing the run in {folder}"),
+            (true, true) => format!("dropping the run in {folder}"),
+            _ => format!("intermediate data, and the state for continuing after an interruption, is in {folder}"),
         });
     }
 
@@ -83,7 +83,7 @@ impl Teller {
             LinkEvent::Rejected { from, reason: why, count } => {
                 let so_far = if *count > 1 { format!(", {count} so far") } else { String::new() };
                 let why = reason(why);
-                self.screen.say(&format!("turned away a connection from {from}: {why}{so_far}"));
+                self.screen.say(&format!("rejected a connection from {from}: {why}{so_far}"));
             }
             LinkEvent::Connected { address, peer: identity } => {
                 self.screen.end_waiting();
@@ -103,7 +103,7 @@ impl Teller {
                 counted(counts.distinct, "different key"),
                 grouped(counts.duplicates)
             ),
-            // The lists show later how many are different.
+            // The number of different keys is known only later, when the lists are made.
             Other::Helper(_) => {
                 format!("{} with a key", grouped(counts.rows - counts.empty - counts.refused))
             }
@@ -112,11 +112,11 @@ impl Teller {
         warnings(counts).iter().for_each(|line| self.screen.warn(line));
     }
 
-    /// What is said of an event that only runs between two parties have.
+    /// Shows an event that only runs between two parties have.
     fn of_peer(&self, peer: &str, event: &Event<'_>) {
         match event {
             Event::Link(event) => self.link(peer, event),
-            Event::Agreed => self.screen.say("both sides hold the same agreement"),
+            Event::Agreed => self.screen.say("both sides have the same agreement"),
             Event::Sizes { here, there } => self.screen.say(&format!(
                 "{} keys here, {} at {peer}",
                 grouped(*here),
@@ -131,7 +131,7 @@ impl Teller {
                 self.screen.step(&Progress { name, done, total, count: done, unit: "items" });
             }
             Event::NoGoodbye(_) => self.screen.say(
-                "the connection broke while the sides said goodbye; both are done, and the result stands",
+                "the connection broke at the end of the session; both sides are done, and the result is valid",
             ),
             Event::Phase(Phase::Checking) => {
                 self.screen.finish_steps(|name| name.starts_with("matching"));
@@ -141,7 +141,7 @@ impl Teller {
     }
 }
 
-impl Observer for Teller {
+impl Observer for Reporter {
     fn event(&self, event: &Event<'_>) {
         log(event, self.has_self_check);
         let pass = |name, bytes_done: u64, bytes_total: u64, rows: u64| {
@@ -175,10 +175,10 @@ impl Observer for Teller {
     }
 }
 
-/// How often a wait that goes on for the same reason is logged.
+/// How often an ongoing wait for the same reason is logged.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Lets a wait that goes on into the log now and then.
+/// Limits how often an ongoing wait is logged.
 #[derive(Default)]
 pub(crate) struct WaitLog {
     last: Mutex<Option<(Instant, Option<String>)>>,
@@ -198,7 +198,7 @@ impl WaitLog {
     }
 }
 
-/// The event for the log. Progress is left out: it would say the same many times.
+/// Logs an event. Progress is left out: it would repeat itself many times.
 fn log(event: &Event<'_>, has_self_check: bool) {
     match event {
         Event::Phase(phase) => tracing::info!(%phase, "phase"),
@@ -217,7 +217,7 @@ fn log(event: &Event<'_>, has_self_check: bool) {
     }
 }
 
-/// An event for the log that only runs between two parties have.
+/// Logs an event that only runs between two parties have.
 fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
     match event {
         Event::Link(LinkEvent::Listening { address }) => tracing::info!(%address, "listening"),
@@ -228,7 +228,7 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
             }
         }
         Event::Link(LinkEvent::Rejected { from, reason: why, count }) => {
-            tracing::warn!(%from, why = reason(why), count, "turned away");
+            tracing::warn!(%from, why = reason(why), count, "connection rejected");
         }
         Event::Link(LinkEvent::Connected { address, peer: identity }) => {
             tracing::info!(peer, %identity, %address, "connected");
@@ -239,7 +239,7 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
             tracing::info!(protocol, reason, "protocol chosen");
         }
         Event::NoGoodbye(error) => {
-            tracing::warn!(%error, "no goodbye; both sides are done, and the result stands");
+            tracing::warn!(%error, "the connection broke at the end; both sides are done, and the result is valid");
         }
         _ => {}
     }
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_the_units_that_suit() {
+    fn times_are_shown_in_suitable_units() {
         let cases = [
             (0, "0 s"),
             (1500, "1.5 s"),

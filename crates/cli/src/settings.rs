@@ -16,34 +16,34 @@ use vesica_simd::Backend;
 /// The variable that forces the vector kernels.
 const KERNELS_VARIABLE: &str = "VESICA_SIMD";
 
-/// A time limit, as `90s`, `5m`, `1h30m` or `500ms`; `0` is none at all.
+/// A time limit, for example `90s`, `5m`, `1h30m` or `500ms`; `0` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeLimit(Duration);
 
 /// Longest limit on silence.
 const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
 
-/// How long the other side of a run between two parties is waited for, where nothing is said.
+/// How long to wait for the other side of a run between two parties, by default.
 const WAIT_DEFAULT: Duration = Duration::from_secs(60);
 
-/// How long a helper and the parties of its run are waited for, where nothing is said: they come when it suits them.
+/// How long to wait for a helper and the other parties of its run, by default: the parties may start at any time.
 const WAIT_DEFAULT_AIDED: Duration = Duration::from_secs(24 * 3600);
 
-/// Shortest silence that is taken for the end of the other side: shorter ones happen by themselves.
+/// The shortest limit on silence: shorter pauses are normal.
 const MIN_IDLE: Duration = Duration::from_secs(1);
 
-/// A text that is no time limit.
+/// A text that is not a time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimeLimitError {
-    #[error("a time is a number and a unit, as 90s, 5m, 1h30m or 500ms")]
+    #[error("a time is a number and a unit, for example 90s, 5m, 1h30m or 500ms")]
     Form,
     #[error("a time is at most a year")]
     TooLong,
-    #[error("the limit on silence is at least 1s and at most 1d")]
+    #[error("the limit is from 1s to 1d")]
     Silence,
 }
 
-/// Longest limit: with it, no sum of times can overflow.
+/// The longest limit: sums of such times cannot overflow.
 const MAX_TIME: Duration = Duration::from_secs(366 * 24 * 3600);
 
 impl FromStr for TimeLimit {
@@ -89,25 +89,25 @@ impl TimeLimit {
     }
 }
 
-/// The value of `--idle`: a time that is neither none nor so short that a pause would end a run.
+/// The value of `--idle`: a time that is not 0, and long enough that a normal pause does not end a run.
 pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
     let limit: TimeLimit = text.parse()?;
     if (MIN_IDLE..=MAX_IDLE).contains(&limit.0) { Ok(limit) } else { Err(TimeLimitError::Silence) }
 }
 
-/// An amount of memory, as `512MB`, `2GiB` or `800000kB`.
+/// An amount of memory, for example `512MB`, `2GiB` or `800000kB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteSize(u64);
 
-/// Least memory for intermediate data: with less, more time goes to files than to work.
+/// The least memory for intermediate data: with less, most time would go to reading and writing files.
 const MIN_MEMORY_BYTES: u64 = 16_000_000;
 
-/// Most memory: no machine has more.
+/// The most memory, above what any machine has.
 const MAX_MEMORY_BYTES: u64 = 1 << 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ByteSizeError {
-    #[error("an amount of memory is a number and a unit, as 512MB or 2GiB")]
+    #[error("an amount of memory is a number and a unit, for example 512MB or 2GiB")]
     Form,
     #[error(
         "an amount of memory is from {} to {}",
@@ -146,11 +146,11 @@ impl ByteSize {
     }
 }
 
-/// Most hours that a helper keeps a run: a leap year.
+/// The most hours that a helper keeps a run: a leap year.
 const MAX_KEEP_HOURS: u64 = 24 * 366;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("hours are a number from 1 to {MAX_KEEP_HOURS}")]
+#[error("the number of hours is from 1 to {MAX_KEEP_HOURS}")]
 pub(crate) struct KeepError;
 
 /// How long a helper keeps a run, in hours.
@@ -161,7 +161,7 @@ pub(crate) fn keep_hours(text: &str) -> Result<Duration, KeepError> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a day is YYYY-MM-DD, as 2027-06-30")]
+#[error("a day has the form YYYY-MM-DD, for example 2027-06-30")]
 pub(crate) struct DayError;
 
 /// A day of the calendar.
@@ -177,7 +177,7 @@ pub(crate) struct ColumnChoice {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a choice of column is KEY=COLUMN, as email=E-Mail")]
+#[error("the form is KEY=COLUMN, for example email=E-Mail")]
 pub(crate) struct ColumnChoiceError;
 
 impl FromStr for ColumnChoice {
@@ -192,7 +192,7 @@ impl FromStr for ColumnChoice {
     }
 }
 
-/// What separates the fields of a text file.
+/// The character between the fields of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Delimiter(u8);
 
@@ -240,7 +240,7 @@ impl DataArgs {
 }
 
 impl PlaceArgs {
-    /// The address as given, and what to do there; `None` when there is none.
+    /// The endpoint and its limits; `None` when no address is given.
     fn link_options(&self) -> Option<LinkOptions> {
         let endpoint = match (&self.listen, &self.connect) {
             (Some(address), _) => Endpoint::Listen(address.clone()),
@@ -250,8 +250,9 @@ impl PlaceArgs {
         Some(self.options(endpoint, WAIT_DEFAULT))
     }
 
-    /// The same for a run of `agreement`: a party connects to its helper, and waits longer for it and for the other
-    /// parties.
+    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it, and waits
+    /// longer by
+    /// default for it and for the other parties.
     ///
     /// # Errors
     /// [`Failure::NotWithHelper`] for `--listen` where there is a helper.
@@ -259,18 +260,18 @@ impl PlaceArgs {
         &self,
         agreement: &Agreement,
     ) -> Result<Option<LinkOptions>, Failure> {
-        let link = self.link_options_to_look(agreement)?;
+        let link = self.link_options_for_check(agreement)?;
         Ok(match agreement.helper {
             Some(_) => link.map(|link| self.options(link.endpoint, WAIT_DEFAULT_AIDED)),
             None => link,
         })
     }
 
-    /// The same for a look whether the peer or the helper is there.
+    /// The endpoint and its limits for checking whether the peer or the helper is there.
     ///
     /// # Errors
     /// As [`PlaceArgs::link_options_for`].
-    pub(crate) fn link_options_to_look(
+    pub(crate) fn link_options_for_check(
         &self,
         agreement: &Agreement,
     ) -> Result<Option<LinkOptions>, Failure> {
@@ -290,7 +291,7 @@ impl PlaceArgs {
     }
 }
 
-/// Refuses a clock before 1970: certificates of time, expiry dates and reports mean nothing with it.
+/// Refuses a clock before 1970: expiry dates and times in reports would be wrong.
 pub(crate) fn check_clock(now: SystemTime) -> Result<(), Failure> {
     now.duration_since(SystemTime::UNIX_EPOCH).map(drop).map_err(|_| Failure::Clock)
 }
@@ -300,17 +301,17 @@ pub(crate) fn listen_address(text: &str) -> Result<String, AddressError> {
     check_address(text).map(|()| text.to_owned()).map_err(|_| AddressError)
 }
 
-/// The value of `--connect`: nobody listens on port 0.
+/// The value of `--connect`. Port 0 is refused: no program listens on it.
 pub(crate) fn peer_address(text: &str) -> Result<String, AddressError> {
     check_peer_address(text).map(|()| text.to_owned()).map_err(|_| AddressError)
 }
 
-/// A text that is no address, or none to connect to.
+/// A text that is not an address, or not one to connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an address is a host and a port, as partner.example:7400 or [::1]:7400")]
+#[error("an address is a host and a port, for example partner.example:7400 or [::1]:7400")]
 pub(crate) struct AddressError;
 
-/// Obeys `VESICA_SIMD`, when it is set.
+/// Selects the kernels that `VESICA_SIMD` names, if it is set.
 pub(crate) fn choose_kernels() -> Result<(), Failure> {
     let Some(name) = env::var_os(KERNELS_VARIABLE).filter(|name| !name.is_empty()) else {
         return Ok(());
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_times() {
+    fn malformed_times_are_refused() {
         for bad in ["", "90", "s", "5 m", "-1s", "1.5h", "1y", "0m", "m5", "99999999999999999999s"]
         {
             assert_eq!(time(bad), Err(TimeLimitError::Form), "{bad}");
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_on_silence_is_never_none() {
+    fn a_limit_on_silence_is_from_1s_to_1d() {
         assert_eq!(idle_limit("0"), Err(TimeLimitError::Silence));
         assert_eq!(idle_limit("999ms"), Err(TimeLimitError::Silence));
         assert_eq!(idle_limit("2d"), Err(TimeLimitError::Silence));
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_kept_for_an_hour_or_more() {
+    fn hours_to_keep_a_run_are_from_1_to_8784() {
         assert_eq!(keep_hours("1"), Ok(Duration::from_secs(3600)));
         assert_eq!(keep_hours("8784"), Ok(Duration::from_secs(8784 * 3600)));
         for bad in ["0", "8785", "-1", "", "1h", "99999999999999999999"] {

@@ -9,7 +9,7 @@ pub enum Refusal {
     Version,
     /// The helper does not serve this identity.
     #[error("it does not serve this identity")]
-    Stranger,
+    UnknownIdentity,
     /// The identity does not belong to a party of the requested run.
     #[error("this identity does not belong to a party of the run")]
     NotAParty,
@@ -91,7 +91,7 @@ impl Refusal {
     pub const fn code(self) -> [u8; 2] {
         match self {
             Refusal::Version => [1, 0],
-            Refusal::Stranger => [2, 0],
+            Refusal::UnknownIdentity => [2, 0],
             Refusal::NotAParty => [3, 0],
             Refusal::BadRun => [4, 0],
             Refusal::AlreadyThere => [5, 0],
@@ -118,7 +118,7 @@ impl Refusal {
     pub const fn from_code([what, party]: [u8; 2]) -> Self {
         match what {
             1 => Refusal::Version,
-            2 => Refusal::Stranger,
+            2 => Refusal::UnknownIdentity,
             3 => Refusal::NotAParty,
             4 => Refusal::BadRun,
             5 => Refusal::AlreadyThere,

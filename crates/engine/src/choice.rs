@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_that_agree_at_one_of_the_sizes_only_are_told_apart() {
+    fn candidates_that_agree_at_only_one_of_the_sizes_are_distinguished() {
         let row = row!("one", 300.0, 20);
         let mut other = copy(row);
         // The same bytes at 1,000 items, and at no other size.
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_are_those_that_cost_less_whoever_has_them() {
+    fn the_cheaper_roles_are_chosen_for_either_party() {
         let agreement = open_agreement("shares", "auto");
         let sender_len = |by_seat| {
             let session = SessionId::from_bytes([0; 32]);

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_nobody_makes_is_refused() {
+    fn a_text_that_no_party_writes_is_refused() {
         for bad in [
             &b"\x07\x00abcdef"[..],
             b"\x01\x00ab\0\0\0\0",

@@ -53,7 +53,7 @@ fn a_program_without_memory() {
 /// Nobody reads its output, and the pipe is full.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_program_whose_message_nobody_reads_still_ends() {
+fn a_program_whose_output_is_not_read_still_ends() {
     let (reader, writer) = std::io::pipe().unwrap();
     let flags = |flags| fcntl(&writer, FcntlArg::F_SETFL(flags)).unwrap();
     flags(OFlag::O_NONBLOCK);

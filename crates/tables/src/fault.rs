@@ -51,13 +51,13 @@ pub struct Located<F> {
 
 impl<F> Located<F> {
     /// The error of `fault` without a position.
-    pub fn nowhere(fault: F) -> Self {
+    pub fn without_place(fault: F) -> Self {
         Self { path: None, at: None, fault: Box::new(fault) }
     }
 
     /// The error of `fault` at the byte `offset` of `text`.
     pub fn at(text: &str, offset: usize, fault: F) -> Self {
-        Self { at: Some(Position::of(text, offset)), ..Self::nowhere(fault) }
+        Self { at: Some(Position::of(text, offset)), ..Self::without_place(fault) }
     }
 }
 

@@ -16,7 +16,7 @@ pub fn load<A, F: Fault>(
     parse: impl FnOnce(&str) -> Result<A, Located<F>>,
 ) -> Result<A, Located<F>> {
     let name = |error: Located<F>| Located { path: Some(path.to_path_buf()), ..error };
-    let text = read(path, max_bytes).map_err(|fault| name(Located::nowhere(fault.into())))?;
+    let text = read(path, max_bytes).map_err(|fault| name(Located::without_place(fault.into())))?;
     parse(&text).map_err(name)
 }
 

@@ -24,7 +24,7 @@
 //!     let document = document(text)?;
 //!     let table = Table::new(text, String::new(), document.get_ref(), document.span(), &[]);
 //!     table.refuse_unknown(&["seats"])?;
-//!     Ok(table.number("seats", (1, 100))?.map(|seats| seats.value))
+//!     Ok(table.number("seats", 1..=100)?.map(|seats| seats.value))
 //! }
 //!
 //! assert_eq!(seats("seats = 4").unwrap(), Some(4));

@@ -2,7 +2,7 @@
 
 use super::{Fault, Located, TableFault};
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -103,7 +103,7 @@ impl<'a, F: Fault> Table<'a, F> {
     /// The error of `fault` at the table itself; the whole document has no position.
     pub fn error_here(&self, fault: impl Into<F>) -> Located<F> {
         if self.prefix.is_empty() {
-            return Located::nowhere(fault.into());
+            return Located::without_place(fault.into());
         }
         self.error(self.span.clone(), fault)
     }
@@ -215,15 +215,16 @@ impl<'a, F: Fault> Table<'a, F> {
     pub fn number(
         &self,
         name: &str,
-        (min, max): (u64, u64),
+        range: RangeInclusive<u64>,
     ) -> Result<Option<At<u64>>, Located<F>> {
         let Some(At { value, span, field }) = self.wide_integer(name)? else {
             return Ok(None);
         };
         match u64::try_from(value) {
-            Ok(value) if (min..=max).contains(&value) => Ok(Some(At { value, span, field })),
+            Ok(value) if range.contains(&value) => Ok(Some(At { value, span, field })),
             _ => {
                 let found = nearest_i64(value);
+                let (min, max) = range.into_inner();
                 Err(self.error(span, TableFault::OutOfRange { field, found, min, max }))
             }
         }

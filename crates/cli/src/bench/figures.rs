@@ -46,7 +46,7 @@ pub(super) struct BenchReport {
 #[derive(Debug, Serialize)]
 struct AskedReport {
     operation: &'static str,
-    /// With the operation threshold: how many give yes.
+    /// With the operation threshold: the number of common items from which the answer is yes.
     threshold: Option<u64>,
     /// With the operation sum: length of a value.
     value_bits: Option<u32>,
@@ -54,7 +54,7 @@ struct AskedReport {
     max_matches: Option<u64>,
     item_bits: u32,
     bytes_depend_on_result: bool,
-    /// Of the catalogue; the tests compare it with runs.
+    /// As in the catalogue; tests compare the catalogue with runs.
     flights: u64,
 }
 
@@ -70,7 +70,7 @@ struct HelperReport {
 /// Medians over the runs.
 #[derive(Debug, Serialize)]
 struct Median {
-    /// The later result: from both ready, or with a helper from the party's start.
+    /// To the later result: from both parties ready, or with a helper from the party's start.
     wall_s: f64,
     /// All parties together.
     cpu_s: f64,
@@ -98,11 +98,11 @@ struct RolesMedian {
     cpu_s_receiver: f64,
     bytes_sender_to_receiver: u64,
     bytes_receiver_to_sender: u64,
-    /// The lower of both parties; large runs answer blocks while others are under way.
+    /// The smaller number of the two parties. Large runs answer blocks while others are still being sent.
     direction_changes: u64,
     peak_rss_bytes_sender: u64,
     peak_rss_bytes_receiver: u64,
-    /// By part of the protocol.
+    /// Times by part of the protocol.
     phases_sender: Vec<PhaseFigures>,
     phases_receiver: Vec<PhaseFigures>,
 }
@@ -258,7 +258,7 @@ impl BenchReport {
         }
         writeln!(
             out,
-            "; {}, {} thread(s) a party, {} run(s), kernels {}",
+            "; {}, {} thread(s) per party, {} run(s), kernels {}",
             self.network,
             self.threads,
             self.runs.len(),
@@ -285,7 +285,7 @@ impl BenchReport {
         }
         writeln!(
             out,
-            "  CPU           {cpu}; {:.2} µs an item and party",
+            "  CPU           {cpu}; {:.2} µs per item and party",
             m.cpu_us_per_item_and_party
         )?;
         let formula = match self.formula_bytes {

@@ -60,7 +60,7 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Fa
     let on_event = |event: LinkEvent| {
         if let LinkEvent::Listening { address } = event {
             let mut out = out.borrow_mut();
-            // A parent that went away ends the run by itself.
+            // If the parent is gone, the run ends by itself.
             let _ = writeln!(out, "{address}").and_then(|()| out.flush());
         }
     };

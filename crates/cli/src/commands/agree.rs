@@ -26,13 +26,13 @@ fn check(args: &AgreeCheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "title      {}", agreement.title)?;
     writeln!(out, "parties    {}", and(&parties))?;
     if let Some(helper) = &agreement.helper {
-        writeln!(out, "helper     {}, who must collude with none of them", helper.name)?;
+        writeln!(out, "helper     {}, which must not collude with any party", helper.name)?;
     }
     writeln!(out, "computes   {}, received by {}", agreement.operation(), and(&receivers))?;
     writeln!(out, "protocol   {}", protocols::in_words(&agreement))?;
     if let Some(day) = agreement.expires {
         let is_expired = agreement.is_expired(jiff::Timestamp::now());
-        let over = if is_expired { " (over: it can no longer run)" } else { "" };
+        let over = if is_expired { " (expired: it can no longer run)" } else { "" };
         writeln!(out, "last day   {day}{over}")?;
     }
     Ok(writeln!(out, "hash       {}", agreement.hash())?)

@@ -1,5 +1,6 @@
 //! `vesica check`.
 
+use super::output::NamedFile;
 use super::run::{cancel_on_interrupt, no_address};
 use super::{AGREEMENT, output, protocols, seat};
 use crate::args::CheckArgs;
@@ -7,7 +8,7 @@ use crate::failure::{AidedFailure, Failure};
 use crate::logging;
 use crate::messages::input::{kind_of, refusal, warnings};
 use crate::messages::{and, counted, list};
-use crate::progress::{Teller, short_hash};
+use crate::progress::{Reporter, short_hash};
 use std::convert::Infallible;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -24,7 +25,7 @@ use vesica_records::{
     Place, Source, StreamError, shapes, sort_distinct, survey_items, survey_keys,
 };
 
-/// Most items that this check compares to count the different ones: 256 MiB.
+/// The most items that a check compares to count the different ones: 256 MiB.
 const MAX_COMPARED_ITEMS: usize = 1 << 24;
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -32,13 +33,16 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         return Err(Failure::NoKey);
     }
     if let Some(log) = args.talk.log_file.as_deref() {
-        let key = args.key.iter().map(|key| ("key", key.as_path()));
-        let read = [(AGREEMENT, args.agreement.as_path()), ("input", args.data.input.as_path())];
-        output::refuse_same(("log", log), &read.into_iter().chain(key).collect::<Vec<_>>())?;
+        let mut read = vec![
+            NamedFile { what: AGREEMENT, path: &args.agreement },
+            NamedFile { what: "input", path: &args.data.input },
+        ];
+        read.extend(args.key.iter().map(|path| NamedFile { what: "key", path }));
+        output::refuse_same(NamedFile { what: "log", path: log }, &read)?;
     }
     logging::start(&args.talk)?;
     let agreement = &Agreement::load(&args.agreement)?;
-    let link = args.place.link_options_to_look(agreement)?;
+    let link = args.place.link_options_for_check(agreement)?;
     if args.reach && link.is_none() {
         return Err(no_address(agreement));
     }
@@ -51,18 +55,18 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
 
     let cancel = cancel_on_interrupt();
     describe(args, agreement, party.as_deref(), &source, out)?;
-    let teller = Arc::new(Teller::new(&args.talk, agreement, party.as_deref()));
+    let reporter = Arc::new(Reporter::new(&args.talk, agreement, party.as_deref()));
     let strict = args.data.strict;
     let limits = match &party {
         Some(party) => key_limits(agreement.terms_of(party), strict),
         None => KeyLimits { strict, ..KeyLimits::default() },
     };
-    let read = (&*key, beside(agreement, values.as_ref()));
+    let survey = Survey { key: &key, beside: beside(agreement, values.as_ref()), limits: &limits };
     let mut faults = Faults::default();
-    let counted = count(agreement, &source, read, &limits, &mut faults, &teller, &cancel);
+    let counted = count(agreement, &source, survey, &mut faults, &reporter, &cancel);
     let Counts { counts, distinct } = match counted {
         Ok(counted) => counted,
-        // Then the shapes tell what is wrong.
+        // The shapes of the values show what is wrong.
         Err(error @ InputError::NoKeys { rows, .. }) => {
             show_all_shapes(&source, &key, args.rows.min(rows), out)?;
             return Err(error.into());
@@ -102,47 +106,47 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     }
     if let (Some(link), Some(identity)) = (link, identity) {
         out.flush()?;
-        meet(agreement, identity, link, party.as_deref(), &teller, &cancel, out)?;
+        connect(agreement, identity, link, party.as_deref(), &reporter, &cancel, out)?;
     }
     Ok(())
 }
 
-/// Meets the peer, or asks the helper.
-fn meet(
+/// Connects to the peer, or asks the helper.
+fn connect(
     agreement: &Agreement,
     identity: Identity,
     link: LinkOptions,
     party: Option<&str>,
-    teller: &Arc<Teller>,
+    reporter: &Arc<Reporter>,
     cancel: &CancelToken,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     if let Some(aided) = agreement.with_helper() {
-        let observer = Arc::clone(teller) as Arc<dyn Observer>;
+        let observer = Arc::clone(reporter) as Arc<dyn Observer>;
         let seen = look(aided, identity, link.clone(), observer, cancel);
-        teller.finish();
+        reporter.finish();
         let seen = seen.map_err(|error| {
             Failure::with_helper(AidedFailure::Run(error), agreement, &link, None)
         })?;
         return show_seen(&aided.helper().name, &seen, out);
     }
-    let reached = vesica_engine::reach(agreement, &identity, &link, &**teller, cancel);
-    teller.finish();
+    let reached = vesica_engine::reach(agreement, &identity, &link, &**reporter, cancel);
+    reporter.finish();
     reached.map_err(|error| Failure::of_engine(error, Some(&link.endpoint)))?;
     let peer = party.map_or("", |party| &agreement.peer_of(party).name);
-    Ok(writeln!(out, "\n{peer} is there and holds the same agreement")?)
+    Ok(writeln!(out, "\n{peer} is connected and has the same agreement")?)
 }
 
 fn show_seen(helper: &str, seen: &HelperSeen, out: &mut impl Write) -> Result<(), Failure> {
-    writeln!(out, "\n{helper} is there and would take this run")?;
+    writeln!(out, "\n{helper} can be reached and accepts this run")?;
     match seen.present.as_slice() {
-        [] => writeln!(out, "no party has come yet")?,
-        present => writeln!(out, "{} came already", and(present))?,
+        [] => writeln!(out, "no party is connected yet")?,
+        present => writeln!(out, "already connected: {}", and(present))?,
     }
     if let Some(hash) = &seen.other_agreement {
         writeln!(
             out,
-            "another party waits there with another agreement ({}): compare `vesica agree show`",
+            "another party waits there with a different agreement ({}): compare `vesica agree show`",
             short_hash(hash)
         )?;
     }
@@ -193,11 +197,18 @@ fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Re
     Ok(())
 }
 
-/// What a file holds.
+/// The counts of a file.
 struct Counts {
     counts: KeyCounts,
     /// Different keys; `None` where there are too many to compare them here.
     distinct: Option<u64>,
+}
+
+/// What is read of each row, and what is refused.
+struct Survey<'a> {
+    key: &'a [KeyColumn],
+    beside: Beside<'a>,
+    limits: &'a KeyLimits,
 }
 
 /// Rows with a usable key.
@@ -208,34 +219,35 @@ fn keyed(counts: &KeyCounts) -> u64 {
 fn count(
     agreement: &Agreement,
     source: &Source,
-    (key, beside): (&[KeyColumn], Beside<'_>),
-    limits: &KeyLimits,
+    survey: Survey<'_>,
     faults: &mut Faults,
-    teller: &Teller,
+    reporter: &Reporter,
     cancel: &CancelToken,
 ) -> Result<Counts, InputError> {
     let mut progress = |progress: vesica_records::Progress| {
-        teller.event(&Event::Reading {
+        reporter.event(&Event::Reading {
             bytes_done: progress.bytes_done,
             bytes_total: progress.bytes_total,
             rows: progress.rows,
         });
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
+    let Survey { key, beside, limits } = survey;
     let hash = key_items(agreement, key);
     let counts = match agreement.helper {
-        // A run with a helper does not keep its items in memory; neither does its check.
-        Some(_) => count_streamed(source, (key, &hash), limits, faults, &mut progress),
+        // A run with a helper does not keep all items in memory, and neither does its check.
+        Some(_) => count_streamed(source, key, &hash, limits, faults, &mut progress),
         None => survey_keys(source, key, beside, &hash, limits, faults, &mut progress)
             .map(|keys| Counts { distinct: Some(keys.counts.distinct), counts: keys.counts }),
     };
-    teller.finish();
+    reporter.finish();
     counts
 }
 
 fn count_streamed(
     source: &Source,
-    (key, hash): (&[KeyColumn], &KeyItems),
+    key: &[KeyColumn],
+    hash: &KeyItems,
     limits: &KeyLimits,
     faults: &mut Faults,
     progress: &mut dyn FnMut(vesica_records::Progress) -> ControlFlow<()>,
@@ -245,7 +257,7 @@ fn count_streamed(
         if let Some(kept) = &mut items {
             kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
         }
-        // Too many to be compared here: the run does it.
+        // Too many to compare here: the run does it.
         if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
             items = None;
         }
@@ -299,7 +311,7 @@ fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure>
     Ok(())
 }
 
-/// How many rows have something, and the first of them.
+/// How many rows `what` is true of, and the first of them.
 fn show_places(
     what: &str,
     count: u64,
@@ -321,12 +333,12 @@ fn show_faults(faults: &Faults, out: &mut impl Write) -> Result<(), Failure> {
         show_places(&kind_of(&kind.example), kind.count, &kind.first, out)?;
     }
     if faults.is_cut() {
-        writeln!(out, "{:>13}  after the last of these the file cannot be read", "")?;
+        writeln!(out, "{:>13}  the file cannot be read beyond the last of these", "")?;
     }
     Ok(())
 }
 
-/// Ends a check of a file that a run would refuse.
+/// The failure of a check if a run would refuse the file.
 fn refuse_faults(faults: Faults) -> Result<(), Failure> {
     if faults.is_empty() { Ok(()) } else { Err(Failure::Faults(Box::new(faults))) }
 }

@@ -1,5 +1,6 @@
 //! `vesica combine`.
 
+use super::output::NamedFile;
 use super::{AGREEMENT, output};
 use crate::args::CombineArgs;
 use crate::failure::Failure;
@@ -35,7 +36,8 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
         return Ok(out.flush()?);
     };
     if let Some(agreement) = &args.agreement {
-        output::refuse_same(("output", path), &[(AGREEMENT, agreement)])?;
+        let agreement = NamedFile { what: AGREEMENT, path: agreement };
+        output::refuse_same(NamedFile { what: "output", path }, &[agreement])?;
     }
     let from: Vec<PathBuf> =
         [&args.one, &args.other].into_iter().chain(&args.keys).cloned().collect();
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
     let entries = combined.entries();
     Ok(writeln!(
         out,
-        "{entries} entr{} written to {}; whoever reads it learns what the shares kept",
+        "{entries} entr{} written to {}; the file reveals what the shares kept secret",
         if entries == 1 { "y" } else { "ies" },
         path.display()
     )?)
@@ -92,7 +94,7 @@ impl Names {
     }
 }
 
-/// The columns: the item, the key columns where they are asked for, the values.
+/// The columns: the item, the key columns if `--keys` is given, the values.
 fn header(combined: &Combined, names: Option<&Names>) -> Vec<String> {
     combined.names(names.map_or(&[], |names| &names.columns))
 }

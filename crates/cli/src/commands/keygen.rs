@@ -12,11 +12,11 @@ pub(crate) fn run(args: &KeygenArgs, out: &mut impl Write) -> Result<(), Failure
     let path = args.file.as_deref().or(args.out.as_deref()).unwrap_or(Path::new(DEFAULT_FILE));
     let identity = Identity::generate()?;
     identity.save(path)?;
-    // The identity alone goes to standard output, so that a script can take it.
+    // Only the identity goes to standard output, so that a script can read it.
     let _ = writeln!(
         io::stderr(),
-        "the secret key is in {}: keep it to yourself, and a copy in a safe place\n\
-         the public identity, for the agreement and the other side:",
+        "the secret key is in {}: do not share it, and keep a copy in a safe place\n\
+         your public identity, for the agreement and the other side:",
         path.display()
     );
     Ok(writeln!(out, "{}", identity.public())?)

@@ -13,9 +13,10 @@ pub(crate) mod run;
 pub(crate) mod seat;
 pub(crate) mod shell;
 
-/// What an agreement, a report or a log is called in messages about its file.
+/// The word for an agreement in messages about its file.
 pub(crate) const AGREEMENT: &str = "agreement";
 
+/// The word for a report in messages about its file.
 const REPORT: &str = "report";
 
 /// Makes sure that a report can be written.

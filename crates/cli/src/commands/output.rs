@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use vesica_records::UnnamedFile;
 
-/// A file in the making: it appears under its name when it is complete.
+/// An unfinished file: it gets its name when it is complete.
 pub(crate) struct Pending {
     what: &'static str,
     path: PathBuf,
@@ -16,13 +16,13 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Makes sure that `path` can be written, without making it yet.
+    /// Checks that `path` can be written, without creating it yet.
     pub(super) fn new(what: &'static str, path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| unwritable(what, path, &error);
         if path.is_dir() || is_folder_name(path) {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        // Giving a file its name would replace a device, a pipe or a link by a plain file.
+        // The file would otherwise replace a device, a pipe or a link.
         if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(Failure::NotAFile { what, path: path.to_path_buf() });
         }
@@ -30,7 +30,7 @@ impl Pending {
         Ok(Self { what, path: path.to_path_buf(), file })
     }
 
-    /// Writes `text` and gives the file its name, in place of a file that has it.
+    /// Writes `text` and gives the file its name; it replaces an existing file.
     pub(crate) fn write(self, text: &str) -> Result<(), Failure> {
         let Self { what, path, file } = self;
         file.as_file()
@@ -53,18 +53,25 @@ pub(super) fn write(
     Pending::new(what, path)?.write(text)
 }
 
+/// A file of a command, and what messages call it.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedFile<'a> {
+    pub(crate) what: &'static str,
+    pub(crate) path: &'a Path,
+}
+
 /// Whether a path can only be that of a directory: it ends with a slash, or with `.` or `..`.
 fn is_folder_name(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     path.file_name().is_none_or(|name| !bytes.ends_with(name.as_bytes()))
 }
 
-/// Whether two paths name one file, through links of either kind too.
+/// Whether two paths name the same file, also through symbolic or hard links.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
     match (identity(one), identity(other)) {
         (Some(one), Some(other)) => one == other,
-        // A file that is still to come: its directory is there, or will be missed soon.
+        // Neither file exists yet: compare names and directories.
         (None, None) => {
             one.file_name() == other.file_name()
                 && identity(directory_of(one))
@@ -76,7 +83,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Refuses a file in the folder of a run.
 pub(crate) fn refuse_within(
-    (what, path): (&'static str, &Path),
+    NamedFile { what, path }: NamedFile<'_>,
     folder: &Path,
 ) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().ok();
@@ -91,11 +98,14 @@ pub(crate) fn refuse_within(
 
 /// Refuses two names of the same file.
 pub(super) fn refuse_same(
-    (what, path): (&'static str, &Path),
-    others: &[(&'static str, &Path)],
+    NamedFile { what, path }: NamedFile<'_>,
+    others: &[NamedFile<'_>],
 ) -> Result<(), Failure> {
-    match others.iter().find(|(_, other)| is_same_file(path, other)) {
-        Some((other, _)) => Err(Failure::SameFile { what, other, path: path.to_path_buf() }),
+    match others.iter().find(|other| is_same_file(path, other.path)) {
+        Some(other) => {
+            let (other, path) = (other.what, path.to_path_buf());
+            Err(Failure::SameFile { what, other, path })
+        }
         None => Ok(()),
     }
 }

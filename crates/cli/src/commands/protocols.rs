@@ -13,7 +13,7 @@ use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Valu
 use vesica_engine::agreement::Agreement;
 use vesica_protocols::{BoundsKept, Operation, Protocol, Row, Security, TrustModel};
 
-/// A row of the catalogue for machines.
+/// A row of the catalogue as JSON.
 #[derive(Serialize)]
 struct TwoPartyRow {
     id: &'static str,
@@ -45,7 +45,7 @@ struct Parameter {
     source: &'static str,
 }
 
-/// A row of the catalogue; `trust_model` says of which kind.
+/// A row of the catalogue; `trust_model` shows its kind.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum JsonRow {
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &ProtocolsArgs, out: &mut impl Write) -> Result<(), Fail
     }
 }
 
-/// Two sets of `len` items each, of which the first operation is asked.
+/// A run of the row's first operation on two sets of `len` items each.
 fn typical(row: &Protocol, len: u64) -> PsiParams {
     let session = SessionId::from_bytes([0; 32]);
     let values = Values::new(Role::Sender, 32).expect("a value of 32 bits");
@@ -138,7 +138,7 @@ fn typical(row: &Protocol, len: u64) -> PsiParams {
         .with_query(query)
 }
 
-/// Sets for which figures are shown that depend on sizes: 2^16 items.
+/// The set size for which figures that depend on sizes are shown: 2^16 items.
 const SHOWN_LEN: u64 = 1 << 16;
 
 fn flights(row: &Protocol) -> String {
@@ -153,11 +153,12 @@ fn bounds(row: &Protocol) -> &'static str {
     match row.bounds {
         BoundsKept::No => "no",
         BoundsKept::ByComputation => {
-            "min_matches and max_matches, kept by the computation: nobody holds the number"
+            "min_matches and max_matches, enforced by the computation: neither party learns the number"
         }
         BoundsKept::ByReceiver => {
-            "min_matches and max_matches, kept by the receiver's program, which holds the number; \
-             outside it says so and ends"
+            "min_matches and max_matches, enforced by the receiver's program, which learns the number; outside the \
+             bounds it \
+             reports only that and ends"
         }
     }
 }
@@ -165,8 +166,8 @@ fn bounds(row: &Protocol) -> &'static str {
 /// Which values a protocol takes.
 fn values(row: &Protocol) -> &'static str {
     match row.wide_values {
-        true => "several columns, with or without a sign, up to 64 bits, of the sender",
-        false => "one column of whole numbers from 0, up to 40 bits, of either side",
+        true => "several columns of the sender, with or without a sign, up to 64 bits",
+        false => "one column of either side, whole numbers from 0, up to 40 bits",
     }
 }
 
@@ -178,7 +179,7 @@ fn takes_values(row: &Protocol) -> bool {
 /// Which items a protocol takes.
 fn items(row: &Protocol) -> String {
     let (least, most) = (*row.item_bits.start(), *row.item_bits.end());
-    let integers = "where the key is one integer:<BITS> or ipv4 column";
+    let integers = "if the key is one integer:<BITS> or ipv4 column";
     match (row.takes_integers(), most) {
         (false, _) => "digests of 128 bits".to_owned(),
         (true, Item::BITS) if least == 1 => {
@@ -188,7 +189,7 @@ fn items(row: &Protocol) -> String {
             "digests of 128 bits; the integers themselves, of {least} bits or more, {integers}"
         ),
         (true, most) => {
-            format!("integers of {least} to {most} bits, two more than the key has: {integers}")
+            format!("integers of {least} to {most} bits, two more than the key has, {integers}")
         }
     }
 }
@@ -230,7 +231,7 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What `agreement` says of the protocol, on one line.
+/// The protocol of `agreement`, on one line.
 pub(super) fn in_words(agreement: &Agreement) -> String {
     if let Some(aided) = agreement.with_helper() {
         return helper::in_words(aided);
@@ -240,7 +241,7 @@ pub(super) fn in_words(agreement: &Agreement) -> String {
         rows => {
             let each = rows.iter().map(|row| format!("{} ({})", row.id, row.security));
             let each = each.collect::<Vec<_>>().join(", ");
-            format!("the one that suits sizes and network, out of {each}")
+            format!("chosen by sizes and network out of {each}")
         }
     }
 }

@@ -3,12 +3,12 @@
 mod patience;
 mod summary;
 
-use super::output::Pending;
+use super::output::{NamedFile, Pending};
 use super::{AGREEMENT, REPORT, open_report, output, seat};
 use crate::args::RunArgs;
 use crate::failure::{AidedFailure, Failure, code};
 use crate::logging;
-use crate::progress::Teller;
+use crate::progress::Reporter;
 use patience::Patience;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -35,7 +35,7 @@ struct Files {
 }
 
 fn files(args: &RunArgs, agreement: &Agreement, party: Option<&str>) -> Result<Files, Failure> {
-    refuse_silence(args, agreement, party)?;
+    refuse_lost_answer(args, agreement, party)?;
     Ok(Files {
         report: open_report(args.report.as_deref())?,
         source: Source::open(&args.data.input, &args.data.form.read_options())?,
@@ -63,12 +63,12 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         .and_then(|()| folder.as_deref().map_or(Ok(()), |folder| refuse_within(args, folder)))
         .and_then(|()| files(args, &agreement, party.as_deref()));
     let Files { report: report_file, source, columns } = ready.inspect_err(|failure| {
-        // Agreement and key are good, so that the other side will wait for this one.
+        // Agreement and key are valid, so the other side will wait for this one: tell it why this one stops.
         leave_word(&agreement, &identity, &link, reason(failure), &cancel);
     })?;
     log_start(&agreement, party.as_deref());
 
-    let teller = Arc::new(Teller::new(&args.talk, &agreement, party.as_deref()));
+    let reporter = Arc::new(Reporter::new(&args.talk, &agreement, party.as_deref()));
     let job = Job {
         agreement: agreement.clone(),
         identity,
@@ -86,12 +86,12 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         allow_insecure: args.insecure,
         strict: args.data.strict,
     };
-    let observer: Arc<dyn Observer> = Arc::clone(&teller) as Arc<dyn Observer>;
-    let patience = Patience::start(&teller, link.wait, &cancel);
-    // With a helper the folder of the run is removed after this, so that a process that is killed before it has said
-    // what the run did can say so at the next start.
-    let say = |Finished { report, .. }: Finished| -> Result<ExitCode, Failure> {
-        teller.finish();
+    let observer: Arc<dyn Observer> = Arc::clone(&reporter) as Arc<dyn Observer>;
+    let patience = Patience::start(&reporter, link.wait, &cancel);
+    // With a helper the folder of the run is removed only after this. A process that is killed before it has reported
+    // the result can then report it at its next start.
+    let announce_result = |Finished { report, .. }: Finished| -> Result<ExitCode, Failure> {
+        reporter.finish();
         tracing::info!(wall_s = report.resources.used.wall_s, "done");
         let output = args.output.as_deref();
         announce(args, &report, report_file, out, |out| {
@@ -102,11 +102,11 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
             false => ExitCode::SUCCESS,
         })
     };
-    let result = vesica_engine::run_and(job, observer, &cancel, say);
+    let result = vesica_engine::run_and(job, observer, &cancel, announce_result);
     let absent = patience.end();
-    teller.finish();
+    reporter.finish();
     match result {
-        Ok(said) => said,
+        Ok(announced) => announced,
         Err(Error::AlreadyFinished) => {
             if !args.talk.quiet {
                 writeln!(out, "{}", summary::already_finished(args.output.as_deref()))?;
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     }
 }
 
-/// The failure of a run that began.
+/// The failure of a run that had started.
 fn failure(
     error: Error,
     agreement: &Agreement,
@@ -153,7 +153,7 @@ fn log_start(agreement: &Agreement, party: Option<&str>) {
     }
 }
 
-/// What is wrong with a command line that has no address.
+/// The failure of a command line without an address.
 pub(super) fn no_address(agreement: &Agreement) -> Failure {
     match &agreement.helper {
         Some(helper) => Failure::NoHelperAddress { helper: helper.name.clone() },
@@ -161,7 +161,7 @@ pub(super) fn no_address(agreement: &Agreement) -> Failure {
     }
 }
 
-/// Refuses files in the folder of the run, which is removed with the run's end.
+/// Refuses files in the folder of the run, which is removed at its end.
 fn refuse_within(args: &RunArgs, folder: &Path) -> Result<(), Failure> {
     for (what, path) in [
         ("output", args.output.as_deref()),
@@ -169,12 +169,12 @@ fn refuse_within(args: &RunArgs, folder: &Path) -> Result<(), Failure> {
         ("log", args.talk.log_file.as_deref()),
         ("input", Some(args.data.input.as_path())),
     ] {
-        path.map_or(Ok(()), |path| output::refuse_within((what, path), folder))?;
+        path.map_or(Ok(()), |path| output::refuse_within(NamedFile { what, path }, folder))?;
     }
     Ok(())
 }
 
-/// What the peer is told of a failure before the sides have met.
+/// The reason that is sent to the peer for a failure before the session.
 fn reason(failure: &Failure) -> StopReason {
     match failure {
         Failure::Engine { error, .. } if matches!(**error, Error::Input(InputFault::Data(_))) => {
@@ -184,8 +184,8 @@ fn reason(failure: &Failure) -> StopReason {
     }
 }
 
-/// Prints the summary and writes the report. Either may fail on a full disk, and does not stop the other: the result
-/// is in place already.
+/// Prints the summary and writes the report. If one of them fails, for example on a full disk, the other is still
+/// attempted: the result file is already in place.
 fn announce<W: Write>(
     args: &RunArgs,
     report: &Report,
@@ -193,38 +193,38 @@ fn announce<W: Write>(
     out: &mut W,
     summary: impl FnOnce(&mut W) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let told = match args.talk.quiet {
+    let printed = match args.talk.quiet {
         true => Ok(()),
         false => summary(out).and_then(|()| Ok(out.flush()?)),
     };
     if let Some(file) = report_file {
         let text = serde_json::to_string_pretty(report).expect("a report has a JSON form");
-        let is_told = !args.talk.quiet && told.is_ok();
+        let is_printed = !args.talk.quiet && printed.is_ok();
         file.write(&(text + "\n")).map_err(|failure| match failure {
             Failure::Unwritable { path, kind, .. } => {
-                Failure::Unreported { path, kind, result: args.output.clone(), is_told }
+                Failure::ReportLost { path, kind, result: args.output.clone(), is_printed }
             }
             failure => failure,
         })?;
     }
-    told.map_err(|failure| untold(failure, args))
+    printed.map_err(|failure| summary_lost(failure, args))
 }
 
-/// What is said when standard output could not be written after a run.
-fn untold(failure: Failure, args: &RunArgs) -> Failure {
+/// The failure to write the summary of a run to standard output.
+fn summary_lost(failure: Failure, args: &RunArgs) -> Failure {
     match failure {
-        // Who closed a pipe did not want to know.
+        // A reader that has closed the pipe does not want the summary.
         Failure::Stdout(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let (result, report) = (args.output.clone(), args.report.clone());
-            Failure::Untold { error, result, report }
+            Failure::SummaryLost { error, result, report }
         }
         failure => failure,
     }
 }
 
-/// Refuses a run whose answer would be lost: no file for it, and it is more than figures, or standard output is closed or
-/// not to be used.
-fn refuse_silence(
+/// Refuses a run whose answer would be lost: rows without a file for them, or a figure without a file when standard
+/// output is closed or `--quiet` is given.
+fn refuse_lost_answer(
     args: &RunArgs,
     agreement: &Agreement,
     party: Option<&str>,
@@ -242,15 +242,15 @@ fn refuse_silence(
             Err(Error::from(ConfigFault::OutputMissing { party: party.to_owned() }).into())
         }
         None if args.report.is_none() && (args.talk.quiet || stdout_is_closed()) => {
-            Err(Failure::NowhereToTell { quiet: args.talk.quiet })
+            Err(Failure::AnswerLost { quiet: args.talk.quiet })
         }
         None => Ok(()),
     }
 }
 
-/// Whether this process began without a standard output. The standard library has put `/dev/null` in its place then,
-/// for reading and writing; who sends output there on purpose opens it for writing. Where that cannot be told it is
-/// taken to be open.
+/// Whether this process started without a standard output. The standard library then opens `/dev/null` in its place,
+/// for reading and writing; a redirection on purpose opens it for writing only. If this cannot be determined,
+/// standard output is taken to be open.
 fn stdout_is_closed() -> bool {
     const READ_WRITE: u32 = 2;
     let Ok(null) = fs::metadata("/dev/null") else { return false };
@@ -262,43 +262,50 @@ fn stdout_is_closed() -> bool {
     is_null && flags.is_some_and(|flags| flags & 3 == READ_WRITE)
 }
 
-/// No file may take another's place.
+/// Refuses a run in which one file would replace another.
 fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
-    let mut taken: Vec<(&'static str, &Path)> =
-        vec![(AGREEMENT, &args.agreement), ("key", &args.key), ("input", &args.data.input)];
+    let mut taken = vec![
+        NamedFile { what: AGREEMENT, path: &args.agreement },
+        NamedFile { what: "key", path: &args.key },
+        NamedFile { what: "input", path: &args.data.input },
+    ];
     if let Some(path) = args.output.as_deref() {
-        // The input is left to the engine, which knows links and other spellings.
-        output::refuse_same(("output", path), &taken[..2])?;
-        taken.push(("output", path));
+        // The engine compares with the input, and recognises links and other spellings.
+        let file = NamedFile { what: "output", path };
+        output::refuse_same(file, &taken[..2])?;
+        taken.push(file);
     }
     if let Some(path) = args.report.as_deref() {
-        output::refuse_same((REPORT, path), &taken)?;
-        taken.push((REPORT, path));
+        let file = NamedFile { what: REPORT, path };
+        output::refuse_same(file, &taken)?;
+        taken.push(file);
     }
     if let Some(path) = args.talk.log_file.as_deref() {
-        output::refuse_same(("log", path), &taken)?;
+        output::refuse_same(NamedFile { what: "log", path }, &taken)?;
     }
     Ok(())
 }
 
-/// A switch that the first Ctrl-C or SIGTERM throws; the second ends the process at once. Files in the making have no
-/// name yet, so that nothing is left.
+/// A token that the first Ctrl-C or SIGTERM cancels; the second ends the process at once. Unfinished files have no
+/// name yet, so none are left behind.
 pub(crate) fn cancel_on_interrupt() -> CancelToken {
     let token = CancelToken::new();
-    let thrown = AtomicBool::new(false);
-    let switch = token.clone();
-    // Without a handler an interrupt still ends the process, only less politely.
+    let is_cancelled = AtomicBool::new(false);
+    let for_handler = token.clone();
+    // Without a handler an interrupt still ends the process, but the peer is not told why.
     let _ = ctrlc::set_handler(move || {
-        if thrown.swap(true, Ordering::SeqCst) {
-            let _ =
-                writeln!(io::stderr(), "error: stopped at once; the other side may not know why");
-            let _ = writeln!(io::stderr(), "hint: one Ctrl-C lets the run end in good order");
+        if is_cancelled.swap(true, Ordering::SeqCst) {
+            let _ = writeln!(
+                io::stderr(),
+                "error: stopped at once; the other side may not have been told why"
+            );
+            let _ = writeln!(io::stderr(), "hint: a single Ctrl-C ends the run cleanly");
             std::process::exit(code::INTERRUPTED.into());
         }
-        // Telling the peer takes a moment, in which the second signal must be heard.
-        let for_thread = switch.clone();
+        // Telling the peer takes a moment, during which a second signal must be handled.
+        let for_thread = for_handler.clone();
         if std::thread::Builder::new().spawn(move || for_thread.cancel()).is_err() {
-            switch.cancel();
+            for_handler.cancel();
         }
     });
     token

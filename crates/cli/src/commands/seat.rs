@@ -5,7 +5,7 @@ use vesica_engine::agreement::{Agreement, PartyTerms};
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
 
-/// The party of `identity`, or the one `asked` for where there is no identity.
+/// The party with this `identity`, or the one that is `asked` for if there is no identity.
 pub(super) fn party(
     agreement: &Agreement,
     identity: Option<&Identity>,

@@ -32,7 +32,7 @@ fn page(command: &Command) -> Result<String, Failure> {
 }
 
 fn write_pages(command: &Command, directory: &Path) -> Result<usize, Failure> {
-    // Once built, a command knows its whole name, as `vesica-agree-new`.
+    // Once built, a command knows its full name, for example `vesica-agree-new`.
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     output::write("manual page", &directory.join(format!("{name}.1")), &page(command)?, true)?;
     let mut written = 1;

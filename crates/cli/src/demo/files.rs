@@ -1,4 +1,4 @@
-//! The two customer files, and what must come out of matching them.
+//! The two customer files, and the expected result of matching them.
 
 use super::people::{Day, Hand, Person};
 use std::fs;
@@ -8,14 +8,14 @@ use std::path::Path;
 /// Data rows of each file of the demo.
 pub(super) const ROWS: usize = 1_000_000;
 
-/// How many rows of which kind.
+/// How many rows of each kind.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     /// Data rows of each file.
     pub(super) rows: usize,
-    /// People both sides know.
+    /// People that both sides have.
     pub(super) common: usize,
-    /// Of the people in common, how many the grocer has twice, under two customer numbers.
+    /// Of these, how many the grocer has twice, under two customer numbers.
     pub(super) common_twice: usize,
     grocer_twice: usize,
     airline_twice: usize,
@@ -69,7 +69,7 @@ struct Entry {
     fault: Option<Fault>,
 }
 
-/// What was put into the files.
+/// The expected result.
 pub(super) struct Made {
     /// The result file, byte for byte.
     pub(super) expected: Vec<u8>,
@@ -84,7 +84,7 @@ pub(super) fn write(counts: Counts, grocer: &Path, airline: &Path) -> io::Result
     let faults = |faults: &[(Fault, usize)]| faults.iter().map(|(_, n)| n).sum::<usize>();
     let grocer_people = rows - grocer_twice - faults(&GROCER_FAULTS);
     let airline_people = rows - airline_twice - faults(&AIRLINE_FAULTS);
-    // The grocer knows the people 0 to G, the airline the last of these and more.
+    // The grocer has the people 0 to G, the airline the last of these and others.
     let first_of_airline = grocer_people - common;
 
     let mut entries: Vec<Entry> =
@@ -122,7 +122,7 @@ fn add_faults(entries: &mut Vec<Entry>, faults: &[(Fault, usize)], first_id: u64
     }));
 }
 
-/// As a spreadsheet saves it: byte order mark, semicolons, CRLF.
+/// Writes the grocer's file in the format of a spreadsheet: byte order mark, semicolons, CRLF.
 fn write_grocer(path: &Path, mut entries: Vec<Entry>) -> io::Result<Made> {
     let mut hand = Hand::new(0x67726f636572);
     hand.dice().shuffle(&mut entries);
@@ -150,7 +150,7 @@ fn write_grocer(path: &Path, mut entries: Vec<Entry>) -> io::Result<Made> {
     Ok(Made { expected: expected.into_bytes(), expected_rows })
 }
 
-/// As a database exports it: commas, quotes, other names for the columns.
+/// Writes the airline's file in the format of a database export: commas, quotes, other names for the columns.
 fn write_airline(path: &Path, mut entries: Vec<Entry>) -> io::Result<()> {
     let mut hand = Hand::new(0x6169726c696e65);
     hand.dice().shuffle(&mut entries);

@@ -1,8 +1,8 @@
-//! People who do not exist, the same ones every time.
+//! Made-up people, the same ones in every run.
 
 use std::fmt::Write;
 
-/// First names and surnames, each as people write them and as they stand in an address.
+/// First names and surnames, each as people write them and as they appear in an address.
 const FIRST_NAMES: [(&str, &str); 32] = [
     ("Amélie", "amelie"),
     ("Amara", "amara"),
@@ -76,7 +76,7 @@ const CITIES: [&str; 8] =
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Domains nobody can own (RFC 2606). The last one has a form in Unicode and one in ASCII.
+/// Domains that nobody can own (RFC 2606). The last one has a form in Unicode and one in ASCII.
 const DOMAINS: [&str; 4] = ["mail.example", "post.example", "web.example", UNICODE_DOMAIN];
 pub(super) const UNICODE_DOMAIN: &str = "münchen.example";
 pub(super) const ASCII_DOMAIN: &str = "xn--mnchen-3ya.example";
@@ -118,7 +118,7 @@ pub(super) struct Day {
     pub(super) day: u32,
 }
 
-/// Somebody.
+/// A made-up person.
 #[derive(Clone, Debug)]
 pub(super) struct Person {
     pub(super) first: &'static str,
@@ -154,7 +154,7 @@ impl Person {
     }
 }
 
-/// A hand that writes the same thing in many ways.
+/// Writes the same value in many notations, as people do.
 pub(super) struct Hand {
     dice: Dice,
 }
@@ -168,7 +168,7 @@ impl Hand {
         &mut self.dice
     }
 
-    /// An address as forms and call centres leave it: stray case, blanks, both forms of a domain.
+    /// An address as forms and call centres write it: mixed case, blanks, both forms of a domain.
     pub(super) fn email(&mut self, email: &str) -> String {
         let email = match self.dice.below(2) {
             0 => email.replace(UNICODE_DOMAIN, ASCII_DOMAIN),
@@ -185,7 +185,7 @@ impl Hand {
         }
     }
 
-    /// A day as people type it, the day first, and as the old system had it.
+    /// A day as people type it, the day first, or in ISO form.
     pub(super) fn day_first_or_iso(&mut self, day: Day) -> String {
         let Day { year, month, day } = day;
         match self.dice.below(10) {
@@ -196,7 +196,7 @@ impl Hand {
         }
     }
 
-    /// A day as a database exports it, or as a form letter has it.
+    /// A day in ISO form, or with the name of the month.
     pub(super) fn iso_or_words(&mut self, day: Day) -> String {
         let Day { year, month, day } = day;
         match self.dice.below(10) {
@@ -219,12 +219,12 @@ impl Hand {
     }
 }
 
-/// Month names in order, for whoever reads [`Hand::iso_or_words`] back.
+/// The number of a month by its name, to read what [`Hand::iso_or_words`] writes.
 pub(super) fn month_number(name: &str) -> Option<u32> {
     MONTHS.iter().position(|month| *month == name).map(|index| index as u32 + 1)
 }
 
-/// `Anna.Baker7@Mail.Example`, as telephones write it.
+/// `Anna.Baker7@Mail.Example`, as phones capitalise it.
 fn capitals_of_words(text: &str) -> String {
     let mut capital = true;
     let mut out = String::with_capacity(text.len());

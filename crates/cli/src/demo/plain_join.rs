@@ -1,5 +1,5 @@
-//! Plain joins of the two files, made of nothing but this file: no profile, no key encoding, no
-//! item, no protocol. What a script on one machine would do if one side gave its file away.
+//! Plain joins of the two files, independent of the rest of the code: no profile, no key encoding, no item, no
+//! protocol. A script on one machine would do this if one side handed over its file.
 
 use super::people::{ASCII_DOMAIN, UNICODE_DOMAIN, month_number};
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ pub(super) const AIRLINE: Columns = Columns { delimiter: ',', email: 2, born: 4 
 
 /// What the join found among the grocer's rows.
 pub(super) struct Joined {
-    /// The rows that the airline has too, with the header, as they stand in the file.
+    /// The rows that the airline has too, with the header, unchanged.
     pub(super) rows: String,
     /// How many rows a join of the raw cells finds, without making them comparable first.
     pub(super) raw_matches: usize,
@@ -43,8 +43,8 @@ pub(super) fn join(grocer: &str, airline: &str) -> Joined {
     joined
 }
 
-/// The rows that the airline has too, found by sorting both files by their keys and walking along
-/// both: no hash table, and nothing shared with [`join`] but how a key is read.
+/// The rows that the airline has too, found by sorting both files by their keys and walking along both: without a
+/// hash table, and sharing with [`join`] only how a key is read.
 pub(super) fn merge(grocer: &str, airline: &str) -> String {
     let keys_of = |line: &str, columns| {
         let (email, born) = cells(line.trim_end_matches(['\r', '\n']), columns);
@@ -71,7 +71,7 @@ pub(super) fn merge(grocer: &str, airline: &str) -> String {
     found.into_iter().filter_map(|i| lines.get(i).copied()).collect()
 }
 
-/// Address and birthday of a line; a quote hides the delimiter.
+/// Address and birthday of a line. A delimiter between quotes belongs to the cell.
 fn cells(line: &str, columns: &Columns) -> (String, String) {
     let mut cells = vec![String::new()];
     let mut quoted = false;
@@ -88,7 +88,7 @@ fn cells(line: &str, columns: &Columns) -> (String, String) {
     (take(columns.email), take(columns.born))
 }
 
-/// Address and birthday in one form, unless there is none.
+/// Address and birthday in a common form; `None` if one of them is missing or wrong.
 fn key(email: &str, born: &str) -> Option<(String, [u32; 3])> {
     let email = email.trim().to_lowercase().replace(UNICODE_DOMAIN, ASCII_DOMAIN);
     if !email.contains('@') {
@@ -97,7 +97,7 @@ fn key(email: &str, born: &str) -> Option<(String, [u32; 3])> {
     Some((email, day(born)?))
 }
 
-/// Year, month and day out of the four forms in the files.
+/// Year, month and day from any of the four forms in the files.
 fn day(text: &str) -> Option<[u32; 3]> {
     let parts: Vec<&str> = text.split(['.', '/', '-', ' ']).collect();
     let [one, two, three] = parts[..] else { return None };
@@ -107,7 +107,7 @@ fn day(text: &str) -> Option<[u32; 3]> {
         _ => (three, month(two)?, one),
     };
     let (year, day) = (year.parse().ok()?, day.parse().ok()?);
-    // Nobody in the files is older, and nobody was born on the 29th of February.
+    // No one in the files is older, or was born on the 29th of February.
     let possible = year >= 1900 && (month != 2 || day <= 28);
     possible.then_some([year, month, day])
 }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_join_finds_what_differs_only_in_writing() {
+    fn the_join_finds_keys_that_differ_only_in_notation() {
         let grocer = "h\nC1;A;B; A@München.Example ;;1.2.1980;York;1;no\r\n\
                       C2;A;B;b@mail.example;;1.2.1980;York;1;no\r\n\
                       C3;A;B;c@mail.example;;1980-02-02;York;1;no\r\n";

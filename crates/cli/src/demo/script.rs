@@ -1,4 +1,4 @@
-//! The commands of the demo, as two engineers at two organisations would give them.
+//! The commands of the demo, as two engineers at two organisations would type them.
 
 use super::{DemoError, Party, Places, file_error};
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ pub(super) fn headline(out: &mut impl Write, number: u32, text: &str) -> Result<
 
 /// Each side makes a key and gives its public half to the other.
 pub(super) fn make_keys(places: &Places, out: &mut impl Write) -> Result<(), DemoError> {
-    headline(out, 2, "Each makes a key; its public identity goes into the agreement")?;
+    headline(out, 2, "Each makes a key; the public identity goes into the agreement")?;
     for party in [&places.grocer, &places.airline] {
         run(Line::new("keygen").path(&party.key), out)?;
     }
@@ -38,7 +38,7 @@ pub(super) fn write_agreement(places: &Places, out: &mut impl Write) -> Result<(
         r#"version = 2
 title = "Grocer and airline: customers in common"
 operation = "intersection"
-receives = "grocer"           # the airline learns the size of the grocer's set, no more
+receives = "grocer"           # the airline learns only the size of the grocer's set
 security = "{}"
 
 [[key]]                       # a person is an address and a birthday
@@ -72,7 +72,7 @@ max_rows = 1_250_000
 }
 
 pub(super) fn explain(places: &Places, out: &mut impl Write) -> Result<(), DemoError> {
-    headline(out, 4, "What that means, in plain words")?;
+    headline(out, 4, "What the agreement means, in plain words")?;
     run(Line::new("explain").path(&places.agreement), out)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn match_both(places: &Places, out: &mut impl Write) -> Result<(), De
     let grocer_failed = !connecting.0.wait()?.success();
     let airline_failed = !listening.0.wait()?.success();
     if grocer_failed || airline_failed {
-        // The airline's reason is the one that nobody has seen yet.
+        // The grocer's messages are on the terminal already; the airline's are only in its log.
         let log = fs::read_to_string(&airline.log).unwrap_or_default();
         writeln!(out, "\nAt the airline:\n{log}")?;
         return Err(DemoError::Command("run".to_owned()));
@@ -113,7 +113,7 @@ pub(super) fn match_both(places: &Places, out: &mut impl Write) -> Result<(), De
     Ok(())
 }
 
-/// An address on this machine that nobody listens on right now.
+/// An address on this machine that is not in use right now.
 fn free_address() -> Result<String, DemoError> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     Ok(listener.local_addr()?.to_string())
@@ -127,7 +127,7 @@ fn run(line: Line, out: &mut impl Write) -> Result<(), DemoError> {
     if status.success() { Ok(()) } else { Err(DemoError::Command(line.name)) }
 }
 
-/// A command line of this very program.
+/// A command line of this program.
 struct Line {
     name: String,
     words: Vec<String>,
@@ -152,7 +152,7 @@ impl Line {
         self.words([flag]).path(path)
     }
 
-    /// As one would type it.
+    /// The line as one would type it.
     fn shown(&self) -> String {
         let quoted = |word: &String| match word.contains(' ') {
             true => format!("'{word}'"),
@@ -169,7 +169,7 @@ impl Line {
     }
 }
 
-/// A process that does not outlive the demo.
+/// A process that is killed when the demo ends.
 struct Running(Child);
 
 impl Drop for Running {

@@ -22,7 +22,7 @@ pub(super) fn error(error: &Error, endpoint: Option<&Endpoint>) -> Message {
         Error::Transport { peer, phase, kind } => transport(peer, *phase, kind, endpoint),
         Error::Interrupted { phase } => Message {
             error: format!("interrupted while {}", doing(*phase)),
-            hint: "no result was written; run again when you like".to_owned(),
+            hint: "no result was written; you can run it again at any time".to_owned(),
             code: code::INTERRUPTED,
         },
         Error::Bug(what) => {
@@ -59,34 +59,35 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
         ConfigFault::Identity(error) => link::identity(error),
         ConfigFault::Link(error) => link::setting(error, endpoint),
         ConfigFault::NotAParty { identity } => Message::here(
-            format!("the key file's identity is not a party of the agreement: {identity}"),
-            "give the key file that belongs to the agreement, or put this identity into it, on \
-             both sides",
+            format!(
+                "the identity of this key file is not that of any party in the agreement: {identity}"
+            ),
+            "give the key file that belongs to the agreement, or put this identity into the agreement on both sides",
         ),
         ConfigFault::Expired { on } => Message::here(
             format!("the agreement expired: its last day was {on}"),
-            "agree on a later day, all parties",
+            "agree on a later day with all parties",
         ),
         ConfigFault::Insecure { protocol } => Message::here(
             format!("the agreement names the insecure protocol {protocol:?}"),
-            "use protocol = \"auto\" for real data; on made-up data --insecure allows it",
+            "use protocol = \"auto\" for real data; for made-up data add --insecure",
         ),
         ConfigFault::SetTooLarge { items, max } => Message::here(
             format!(
-                "a set of {} items, self-check items included, is larger than the {} that the protocol takes",
+                "the set has {} items, self-check items included, and the protocol takes at most {}",
                 grouped(*items),
                 grouped(*max)
             ),
             "agree on another protocol, or on `protocol = \"auto\"`",
         ),
         ConfigFault::HashingFailed => Message::here(
-            "the keys found no place in the protocol's hash table, which happens once in 2^40 runs",
-            "run again; should it happen again, agree on another protocol and report it",
+            "the keys did not fit into the protocol's hash table, which happens by chance once in 2^40 runs",
+            "run again; if it happens again, agree on another protocol and report it",
         ),
         ConfigFault::OutOfMemory { items } => Message::here(
             format!("a set of {} items does not fit in this machine's memory", grouped(*items)),
-            "a run takes some 40 bytes an item; with hide_sizes every set has max_rows items, so agree \
-             on a smaller max_rows",
+            "a run needs about 40 bytes for each item; with hide_sizes every set has max_rows items, so agree on a \
+             smaller max_rows",
         ),
         ConfigFault::NoMemory => no_memory(),
         ConfigFault::NoThreads => no_threads(),
@@ -98,38 +99,37 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             ),
             match kind {
                 std::io::ErrorKind::InvalidData => {
-                    "what is in it is damaged: give --restart, which ends the run for all and begins a \
-                     new one"
+                    "its contents are damaged: add --restart, which ends the run for all parties and begins a new one"
                 }
                 kind => files::write_hint(*kind),
             },
         ),
         ConfigFault::StateNotOurs { folder } => Message::here(
-            format!("{} has something else in it", folder.display()),
-            "give --state a folder of its own; it is made when it is not there",
+            format!("{} contains other files", folder.display()),
+            "give --state a folder of its own; it is created if it does not exist",
         ),
         ConfigFault::StateOfAnother { folder } => Message::here(
             format!(
-                "in {} an interrupted run of another agreement goes on, or of another party",
+                "{} belongs to an interrupted run of another agreement or another party",
                 folder.display()
             ),
             "give each agreement and party a folder of its own with --state, or finish that run",
         ),
         ConfigFault::StateInUse { folder } => Message::here(
-            format!("another process uses {}: this party runs already", folder.display()),
-            "wait for it or end it; another run needs a folder of its own with --state",
+            format!("another process uses {}: this party is already running", folder.display()),
+            "wait for that process or end it; for a different run give another folder with --state",
         ),
         ConfigFault::OutputMissing { party } => Message::here(
-            format!("{party} receives the result, and no --output is given"),
-            "add --output FILE, as --output matched.csv",
+            format!("{party} receives the result, but --output is missing"),
+            "add --output FILE, for example --output matched.csv",
         ),
         ConfigFault::OutputNotLearned { party } => Message::here(
-            format!("{party} does not receive the result, and --output is given"),
-            "leave out --output; a --report says what happened",
+            format!("{party} does not receive the result, but --output is given"),
+            "leave out --output; --report FILE keeps a report of the run",
         ),
         ConfigFault::UnknownKey { given, known } => Message::here(
-            format!("--column names {given:?}, which is no key of the agreement"),
-            format!("write --column KEY=COLUMN; the agreement's keys are {}", list(known)),
+            format!("--column names {given:?}, which is not a key of the agreement"),
+            format!("write --column KEY=COLUMN; keys of the agreement: {}", list(known)),
         ),
         fault => Message::here(fault.to_string(), "check the agreement and the command line"),
     }
@@ -139,24 +139,24 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
     let message = match how {
         Incompatible::Agreement(differences) => Message::here(
             format!("the two sides' agreements differ{}", shown(differences)),
-            "nothing was run; settle the fields, and both sides keep the same file",
+            "nothing was run; agree on the values of these fields, and use the same file on both sides",
         ),
         Incompatible::Version { here, there } => Message::here(
-            format!("the other side speaks session version {there}, this side {here}"),
-            "both sides install the same version: `vesica --version`",
+            format!("the other side uses session version {there}, this side {here}"),
+            "install the same version on both sides; `vesica --version` shows it",
         ),
         Incompatible::Purpose { only_checking_here: true } => Message::here(
-            "the other side runs the match; this side only checks",
-            "both run `vesica run`, or both `vesica check` with --listen or --connect",
+            "the other side uses `vesica run`, this side `vesica check`",
+            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both sides",
         ),
         Incompatible::Purpose { only_checking_here: false } => Message::here(
-            "the other side only checks; this side runs the match",
-            "both run `vesica run`, or both `vesica check` with --listen or --connect",
+            "the other side uses `vesica check`, this side `vesica run`",
+            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both sides",
         ),
         Incompatible::Candidates => Message::here(
-            "the agreement leaves the protocol open, and the two sides' software does not know the \
-             same ones",
-            "both sides install the same version: `vesica --version`; or name a protocol in the \
+            "the agreement leaves the choice of the protocol open, and the two sides have different protocols to \
+             choose from",
+            "install the same version on both sides (`vesica --version` shows it), or name a protocol in the \
              agreement",
         ),
         Incompatible::Link(error) => link::incompatible(error, endpoint),
@@ -186,15 +186,14 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
     let (what, hint) = match kind {
         Misbehaviour::WrongMessageLen { expected, actual } => (
             format!(
-                "sent a message of {} bytes where {} were due",
+                "sent a message of {} bytes instead of {}",
                 grouped(*actual),
                 grouped(*expected)
             ),
-            "both sides need the same version of Vesica; if they have it, the other side runs \
-             changed software",
+            "both sides need the same version of Vesica; if they have it, the other side runs modified software",
         ),
         Misbehaviour::SelfCheckFailed => (
-            "gave a result that failed its self-check".to_owned(),
+            "caused a result that failed the self-check".to_owned(),
             "no result was written; if it happens again with unchanged software on both sides, \
              please report it",
         ),
@@ -210,49 +209,48 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
                 grouped(*min),
                 grouped(*max)
             ),
-            "the other side must keep to the agreement",
+            "ask the other side to keep to the agreement",
         ),
         Misbehaviour::CountsDiffer => (
-            "counts another result than this side".to_owned(),
+            "counted a different result than this side".to_owned(),
             "no result was written; if it happens again with unchanged software on both sides, \
              please report it",
         ),
         Misbehaviour::CommonMissing => (
-            "gave an answer without keys that every party has sent".to_owned(),
-            "no result was written; it deceives or is broken: do not simply try again",
+            "sent an answer that lacks keys which every party sent".to_owned(),
+            "no result was written; the helper cheats or is broken: find out which before you try again",
         ),
         Misbehaviour::OwnFound => (
-            "gave an answer with keys that one party alone has sent".to_owned(),
-            "no result was written; it deceives or is broken: do not simply try again",
+            "sent an answer with keys that only one party sent".to_owned(),
+            "no result was written; the helper cheats or is broken: find out which before you try again",
         ),
         Misbehaviour::CopiesDiffer => (
-            "gave an answer with some copies of a key and without others".to_owned(),
-            "no result was written; it deceives or is broken: do not simply try again",
+            "sent an answer with some copies of a key but not all".to_owned(),
+            "no result was written; the helper cheats or is broken: find out which before you try again",
         ),
         Misbehaviour::InvalidPoint { .. } => (
             "sent an invalid group element".to_owned(),
-            "do not simply try again: the other side runs changed or damaged software",
+            "the other side runs modified or damaged software: find out why before you try again",
         ),
         Misbehaviour::InvalidValue => (
-            "sent a value that cannot be".to_owned(),
-            "both sides need the same version of Vesica; if they have it, the other side runs \
-             changed software",
+            "sent an invalid value".to_owned(),
+            "both sides need the same version of Vesica; if they have it, the other side runs modified software",
         ),
         Misbehaviour::BrokenFraming => (
-            "broke the framing of the session".to_owned(),
-            "do not simply try again: the other side runs changed or damaged software",
+            "sent bytes that are not valid session messages".to_owned(),
+            "the other side runs modified or damaged software: find out why before you try again",
         ),
         Misbehaviour::Flood => (
-            "sent more than the protocol allows".to_owned(),
-            "do not simply try again: the other side runs changed or damaged software",
+            "sent more data than the protocol allows".to_owned(),
+            "the other side runs modified or damaged software: find out why before you try again",
         ),
         kind => (
             format!("broke the protocol: {kind}"),
-            "do not simply try again: the other side runs changed or damaged software",
+            "the other side runs modified or damaged software: find out why before you try again",
         ),
     };
     Message {
-        error: format!("{peer} {what}, while {}", doing(phase)),
+        error: format!("{peer} {what} while {}", doing(phase)),
         hint: hint.to_owned(),
         code: code::PEER,
     }
@@ -279,15 +277,14 @@ fn transport(
     let (what, hint) = match error {
         TransportError::Closed => (
             format!("{peer} closed the connection"),
-            "the other side ended or the network broke: look at its messages, then start both \
-             sides again",
+            "the other side ended, or the network failed: look at the other side's messages, then start both sides \
+             again",
         ),
         TransportError::PeerStopped(reason) => stopped(peer, *reason),
         TransportError::CancelledHere => ("the session was ended here".to_owned(), again),
         TransportError::Idle(limit) => (
-            format!("nothing came from {peer} for {}", duration(*limit)),
-            "the other side or the network stands still; --idle sets the limit, then start both \
-             sides again",
+            format!("received nothing from {peer} for {}", duration(*limit)),
+            "the other side or the network is stalled; --idle sets a longer limit; start both sides again",
         ),
         TransportError::Deadline(limit) => (
             format!("the session with {peer} reached its limit of {}", duration(*limit)),
@@ -296,20 +293,20 @@ fn transport(
         TransportError::Io(kind) => (format!("the connection to {peer} failed ({kind})"), again),
         TransportError::Tls => (
             format!("the secure channel to {peer} failed"),
-            "something between the two sides changes the bytes; start both sides again",
+            "something between the two sides changes the data; start both sides again",
         ),
         TransportError::PeerBrokeFraming | TransportError::PeerFlood => (
-            format!("{peer} broke the framing of the session"),
+            format!("{peer} sent bytes that are not valid session messages"),
             "both sides need the same version of Vesica",
         ),
         TransportError::AlreadyOpen | TransportError::Poisoned => {
-            let error = defect(&format!("{error}, while {}", doing(phase)));
+            let error = defect(&format!("{error} while {}", doing(phase)));
             return Message { error, hint: REPORT_DEFECT.to_owned(), code: code::BUG };
         }
         error => (format!("the connection to {peer} failed: {error}"), again),
     };
     Message {
-        error: format!("{what}, while {}", doing(phase)),
+        error: format!("{what} while {}", doing(phase)),
         hint: hint.to_owned(),
         code: code::NETWORK,
     }
@@ -317,18 +314,21 @@ fn transport(
 
 fn stopped(peer: &str, reason: StopReason) -> (String, &'static str) {
     let (why, hint) = match reason {
-        StopReason::Cancelled => ("was interrupted there", "start both sides again when it suits"),
+        StopReason::Cancelled => {
+            ("was interrupted by its user", "start both sides again at any time")
+        }
         StopReason::Input => (
             "stopped because of its own data",
-            "nothing is wrong here; the other side corrects its file, then start both again",
+            "nothing is wrong on this side; when the other side has corrected its file, start both sides again",
         ),
         StopReason::Config => (
             "stopped because of its own settings",
-            "nothing is wrong here; the other side looks at its messages, then start both again",
+            "nothing is wrong on this side; when the other side has followed its own error message, start both \
+             sides again",
         ),
         StopReason::Incompatible => (
             "stopped because the two sides' settings differ",
-            "both sides compare `vesica agree show` and `vesica --version`",
+            "compare `vesica agree show` and `vesica --version` on both sides",
         ),
         StopReason::Misbehaviour => (
             "stopped because it saw this side break the protocol",
@@ -336,11 +336,11 @@ fn stopped(peer: &str, reason: StopReason) -> (String, &'static str) {
         ),
         StopReason::Timeout => (
             "ran into one of its time limits",
-            "this side or the network was too slow: raise --idle or --total there, or look for \
-             what held it up",
+            "this side or the network was too slow: raise --idle or --total on the other side, or find what caused \
+             the delay",
         ),
         _ => (
-            "met an error of its own",
+            "had an internal error",
             "look at the other side's message, then start both sides again",
         ),
     };

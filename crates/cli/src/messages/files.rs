@@ -2,37 +2,38 @@
 
 use std::io::ErrorKind;
 
-/// The cause, as the end of a sentence.
+/// The cause of an error, for the end of a sentence.
 pub(super) fn cause(kind: ErrorKind) -> String {
     match kind {
-        ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        ErrorKind::NotFound => "no such file or directory".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::StorageFull => "the disk is full".to_owned(),
-        ErrorKind::QuotaExceeded => "your share of the disk is full".to_owned(),
+        ErrorKind::QuotaExceeded => "your disk quota is used up".to_owned(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        ErrorKind::NotADirectory => "a part of its path is not a directory".to_owned(),
+        ErrorKind::NotADirectory => "part of its path is not a directory".to_owned(),
         ErrorKind::InvalidFilename => "the name is too long or not allowed".to_owned(),
-        ErrorKind::AlreadyExists => "something else has that name".to_owned(),
-        ErrorKind::FileTooLarge => "files may not be that large here".to_owned(),
+        ErrorKind::AlreadyExists => "something else already has that name".to_owned(),
+        ErrorKind::FileTooLarge => "the file would be larger than the system allows".to_owned(),
         kind => kind.to_string(),
     }
 }
 
 /// What to do when no more files can be opened.
-pub(super) const MORE_FILES: &str = "let it open more, as `ulimit -n 1024` does in the same shell";
+pub(super) const MORE_FILES: &str = "raise the limit on open files, for example with `ulimit -n 1024` in the same \
+shell";
 
 /// What to do when a file cannot be written.
 pub(super) fn write_hint(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::NotFound => "make the directory first, or choose another place",
+        ErrorKind::NotFound => "create the directory first, or choose another place",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "choose a place where you may write"
+            "choose a place that you may write to"
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "free some space, or choose a place on another disk"
         }
-        ErrorKind::IsADirectory => "give the name of a file in it",
+        ErrorKind::IsADirectory => "give the name of a file in that directory",
         _ => "choose another place",
     }
 }
@@ -41,7 +42,7 @@ pub(super) fn write_hint(kind: ErrorKind) -> &'static str {
 pub(super) fn read_hint(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "check the name and the directory you are in",
-        ErrorKind::PermissionDenied => "check who may read it, as `ls -l` shows",
+        ErrorKind::PermissionDenied => "check its permissions with `ls -l`",
         _ => "check the file and the disk it is on",
     }
 }

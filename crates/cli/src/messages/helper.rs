@@ -1,4 +1,4 @@
-//! The helper's service, and its being away.
+//! Failures of the helper's service, and why a helper cannot be reached.
 
 use super::tables::Written;
 use super::{Message, files, link, no_threads};
@@ -17,7 +17,7 @@ pub(super) fn failure(failure: &HelperFailure) -> Message {
         HelperFailure::Options { error: OptionsError::Threads(_), .. } => no_threads(),
         HelperFailure::Options { error, .. } => Message::here(
             error.to_string(),
-            "the machine may lack memory or threads: --threads sets how many are taken",
+            "the machine may lack memory or threads: --threads sets how many threads are used",
         ),
         HelperFailure::Start { error, at } => start(error, at),
         HelperFailure::Conflict { option, other } => Message {
@@ -32,7 +32,7 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
     match error {
         StartError::Link(LinkError::PortInUse) => Message::here(
             format!("the port of {} is in use by another program", at.listen),
-            "choose another with --listen, and tell the parties; or end the other program",
+            "choose another port with --listen and tell the parties, or end the other program",
         ),
         StartError::Link(error) => link::setting(error, Some(&Endpoint::Listen(at.listen.clone()))),
         StartError::Store(StoreError::InUse { path }) => Message::here(
@@ -41,9 +41,10 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
         ),
         StartError::Store(StoreError::Unusable { path, kind: ErrorKind::DirectoryNotEmpty }) => {
             Message::here(
-                format!("{} is no helper's directory: it has something else in it", path.display()),
-                "give the helper a directory of its own with --state; if it is one that lost its file \
-                 `lock`, make an empty file of that name in it",
+                format!("{} is not a helper's directory: it contains other files", path.display()),
+                "give the helper a directory of its own with --state; if this is a helper's directory that lost its \
+                 file `lock`, \
+                 create an empty file of that name in it",
             )
         }
         StartError::Store(StoreError::Unusable { path, kind }) => Message::here(
@@ -66,12 +67,13 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
             "choose another address with --metrics, or --metrics off",
         ),
         StartError::MetricsNotLoopback => Message::here(
-            format!("other machines would reach health and metrics at {}", at.metrics),
-            "take an address of 127.0.0.1; or say metrics_for_others = true in the settings: the pages \
-             are not encrypted, and whoever reaches them reads them",
+            format!("other machines could read health and metrics at {}", at.metrics),
+            "use an address of 127.0.0.1, or allow it with metrics_for_others = true in the settings: the pages are \
+             not \
+             encrypted, and anyone who can connect can read them",
         ),
         StartError::SameParty { name } => Message::here(
-            format!("the settings have the party {name:?} twice, by its name or its identity"),
+            format!("the settings list the party {name:?} twice, by its name or by its identity"),
             "give each party a table of its own, with its own identity",
         ),
         StartError::NoThread(_) => no_threads(),
@@ -83,11 +85,11 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
     let url = &at.backend;
     match error {
         BackendError::BadUrl(error) => Message::here(
-            format!("the backend {url} is none: {error}"),
+            format!("{url} is not a usable backend: {error}"),
             match error {
                 BadUrl::Encoding => {
-                    "write a character of a password that is none of a-z, A-Z, 0-9 as a \
-                                     percent sign and its two hexadecimal digits"
+                    "write each character of a password other than a-z, A-Z and 0-9 as a percent sign and two \
+                     hexadecimal digits"
                 }
                 _ => {
                     "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or \
@@ -101,13 +103,16 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
             code: code::NETWORK,
         },
         BackendError::Refused => Message::here(
-            format!("the backend {url} does not let the helper in, or not do what it must"),
-            "check user and password; the user needs the right to write, in PostgreSQL to create \
-             temporary tables",
+            format!(
+                "the backend {url} refuses the helper's login, or does not grant it the rights it needs"
+            ),
+            "check user and password; the user needs the right to write, and in PostgreSQL the right to create \
+             temporary \
+             tables",
         ),
         BackendError::WeakAuthentication => Message::here(
-            format!("the backend {url} asks for a password in a way that would give it away"),
-            "let PostgreSQL ask by scram-sha-256 (pg_hba.conf), and set the password again",
+            format!("the backend {url} asks for the password in a way that would reveal it"),
+            "configure PostgreSQL to use scram-sha-256 (in pg_hba.conf), and set the password again",
         ),
         BackendError::Directory(kind) => Message::here(
             format!("the directory of the backend {url} cannot be used: {}", files::cause(*kind)),
@@ -119,7 +124,7 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
         ),
         error => Message::here(
             format!("the backend {url} cannot be used: {error}"),
-            "look at the database's log",
+            "see the log of the database",
         ),
     }
 }
@@ -140,45 +145,45 @@ fn settings(error: &SettingsError) -> Message {
         ),
         SettingsFault::PartyName { name } => (
             format!("{name:?} cannot be the name of a party"),
-            "a name has 1 to 32 of the characters a-z, 0-9, - and _".to_owned(),
+            "a name has 1 to 32 characters out of a-z, 0-9, - and _".to_owned(),
         ),
         SettingsFault::Identity { name, error } => (
-            format!("the identity of {name:?} is none"),
+            format!("the identity of {name:?} is not valid"),
             match error {
                 ParseIdentityError::IsSecret => {
-                    "it is a SECRET key, which nobody else may see: that party makes a new one with \
-                     `vesica keygen`, and gives you the public line it prints"
+                    "it is a SECRET key, which nobody else may see: that party must make a new one with `vesica \
+                     keygen`, and give you \
+                     the public line that it prints"
                 }
-                _ => "put the whole line here that `vesica keygen` printed at that party; it begins \
-                      with vesica1",
+                _ => "put here the whole line that `vesica keygen` printed for that party; it begins with vesica1",
             }
             .to_owned(),
         ),
         SettingsFault::SameIdentity { one, other } => (
             format!("the parties {one:?} and {other:?} have the same identity"),
-            "each party makes a key of its own with `vesica keygen`".to_owned(),
+            "each party must make its own key with `vesica keygen`".to_owned(),
         ),
         SettingsFault::NoParty => (
-            "no party is named, and a helper serves only those that are".to_owned(),
-            "add a table for each, as [party.north] with identity = \"vesica1...\"".to_owned(),
+            "no party is listed, and a helper serves only the parties in its settings".to_owned(),
+            "add a table for each party, for example [party.north] with identity = \"vesica1...\"".to_owned(),
         ),
         fault => (fault.to_string(), SETTINGS.example.to_owned()),
     };
     Message::here(format!("{}: {what}", SETTINGS.place(error)), hint)
 }
 
-/// Why a helper is away, in a few words.
+/// Why a helper cannot be reached or cannot serve now, in a few words.
 pub(crate) fn away(error: &Error) -> String {
     match error {
         Error::Refused(refusal) => match refusal {
-            Refusal::Storage => "its disk is full or fails".to_owned(),
+            Refusal::Storage => "its disk is full or faulty".to_owned(),
             Refusal::NoRoom => "it has no room for this run now".to_owned(),
-            Refusal::Backend => "its database is not there".to_owned(),
+            Refusal::Backend => "its database cannot be reached".to_owned(),
             Refusal::ShuttingDown => "it is shutting down".to_owned(),
             refusal => refusal.to_string(),
         },
         Error::Transport(TransportError::Io(kind)) => files::cause(*kind),
-        Error::Transport(TransportError::Idle(_)) => "it is silent".to_owned(),
+        Error::Transport(TransportError::Idle(_)) => "it does not respond".to_owned(),
         _ => "the connection was lost".to_owned(),
     }
 }

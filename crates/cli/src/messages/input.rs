@@ -8,43 +8,43 @@ use vesica_records::{
     Refusal, Stray, ValueFault,
 };
 
-/// The file or the place for the result.
+/// An input file, or an output, that cannot be used.
 pub(super) fn fault(fault: &InputFault) -> Message {
     match fault {
         InputFault::Data(error) => data(error),
         InputFault::Output(error) => output(error),
         InputFault::TooFewKeys { distinct, min } => Message::here(
             format!(
-                "the input has {} different keys; the agreement asks for at least {} (min_rows)",
+                "the input has {} different keys; the agreement requires at least {} (min_rows)",
                 grouped(*distinct),
                 grouped(*min)
             ),
-            "bring more rows, or agree on a smaller min_rows with the other side",
+            "provide more rows, or agree on a smaller min_rows with the other side",
         ),
         InputFault::TooFewDifferent { min } => Message::here(
             format!(
-                "the input has fewer different keys than the agreement asks for: at least {} (min_rows)",
+                "the input has fewer different keys than the agreement requires: at least {} (min_rows)",
                 grouped(*min)
             ),
-            "some of its rows have the same key: bring more rows, or agree on a smaller min_rows with the \
+            "some of its rows have the same key: provide more rows, or agree on a smaller min_rows with the \
              other side",
         ),
         InputFault::OtherRows { state } => Message::here(
             format!("the file changed since the run in {} began", state.display()),
-            "put back the file as it was, and run the same command again; or give --restart, which ends \
-             the run for all and begins a new one",
+            "restore the file and run the same command again; or add --restart, which ends the run for all parties \
+             and begins a new one",
         ),
         fault => Message::here(fault.to_string(), "run `vesica check` on the file"),
     }
 }
 
-/// What is wrong with rows of the file, which a list above has told.
+/// What is wrong with rows of the file; the list of faults has been printed before.
 pub(super) fn faults(faults: &Faults) -> Message {
     match faults.kinds() {
         [kind] if kind.count == 1 => data(&kind.example),
         [kind] => Message::here(
             format!(
-                "{} rows of the input are at fault: {}",
+                "{} rows of the input have the same fault: {}",
                 grouped(kind.count),
                 kind_of(&kind.example)
             ),
@@ -52,11 +52,11 @@ pub(super) fn faults(faults: &Faults) -> Message {
         ),
         kinds => Message::here(
             format!(
-                "{} faults of {} kinds are in the rows of the input",
+                "the rows of the input have {} faults of {} kinds",
                 grouped(faults.total()),
                 kinds.len()
             ),
-            "they are listed above: mend them all, `vesica run` ends at the first",
+            "fix all those listed above: `vesica run` stops at the first",
         ),
     }
 }
@@ -79,10 +79,12 @@ pub(crate) fn kind_of(error: &InputError) -> String {
         }
         InputError::BadValue { column, fault, .. } => format!("column {column:?} {fault}"),
         InputError::TotalTooLarge { column, .. } => {
-            format!("values of one key in column {column:?} add up to too much")
+            format!(
+                "the values of one key in column {column:?} add up to more than the agreed bits can hold"
+            )
         }
         InputError::DuplicateKey { .. } => {
-            "a key that stands in an earlier row, which the agreement refuses".to_owned()
+            "a key that an earlier row has too, which the agreement refuses".to_owned()
         }
         InputError::KeyTooLong { column, max_bytes, .. } => format!(
             "column {column:?} makes the key longer than {} bytes",
@@ -95,13 +97,13 @@ pub(crate) fn kind_of(error: &InputError) -> String {
     }
 }
 
-/// What a file that can be used has in it that may lose matches.
+/// Warnings about a usable file: contents that may cost matches.
 pub(crate) fn warnings(counts: &KeyCounts) -> Vec<String> {
     let quoted = counts.single_quoted.iter().map(|quoted| {
         let places: Vec<String> = quoted.first.iter().map(ToString::to_string).collect();
         let more = if quoted.count > places.len() as u64 { " and more" } else { "" };
         format!(
-            "column {:?} holds values in single quotes, which are compared with their quotes, in {}: {}{more}",
+            "column {:?} has values in single quotes, and the quotes are compared too, in {}: {}{more}",
             quoted.column,
             counted(quoted.count, "row"),
             places.join(", "),
@@ -125,9 +127,10 @@ fn data(error: &InputError) -> Message {
             files::read_hint(*reason),
         ),
         InputError::UnknownFormat { path } => Message::here(
-            format!("the format of {} cannot be told from its name", path.display()),
-            "add --format csv, tsv or parquet; names end in .csv, .tsv, .txt or .parquet, text \
-             also in .gz or .zst after that",
+            format!("the name of {} does not show its format", path.display()),
+            "add --format csv, tsv or parquet, or use a name that ends in .csv, .tsv, .txt or .parquet; .gz or .zst \
+             may \
+             follow the first three",
         ),
         InputError::BadDelimiter { delimiter } => Message::here(
             format!("the byte {delimiter:#04x} cannot be a delimiter"),
@@ -149,7 +152,8 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::NoRows { path } => Message::here(
             format!("the input file {} has column names but no rows", path.display()),
-            "check how it was exported; if its first row is data, add --no-header; an empty side needs \
+            "check how it was exported; if its first row is data, add --no-header; an empty file is allowed only \
+             with \
              min_rows = 0 in the agreement",
         ),
         InputError::ColumnMissing { path, column, nearest, guessed } => Message::here(
@@ -160,34 +164,35 @@ fn data(error: &InputError) -> Message {
                         b'\t' => "tabs".to_owned(),
                         byte => format!("{:?}", char::from(byte)),
                     };
-                    format!("; its fields were taken to be separated by {by}, --delimiter says otherwise")
+                    format!("; its fields seem to be separated by {by}, --delimiter sets another character")
                 });
                 format!(
-                    "choose a column of the file with --column KEY=COLUMN, KEY being its name in the \
-                     agreement; if the first row is data, add --no-header and choose by number{delimiter}"
+                    "choose a column of the file with --column KEY=COLUMN, where KEY is its name in the agreement; \
+                     if the first \
+                     row is data, add --no-header and give the number of the column{delimiter}"
                 )
             } else {
                 format!(
-                    "columns like it: {}; --column KEY=COLUMN chooses one, KEY being its name in \
-                     the agreement",
+                    "similar columns: {}; choose one with --column KEY=COLUMN, where KEY is its name in the \
+                     agreement",
                     list(nearest)
                 )
             },
         ),
         InputError::DuplicateColumn { path, first, second } => Message::here(
             format!(
-                "the input file {} has two columns of one name, column {first} and column {second}",
+                "the input file {} has two columns with the same name, column {first} and column {second}",
                 path.display()
             ),
             "rename one of them; if the first row is data, add --no-header",
         ),
         InputError::Ragged { path, line, expected, found } => Message::here(
             format!(
-                "{}, line {line}: the row has {found} fields, {expected} were expected",
+                "{}, line {line}: the row has {found} fields instead of {expected}",
                 path.display()
             ),
-            "look at the line: most often a delimiter or a quote inside a value is not quoted; \
-             --delimiter sets the delimiter",
+            "look at the line: often a delimiter or a quote inside a value is not quoted; --delimiter sets another \
+             delimiter",
         ),
         InputError::InvalidUtf8 { path, place, byte, column, guess } => Message::here(
             format!(
@@ -212,19 +217,21 @@ fn data(error: &InputError) -> Message {
             format!("{}, line {line}, byte {byte}: {stray}", path.display()),
             match stray {
                 Stray::Nul => "the file is damaged, binary or UTF-16; export it again as UTF-8",
-                _ => "a quote inside a quoted value is written twice, as \"\"",
+                _ => "write a quote inside a quoted value twice, as \"\"",
             },
         ),
         InputError::Misquoted { path, place, column, how } => Message::here(
             format!("{}, {place}: column {column:?} {how}", path.display()),
             match how {
                 Misquoted::BlankBeforeQuote => {
-                    "the blank and the quotes would be compared too: take out the blanks between a \
-                     delimiter and a quote, or export the file again"
+                    "the blanks and the quotes would be compared too: remove the blanks between a delimiter and a \
+                     quote, or \
+                     export the file again"
                 }
                 _ => {
-                    "the quotes would be compared too, only \" quotes a value in CSV: export the file \
-                     again with these, or with none"
+                    "the quotes would be compared too, because only \" quotes a value in CSV: export the file again \
+                     with \" as \
+                     the quote, or without quotes"
                 }
             },
         ),
@@ -238,7 +245,7 @@ fn data(error: &InputError) -> Message {
                 path.display(),
                 grouped(*limit_bytes)
             ),
-            "most often a quote that opens in this line is never closed",
+            "check the line for a quote that is never closed",
         ),
         InputError::DamagedCompression { path, codec } => Message::here(
             format!("{}: the {codec} data is damaged or cut off", path.display()),
@@ -246,18 +253,19 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::WindowTooLarge { path } => Message::here(
             format!("{}: the zstd data needs a window of more than 128 MiB", path.display()),
-            "it is whole, but was compressed with `zstd --long=28` or more: compress it again without, or \
-             give the file uncompressed",
+            "the file is intact, but was compressed with `zstd --long=28` or more: compress it again without that \
+             option, \
+             or give it uncompressed",
         ),
         InputError::TooManyOpen { path } => Message::here(
             format!(
-                "{} cannot be opened: this process, or the machine, has too many files open",
+                "{} cannot be opened: this process or the machine has too many open files",
                 path.display()
             ),
             files::MORE_FILES,
         ),
         InputError::DamagedParquet { path } => Message::here(
-            format!("{}: the Parquet data is damaged or of an unsupported kind", path.display()),
+            format!("{}: the Parquet data is damaged, or of an unsupported kind", path.display()),
             "copy or export the file again; encrypted Parquet is not supported",
         ),
         InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
@@ -266,7 +274,7 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::UnsupportedValueType { path, column, type_name } => Message::here(
             format!(
-                "{}: column {column:?} of type {type_name} has no whole numbers",
+                "{}: column {column:?} of type {type_name} does not hold whole numbers",
                 path.display()
             ),
             "export the column as whole numbers, or as text",
@@ -278,23 +286,25 @@ fn data(error: &InputError) -> Message {
                     "agree on more bits in the agreement, or correct the value"
                 }
                 ValueFault::Negative => {
-                    "values are whole numbers from 0 unless the agreement says signed = true; an \
-                     empty cell counts as 0"
+                    "values are whole numbers from 0 up, unless the agreement has signed = true; an empty cell \
+                     counts as 0"
                 }
                 _ => {
-                    "values are whole numbers in plain digits, as cents; an empty cell counts as 0"
+                    "values are whole numbers in plain digits, for example cents in place of euros; an empty cell \
+                     counts as 0"
                 }
             },
         ),
         InputError::TotalTooLarge { .. } => Message::here(
             error.to_string(),
-            "the rows of one key are added up: agree on more bits, on duplicates = \"first\", or on a \
-             key that fewer rows share",
+            "rows with the same key are added up: agree on more bits, on duplicates = \"first\", or on a key that \
+             fewer \
+             rows share",
         ),
         InputError::DuplicateKey { path, first, second } => Message::here(
             format!("{}, {second}: the key is already in {first}", path.display()),
-            "the agreement refuses rows with the same key: take one out, or agree on duplicates = \
-             \"sum\" or \"first\"",
+            "the agreement refuses rows with the same key: remove one of them, or agree on duplicates = \"sum\" or \
+             \"first\"",
         ),
         InputError::KeyTooLong { path, place, column, max_bytes } => Message::here(
             format!(
@@ -316,19 +326,18 @@ fn data(error: &InputError) -> Message {
                 grouped(*empty),
                 grouped(*refused)
             ),
-            "it may be the wrong column (--column) or the wrong profile; `vesica check` shows the \
-             shapes of the values",
+            "the column (--column) or the profile may be wrong; `vesica check` shows the shapes of the values",
         ),
         InputError::TooManyRows { path, limit } => Message::here(
             format!("{} has more than {}", path.display(), counted(*limit, "row")),
-            "that is the max_rows of the agreement: agree on a larger one, or bring fewer rows",
+            "this is max_rows in the agreement: agree on a larger number, or provide fewer rows",
         ),
         InputError::Changed { path } => Message::here(
             format!(
                 "the input file {} was changed, replaced or removed during the run",
                 path.display()
             ),
-            "no result was written; run again on a file that nobody writes to",
+            "no result was written; run again with a file that does not change during the run",
         ),
         error => Message::here(error.to_string(), "run `vesica check` on the file"),
     }
@@ -338,7 +347,7 @@ fn data(error: &InputError) -> Message {
 pub(crate) fn refusal(reason: Refusal) -> String {
     match reason {
         Refusal::AmbiguousDate => {
-            "holds a date whose day and month could be swapped (date:dmy or date:mdy decide)"
+            "holds a date whose day and month could be swapped (the profile date:dmy or date:mdy settles this)"
                 .to_owned()
         }
         Refusal::TooLong => {
@@ -351,7 +360,7 @@ pub(crate) fn refusal(reason: Refusal) -> String {
 fn output(error: &OutputError) -> Message {
     match error {
         OutputError::UnknownFormat { path } => Message::here(
-            format!("the format of the output {} cannot be told from its name", path.display()),
+            format!("the name of the output {} does not show its format", path.display()),
             "give it a name that ends in .csv, .tsv or .parquet",
         ),
         OutputError::NotJson { path } => Message::here(
@@ -368,11 +377,11 @@ fn output(error: &OutputError) -> Message {
         ),
         OutputError::SameAsInput { path } => Message::here(
             format!("the output {} is the input file itself", path.display()),
-            "choose another name for the output; the input is never overwritten",
+            "choose another name for the output: the input is never overwritten",
         ),
         OutputError::NoDirectory { directory } => Message::here(
             format!("the directory {} for the output does not exist", directory.display()),
-            "make the directory first, or choose another place",
+            "create the directory first, or choose another place",
         ),
         OutputError::DiskFull { path } => Message::here(
             format!("the disk is full: {} was not written", path.display()),
@@ -384,13 +393,15 @@ fn output(error: &OutputError) -> Message {
         ),
         OutputError::TooManyOpen { path } => Message::here(
             format!(
-                "the output {} cannot be made: this process, or the machine, has too many files open",
+                "the output {} cannot be created: this process or the machine has too many open files",
                 path.display()
             ),
             files::MORE_FILES,
         ),
         OutputError::UnwritableCell { place, column, type_name } => Message::here(
-            format!("{place}: column {column:?} of type {type_name} holds a value that is no text"),
+            format!(
+                "{place}: column {column:?} of type {type_name} holds a value that cannot be written as text"
+            ),
             "give the output a name that ends in .parquet, or leave the column out of the input",
         ),
         OutputError::UnsupportedTextType { column, type_name } => Message::here(

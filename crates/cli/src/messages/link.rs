@@ -23,16 +23,16 @@ pub(super) fn identity(error: &IdentityError) -> Message {
         ),
         IdentityError::BadChecksum { path } => Message::here(
             format!("the key in {} is damaged or cut off", path.display()),
-            "take the key file from your copy; without one, make a new key and agree again",
+            "restore the key file from your backup; without one, make a new key and a new agreement",
         ),
         IdentityError::IsPublic { path } => Message::here(
             format!("{} holds a public identity, not a secret key", path.display()),
             "give the secret file that `vesica keygen` made",
         ),
         IdentityError::TooOpen { path, mode } => Message::here(
-            format!("other users can get at the key file {} (mode {mode:03o})", path.display()),
+            format!("other users can access the key file {} (mode {mode:03o})", path.display()),
             format!(
-                "chmod 600 {}; if others may have read it, make a new key and agree again",
+                "run `chmod 600 {}`; if others may have read it, make a new key and a new agreement",
                 path.display()
             ),
         ),
@@ -59,25 +59,25 @@ fn address(endpoint: Option<&Endpoint>) -> &str {
     }
 }
 
-/// The address of this side, or the right to use it.
+/// An address of this side that cannot be used.
 pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
     let address = address(endpoint);
     match error {
         LinkError::BadAddress => Message::here(
             format!("{address:?} is not an address"),
-            "an address is HOST:PORT, as partner.example:7400 or [::1]:7400",
+            "an address is HOST:PORT, for example partner.example:7400 or [::1]:7400",
         ),
         LinkError::PortInUse => Message::here(
             format!("the port of {address} is in use by another program"),
-            "choose another port with --listen, and tell the other side; or end the other program",
+            "choose another port with --listen and tell the other side, or end the other program",
         ),
         LinkError::PortForbidden => Message::here(
             format!("this user may not listen on {address}"),
-            "choose a port from 1024 up",
+            "choose a port of 1024 or above",
         ),
         LinkError::NotOurAddress => Message::here(
             format!("{address} is not an address of this machine"),
-            "listen on 0.0.0.0:PORT for all of this machine's addresses",
+            "use 0.0.0.0:PORT to listen on all addresses of this machine",
         ),
         LinkError::ListenFailed(kind) => Message::here(
             format!("listening on {address} failed: {}", files::cause(*kind)),
@@ -95,7 +95,7 @@ pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message
     }
 }
 
-/// The other side is not who it should be, or does not speak as it should.
+/// The other side has the wrong identity, or uses another protocol.
 pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
     let at = address(endpoint);
     let message = match error {
@@ -103,28 +103,29 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
             format!(
                 "the other side at {at} has another identity than the agreement names: {presented}"
             ),
-            "make sure of the address; if it is your partner, it uses another key file, and the \
-             agreement must name that identity",
+            "check the address; if it is your partner's, your partner uses another key file, and the agreement must \
+             name that \
+             identity",
         ),
         LinkError::OwnIdentity => Message::here(
-            "the other side uses our own identity: both sides chose the same party",
-            "each side runs with its own key file (--key)",
+            "the other side uses the same identity as this side",
+            "use a different key file (--key) on each side",
         ),
         LinkError::RefusedByPeer => Message::here(
-            format!("the other side at {at} does not accept our identity"),
-            "the other side's agreement names another identity for us: both sides compare `vesica \
-             agree show`, and the key files they use",
+            format!("the other side at {at} does not accept this side's identity"),
+            "its agreement names another identity for this side: compare `vesica agree show` and the key files on \
+             both sides",
         ),
         LinkError::OtherVersion => Message::here(
             format!(
-                "what answers at {at} speaks TLS, but no session protocol of ours: another version of Vesica, or \
+                "the program at {at} uses TLS, but not this session protocol: it is another version of Vesica, or \
                  another program"
             ),
-            "check the address and the port; both sides install the same version: `vesica --version`",
+            "check the address and the port, and install the same version on both sides; `vesica --version` shows it",
         ),
         LinkError::OtherProtocol => Message::here(
-            format!("what answers at {at} is not Vesica"),
-            "check the address and the port; a proxy must pass the bytes through as they are",
+            format!("the program at {at} is not Vesica"),
+            "check the address and the port; a proxy must pass the bytes through unchanged",
         ),
         error => {
             Message::here(error.to_string(), "compare versions and settings with the other side")
@@ -141,7 +142,7 @@ pub(super) fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoin
             no_peer(peer, &duration(*waited), last.as_deref(), endpoint)
         }
         LinkError::UnknownHost => Message::here(
-            format!("the host of {at} has no address, so {peer} cannot be reached"),
+            format!("the host name in {at} cannot be resolved, so {peer} cannot be reached"),
             "check the spelling and the name server",
         ),
         LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
@@ -170,42 +171,40 @@ fn no_peer(
     let why = last.map_or(String::new(), |last| format!(": {}", reason(last)));
     match (endpoint, last) {
         (Some(Endpoint::Listen(_)), Some(LinkError::WrongIdentity { .. })) => Message::here(
-            format!("{peer} did not come to {at} within {waited}; somebody else did{why}"),
-            "if that is your partner, it uses another key file than the agreement names",
+            format!("{peer} did not connect to {at} within {waited}; another program did{why}"),
+            "if that was your partner, it uses another key file than the one in the agreement",
         ),
         (Some(Endpoint::Listen(_)), _) => Message::here(
-            format!("{peer} did not come to {at} within {waited}{why}"),
+            format!("{peer} did not connect to {at} within {waited}{why}"),
             "is the other side running with --connect and this address? is the port open in the \
-             firewall? --wait 10m waits longer",
+             firewall? to wait longer, add for example --wait 10m",
         ),
         _ => Message::here(
             format!("{peer} could not be reached at {at} within {waited}{why}"),
-            "is the other side running with --listen? are host and port right? --wait 10m waits \
-             longer",
+            "is the other side running with --listen? are host and port right? to wait longer, add for example --wait \
+             10m",
         ),
     }
 }
 
-/// Why a connection did not come to stand, in a few words.
+/// Why a connection was not established, in a few words.
 pub(crate) fn reason(error: &LinkError) -> String {
     match error {
-        LinkError::UnknownHost => "the host has no address".to_owned(),
+        LinkError::UnknownHost => "the host name cannot be resolved".to_owned(),
         LinkError::ConnectFailed(kind) => match kind {
-            std::io::ErrorKind::ConnectionRefused => "nobody listens there yet".to_owned(),
+            std::io::ErrorKind::ConnectionRefused => "no program listens there yet".to_owned(),
             kind => files::cause(*kind),
         },
         LinkError::WrongIdentity { presented } => {
             format!("its identity {presented} is not the one in the agreement")
         }
-        LinkError::OwnIdentity => {
-            "it uses our own identity: both sides chose the same party".to_owned()
-        }
-        LinkError::RefusedByPeer => "it does not accept our identity".to_owned(),
+        LinkError::OwnIdentity => "it uses the same identity as this side".to_owned(),
+        LinkError::RefusedByPeer => "it does not accept this side's identity".to_owned(),
         LinkError::OtherVersion => {
-            "it speaks TLS, but not this version of the session protocol".to_owned()
+            "it uses TLS, but not this version of the session protocol".to_owned()
         }
-        LinkError::OtherProtocol => "it does not speak Vesica's session protocol".to_owned(),
-        LinkError::Silent(time) => format!("it was silent for {}", duration(*time)),
+        LinkError::OtherProtocol => "it does not use Vesica's session protocol".to_owned(),
+        LinkError::Silent(time) => format!("it sent nothing for {}", duration(*time)),
         LinkError::Disconnected => {
             "it closed the connection before the session was established".to_owned()
         }

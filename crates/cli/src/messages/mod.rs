@@ -1,8 +1,8 @@
-//! Every failure in words: what is wrong, and the next thing to do.
+//! The error messages: what is wrong, and what to do next.
 //!
-//! All sentences of the project that tell of a failure stand here, one function for each family
-//! of errors. They start in lower case and end without a full stop. They name files, lines,
-//! columns, peers and phases; never a key, an item or the value of a cell.
+//! All error messages of the project are here, one function for each family of errors. They start in lower case and
+//! end without a full stop. They name files, lines, columns, peers and phases; never a key, an item or the value of a
+//! cell.
 
 pub(crate) mod agreement;
 mod engine;
@@ -27,18 +27,18 @@ use vesica_heap::OutOfMemoryMessage;
 pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it with \
      the version (`vesica --version`) and the command line";
 
-/// What is said about a failure.
+/// The message for a failure.
 pub(crate) struct Message {
     /// What is wrong.
     pub(crate) error: String,
-    /// The next thing to do.
+    /// What to do next.
     pub(crate) hint: String,
     /// The exit code.
     pub(crate) code: u8,
 }
 
 impl Message {
-    /// Something here is wrong: data, settings or files.
+    /// A fault on this side: data, settings or files.
     pub(crate) fn here(error: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { error: error.into(), hint: hint.into(), code: code::HERE }
     }
@@ -51,7 +51,7 @@ impl Message {
     pub(crate) fn print(&self) -> ExitCode {
         let Message { error, hint, code } = self;
         let (error, hint) = (harmless(error), harmless(hint));
-        // Standard error says it once: a collector of JSON lines gets one, anyone else these two.
+        // Standard error gets the message once: as one line where it carries a JSON log, otherwise as these two.
         let on_stderr = logging::on_stderr();
         if on_stderr != Some(LogFormat::Text) {
             tracing::error!(hint, exit_code = code, "{error}");
@@ -65,41 +65,43 @@ impl Message {
     }
 }
 
-/// A text without characters that would move the cursor or colour the terminal: file names and
-/// column names are other people's words. Line ends stay.
+/// `text` without characters that could move the cursor or colour the terminal: file and column names come from
+/// other people. Line ends stay.
 fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-/// The machine gives no more threads.
+/// The system refuses to start a thread.
 pub(crate) fn no_threads() -> Message {
     Message::here(
-        "the system gives this process no more threads",
-        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on memory (ulimit -v), \
-         or take fewer with --threads",
+        "the system cannot give this process any more threads",
+        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on memory (ulimit \
+         -v), \
+         or use fewer with --threads",
     )
 }
 
 macro_rules! no_memory {
     () => {
-        "the system gives this process no more memory"
+        "the system cannot give this process any more memory"
     };
 }
 
 macro_rules! no_memory_hint {
     () => {
-        "raise the limit (ulimit -v, or the limit of the container), or take less: fewer --threads, with a helper a \
-         smaller --memory"
+        "raise the limit (ulimit -v, or the limit of the container), or use less memory: fewer --threads, or a \
+         smaller \
+         --memory in a run with a helper"
     };
 }
 
-/// What [`no_memory()`] prints, made beforehand: nothing can be made then.
+/// What [`no_memory()`] prints, prepared in advance: without memory no text can be built.
 pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage = OutOfMemoryMessage {
     text: concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n"),
     exit_code: code::HERE,
 };
 
-/// The machine gives no more memory.
+/// The system refuses an allocation.
 pub(crate) fn no_memory() -> Message {
     Message::here(no_memory!(), no_memory_hint!())
 }
@@ -116,22 +118,23 @@ pub(crate) fn of(failure: &Failure) -> Message {
         Failure::Aided(failure) => with_helper::error(failure),
         Failure::Helper(failure) => helper::failure(failure),
         Failure::OnlyWithHelper { option } => Message::here(
-            format!("{option} goes with a helper, and the agreement has none"),
-            format!("leave out {option}: a run between two parties keeps nothing, and begins anew"),
+            format!("{option} is only for runs with a helper, and the agreement has no helper"),
+            format!("leave out {option}: a run between two parties keeps no state and always starts from the \
+            beginning"),
         )
         .with_code(code::USAGE),
         Failure::NotWithHelper { option } => Message::here(
-            format!("{option} is given, and the agreement has a helper, to which all parties connect"),
-            "say where the helper is, as --connect helper.example:7500",
+            format!("{option} cannot be used here: the agreement has a helper, and all parties connect to it"),
+            "give the helper's address, for example --connect helper.example:7500",
         )
         .with_code(code::USAGE),
         Failure::NoHelperAddress { helper } => Message::here(
-            format!("--connect is not given: where is {helper}?"),
-            "say where the helper is, as --connect helper.example:7500",
+            format!("--connect is missing: the address of {helper} is not known"),
+            "give the helper's address, for example --connect helper.example:7500",
         )
         .with_code(code::USAGE),
         Failure::OtherParty { asked, is } => Message::here(
-            format!("the key file is that of {is}, not of {asked}"),
+            format!("the key file belongs to {is}, not to {asked}"),
             format!("give the key file of {asked}, or leave out --as"),
         ),
         Failure::NoSuchParty { asked, known } => Message::here(
@@ -145,7 +148,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
         .with_code(code::USAGE),
         Failure::NoAddress => Message::here(
             "neither --listen nor --connect is given",
-            "one side listens, as --listen 0.0.0.0:7400; the other connects to it, as --connect \
+            "one side listens, for example --listen 0.0.0.0:7400; the other connects to it, for example --connect \
              partner.example:7400",
         )
         .with_code(code::USAGE),
@@ -155,12 +158,12 @@ pub(crate) fn of(failure: &Failure) -> Message {
         )
         .with_code(code::USAGE),
         Failure::Clock => Message::here(
-            "the clock of this machine says that it is before 1970",
-            "set the clock: agreements expire by it, and reports and logs carry its time",
+            "the clock of this machine shows a time before 1970",
+            "set the clock: it decides when agreements expire, and reports and logs use its time",
         ),
         Failure::Kernels { name, available } => Message::here(
             format!("VESICA_SIMD is {name:?}, which this processor does not have"),
-            format!("unset it, or choose one of {}", available.join(", ")),
+            format!("unset it, or choose one of: {}", available.join(", ")),
         ),
         Failure::Unwritable { what, path, kind } => Message::here(
             format!(
@@ -171,7 +174,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
             files::write_hint(*kind),
         ),
         Failure::NotAFile { what, path } => Message::here(
-            format!("{} is a link, a pipe or a device, not a place for the {what}", path.display()),
+            format!("{} is a link, a pipe or a device; the {what} needs a regular file", path.display()),
             "name a regular file, or one that does not exist yet",
         ),
         Failure::Exists { what, path } => Message::here(
@@ -184,30 +187,30 @@ pub(crate) fn of(failure: &Failure) -> Message {
         ),
         Failure::UnknownProtocol { id } => unknown_protocol(id),
         Failure::PartyCount { found, with_helper: false } => Message::here(
-            format!("an agreement has two parties, not {found}"),
-            "give --party twice, as --party shop --party publisher; with --helper there can be more",
+            format!("an agreement has two parties, but {found} --party options were given"),
+            "give --party twice, for example --party shop --party publisher; with --helper you can give up to 16",
         )
         .with_code(code::USAGE),
         Failure::PartyCount { found, with_helper: true } => Message::here(
-            format!("an agreement with a helper has 2 to 16 parties, not {found}"),
-            "give --party for each, as --party north --party south --party east",
+            format!("an agreement with a helper has 2 to 16 parties, but {found} --party options were given"),
+            "give one --party for each, for example --party north --party south --party east",
         )
         .with_code(code::USAGE),
         Failure::Shares(error) => shares::error(error),
         Failure::OtherAgreement => Message::here(
-            "the agreement is not the one that the shares were made under",
-            "give the agreement of that run: `vesica agree show` prints its hash, the field \
-             \"agreement\" of the shares",
+            "the shares were made under a different agreement",
+            "give the agreement of that run: the hash that `vesica agree show` prints must equal the field \
+             \"agreement\" in the files of shares",
         ),
         Failure::NoKeysShared => Message::here(
-            "the files hold shares of values alone, and no keys",
+            "the files hold shares of values only, no keys",
             "leave out --keys and --agreement",
         ),
         Failure::Stdout(error) => Message::here(
             format!("standard output cannot be written: {}", files::cause(error.kind())),
             files::write_hint(error.kind()),
         ),
-        Failure::Untold { error, result, report } => {
+        Failure::SummaryLost { error, result, report } => {
             let cause = files::cause(error.kind());
             let lost = format!("the summary cannot be written to standard output: {cause}");
             match (result, report) {
@@ -221,21 +224,21 @@ pub(crate) fn of(failure: &Failure) -> Message {
                 ),
                 (None, None) => Message::here(
                     lost,
-                    "the run is over, and what it said is lost; --report FILE or --output FILE keeps it",
+                    "the run is over, and its answer is lost; next time keep it with --report FILE or --output FILE",
                 ),
             }
         }
-        Failure::NowhereToTell { quiet: false } => Message::here(
+        Failure::AnswerLost { quiet: false } => Message::here(
             "standard output is closed: the answer would be lost",
-            "add --output FILE or --report FILE, or let standard output go somewhere",
+            "add --output FILE or --report FILE, or redirect standard output to a file or a pipe",
         ),
-        Failure::NowhereToTell { quiet: true } => Message::here(
-            "--quiet prints no answer, and no file is given for it: the answer would be lost",
+        Failure::AnswerLost { quiet: true } => Message::here(
+            "--quiet prints no answer, and no file is given to write it to: the answer would be lost",
             "add --output FILE or --report FILE, or leave out --quiet",
         ),
-        Failure::Unreported { path, kind, result, is_told } => Message::here(
+        Failure::ReportLost { path, kind, result, is_printed } => Message::here(
             format!("the report file {} cannot be written: {}", path.display(), files::cause(*kind)),
-            match (result, is_told) {
+            match (result, is_printed) {
                 (Some(result), _) => format!(
                     "the run is over, and its result is in place in {}; only the report is lost",
                     result.display()
@@ -249,7 +252,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
         Failure::Faults(faults) => input::faults(faults),
         Failure::InState { what, path, folder } => Message::here(
             format!(
-                "the {what} file {} would be in {}, which is removed when the run is over",
+                "the {what} file {} is in {}, which is removed when the run is over",
                 path.display(),
                 folder.display()
             ),
@@ -263,7 +266,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
 fn unknown_protocol(id: &str) -> Message {
     Message::here(
         format!("there is no protocol {id:?}"),
-        "`vesica protocols` lists the protocols there are",
+        "`vesica protocols --all` lists all protocols",
     )
 }
 
@@ -275,19 +278,20 @@ fn bench(error: &BenchError) -> Message {
                 (least, most) if least == most => format!("{id} takes items of {most} bits only"),
                 (least, most) => format!("{id} takes items of {least} to {most} bits"),
             },
-            "--item-bits sets their length; `vesica protocols ID` says of each which it takes",
+            "--item-bits sets the length; `vesica protocols ID` shows which lengths a protocol takes",
         ),
         BenchError::NotOffered { id, operation } => Message::here(
             format!("{id} does not offer {operation}"),
-            "`vesica protocols` says of each what it computes",
+            "`vesica protocols --all` lists the protocols of each operation",
         ),
         BenchError::NoBounds(id) => Message::here(
             format!("{id} does not offer bounds on the number of common items"),
-            "`vesica protocols ID` says of each whether it does; leave out --min-matches and \
-             --max-matches otherwise",
+            "leave out --min-matches and --max-matches, or choose another protocol: `vesica protocols ID` shows \
+             whether it \
+             offers bounds",
         ),
         BenchError::PlainValues(id) => Message::here(
-            format!("{id} takes one value of an item, without a sign"),
+            format!("{id} takes only one value per item, without a sign"),
             "leave out --value-columns and --value-signed, or choose a protocol that takes several",
         ),
         BenchError::BoundsReversed => Message::here(
@@ -296,21 +300,21 @@ fn bench(error: &BenchError) -> Message {
         )
         .with_code(code::USAGE),
         BenchError::TooManyCommon => Message::here(
-            "there are more common items than the smaller set has",
+            "there are more common items than the smaller set has items",
             "make --common smaller, or the sets larger",
         )
         .with_code(code::USAGE),
         BenchError::Parties(id) => Message::here(
-            format!("{id} is for another number of parties"),
-            "`vesica protocols` says for how many; give it with --parties",
+            format!("{id} does not take this number of parties"),
+            "`vesica protocols ID` shows how many it takes; --parties sets the number",
         ),
         BenchError::TooManyRows { id, max } => Message::here(
-            format!("{id} takes at most {max} rows of a party"),
+            format!("{id} takes at most {max} rows from each party"),
             "give a smaller --size",
         ),
         BenchError::TooFewItems { bits } => Message::here(
             format!("there are not enough items of {bits} bits for these sets"),
-            "take smaller sets or more bits",
+            "choose smaller sets or longer items",
         ),
         BenchError::Process => Message::here(
             "the two processes of the benchmark could not be run",
@@ -318,7 +322,7 @@ fn bench(error: &BenchError) -> Message {
         ),
         BenchError::Party(role) => Message::here(
             format!("the {role} of the benchmark failed"),
-            "its own message stands above; a smaller --size takes less memory",
+            "see its message above; a smaller --size needs less memory",
         ),
         BenchError::WrongResult => Message {
             error: defect("a run gave a wrong result"),
@@ -332,20 +336,19 @@ fn demo(error: &DemoError) -> Message {
     match error {
         DemoError::File { path, kind } => Message::here(
             format!("the demo cannot use {}: {}", path.display(), files::cause(*kind)),
-            "give a directory that can be written, as `vesica demo --dir /tmp/demo`",
+            "give a directory that you can write to, for example `vesica demo --dir /tmp/demo`",
         ),
         DemoError::NotOurs(path) => Message::here(
-            format!("{} holds files that no demo made", path.display()),
-            "give an empty or a new directory with --dir",
+            format!("{} contains files that were not made by the demo", path.display()),
+            "give an empty directory, or a new one, with --dir",
         ),
         DemoError::Process(kind) => Message::here(
             format!("the demo could not run a process: {}", files::cause(*kind)),
             "the machine may lack memory or processes",
         ),
-        DemoError::Command(command) => Message::here(
-            format!("`vesica {command}` failed in the demo"),
-            "its own message stands above",
-        ),
+        DemoError::Command(command) => {
+            Message::here(format!("`vesica {command}` failed in the demo"), "see its message above")
+        }
         DemoError::WrongResult(what) => Message {
             error: defect(&format!("the demo's result is wrong: {what}")),
             hint: REPORT_DEFECT.to_owned(),
@@ -387,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn other_peoples_words_cannot_steer_the_terminal() {
+    fn control_characters_in_names_are_replaced() {
         assert_eq!(harmless("a\u{1b}[2Jb\r\nc"), "a\u{fffd}[2Jb\u{fffd}\nc");
     }
 }

@@ -1,4 +1,4 @@
-//! Files of shares that cannot be put together.
+//! Files of shares that cannot be combined.
 
 use super::{Message, files};
 use vesica_engine::shares::SharesError;
@@ -14,15 +14,15 @@ pub(super) fn error(error: &SharesError) -> Message {
             files::read_hint(*kind),
         ),
         SharesError::NotShares { path } => Message::here(
-            format!("{} is no file of shares", path.display()),
+            format!("{} is not a file of shares", path.display()),
             "give the .json files that both sides' `vesica run` wrote as --output",
         ),
         SharesError::Version { path, found, known } => Message::here(
             format!(
-                "{} is of version {found} of the format; this software reads version {known}",
+                "{} has version {found} of the format, but this software reads version {known}",
                 path.display()
             ),
-            "take the version of Vesica that wrote it",
+            "use the version of Vesica that wrote it",
         ),
         SharesError::Damaged { path, what } => Message::here(
             format!("{}: {what:?} is damaged or cut off", path.display()),
@@ -30,27 +30,27 @@ pub(super) fn error(error: &SharesError) -> Message {
         ),
         SharesError::Checksum { path } => Message::here(
             format!(
-                "{}: the shares are not those that were written: the checksum differs",
+                "{}: the shares were changed after they were written: the checksum differs",
                 path.display()
             ),
             "copy the file again from the side that has it",
         ),
         SharesError::OutOfRange { column, bits } => Message::here(
             format!(
-                "the shares give a value in column {column:?} that its {bits} bits cannot hold"
+                "the shares combine to a value in column {column:?} that does not fit into its {bits} bits"
             ),
             "one of the files was changed: copy both again from the sides that have them",
         ),
         SharesError::SameShare { share } => Message::here(
-            format!("both files are the same side's: share {share}"),
-            "one file of each side belongs together",
+            format!("both files are from the same side: share {share}"),
+            "give one file from each side",
         ),
         SharesError::OtherComputation => Message::here(
-            "the two files are of different runs",
-            "take the files that both sides wrote in one run: their field \"computation\" is the same",
+            "the two files are from different runs",
+            "give the files that both sides wrote in the same run: their field \"computation\" is the same",
         ),
         SharesError::Differ { field } => Message::here(
-            format!("the two files are of one run and differ in {field:?}"),
+            format!("the two files are from the same run, but differ in {field:?}"),
             "one of them was changed: copy both again from the sides that have them",
         ),
         error => {

@@ -1,4 +1,4 @@
-//! Files that people write: what cannot be read, and what is wrong with their form.
+//! Faults in files that people write, agreements and settings: unreadable, or not of the right form.
 
 use super::{Message, files};
 use vesica_engine::explain::grouped;
@@ -6,7 +6,7 @@ use vesica_tables::{FileFault, Located, TableFault};
 
 /// One kind of file.
 pub(super) struct Written {
-    /// What it is called after an article.
+    /// Its name, which follows an article.
     pub(super) name: &'static str,
     /// Where an example of it is.
     pub(super) example: &'static str,
@@ -45,7 +45,7 @@ impl Written {
             ),
             FileFault::TooLong { max_bytes } => Message::here(
                 format!("the {name} file {file} is longer than {} bytes", grouped(*max_bytes)),
-                "it is hardly what it should be: check the name",
+                "this is too long for such a file: check the name",
             ),
             FileFault::NotUtf8 => Message::here(
                 format!("the {name} file {file} is not UTF-8 text"),
@@ -64,22 +64,22 @@ impl Written {
                 (format!("this is not valid TOML: {}", words.join(" ")), example())
             }
             TableFault::UnknownField { field, nearest, known } => (
-                format!("there is no field {field:?}"),
+                format!("the field {field:?} does not exist"),
                 match nearest {
                     Some(near) => format!("did you mean {near:?}?"),
-                    None => format!("the fields there are: {}", known.join(", ")),
+                    None => format!("known fields: {}", known.join(", ")),
                 },
             ),
             TableFault::MissingField { field, meaning } => (
                 format!("the field {field:?} is missing"),
-                format!("it says: {meaning}; {}", self.example),
+                format!("its meaning: {meaning}; {}", self.example),
             ),
             TableFault::WrongType { field, expected, found } => {
                 (format!("{field:?} should be {expected}, but is {found}"), example())
             }
             TableFault::OutOfRange { field, found, min, max } => (
                 format!(
-                    "{field:?} is {found}; it goes from {} to {}",
+                    "{field:?} is {found}, outside the range from {} to {}",
                     grouped(*min),
                     grouped(*max)
                 ),

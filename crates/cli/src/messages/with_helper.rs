@@ -10,35 +10,35 @@ use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, LinkError};
 
 /// What to do when nothing is lost.
-const GO_ON: &str = "run the same command again: the run goes on where it was";
+const GO_ON: &str = "run the same command again: the run continues where it stopped";
 
-/// What to do when somebody does not keep to the protocol.
-const DECEIT: &str = "nobody gets a result of it; find out who runs changed or damaged software \
-                      before you try again";
+/// What to do when a side does not follow the protocol.
+const DECEIT: &str = "nobody gets a result from this run; find out who runs modified or damaged software before you \
+                      try again";
 
 pub(super) fn error(failure: &Aided) -> Message {
     let error = match &failure.what {
         AidedFailure::Run(error) => error,
         AidedFailure::Absent { parties, wait } => {
             return network(
-                format!("{} did not come within {}", and(parties), duration(*wait)),
-                format!("{GO_ON}; --wait sets how long the others are waited for"),
+                format!("{} did not connect within {}", and(parties), duration(*wait)),
+                format!("{GO_ON}; --wait sets how long to wait for the others"),
             );
         }
     };
     match error {
         Error::Refused { helper, refusal, party, phase } => {
-            refused(failure, (helper, *phase), *refusal, party.as_deref())
+            refused(failure, helper, *phase, *refusal, party.as_deref())
         }
         Error::Letter { party, kind } => letter(&failure.helper, party.as_deref(), *kind),
         Error::Interrupted { phase } => Message {
             error: format!("interrupted while {}", doing(*phase)),
             hint: match failure.folder {
                 Some(_) => {
-                    "the same command goes on where it was; with --restart it begins a new run"
+                    "the same command continues where the run stopped; with --restart it begins a new run"
                         .to_owned()
                 }
-                None => "run again when you like".to_owned(),
+                None => "you can run it again at any time".to_owned(),
             },
             code: code::INTERRUPTED,
         },
@@ -62,7 +62,8 @@ fn peer(error: String, hint: impl Into<String>) -> Message {
 
 fn refused(
     failure: &Aided,
-    (helper, phase): (&str, Phase),
+    helper: &str,
+    phase: Phase,
     refusal: Refusal,
     party: Option<&str>,
 ) -> Message {
@@ -70,109 +71,121 @@ fn refused(
     let go_on = if failure.folder.is_some() { GO_ON } else { "try again later" };
     match refusal {
         Refusal::Version => peer(
-            format!("{helper} speaks another version of the protocol"),
-            "all sides install the same version: `vesica --version`",
+            format!("{helper} uses another version of the protocol"),
+            "install the same version on all sides; `vesica --version` shows it",
         ),
-        Refusal::Stranger => stranger(helper),
+        Refusal::UnknownIdentity => unknown_identity(helper),
         Refusal::NotAParty => Message::here(
-            format!("{helper} knows this identity, but not as a party of this run"),
+            format!("{helper} serves this identity, but it is not a party of this run"),
             "give the key file (--key) that belongs to the agreement",
         ),
         Refusal::BadRun => Message::here(
-            format!("{helper} does not take this run"),
-            "its settings must name every party of the agreement, with the same identity; and all \
-             sides need the same version of Vesica",
+            format!("{helper} does not accept this run"),
+            "the helper's settings must list every party of the agreement with the same identity, and all sides need \
+             the same version of Vesica",
         ),
         Refusal::OverLimit => Message::here(
-            format!("the run asks for more than {helper} allows this party"),
-            "it limits rows (the agreement's max_rows), runs and connections at once (--threads), and \
-             bytes kept: agree on less, or have the limits in its settings raised",
+            format!("the run needs more than {helper} allows this party"),
+            "the helper limits rows (max_rows of the agreement), runs and connections at once (--threads), and \
+             stored bytes: \
+             agree on less, or ask its operator to raise the limits in its settings",
         ),
         Refusal::AlreadyThere => Message::here(
             format!("{helper} already has other data of this party for this run"),
             match &failure.folder {
                 Some(folder) => format!(
-                    "this party runs twice, or has lost its folder {}: end the other one, or give \
-                     --restart, which ends the run for all and begins a new one",
+                    "this party runs twice, or has lost its folder {}: end the other process, or add --restart, \
+                     which ends the run for \
+                     all parties and begins a new one",
                     folder.display()
                 ),
-                None => "this party runs already".to_owned(),
+                None => "this party is already running".to_owned(),
             },
         ),
         Refusal::Malformed { .. } => {
-            peer(format!("{helper} says that what {party} sent is malformed"), DECEIT)
+            peer(format!("{helper} reports that {party} sent malformed data"), DECEIT)
         }
-        Refusal::OpenedOther { .. } => {
-            peer(format!("{party} opened another list than it had sent, says {helper}"), DECEIT)
-        }
+        Refusal::OpenedOther { .. } => peer(
+            format!("{helper} reports that {party} opened a different list than it had sent"),
+            DECEIT,
+        ),
         Refusal::OpenedDifferently => {
-            peer(format!("the parties opened different secrets, says {helper}"), DECEIT)
+            peer(format!("{helper} reports that the parties opened different secrets"), DECEIT)
         }
         Refusal::AtOdds => peer(
-            format!("with the lists that were opened a party's checks would fail, says {helper}"),
+            format!(
+                "{helper} reports that a party's checks would fail with the lists that were opened"
+            ),
             DECEIT,
         ),
         Refusal::Broken => network(
-            format!("{helper} met a defect of its own, which ended the run"),
-            "whoever runs it finds it in its log, for you to report; then run the same command again, which \
-             begins a new run",
+            format!("{helper} had an internal error, which ended the run"),
+            "ask its operator for the error in its log and report it; then run the same command again, which begins \
+             a \
+             new run",
         ),
         Refusal::TooFew { .. } => peer(
-            format!("{party} brought fewer different keys than was agreed, says {helper}"),
-            "that party brings more rows, or all agree on a smaller min_rows for it; then run the same \
-             command again, which begins a new run",
+            format!("{helper} reports that {party} has fewer different keys than agreed"),
+            "that party must provide more rows, or all agree on a smaller min_rows for it; then run the same \
+             command again, which \
+             begins a new run",
         ),
         Refusal::TooLate => network(
-            "the run cannot be ended any more: both parties have opened their lists".to_owned(),
-            "give the same command without --restart, which gets the answer; then begin a new run",
+            "the run can no longer be ended: both parties have opened their lists".to_owned(),
+            "run the same command without --restart, which gets the answer; then begin a new run",
         ),
         Refusal::Ended { .. } => network(
-            format!("{party} ended the run, while {}", doing(phase)),
-            "look at that party's messages; then run the same command again, which begins a new run",
+            format!("{party} ended the run while {}", doing(phase)),
+            "see the messages of that party; then run the same command again, which begins a new run",
         ),
         Refusal::Expired => network(
-            format!("{helper} does not know this run any more"),
+            format!("{helper} no longer has this run"),
             format!(
-                "another party ended it (--restart, or a check that failed), it took longer than {helper} \
-                 keeps runs, or {helper} lost it; run the same command again, which begins a new one: so \
-                 must all other parties"
+                "another party ended it (by --restart or after a failed check), it took longer than {helper} keeps \
+                 runs, \
+                 or {helper} lost it; run the same command again, which begins a new run; all other parties must do \
+                 the same"
             ),
         ),
         Refusal::Storage => network(
-            format!("{helper} cannot keep the data: its disk is full or fails"),
-            format!("once that is mended, {go_on}"),
+            format!("{helper} cannot store the data: its disk is full or faulty"),
+            format!("once that is fixed, {go_on}"),
         ),
         Refusal::NoRoom => network(
             format!("{helper} has no room for this run now"),
             format!(
-                "other runs take it, or its disk is nearly full; once one of them is over, or there is more, {go_on}"
+                "other runs use it up, or its disk is nearly full; once a run has ended or there is more space, \
+                 {go_on}"
             ),
         ),
         Refusal::Revoked { .. } => network(
             format!("{helper} no longer serves {party}, so the run is over"),
-            "ask whoever runs it; once its settings name that party again, run the same command again, which begins \
-             a new run",
+            "ask the helper's operator; once its settings list that party again, run the same command again, which \
+             begins a new \
+             run",
         ),
         Refusal::Backend => network(
-            format!("the database that {helper} uses is not there"),
+            format!("the database of {helper} cannot be reached"),
             format!("once it is back, {go_on}"),
         ),
         Refusal::ShuttingDown => {
             network(format!("{helper} is shutting down"), format!("once it is back, {go_on}"))
         }
         _ => network(
-            format!("{helper} met a defect of its own, while {}", doing(phase)),
-            "whoever runs it finds it in its log, for you to report; then run the same command again, and should \
-             it stay so, with --restart",
+            format!("{helper} had an internal error while {}", doing(phase)),
+            "ask its operator for the error in its log and report it; then run the same command again, and if it \
+             fails \
+             again, add --restart",
         ),
     }
 }
 
-fn stranger(helper: &str) -> Message {
+fn unknown_identity(helper: &str) -> Message {
     Message::here(
         format!("{helper} does not serve this identity"),
-        "give the key file that belongs to the agreement; if it does, the helper's settings lack this \
-         party: [party.NAME] with the identity that `vesica keygen` printed",
+        "give the key file that belongs to the agreement; if it is the right one, the helper's settings lack this \
+         party: they \
+         need [party.NAME] with the identity that `vesica keygen` printed",
     )
 }
 
@@ -185,25 +198,28 @@ fn letter(helper: &str, party: Option<&str>, kind: LetterError) -> Message {
     }
     let party = party.unwrap_or("a party");
     let what = match kind {
-        LetterError::Malformed { .. } => format!("what {party} says to the others is malformed"),
+        LetterError::Malformed { .. } => {
+            format!("the message of {party} to the others is malformed")
+        }
         LetterError::BadSignature { .. } => {
-            format!("what {party} says to the others does not bear its signature for this run")
+            format!(
+                "the message of {party} to the others does not carry its signature for this run"
+            )
         }
         LetterError::NotOurHello => {
-            "what others are shown as this party's words was said for another run".to_owned()
+            "the others received a message of this party that belongs to another run".to_owned()
         }
         LetterError::NotSealedForUs { .. } => {
-            format!("what {party} says to this party was not sealed for it in this run")
+            format!("the message of {party} to this party was not encrypted for it in this run")
         }
         LetterError::NotTheCommitment { .. } => {
-            format!("{party} tossed other coins than it had committed itself to")
+            format!("{party} opened other random values than it had committed to")
         }
-        _ => "what the parties say to each other is not in order".to_owned(),
+        _ => "a message between the parties is not valid".to_owned(),
     };
     peer(
         format!("{what}; {party} or {helper} changed it"),
-        "no key has left this machine; find out who runs changed or damaged software before you try \
-         again",
+        "no key has left this machine; find out who runs modified or damaged software before you try again",
     )
 }
 
@@ -211,16 +227,17 @@ fn incompatible(failure: &Aided, error: &LinkError) -> Message {
     let Aided { helper, address, .. } = failure;
     match error {
         LinkError::WrongIdentity { presented } => peer(
-            format!("what answers at {address} is not {helper}: its identity is {presented}"),
+            format!("the server at {address} is not {helper}: its identity is {presented}"),
             format!(
-                "make sure of the address; if it is {helper}, it uses another key file than the \
-                 agreement names"
+                "check the address; if it is right, {helper} uses another key file than the one in the agreement"
             ),
         ),
-        LinkError::RefusedByPeer => stranger(helper),
+        LinkError::RefusedByPeer => unknown_identity(helper),
         LinkError::OwnIdentity => peer(
-            format!("what answers at {address} uses our own identity"),
-            format!("give the address of {helper}, and each side its own key file (--key)"),
+            format!("the server at {address} uses this party's own identity"),
+            format!(
+                "give the address of {helper}, and use a different key file (--key) on each side"
+            ),
         ),
         error => link::incompatible(error, Some(&endpoint(failure))),
     }
@@ -239,7 +256,7 @@ fn transport(failure: &Aided, helper: &str, phase: Phase, kind: &TransportFault)
                     duration(*waited)
                 ),
                 format!(
-                    "is it running? are host and port right? then {go_on}; --wait waits longer"
+                    "is it running? are host and port right? then {go_on}; --wait sets how long to wait"
                 ),
             );
         }
@@ -254,8 +271,8 @@ fn transport(failure: &Aided, helper: &str, phase: Phase, kind: &TransportFault)
             format!("--wait and --total set the limits; {go_on}"),
         ),
         TransportFault::Stream(TransportError::Idle(limit)) => (
-            format!("nothing came from {helper} for {}", duration(*limit)),
-            format!("it or the network stands still; {go_on}"),
+            format!("received nothing from {helper} for {}", duration(*limit)),
+            format!("the helper or the network is stalled; {go_on}"),
         ),
         TransportFault::Stream(TransportError::Io(kind)) => (
             format!("the connection to {helper} failed: {}", files::cause(*kind)),
@@ -266,5 +283,5 @@ fn transport(failure: &Aided, helper: &str, phase: Phase, kind: &TransportFault)
         }
         kind => (format!("no connection to {helper}: {kind}"), go_on.to_owned()),
     };
-    network(format!("{what}, while {}", doing(phase)), hint)
+    network(format!("{what} while {}", doing(phase)), hint)
 }

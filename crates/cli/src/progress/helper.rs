@@ -1,4 +1,4 @@
-//! What a run with a helper tells while it goes on.
+//! The progress of a run with a helper.
 
 use super::{Progress, Screen, WaitLog};
 use crate::messages::{and, helper, link};
@@ -9,11 +9,11 @@ use vesica_engine::{Event, Phase};
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
 
-/// Bytes of another agreement's hash that are shown, as `vesica agree show` shows them first.
+/// How many bytes of another agreement's hash are shown: a prefix of what `vesica agree show` prints.
 const SHORT_HASH_BYTES: usize = 8;
 
-/// Tells what happens on the way to a helper, and there.
-pub(super) struct HelperTeller {
+/// Shows the connection to a helper, and what happens there.
+pub(super) struct HelperReporter {
     helper: String,
     parties: Vec<String>,
     own: Option<usize>,
@@ -25,13 +25,13 @@ pub(super) struct HelperTeller {
 #[derive(Default)]
 struct State {
     is_connected: bool,
-    /// Since when nothing came, and for whom the run waits.
+    /// Since when nothing was received, and for which parties the run waits.
     waits: Option<(Instant, Vec<u8>)>,
     is_away: bool,
     received_bytes: u64,
 }
 
-impl HelperTeller {
+impl HelperReporter {
     /// For a run of the party `own` under `agreement`, which has this `helper`.
     pub(super) fn new(helper: &HelperTerms, agreement: &Agreement, own: Option<usize>) -> Self {
         Self {
@@ -44,12 +44,12 @@ impl HelperTeller {
         }
     }
 
-    /// Says what an event means that only runs with a helper have, or that means something else in them.
+    /// Shows an event that only runs with a helper have, or that has another meaning in them.
     pub(super) fn event(&self, event: &Event<'_>, screen: &Screen) {
         self.log(event);
         match event {
             Event::Helper(event) => self.remote(event, screen),
-            Event::Agreed => screen.say("all parties hold the same agreement"),
+            Event::Agreed => screen.say("all parties have the same agreement"),
             Event::Step { label, done, total } => {
                 let (done, total) = (*done, *total);
                 // Rows become labels; labels are sent in segments.
@@ -61,7 +61,7 @@ impl HelperTeller {
         }
     }
 
-    /// For how long other parties have been waited for, and their names.
+    /// How long this party has been waiting for others, and their names.
     pub(super) fn waits(&self) -> Option<(Duration, Vec<String>)> {
         let state = self.state();
         let (since, parties) = state.waits.as_ref().filter(|(_, parties)| !parties.is_empty())?;
@@ -90,7 +90,7 @@ impl HelperTeller {
                     .collect();
                 if is_first && !others.is_empty() {
                     let names = self.names(&others);
-                    screen.say(&format!("{} came before", and(&names)));
+                    screen.say(&format!("already connected: {}", and(&names)));
                 }
             }
             RemoteEvent::Waiting { parties } => {
@@ -98,15 +98,14 @@ impl HelperTeller {
                 self.waiting(parties, screen);
             }
             RemoteEvent::OtherAgreement { agreement } => screen.say(&format!(
-                "another party waits at {helper} with another agreement ({}): compare `vesica \
-                 agree show`",
+                "another party waits at {helper} with a different agreement ({}): compare `vesica agree show`",
                 short_hash(agreement)
             )),
             RemoteEvent::Reconnecting { error, .. } => self.away(error, screen),
             RemoteEvent::Resumed => self.back(screen),
             RemoteEvent::Moved { received_bytes, .. } => {
                 let mut state = self.state();
-                // What is sent meanwhile is no news of the others.
+                                // Data sent meanwhile says nothing about the other parties.
                 if *received_bytes > state.received_bytes {
                     state.received_bytes = *received_bytes;
                     if state.waits.take().is_some() {
@@ -123,14 +122,14 @@ impl HelperTeller {
         if !std::mem::replace(&mut self.state().is_away, true) {
             screen.end_waiting();
             let why = helper::away(error);
-            screen.say(&format!("{} is away ({why}); trying again", self.helper));
+            screen.say(&format!("{} cannot be reached ({why}); trying again", self.helper));
         }
     }
 
     fn back(&self, screen: &Screen) {
         if std::mem::take(&mut self.state().is_away) {
             screen.end_waiting();
-            screen.say(&format!("{} is back; resumed", self.helper));
+            screen.say(&format!("{} can be reached again; the run continues", self.helper));
         }
     }
 
@@ -138,7 +137,7 @@ impl HelperTeller {
         let is_news = {
             let mut state = self.state();
             match &mut state.waits {
-                // They do not come sooner because one of them came.
+                // The wait goes on when some of the parties have connected.
                 Some((_, known)) if !known.is_empty() && !parties.is_empty() => {
                     let is_news = known != parties;
                     *known = parties.to_vec();
@@ -153,7 +152,7 @@ impl HelperTeller {
             }
         };
         let line = match parties {
-            [] => format!("{} compares the lists", self.helper),
+            [] => format!("{} is comparing the lists", self.helper),
             parties => format!("waiting for {}", and(&self.names(parties))),
         };
         screen.waiting(line, is_news);
@@ -166,7 +165,7 @@ impl HelperTeller {
             }
             LinkEvent::Connected { address, peer } => {
                 screen.end_waiting();
-                // One of several connections, or once more the one that was lost.
+                // Otherwise it is one of several connections, or replaces a lost one.
                 if !self.state().is_connected {
                     let fingerprint = peer.fingerprint();
                     let line = format!("connected to {} ({fingerprint}) at {address}", self.helper);
@@ -178,8 +177,8 @@ impl HelperTeller {
     }
 }
 
-impl HelperTeller {
-    /// The event for the log.
+impl HelperReporter {
+    /// Logs an event.
     fn log(&self, event: &Event<'_>) {
         let helper = &*self.helper;
         match event {
@@ -200,7 +199,7 @@ impl HelperTeller {
             }
             Event::Helper(RemoteEvent::OtherAgreement { agreement }) => {
                 let hash = hex(&agreement[..]);
-                tracing::warn!(helper, agreement = hash, "another party has another agreement");
+                tracing::warn!(helper, agreement = hash, "another party has a different agreement");
             }
             Event::Helper(RemoteEvent::Reconnecting { error, pause }) => {
                 let (why, pause_ms) = (helper::away(error), pause.as_millis() as u64);

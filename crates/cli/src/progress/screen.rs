@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use vesica_engine::explain::grouped;
 use vesica_link::LinkError;
 
-/// How often a step that goes on says so, without a terminal.
+/// How often a running step prints a line when there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 const BAR: &str = "{prefix:<20} [{bar:28}] {percent:>3}%  {msg}  {eta} left";
@@ -19,22 +19,22 @@ const SPINNER: &str = "{spinner} {msg}";
 /// The name of the step that is a wait.
 const WAITING: &str = "waiting";
 
-/// How it is told.
-enum Manner {
+/// How progress is shown.
+enum Style {
     Silent,
     Lines,
     Bars(MultiProgress),
 }
 
-/// Where a run tells what it does.
+/// Shows the progress of a run.
 pub(crate) struct Screen {
-    manner: Manner,
-    /// Whether standard error has log lines and nothing else.
+    style: Style,
+    /// Whether standard error carries log lines only.
     log_on_stderr: bool,
     steps: Mutex<HashMap<String, Step>>,
 }
 
-/// A step that takes its time.
+/// A step that is in progress.
 struct Step {
     start: Instant,
     last_line: Instant,
@@ -46,40 +46,40 @@ pub(crate) struct Progress<'a> {
     pub(crate) name: &'a str,
     pub(crate) done: u64,
     pub(crate) total: u64,
-    /// How many of what are done, for the rate.
+    /// How many units are done, for the rate.
     pub(crate) count: u64,
     pub(crate) unit: &'static str,
 }
 
 impl Screen {
-    /// A screen as `talk` asks for.
+    /// The screen for the options `talk`.
     pub(crate) fn new(talk: &TalkArgs) -> Self {
         let log_on_stderr = talk.log.is_some() && talk.log_file.is_none();
-        let manner = if talk.quiet || log_on_stderr {
-            Manner::Silent
+        let style = if talk.quiet || log_on_stderr {
+            Style::Silent
         } else if io::stderr().is_terminal() {
-            Manner::Bars(MultiProgress::with_draw_target(ProgressDrawTarget::stderr()))
+            Style::Bars(MultiProgress::with_draw_target(ProgressDrawTarget::stderr()))
         } else {
-            Manner::Lines
+            Style::Lines
         };
-        Self { manner, log_on_stderr, steps: Mutex::default() }
+        Self { style, log_on_stderr, steps: Mutex::default() }
     }
 
-    /// Takes the bars off the terminal.
+    /// Removes the bars from the terminal.
     pub(crate) fn finish(&self) {
-        if let Manner::Bars(bars) = &self.manner {
+        if let Style::Bars(bars) = &self.style {
             let _ = bars.clear();
         }
     }
 
-    /// Says that this party waits for `whom`, for how much longer, and what failed `last`.
+    /// Shows that this party waits for `whom`, for how much longer, and which attempt failed `last`.
     pub(crate) fn waiting_for(&self, whom: &str, remaining: Duration, last: &Option<LinkError>) {
         let why = last.as_ref().map_or(String::new(), |last| format!(" ({})", reason(last)));
         let left = super::duration(remaining);
         self.waiting(format!("waiting for {whom}, {left} left{why}"), false);
     }
 
-    /// Takes the bars of steps off the terminal that ended without a last word.
+    /// Removes the bars of steps that ended without reaching their total.
     pub(crate) fn finish_steps(&self, is_over: impl Fn(&str) -> bool) {
         for (name, step) in self.steps().iter() {
             if let Some(bar) = step.bar.as_ref().filter(|_| is_over(name)) {
@@ -94,26 +94,26 @@ impl Screen {
 
     /// A line that stays.
     pub(crate) fn say(&self, line: &str) {
-        match &self.manner {
-            Manner::Silent => {}
-            // Standard error that cannot be written is no reason to end a run.
-            Manner::Lines => drop(writeln!(io::stderr(), "{line}")),
-            Manner::Bars(bars) => drop(bars.println(line)),
+        match &self.style {
+            Style::Silent => {}
+            // A run goes on even if standard error cannot be written.
+            Style::Lines => drop(writeln!(io::stderr(), "{line}")),
+            Style::Bars(bars) => drop(bars.println(line)),
         }
     }
 
-    /// A line of what may spoil the result, also when quiet.
+    /// A warning about the result, printed also with `--quiet`.
     pub(crate) fn warn(&self, line: &str) {
         tracing::warn!("{line}");
         let line = format!("warning: {line}");
-        match &self.manner {
-            Manner::Silent if self.log_on_stderr => {}
-            Manner::Silent => drop(writeln!(io::stderr(), "{line}")),
+        match &self.style {
+            Style::Silent if self.log_on_stderr => {}
+            Style::Silent => drop(writeln!(io::stderr(), "{line}")),
             _ => self.say(&line),
         }
     }
 
-    /// A line that says how far something is; now and then without a terminal.
+    /// Shows how far a step is; without a terminal, as a line every few seconds.
     pub(crate) fn step(&self, progress: &Progress<'_>) {
         let mut steps = self.steps();
         let step = steps.entry(progress.name.to_owned()).or_insert_with(|| {
@@ -123,7 +123,7 @@ impl Screen {
         let elapsed = step.start.elapsed();
         let rate = progress.count as f64 / elapsed.as_secs_f64().max(1e-3);
         let message = format!(
-            "{} {}, {} a second",
+            "{} {}, {} per second",
             grouped(progress.count),
             progress.unit,
             grouped(rate as u64)
@@ -153,7 +153,7 @@ impl Screen {
     }
 
     fn bar(&self, name: &str, total: u64) -> Option<ProgressBar> {
-        let Manner::Bars(bars) = &self.manner else { return None };
+        let Style::Bars(bars) = &self.style else { return None };
         let style = ProgressStyle::with_template(BAR).expect("the template is valid");
         let bar = bars.add(ProgressBar::new(total));
         bar.set_style(style.progress_chars("=> "));
@@ -161,12 +161,12 @@ impl Screen {
         Some(bar)
     }
 
-    /// A line about a wait; now and then without a terminal, and at once when it `is_news`.
+    /// Shows a wait; without a terminal, as a line every few seconds, and at once when it `is_news`.
     pub(crate) fn waiting(&self, line: String, is_news: bool) {
         let mut steps = self.steps();
         let step = steps.entry(WAITING.to_owned()).or_insert_with(|| {
-            let bar = match &self.manner {
-                Manner::Bars(bars) => {
+            let bar = match &self.style {
+                Style::Bars(bars) => {
                     let style =
                         ProgressStyle::with_template(SPINNER).expect("the template is valid");
                     let bar = bars.add(ProgressBar::new_spinner());

@@ -1,5 +1,5 @@
 //! Runs with a helper: real processes over TLS on real files, compared with a plain join; also when they are killed
-//! at any moment, and when somebody is not who or what was agreed.
+//! at any moment, and with wrong identities, agreements or settings.
 
 mod scene;
 
@@ -7,9 +7,9 @@ mod backends;
 mod in_memory;
 mod interrupted;
 mod memory;
+mod refused;
 mod reload;
 mod steering;
-mod strangers;
 
 use crate::support::{Running, free_port, vesica};
 use nix::sys::signal::Signal;
@@ -44,7 +44,7 @@ fn assert_results(scene: &Scene, expected: &[(&str, String)]) {
 }
 
 #[test]
-fn three_parties_in_every_order_get_what_all_have() {
+fn three_parties_in_every_order_get_the_common_rows() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b", "c"], 200);
@@ -64,7 +64,7 @@ fn three_parties_in_every_order_get_what_all_have() {
         for running in came {
             let ended = running.wait();
             ended.assert_code(0);
-            assert!(ended.stdout.contains("keys in common to all 3 parties; "), "{ended:#?}");
+            assert!(ended.stdout.contains("keys common to all 3 parties; "), "{ended:#?}");
         }
         assert_results(&scene, &expected);
     }
@@ -100,7 +100,7 @@ fn five_parties_of_which_two_receive() {
     assert!(ended[0].stdout.contains("done; b and d receive the result"), "{:#?}", ended[0]);
     // There was nothing that it could have checked.
     let said = format!("{}{}", ended[0].stdout, ended[0].stderr);
-    assert!(!said.contains("self-check") && !said.contains("this check"), "{said}");
+    assert!(!said.contains("self-check") && !said.contains("the self-check finds"), "{said}");
     assert!(ended[1].stdout.contains("self-check passed"), "{:#?}", ended[1]);
     assert!(!scene.path("a.out.csv").exists());
     let report: serde_json::Value = serde_json::from_str(&scene.read("a.json")).unwrap();
@@ -131,9 +131,9 @@ fn every_protocol_of_two_parties_gives_what_a_plain_join_gives() {
     let expected = with_files(&scene, &["a", "b"], 1000);
     for (protocol, security, odds) in [
         ("server_aided", "semi-honest", "is trusted to follow the protocol"),
-        ("server_aided_malicious", "malicious", "a chance of at most 2^-40"),
-        ("server_aided_fair", "malicious", "a chance of at most 2^-40"),
-        ("server_aided_size_hiding", "malicious", "a chance of at most 2^-40"),
+        ("server_aided_malicious", "malicious", "probability at most 2^-40"),
+        ("server_aided_fair", "malicious", "probability at most 2^-40"),
+        ("server_aided_size_hiding", "malicious", "probability at most 2^-40"),
     ] {
         scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
         let run = |party| {
@@ -182,7 +182,7 @@ fn two_values_are_equal_or_differ() {
 }
 
 #[test]
-fn a_check_says_whether_the_helper_would_take_the_run_and_who_is_there() {
+fn a_check_shows_whether_the_helper_accepts_the_run_and_which_parties_are_connected() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     with_files(&scene, &["a", "b"], 10);
@@ -197,13 +197,13 @@ fn a_check_says_whether_the_helper_would_take_the_run_and_who_is_there() {
     };
     let said = check();
     assert!(
-        said.contains("cloud is there and would take this run\nno party has come yet\n"),
+        said.contains("cloud can be reached and accepts this run\nno party is connected yet\n"),
         "{said}"
     );
     let mut a = Running::start(scene.party("two.toml", "a"));
     until_told(&mut a, "waiting for b");
     let said = check();
-    assert!(said.contains("\na came already\n"), "{said}");
+    assert!(said.contains("\nalready connected: a\n"), "{said}");
     assert!(
         said.contains("100  different keys") && said.contains("1  with a key seen before"),
         "{said}"
@@ -222,7 +222,7 @@ fn a_party_with_too_few_different_keys_ends_the_run_for_both_and_they_can_begin_
     with_files(&scene, &["a", "b"], 10);
     let run = |party| Running::start(scene.party("two.toml", party));
     let [a, b] = ["a", "b"].map(run).map(Running::wait);
-    b.assert_failed(3, "the input has fewer different keys than the agreement asks for");
+    b.assert_failed(3, "the input has fewer different keys than the agreement requires");
     assert!(b.stderr.contains("at least 101 (min_rows)"), "{b:#?}");
     a.assert_failed(5, "b ended the run");
     assert!(!scene.path("a.out.csv").exists() && !scene.path("b.out.csv").exists());
@@ -258,14 +258,14 @@ fn health_and_metrics_answer() {
     }
     let sees = helper.printed();
     for words in
-        ["how many keys are common", "It does not see: anybody's keys", "collude with none of them"]
+        ["how many keys are common", "It does not see any party's keys", "not to collude with any"]
     {
         assert!(sees.contains(words), "{sees}");
     }
 }
 
 #[test]
-fn what_a_helper_says_at_its_start_holds_no_password() {
+fn the_output_of_a_starting_helper_contains_no_password() {
     let scene = Scene::new();
     let mut command = vesica();
     command.args(["helper", "--key", "helper.key", "--config", "helper.toml", "--metrics", "off"]);
@@ -311,7 +311,7 @@ fn logs_hold_no_key_and_no_secret() {
 }
 
 #[test]
-fn a_large_set_goes_through_files_and_gives_the_same() {
+fn a_large_set_that_uses_files_gives_the_same_result() {
     let scene = Scene::new();
     let _helper = scene.helper(&["--memory", "64MB"]);
     // More than 16 MB of intermediate data.
@@ -367,7 +367,7 @@ fn agreements_with_a_helper_are_written_checked_and_shown() {
         assert!(said.stdout.contains(copies), "{said:#?}");
     }
     run("agree new bad.toml --helper cloud --operation cardinality")
-        .assert_failed(3, "with a helper there is no");
+        .assert_failed(3, "is not available with a helper");
     run("agree new bad.toml --helper cloud --party a").assert_failed(2, "2 to 16 parties");
     assert!(!scene.path("bad.toml").exists());
 }

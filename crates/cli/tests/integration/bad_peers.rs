@@ -33,7 +33,7 @@ fn address() -> String {
 }
 
 #[test]
-fn an_absent_peer_is_waited_for_and_then_given_up() {
+fn a_run_gives_up_on_an_absent_peer_after_the_wait() {
     let place = small_place();
     let ended = one(&place, &["--listen", &address()]).wait();
     ended.assert_failed(5, "two");
@@ -59,7 +59,7 @@ fn two_listeners_and_two_connectors_both_give_up() {
 }
 
 #[test]
-fn a_port_in_use_is_said_so() {
+fn a_port_in_use_is_reported() {
     let place = small_place();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -67,7 +67,7 @@ fn a_port_in_use_is_said_so() {
 }
 
 #[test]
-fn garbage_and_silence_on_the_port_do_not_keep_the_peer_out() {
+fn garbage_and_silence_on_the_port_do_not_block_the_peer() {
     let place = small_place();
     let address = address();
     let mut listening = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
@@ -109,7 +109,7 @@ fn a_peer_with_another_identity_is_refused() {
 }
 
 #[test]
-fn two_sides_with_the_same_key_are_told_so() {
+fn two_sides_with_the_same_key_get_an_error_that_says_so() {
     let place = small_place();
     let address = address();
     let (a, b) = (one(&place, &["--listen", &address]), {
@@ -117,8 +117,8 @@ fn two_sides_with_the_same_key_are_told_so() {
         command.args(["--connect", &address]);
         Running::start(command)
     });
-    a.wait().assert_failed(4, "same party");
-    b.wait().assert_failed(4, "same party");
+    a.wait().assert_failed(4, "the same identity as this side");
+    b.wait().assert_failed(4, "the same identity as this side");
     place.assert_no_leftovers(&["out.csv", "other.csv"]);
 }
 
@@ -139,7 +139,7 @@ fn different_agreements_are_shown_field_by_field_on_both_sides() {
 }
 
 #[test]
-fn one_side_that_only_checks_and_one_that_runs_both_say_so() {
+fn a_check_against_a_run_is_reported_on_both_sides() {
     let place = small_place();
     let address = address();
     let listening = one(&place, &["--listen", &address]);
@@ -149,13 +149,13 @@ fn one_side_that_only_checks_and_one_that_runs_both_say_so() {
     command.arg("--input").arg(place.path("two.csv"));
     command.args(["--wait", "3s", "--connect", &address]);
     let checking = Running::start(command);
-    listening.wait().assert_failed(4, "only checks");
-    checking.wait().assert_failed(4, "only checks");
+    listening.wait().assert_failed(4, "vesica check");
+    checking.wait().assert_failed(4, "vesica check");
     place.assert_no_leftovers(&["out.csv"]);
 }
 
 #[test]
-fn an_expired_agreement_runs_nowhere() {
+fn an_expired_agreement_is_refused_on_both_sides() {
     let place = small_place();
     place.agreement("agreement.toml", &Terms { more: "expires = 2020-01-31", ..TERMS });
     one(&place, &["--listen", &address()]).wait().assert_failed(3, "2020-01-31");
@@ -163,7 +163,7 @@ fn an_expired_agreement_runs_nowhere() {
 }
 
 #[test]
-fn a_key_that_is_no_party_is_refused() {
+fn a_key_that_belongs_to_no_party_is_refused() {
     let place = small_place();
     let stranger = Place::new();
     let mut command = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
@@ -186,7 +186,7 @@ fn bad_data_on_one_side_ends_the_other_side_too() {
 }
 
 #[test]
-fn a_side_that_fails_before_it_connects_tells_the_other_one() {
+fn a_side_that_fails_before_it_connects_informs_the_other() {
     let place = small_place();
     place.write("bad.csv", "id,nothing\n1,2\n");
     place.write("taken.csv", "precious");

@@ -51,7 +51,7 @@ fn every_kind_of_fault_is_counted_and_listed_with_its_lines() {
     text += "good@b.example,4\n\"veiled@b.example\"hidden,5\n";
     place.write("bad.csv", text);
     let ended = check(&place, "bad.csv", &[]);
-    ended.assert_failed(3, "14 faults of 5 kinds are in the rows of the input");
+    ended.assert_failed(3, "the rows of the input have 14 faults of 5 kinds");
     let negative = "10  column \"amount\" holds a number below zero: line 2, line 3, line 4, line 5, line 6 \
                     and more";
     let parted =
@@ -74,7 +74,7 @@ fn every_kind_of_fault_is_counted_and_listed_with_its_lines() {
 }
 
 #[test]
-fn one_fault_is_told_as_a_run_tells_it_and_several_of_a_kind_with_what_to_do() {
+fn one_fault_is_reported_as_in_a_run_and_several_of_a_kind_with_a_hint() {
     let place = sums("refuse");
     place.write("one.csv", "email,amount\na@b.example,1\nb@b.example,x\nc@b.example,2\n");
     let ended = check(&place, "one.csv", &[]);
@@ -92,7 +92,7 @@ fn one_fault_is_told_as_a_run_tells_it_and_several_of_a_kind_with_what_to_do() {
 }
 
 #[test]
-fn refused_values_are_faults_under_strict_alone() {
+fn refused_values_are_faults_only_with_strict() {
     let place = Place::new();
     place.agreement("agreement.toml", &TERMS);
     place.write("a.csv", "email\na@b.example\nhidden\nb@b.example\nhidden\n");
@@ -107,7 +107,7 @@ fn refused_values_are_faults_under_strict_alone() {
 }
 
 #[test]
-fn a_quote_that_hides_the_rest_is_told_with_what_was_found_before() {
+fn an_unclosed_quote_is_reported_with_the_faults_before_it() {
     let place = Place::new();
     place.agreement("agreement.toml", &TERMS);
     place.write("a.csv", "id,email\n1,a@b.example\n2\n3,\"b@b.example\n4,c@b.example\n");
@@ -118,7 +118,7 @@ fn a_quote_that_hides_the_rest_is_told_with_what_was_found_before() {
         &[
             "1  more or fewer than 2 fields: line 3",
             "1  a quote that is never closed: line 4",
-            "after the last of these the file cannot be read",
+            "the file cannot be read beyond the last of these",
         ],
     );
 }

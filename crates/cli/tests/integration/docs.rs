@@ -149,7 +149,7 @@ fn every_profile_has_its_section() {
 }
 
 #[test]
-fn what_the_page_says_of_profiles_is_so() {
+fn the_examples_on_the_page_of_profiles_are_correct() {
     let text = page("docs/profiles.md");
     let cases = [
         ("lower", "STRASSE", Some("strasse")),

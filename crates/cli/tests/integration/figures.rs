@@ -74,7 +74,7 @@ fn slots(room: &Room) -> u64 {
 }
 
 #[test]
-fn what_runs_take_at_a_helper_is_what_is_reserved_for_them() {
+fn the_documented_disk_of_runs_is_what_a_helper_reserves() {
     let rows = table(&page("helper.md"), "| keys each | `server_aided` |");
     assert_eq!(rows.len(), 4);
     for (keys, cells) in rows {
@@ -92,7 +92,7 @@ fn what_runs_take_at_a_helper_is_what_is_reserved_for_them() {
 }
 
 #[test]
-fn what_a_party_takes_is_the_same_wherever_it_is_said() {
+fn all_documents_give_the_same_memory_and_disk_for_a_party() {
     let text = page("server-aided.md");
     let disk = |rows: u64, copies, files| rows * files + (copies * rows) * (SORTED + WAY_BACK);
     let rows = table(&text, "| rows | server_aided, on disk |");

@@ -53,7 +53,7 @@ fn names(place: &Place, name: &str) -> [String; 4] {
 }
 
 #[test]
-fn no_file_that_a_run_reads_is_written_whatever_its_name() {
+fn a_run_never_overwrites_a_file_that_it_reads_under_any_name() {
     for place in [place(), aided()] {
         for (name, what) in
             [("agreement.toml", "agreement"), ("one.key", "key"), ("one.csv", "input")]
@@ -139,7 +139,7 @@ fn files_in_the_folder_of_the_run_are_refused() {
 }
 
 #[test]
-fn keys_in_quotes_that_are_none_end_a_run_before_anything_is_sent() {
+fn wrongly_quoted_keys_end_a_run_before_anything_is_sent() {
     for place in [place(), aided()] {
         place.write("one.csv", "id,email\n1,a@b.example\n2, \"b@b.example\"\n");
         let ended = Running::start(alone(&place, &["--output", "o.csv"])).wait();
@@ -192,7 +192,7 @@ fn with_stdout(place: &Place, output: &str, report: Option<&Path>) -> [support::
 }
 
 #[test]
-fn a_summary_that_cannot_be_written_says_that_the_result_is_in_place() {
+fn a_lost_summary_is_reported_with_the_place_of_the_result() {
     let place = place();
     let report = place.path("r.json");
     let [one, two] = with_stdout(&place, "o.csv", Some(&report));
@@ -204,7 +204,7 @@ fn a_summary_that_cannot_be_written_says_that_the_result_is_in_place() {
 }
 
 #[test]
-fn an_answer_that_would_go_nowhere_is_refused_before_the_match() {
+fn a_run_whose_answer_would_be_lost_is_refused_before_the_match() {
     let place = place();
     place.agreement("agreement.toml", &Terms { operation: "cardinality", ..TERMS });
     let run = |more: &str, redirect: &str| {
@@ -229,7 +229,7 @@ fn an_answer_that_would_go_nowhere_is_refused_before_the_match() {
 }
 
 #[test]
-fn too_few_descriptors_are_no_fault_of_the_file() {
+fn too_few_descriptors_are_not_reported_as_a_fault_of_the_file() {
     let place = place();
     let line = "ulimit -n 4; exec \"$0\" check agreement.toml --input one.csv --quiet";
     let mut shell = Command::new("sh");

@@ -564,7 +564,7 @@ fn completions_and_manual_pages_cover_every_command() {
 }
 
 #[test]
-fn output_that_nobody_reads_is_no_failure() {
+fn output_that_is_not_read_is_not_a_failure() {
     let session = Session::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_vesica"))
         .args(["completions", "zsh"])

@@ -36,7 +36,7 @@ fn wait_until(what: &str, reached: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
+fn a_limit_on_file_sizes_is_an_error_and_leaves_no_file_behind() {
     let place = place(20_000);
     let address = address();
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
@@ -45,13 +45,13 @@ fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
     two.args(["--connect", &address]);
     // 4 blocks of 1024 bytes.
     let (one, two) = (limited("-f 4", &one), Running::start(two));
-    one.wait().assert_failed(3, "files may not be that large here");
+    one.wait().assert_failed(3, "the file would be larger than the system allows");
     two.wait().assert_code(0);
     place.assert_no_leftovers(&["out.csv"]);
 }
 
 #[test]
-fn a_report_that_cannot_be_written_leaves_the_result_and_says_so() {
+fn an_unwritable_report_is_reported_and_the_result_stays() {
     let place = place(20);
     let address = address();
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
@@ -88,7 +88,7 @@ fn a_figure_that_was_printed_is_not_lost_with_the_report() {
 }
 
 #[test]
-fn a_second_interrupt_ends_a_farewell_at_once_with_a_word() {
+fn a_second_interrupt_ends_the_closing_at_once_with_a_message() {
     let place = place(2_000);
     let address = address();
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
@@ -122,7 +122,7 @@ fn a_second_interrupt_ends_a_farewell_at_once_with_a_word() {
 }
 
 #[test]
-fn a_kill_while_a_run_waits_leaves_nothing() {
+fn a_kill_while_a_run_waits_leaves_no_files_behind() {
     let place = place(100);
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
     one.args(["--listen", &address()]).arg("--report").arg(place.path("report.json"));
@@ -137,7 +137,7 @@ fn a_kill_while_a_run_waits_leaves_nothing() {
 }
 
 #[test]
-fn a_crowd_keeps_nobody_out_of_a_process_with_few_descriptors() {
+fn many_connections_do_not_block_the_peer_of_a_process_with_few_descriptors() {
     let place = place(100);
     let address = address();
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
@@ -173,14 +173,14 @@ fn assert_done_or_told(limit: &str, ended: &support::Ended) -> bool {
     if ended.code == Some(0) {
         return true;
     }
-    ended.assert_failed(3, "the system gives this process no more ");
-    let words = ended.stderr.matches("the system gives this process no more ").count();
+    ended.assert_failed(3, "the system cannot give this process any more ");
+    let words = ended.stderr.matches("the system cannot give this process any more ").count();
     assert_eq!(words, 1, "{limit}: {ended:#?}");
     false
 }
 
 #[test]
-fn a_run_without_memory_says_so_and_leaves_nothing() {
+fn a_run_without_memory_reports_that_and_leaves_no_files_behind() {
     let place = place(2_000);
     for (failed, limit) in rising_limits().enumerate() {
         let address = address();
@@ -205,7 +205,7 @@ fn a_run_without_memory_says_so_and_leaves_nothing() {
 }
 
 #[test]
-fn a_check_without_memory_says_so() {
+fn a_check_without_memory_reports_that() {
     let place = place(2_000);
     for limit in rising_limits() {
         let mut check = support::vesica();
@@ -223,7 +223,7 @@ fn a_check_without_memory_says_so() {
 }
 
 #[test]
-fn a_full_disk_under_the_log_is_said_once_and_ends_no_run() {
+fn a_full_disk_under_the_log_is_reported_once_and_does_not_end_the_run() {
     let place = place(100);
     let logged = |party: &str, input: &str, output: Option<&str>| {
         let mut command = place.run("agreement.toml", party, input, output);

@@ -173,7 +173,7 @@ fn the_assumption_of_every_protocol_is_that_of_the_catalogue() {
 }
 
 #[test]
-fn security_says_of_every_helper_what_the_catalogue_does() {
+fn security_md_agrees_with_the_catalogue_on_every_helper() {
     let security = page("SECURITY.md");
     let head = "| protocol | against the helper | against parties, by a helper that follows the protocol | the helper learns |\n";
     let (_, table) = security.split_once(head).unwrap();

@@ -50,7 +50,7 @@ fn answer(result: &Value) -> [&Value; 4] {
 }
 
 #[test]
-fn each_question_is_answered_to_those_who_receive_it_and_to_nobody_else() {
+fn only_receivers_of_the_result_get_the_answer_to_each_question() {
     let null = || Value::Null;
     let sum: u64 = (100..120).map(|i| 3 * i).sum::<u64>() + 1000;
     let cases = [
@@ -95,7 +95,7 @@ fn each_question_is_answered_to_those_who_receive_it_and_to_nobody_else() {
 }
 
 #[test]
-fn an_answer_goes_to_a_file_of_one_row_where_one_is_asked_for() {
+fn an_answer_with_an_output_file_is_written_as_one_row() {
     for (operation, more, written) in [
         ("cardinality", "", "keys_in_common\n20\n"),
         ("threshold", "threshold = 3", "threshold,reached\n3,true\n"),
@@ -110,7 +110,7 @@ fn an_answer_goes_to_a_file_of_one_row_where_one_is_asked_for() {
 }
 
 #[test]
-fn within_bounds_rows_are_as_without_and_outside_there_are_none() {
+fn within_bounds_the_rows_are_unchanged_and_outside_there_are_none() {
     for (protocol, receives) in [("auto", "one"), ("scs_wn", "all"), ("pwc", "one")] {
         for (more, inside) in [
             ("min_matches = 20\nmax_matches = 20", true),
@@ -196,7 +196,7 @@ fn the_summed_column_may_have_another_name_where_it_is_and_none_elsewhere() {
     assert!(one.assert_code(0).stdout.contains("sum of amount over common keys: 3\n"));
     let mut one = place.run_brief("agreement.toml", "one", "one.csv", None);
     one.args(["--column", "amount=email", "--listen", "127.0.0.1:0"]);
-    support::Running::start(one).wait().assert_failed(3, "which is no key of the agreement");
+    support::Running::start(one).wait().assert_failed(3, "which is not a key of the agreement");
 }
 
 fn bench(words: &[&str]) -> (bool, String, String) {
@@ -240,7 +240,7 @@ fn the_benchmark_checks_every_answer_and_its_bytes() {
 }
 
 #[test]
-fn what_a_protocol_does_not_offer_is_not_measured() {
+fn a_benchmark_of_something_not_offered_is_refused() {
     for (words, says) in [
         (&["dh", "--operation", "sum"][..], "does not offer sum"),
         (&["dh", "--min-matches", "3"], "does not offer bounds"),
@@ -262,7 +262,7 @@ fn agree_new(words: &[&str]) -> (bool, String, String) {
 }
 
 #[test]
-fn a_new_agreement_asks_what_it_is_told_to() {
+fn a_new_agreement_has_the_question_of_its_options() {
     for (words, lines) in [
         (&["--operation", "cardinality"][..], &["operation = \"cardinality\""][..]),
         (&["--operation", "threshold"], &["threshold = 1000"]),
@@ -293,11 +293,11 @@ fn a_new_agreement_asks_what_it_is_told_to() {
         }
     }
     for (words, says) in [
-        (&["--threshold", "7"][..], "goes with operation = \"threshold\""),
-        (&["--sum-bits", "7"], "goes with operation = \"sum\""),
+        (&["--threshold", "7"][..], "belongs to operation = \"threshold\""),
+        (&["--sum-bits", "7"], "belongs to operation = \"sum\""),
         (&["--min-matches", "9", "--max-matches", "8"], "is above max_matches"),
         (&["--operation", "union", "--min-matches", "9"], "unions and private ids have no bounds"),
-        (&["--max-rows", "10", "--min-matches", "11"], "one party brings at most 10 rows"),
+        (&["--max-rows", "10", "--min-matches", "11"], "one party has at most 10 rows"),
         (&["--operation", "sum", "--sum-of", "other"], "cannot be \"other\""),
     ] {
         let (ok, _, complaint) = agree_new(words);

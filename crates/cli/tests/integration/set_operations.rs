@@ -69,7 +69,7 @@ fn mail(i: u64) -> String {
 const EMPTY: Terms<'static> = Terms { min_rows: 0, ..TERMS };
 
 #[test]
-fn a_union_has_every_key_once_and_says_which_are_new() {
+fn a_union_has_every_key_once_and_marks_the_new_ones() {
     for (place, [one, two]) in sets() {
         let terms = Terms { operation: "union", receives: "all", ..EMPTY };
         run_well(&place, &terms, [Some("u1.csv"), Some("u2.csv")]);
@@ -95,7 +95,7 @@ fn lines(rows: &[String]) -> String {
 }
 
 #[test]
-fn a_union_for_one_tells_the_other_nothing_and_padding_is_in_none() {
+fn a_union_for_one_side_reveals_nothing_to_the_other_and_contains_no_padding() {
     for more in ["", "hide_sizes = true"] {
         let place = place(0..20, 15..40);
         let terms = Terms { operation: "union", receives: "one", more, max_rows: 50, ..TERMS };
@@ -194,7 +194,7 @@ fn sums_of_several_columns_with_a_sign_come_with_their_number() {
 }
 
 #[test]
-fn a_named_protocol_adds_one_column_and_tells_the_number_and_the_file_holds_both() {
+fn a_named_protocol_adds_one_column_and_reveals_the_count_and_the_file_has_both() {
     let place = place(0..20, 15..40);
     let more = "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 20\n";
     let protocol = "gmrss21_cardinality_sum";
@@ -216,7 +216,7 @@ fn a_named_protocol_adds_one_column_and_tells_the_number_and_the_file_holds_both
 }
 
 #[test]
-fn bounds_that_the_receiver_keeps_end_the_run_on_both_sides() {
+fn bounds_that_the_receiver_enforces_end_the_run_on_both_sides() {
     for (operation, protocol, table) in [
         ("sum", "auto", format!("[sum]\n{WIDE}")),
         ("cardinality", "gmrss21_cardinality", String::new()),
@@ -243,7 +243,7 @@ fn bounds_that_the_receiver_keeps_end_the_run_on_both_sides() {
 }
 
 #[test]
-fn empty_values_are_counted_under_a_heading_of_their_own_where_there_are_any() {
+fn empty_values_are_counted_under_their_own_heading() {
     let place = place(0..3, 0..3);
     let more = format!("[sum]\n{WIDE}");
     place.agreement("agreement.toml", &Terms { operation: "sum", more: &more, ..TERMS });
@@ -358,7 +358,7 @@ fn shared_values_are_those_of_common_keys_and_the_default_elsewhere() {
 }
 
 #[test]
-fn shares_that_do_not_belong_together_are_refused_for_their_reason() {
+fn shares_that_do_not_match_are_refused_with_the_reason() {
     let place = place(0..20, 15..40);
     let terms = Terms { operation: "shares", receives: "all", ..TERMS };
     run_well(&place, &terms, [Some("a.json"), Some("b.json")]);
@@ -377,15 +377,15 @@ fn shares_that_do_not_belong_together_are_refused_for_their_reason() {
     place.write("flipped.json", format!("{}{other}{}", &text[..keys], &text[keys + 1..]));
     place.write("cut.json", &text[..text.len() / 2]);
     for (other, says) in [
-        ("a.json", "both files are the same side's"),
-        ("d.json", "the two files are of different runs"),
-        ("version.json", "is of version 9 of the format"),
+        ("a.json", "both files are from the same side"),
+        ("d.json", "the two files are from different runs"),
+        ("version.json", "has version 9 of the format"),
         ("entries.json", "\"keys\" is damaged or cut off"),
         ("base64.json", "\"keys\" is damaged or cut off"),
         ("flipped.json", "the checksum differs"),
         ("combine.json", "differ in \"combine\""),
-        ("cut.json", "is no file of shares"),
-        ("one.csv", "is no file of shares"),
+        ("cut.json", "is not a file of shares"),
+        ("one.csv", "is not a file of shares"),
         ("missing.json", "cannot be read"),
     ] {
         combine(&place, &["a.json", other]).assert_failed(3, says);
@@ -397,7 +397,7 @@ fn shares_that_do_not_belong_together_are_refused_for_their_reason() {
     combine(&place, &out).assert_failed(3, "already exists");
     place.agreement("other.toml", &Terms { title: "another", ..terms });
     let other = ["a.json", "b.json", "--keys", "one.csv", "--agreement", "other.toml"];
-    combine(&place, &other).assert_failed(3, "not the one that the shares were made under");
+    combine(&place, &other).assert_failed(3, "were made under a different agreement");
 }
 
 #[test]
@@ -405,10 +405,10 @@ fn shares_go_to_a_json_file_and_everything_that_needs_a_file_gets_one() {
     let place = place(0..20, 15..40);
     for (operation, output, says) in [
         ("shares", Some("a.csv"), "does not end in .json"),
-        ("shares", None, "no --output is given"),
-        ("private-id", None, "no --output is given"),
-        ("union", None, "no --output is given"),
-        ("private-id", Some("a.json"), "cannot be told from its name"),
+        ("shares", None, "--output is missing"),
+        ("private-id", None, "--output is missing"),
+        ("union", None, "--output is missing"),
+        ("private-id", Some("a.json"), "does not show its format"),
     ] {
         place.agreement("agreement.toml", &Terms { operation, receives: "all", ..TERMS });
         let mut one = place.run_brief("agreement.toml", "one", "one.csv", output);
@@ -418,7 +418,7 @@ fn shares_go_to_a_json_file_and_everything_that_needs_a_file_gets_one() {
 }
 
 #[test]
-fn values_that_are_none_are_refused_with_their_line_and_column() {
+fn invalid_values_are_refused_with_their_line_and_column() {
     let table = |more: &str| {
         format!("[sum]\nof = \"two\"\ncolumns = [\"amount\", \"change\"]\nbits = 8\n{more}\n")
     };

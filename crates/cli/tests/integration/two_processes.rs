@@ -319,7 +319,7 @@ fn heap_settings_of_a_run(given: Option<(&str, &str)>) -> Option<String> {
 
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn a_run_keeps_its_pages_unless_it_is_told_otherwise() {
+fn a_run_keeps_its_pages_unless_the_environment_says_otherwise() {
     let own = heap_settings_of_a_run(None).expect("it has started itself anew");
     assert!(own.contains("glibc.malloc.hugetlb=1"), "{own}");
     for given in ["glibc.malloc.arena_max=2", ""] {

@@ -1,4 +1,4 @@
-//! The one text form of an agreement, and its hash.
+//! The canonical text form of an agreement, and its hash.
 
 use super::parse::{ALL, NEVER};
 use super::{Agreement, FORMAT_VERSION, Key, MAX_ROWS, PartyTerms, Question, values};
@@ -7,7 +7,7 @@ use vesica_core::hash;
 
 const HASH_LABEL: &str = "vesica v1 agreement";
 
-/// Names one agreement: two agreements with the same hash say the same.
+/// Identifies an agreement: two agreements with the same hash mean the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AgreementHash([u8; AgreementHash::LEN]);
 
@@ -15,7 +15,7 @@ impl AgreementHash {
     /// Length in bytes.
     pub const LEN: usize = 32;
 
-    /// That of an agreement with this canonical form.
+    /// The hash of an agreement with this canonical form.
     fn of(canonical: &str) -> Self {
         Self(hash::derive(HASH_LABEL, &[canonical.as_bytes()]))
     }
@@ -46,8 +46,9 @@ impl fmt::Debug for AgreementHash {
 }
 
 impl Agreement {
-    /// The agreement as a text with nothing left to say: fixed order, every default written out,
-    /// the version of each profile. Reads back as the same agreement.
+    /// The agreement in its canonical form: fields in a fixed order, with every default and the version of each
+    /// profile.
+    /// Parsing it gives the same agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
@@ -84,7 +85,7 @@ impl Agreement {
         out
     }
 
-    /// `"all"`, a name, or a list of names, as it stands in the file.
+    /// `"all"`, a name, or a list of names, as written in the file.
     pub(crate) fn receives_word(&self) -> String {
         if self.all_receive() {
             return Quoted(ALL).to_string();
@@ -128,7 +129,7 @@ fn write_line(out: &mut String, name: &str, value: &dyn fmt::Display) {
     writeln!(out, "{name} = {value}").expect("a string takes any text");
 }
 
-/// A TOML basic string. The parser lets no control character in, so only two need an escape.
+/// A TOML basic string. The parser refuses control characters, so only two characters need an escape.
 pub(super) struct Quoted<'a>(pub(super) &'a str);
 
 impl fmt::Display for Quoted<'_> {

@@ -1,14 +1,14 @@
-//! How the values of keys and of self-check items share a sum.
+//! How the values of keys and the counts of self-check items fit into one sum.
 
 use super::ValueTerms;
 use vesica_core::params::ceil_log2;
 use vesica_core::{Role, Values};
 use vesica_heap::may_fail;
 
-/// Values with room in which the self-check items count.
+/// Values with room for counting self-check items.
 ///
-/// With c self-check items of each kind, a shared one counts 1 and one of the holder's own, or padding, c + 1,
-/// so that a right sum counts c, and no number of lost and invented ones does.
+/// With c self-check items of each kind, a shared one counts 1, and one of the holder's own, or padding, counts c +
+/// 1. A correct sum therefore counts c, and no sum with missing or added items does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CheckedValues {
     canaries: u32,
@@ -18,14 +18,14 @@ pub(crate) struct CheckedValues {
     room: Room,
 }
 
-/// Where self-check items count.
+/// Where self-check items are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
     /// In the lowest 2r bits, 2^r > c: keys have multiples of 2^(2r).
     Below,
     /// In a column of its own, after the others.
     Column,
-    /// Nowhere: there are none.
+    /// Nowhere: there are no self-check items.
     None,
 }
 
@@ -46,7 +46,7 @@ impl CheckedValues {
         2 * ceil_log2(u64::from(self.canaries) + 1)
     }
 
-    /// The values as the protocol takes them, `holder` having them.
+    /// The values as the protocol takes them; the party in the role `holder` has them.
     pub(crate) fn values(self, holder: Role) -> vesica_core::Result<Values> {
         let columns = self.columns as u32;
         let (bits, columns) = match self.room {
@@ -67,8 +67,9 @@ impl CheckedValues {
         self.columns + usize::from(self.room == Room::Column)
     }
 
-    /// The values of the keys in the protocol, out of `keys`, with room for `more` other items; `None` when the
-    /// memory cannot be had.
+    /// The values of the keys in the protocol, made from `keys`, with room for `more` other items; `None` if
+    /// there is
+    /// not enough memory.
     pub(crate) fn of_keys(self, mut keys: Vec<u64>, more: usize) -> Option<Vec<u64>> {
         if self.room != Room::Column {
             may_fail(|| keys.try_reserve_exact(more * self.width())).ok()?;
@@ -122,8 +123,7 @@ impl CheckedValues {
         }
     }
 
-    /// What keys with these `values` add up to at least and at most, in each column, whichever of them are
-    /// taken.
+    /// The least and the largest possible sum in each column over any subset of keys with these `values`.
     pub(crate) fn reach(self, values: &[u64]) -> Vec<(i128, i128)> {
         let mut reach = vec![(0, 0); self.columns];
         for row in values.chunks_exact(self.columns) {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_tells_every_number_of_lost_and_invented_items() {
+    fn a_sum_reveals_every_number_of_missing_and_added_items() {
         let minus = |n: i64| -n as u64;
         for (terms, keys, expected) in [
             (terms(1, 4, false), vec![7, 5], vec![12]),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn without_self_check_items_values_are_as_they_are() {
+    fn without_self_check_items_values_are_unchanged() {
         let checked = CheckedValues::new(0, &terms(2, 3, false));
         assert_eq!(checked.values(Role::Sender).unwrap().columns(), 2);
         let mut values = checked.of_keys(vec![1, 2, 3, 4], 1).unwrap();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sum_of_some_keys_is_beyond_the_reach_of_all() {
+    fn the_reach_covers_every_sum_of_some_keys() {
         let checked = CheckedValues::new(16, &terms(2, 8, true));
         let values = [3, -4, -5, 0, 7, -1].map(|value: i64| value as u64);
         assert_eq!(checked.reach(&values), [(-5, 10), (-5, 0)]);

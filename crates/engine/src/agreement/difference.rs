@@ -5,7 +5,7 @@ use super::parse::{MAX_FILE_BYTES, is_treacherous};
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
 
-/// Longest value shown of a peer's agreement, in characters.
+/// The longest value of a peer's agreement that is shown, in characters.
 const SHOWN_MAX_CHARS: usize = 200;
 
 /// Most fields, and the longest path in bytes, that any agreement has; more is not read.
@@ -15,7 +15,7 @@ const MAX_PATH_LEN: usize = 1024;
 /// One field in which two agreements differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The field's path, as `party.shop.max_rows` or `key.email.profile`.
+    /// The field's path, for example `party.shop.max_rows` or `key.email.profile`.
     pub field: String,
     /// Its value on this side; `None` when it is missing.
     pub here: Option<String>,
@@ -23,22 +23,21 @@ pub struct Difference {
     pub there: Option<String>,
 }
 
-/// A peer's text that is no canonical agreement of any version.
+/// A peer's text is not a canonical agreement of any version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the peer's text is no canonical agreement")]
+#[error("the peer's text is not a canonical agreement")]
 pub struct DifferenceError;
 
 impl Agreement {
-    /// The fields in which `other` says something else, sorted by name. Empty exactly when the
-    /// two are equal.
+    /// The fields in which `other` differs, sorted by name. Empty exactly when the two are equal.
     pub fn differences(&self, other: &Agreement) -> Vec<Difference> {
         self.differences_from(&other.canonical()).expect("a canonical form is valid")
     }
 
-    /// The same for a peer's canonical form, which may be of another version of Vesica and name
+    /// The fields in which a peer's canonical form differs. It may come from another version of Vesica and name
     /// fields, profiles or protocols that this one does not know.
     ///
-    /// The text is untrusted: values are shortened and freed of control characters.
+    /// The text is untrusted: values are shortened, and control characters are replaced.
     ///
     /// # Errors
     /// [`DifferenceError`] when it is not TOML, too long, too deep, or has too many fields.
@@ -57,7 +56,7 @@ impl Agreement {
     }
 }
 
-/// The values of a text by their paths; keys by their names.
+/// The values of a text by their paths; the paths of keys contain their names.
 fn flatten(text: &str) -> Result<BTreeMap<String, String>, DifferenceError> {
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(DifferenceError);
@@ -69,7 +68,7 @@ fn flatten(text: &str) -> Result<BTreeMap<String, String>, DifferenceError> {
     Ok(fields)
 }
 
-/// Refuses what no canonical form writes: inline tables, comments and literal strings.
+/// Refuses what no canonical form contains: inline tables, comments and literal strings.
 ///
 /// Inline tables of dotted keys nest so deeply that reading them recursively would exhaust the
 /// stack, so they must be found before the text is parsed.

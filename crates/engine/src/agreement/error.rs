@@ -15,7 +15,7 @@ impl Fault for AgreementFault {
     const TEXT: &'static str = "agreement";
 }
 
-/// What is wrong with an agreement. Holds words of the file, which is no secret.
+/// What is wrong with an agreement. Contains text of the file, which is not secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgreementFault {
@@ -43,7 +43,7 @@ pub enum AgreementFault {
         /// The words there are.
         known: Vec<String>,
     },
-    /// A text that cannot stand where it does.
+    /// A text that the field does not allow.
     #[error("{field:?} {fault}")]
     Text {
         /// The field's path.
@@ -51,7 +51,7 @@ pub enum AgreementFault {
         /// What is wrong with it.
         fault: TextFault,
     },
-    /// `expires` is no day.
+    /// `expires` is not a day.
     #[error("\"expires\" is neither a date nor \"never\"")]
     BadDate,
     /// A party's name with other characters than a name has.
@@ -68,7 +68,7 @@ pub enum AgreementFault {
         /// Most: 2 without a helper.
         most: usize,
     },
-    /// A party's identity is none.
+    /// A party's identity is not valid.
     #[error("{field:?}: {cause}")]
     BadIdentity {
         /// The field's path.
@@ -87,7 +87,7 @@ pub enum AgreementFault {
     /// `receives` is an empty list.
     #[error("\"receives\" names nobody")]
     NoReceiver,
-    /// A party stands in `receives` twice.
+    /// A party is listed in `receives` twice.
     #[error("\"receives\" names {name:?} twice")]
     ReceiverTwice {
         /// The name.
@@ -102,12 +102,12 @@ pub enum AgreementFault {
         max: usize,
     },
     /// Two keys have the same name.
-    #[error("the key {name:?} is there twice")]
+    #[error("the key {name:?} is defined twice")]
     DuplicateKey {
         /// The name.
         name: String,
     },
-    /// A key's profile is none.
+    /// A key's profile does not exist.
     #[error("{field:?}: {cause}")]
     BadProfile {
         /// The field's path.
@@ -115,7 +115,7 @@ pub enum AgreementFault {
         /// Why not.
         cause: ProfileError,
     },
-    /// The agreement was made with other outcomes of a profile than this software has.
+    /// The agreement was made with another version of a profile than this software has.
     #[error("version {asked} of the profile {profile} where this software has {here}")]
     ProfileVersion {
         /// The profile.
@@ -143,7 +143,7 @@ pub enum AgreementFault {
         /// `max_matches`.
         max: u64,
     },
-    /// More common keys are asked for than the smaller set can have.
+    /// More common keys are required than the smaller set can have.
     #[error("{field:?} is {found}, above the smaller max_rows {most}")]
     OutOfReach {
         /// The field's path.
@@ -163,8 +163,8 @@ pub enum AgreementFault {
         /// The bound.
         bound: u64,
     },
-    /// A field that goes with another operation.
-    #[error("{field:?} goes with {goes_with}, not with {operation}")]
+    /// A field that belongs to another operation.
+    #[error("{field:?} belongs to {goes_with}, not to {operation}")]
     OfAnotherOperation {
         /// The field.
         field: &'static str,
@@ -185,14 +185,14 @@ pub enum AgreementFault {
         max: usize,
     },
     /// Two columns of values have the same name.
-    #[error("the column {name:?} is there twice")]
+    #[error("the column {name:?} is listed twice")]
     DuplicateColumn {
         /// The name.
         name: String,
     },
-    /// A number that is none of the values it stands for.
+    /// A default value that is outside the range of values.
     #[error(
-        "{field:?} is {found}, and values have {bits} bits and {} sign",
+        "{field:?} is {found}, but values have {bits} bits and {} sign",
         if *signed { "a" } else { "no" }
     )]
     DoesNotFit {
@@ -206,7 +206,7 @@ pub enum AgreementFault {
         signed: bool,
     },
     /// The operation does not count common keys.
-    #[error("{operation} has no bounds, and {field:?} is given")]
+    #[error("{operation} has no bounds, but {field:?} is given")]
     NoBounds {
         /// The field.
         field: &'static str,
@@ -220,7 +220,7 @@ pub enum AgreementFault {
         operation: Operation,
     },
     /// Self-check items would stay in the shares.
-    #[error("\"self_check\" is {found}, and {operation} has no self-check items")]
+    #[error("\"self_check\" is {found}, but {operation} has no self-check items")]
     NoSelfCheck {
         /// What the agreement says.
         found: u64,
@@ -232,11 +232,12 @@ pub enum AgreementFault {
     ValuesNotOffered {
         /// The protocol that the agreement names, if it names one.
         protocol: Option<&'static str>,
-        /// Whether they are of the party that alone receives the result, where they must be of the other one;
-        /// otherwise there are several columns, a sign, or too many bits.
+        /// Whether they belong to the only party that receives the result, although they must belong to the
+        /// other one.
+        /// Otherwise there are several columns, a sign, or too many bits.
         of_receiver: bool,
     },
-    /// No protocol of the catalogue will do.
+    /// No protocol of the catalogue is suitable.
     #[error(
         "no protocol offers {operation}{} with {security} security yet",
         if *bounds { " within bounds" } else { "" }
@@ -276,8 +277,8 @@ pub enum AgreementFault {
         /// Bits of an item under this agreement: 128 for digests.
         bits: u32,
     },
-    /// The named protocol is weaker than asked for.
-    #[error("the protocol {protocol:?} is {offers}; the agreement asks for {asked}")]
+    /// The named protocol is weaker than required.
+    #[error("the protocol {protocol:?} is {offers}; the agreement requires {asked}")]
     TooWeak {
         /// The protocol.
         protocol: &'static str,
@@ -287,13 +288,13 @@ pub enum AgreementFault {
         asked: Security,
     },
     /// A field of agreements without a helper.
-    #[error("{field:?} does not go with a helper")]
+    #[error("{field:?} is not available with a helper")]
     NotWithHelper {
         /// The field.
         field: &'static str,
     },
     /// Helpers find common keys, and nothing else.
-    #[error("with a helper there is no {operation}")]
+    #[error("the operation {operation} is not available with a helper")]
     OperationWithHelper {
         /// The operation of the agreement.
         operation: Operation,
@@ -316,7 +317,7 @@ pub enum AgreementFault {
     },
     /// The protocol, or the only one that takes so many parties, has a helper that must follow it.
     #[error(
-        "the protocol {protocol:?} is {offers} against the helper; the agreement asks for {asked}"
+        "the protocol {protocol:?} is {offers} against the helper; the agreement requires {asked}"
     )]
     TooWeakAgainstHelper {
         /// The protocol.
@@ -330,7 +331,7 @@ pub enum AgreementFault {
     },
     /// With these copies and dummies cheating goes unnoticed too often.
     #[error(
-        "{} copies and {} dummies do not make cheating as unlikely to go unnoticed as malicious security asks for",
+        "{} copies and {} dummies are too few for malicious security: cheating can go unnoticed too often",
         check.copies, check.dummies
     )]
     CheckTooWeak {
@@ -346,7 +347,7 @@ pub enum AgreementFault {
         labels: u64,
     },
     /// `self_check` beside dummies, which are the self-check.
-    #[error("the dummies are the self-check, and \"self_check\" is given")]
+    #[error("\"self_check\" is given, but the dummies are the self-check")]
     DummiesAreSelfCheck {
         /// The protocol.
         protocol: &'static str,
@@ -358,7 +359,7 @@ pub enum AgreementFault {
         protocol: &'static str,
     },
     /// The protocol compares one value.
-    #[error("{field:?} is {found}, and {protocol} compares one value")]
+    #[error("{field:?} is {found}, but {protocol} compares one value")]
     OneRow {
         /// The field's path.
         field: String,
@@ -378,7 +379,7 @@ fn words_of_values(protocol: Option<&str>, of_receiver: bool) -> String {
     let who = protocol.map_or("no protocol".to_owned(), |id| format!("the protocol {id:?}"));
     let (verb, not) = if protocol.is_some() { ("does not take", "") } else { ("takes", "yet") };
     let what = match of_receiver {
-        true => "values of the party that alone receives the result".to_owned(),
+        true => "values of the only party that receives the result".to_owned(),
         false => format!(
             "values of several columns, with a sign, or of more than {PACKED_MAX_BITS} bits"
         ),
@@ -386,7 +387,7 @@ fn words_of_values(protocol: Option<&str>, of_receiver: bool) -> String {
     format!("{who} {verb} {what} {not}").trim_end().to_owned()
 }
 
-/// Why a text cannot stand in a field. Completes the sentence "the field …".
+/// Why a field does not allow a text. Completes the sentence "the field …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextFault {

@@ -1,4 +1,4 @@
-//! The helper of an agreement: a server that all parties talk to, and that they need not trust with their keys.
+//! The helper of an agreement: a server that all parties connect to. They need not trust it with their keys.
 
 use super::error::{AgreementError, AgreementFault};
 use super::parse::{AUTO, PlacedParty, check_text, identity, self_check, unknown_word};
@@ -19,7 +19,7 @@ pub const MAX_HELPER_NAME_CHARS: usize = 32;
 /// The name of a helper by default.
 const HELPER_NAME_DEFAULT: &str = "helper";
 
-/// Fewer dummies check hardly anything.
+/// The fewest dummies: with fewer the check would be almost useless.
 const MIN_DUMMIES: u32 = 2;
 
 /// Fields of agreements without a helper.
@@ -28,15 +28,18 @@ const OTHER_FIELDS: [&str; 7] =
 
 pub(super) const HELPER_FIELDS: &[Field] = &[
     Field { name: "identity", meaning: "the helper's public identity" },
-    Field { name: "copies", meaning: "how often each key is sent; goes with dummies" },
-    Field { name: "dummies", meaning: "how many made-up keys test the answer; goes with copies" },
+    Field { name: "copies", meaning: "how often each key is sent; required with dummies" },
+    Field {
+        name: "dummies",
+        meaning: "how many made-up keys test the answer; required with copies",
+    },
 ];
 const HELPER_FIELD_NAMES: &[&str] = &["name", "identity", "copies", "dummies"];
 
 /// What was agreed about the helper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelperTerms {
-    /// A name for people; one line, and no party's.
+    /// A name for readers; one line, and different from the parties' names.
     pub name: String,
     /// Its public identity.
     pub identity: PublicIdentity,
@@ -44,7 +47,7 @@ pub struct HelperTerms {
     pub check: Check,
 }
 
-/// An agreement with a helper, and what goes with one. Made by [`Agreement::with_helper`].
+/// A view of an agreement with a helper. Made by [`Agreement::with_helper`].
 #[derive(Clone, Copy, Debug)]
 pub struct AidedAgreement<'a> {
     pub(super) agreement: &'a Agreement,
@@ -274,8 +277,8 @@ fn check(
     variant: Variant,
     most_rows: u64,
 ) -> Result<(Check, Range<usize>), AgreementError> {
-    let copies = fields.number("copies", (1, MAX_COPIES.into()))?;
-    let dummies = fields.number("dummies", (MIN_DUMMIES.into(), MAX_DUMMIES.into()))?;
+    let copies = fields.number("copies", 1..=MAX_COPIES.into())?;
+    let dummies = fields.number("dummies", MIN_DUMMIES.into()..=MAX_DUMMIES.into())?;
     let is_given = copies.is_some() || dummies.is_some();
     if let (true, Some(at)) = (is_given || variant != Variant::SemiHonest, table.any("self_check")?)
     {

@@ -4,14 +4,13 @@ use vesica_core::params::ceil_log2;
 use vesica_core::{Item, Role};
 
 /// Items that are integers: keys, self-check items and padding side by side.
+/// The highest bit marks a key. Without it each number has at most one meaning: in this order, from 1 on, the
+/// self-check items of both parties, then the sender's own items, then the receiver's own. So items of different
+/// kinds are different, and padding of one side never equals the other's. No item is zero, which some protocols
+/// reserve.
 ///
-/// A bit above the others marks a key. Below it each number stands for at most one thing: in this order, from 1 on,
-/// the self-check items of both parties, then the items of the sender's own, then those of the receiver's. So none of
-/// one kind equals one of another, and padding of one side is never the other's. No item is zero, which some
-/// protocols keep for themselves.
-///
-/// None of these numbers is a secret, and between parties that follow the protocol none need be. There is no room for
-/// padding that cannot be guessed: protocols that take small domains are semi-honest.
+/// None of these numbers is secret, and between parties that follow the protocol they need not be. There is no room
+/// for padding that cannot be guessed: protocols that take small domains are semi-honest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntegerItems {
     bits: u32,
@@ -27,12 +26,12 @@ impl IntegerItems {
         Self { bits: key_bits.max(ceil_log2(others.saturating_add(1))), shared, own }
     }
 
-    /// Bits of an item, the mark of a key included.
+    /// Bits of an item, including the mark of a key.
     pub fn item_bits(self) -> u32 {
         self.bits + 1
     }
 
-    /// What stands above the bits of a key.
+    /// The bit that marks a key.
     pub(crate) fn key_mark(self) -> u128 {
         1 << self.bits
     }

@@ -1,4 +1,4 @@
-//! What organisations agreed on: who computes what, with whose help, and who learns it.
+//! Agreements: what organisations compute together, who receives the result, and with which helper, if any.
 //!
 //! * [`Agreement`] — a checked agreement; [`Terms`] — its fields; [`AidedAgreement`] — the view of one with a
 //!   [helper](HelperTerms).
@@ -56,18 +56,17 @@ pub const MAX_ROWS: u64 = MAX_SET_LEN + 1 - 2 * SELF_CHECK_MAX as u64 - 2048;
 pub const SELF_CHECK_MIN: u32 = 8;
 /// Most self-check items of each kind.
 pub const SELF_CHECK_MAX: u32 = 1024;
-/// Self-check items of each kind where the agreement does not say.
+/// Self-check items of each kind, by default.
 pub const SELF_CHECK_DEFAULT: u32 = 16;
-/// Fewest different keys a party must bring where the agreement does not say.
+/// Fewest different keys that a party must have, by default.
 pub const MIN_ROWS_DEFAULT: u64 = 1;
 
-/// Most rows at which figures of circuits are compared.
+/// The set size at which figures of circuits are compared, at most.
 const COMPARED_ROWS: u64 = 1 << 10;
 
 /// A checked agreement.
-///
-/// Made from text only, by [`Agreement::parse`] or [`Agreement::load`], and never changed, so
-/// that one in hand is one that can run. Its fields are read through [`Terms`].
+/// Made only from text, by [`Agreement::parse`] or [`Agreement::load`], and never changed, so that every value of
+/// this type is a valid agreement. Its fields are read through [`Terms`].
 #[derive(Clone, Debug)]
 pub struct Agreement {
     terms: Terms,
@@ -79,13 +78,13 @@ pub struct Agreement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Terms {
-    /// A name for people; one line.
+    /// A title for readers; one line.
     pub title: String,
     /// What is asked about the keys.
     pub question: Question,
     /// How many keys must be in common for an answer.
     pub bounds: MatchBounds,
-    /// The positions in [`Terms::parties`] of those who receive the result, ascending. At least one.
+    /// The positions in [`Terms::parties`] of the parties that receive the result, ascending. At least one.
     pub receivers: Vec<usize>,
     /// The least security accepted; with a helper, against the helper.
     pub security: Security,
@@ -110,11 +109,11 @@ pub struct Terms {
 pub struct Key {
     /// The column's name in both files, unless a side maps it to another one.
     pub name: String,
-    /// The rule that makes equal what the two sides write differently.
+    /// The rule that makes equal values equal even if the sides write them differently.
     pub profile: Profile,
 }
 
-/// What was agreed about one party.
+/// The terms of one party.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartyTerms {
     /// Its name in the agreement.
@@ -123,7 +122,7 @@ pub struct PartyTerms {
     pub identity: PublicIdentity,
     /// Most rows its file may have.
     pub max_rows: u64,
-    /// Fewest different keys it must bring.
+    /// Fewest different keys it must have.
     pub min_rows: u64,
 }
 
@@ -151,15 +150,18 @@ impl Terms {
         self.receivers.iter().map(|position| &*self.parties[*position].name)
     }
 
-    /// Whether the sizes of a run of two parties decide who is the receiver: where both receive the result, and nobody
+    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the result, and
+    /// neither
     /// has values. It makes no difference to who learns what.
     pub fn roles_are_open(&self) -> bool {
         self.helper.is_none() && self.all_receive() && self.question.values().is_none()
     }
 
-    /// The role of `party` in a protocol of two parties. Who alone receives the result is the receiver; where both do, who
-    /// has values is the sender. Where [both roles are open](Terms::roles_are_open) it is the one that `party` has
-    /// unless the sizes make it dearer: the receiver is then the one whose name sorts first.
+    /// The role of `party` in a protocol of two parties. If one party receives the result, it is the receiver;
+    /// if both
+    /// do, the party with values is the sender. If [the roles are open](Terms::roles_are_open) this is the role by
+    /// default, which is used unless the sizes make it more expensive: the party whose name sorts first is the
+    /// receiver.
     pub fn role_of(&self, party: &str) -> Role {
         let is_receiver = match (self.sole_receiver(), self.question.values()) {
             (Some(name), _) => party == name,
@@ -193,7 +195,7 @@ impl Agreement {
         self.parties.iter().find(|party| party.identity == *identity).map(|party| &*party.name)
     }
 
-    /// What was agreed about the party named `party`.
+    /// The terms of the party named `party`.
     ///
     /// # Panics
     /// When there is no such party; names come from [`Agreement::party_of`] or
@@ -202,7 +204,7 @@ impl Agreement {
         &self.parties[self.position(party)]
     }
 
-    /// What two parties agreed about the other party than `party`.
+    /// The terms of the other of two parties than `party`.
     ///
     /// # Panics
     /// As [`Agreement::terms_of`].
@@ -221,13 +223,13 @@ impl Agreement {
             .expect("the name comes from this agreement")
     }
 
-    /// The party with that role, where roles are not exchanged.
+    /// The party that has `role` by default.
     pub(crate) fn party_with(&self, role: Role) -> &PartyTerms {
         let first = &self.parties[0];
         if self.role_of(&first.name) == role { first } else { &self.parties[1] }
     }
 
-    /// Who learns the result, in the protocol's words.
+    /// Who learns the result, as a parameter of the protocol.
     pub fn learns(&self) -> Learns {
         if self.all_receive() { Learns::Both } else { Learns::Receiver }
     }
@@ -237,8 +239,9 @@ impl Agreement {
         self.receiver_names().any(|name| name == party)
     }
 
-    /// The protocols of two parties that may run: the named one, or with `auto` all that offer the operation, and
-    /// the bounds if there are any, with the security asked for, in the catalogue's order. At least one; none with a
+    /// The protocols of two parties that may run: the named one, or with `auto` all that offer the operation,
+    /// and the
+    /// bounds if there are any, with the required security, in the catalogue's order. At least one; none with a
     /// helper.
     pub fn candidates(&self) -> &[&'static Protocol] {
         match &self.selection {
@@ -248,7 +251,7 @@ impl Agreement {
         }
     }
 
-    /// What goes with a helper, where there is one.
+    /// The view of an agreement with a helper; `None` if there is no helper.
     pub fn with_helper(&self) -> Option<AidedAgreement<'_>> {
         match (&self.helper, &self.selection) {
             (Some(helper), Selection::Helper(variant)) => {
@@ -263,7 +266,7 @@ impl Agreement {
         matches!(self.selection, Selection::Auto(_))
     }
 
-    /// What the agreement says of the protocol: an id of the catalogue, or `auto`.
+    /// The value of `protocol`: an id of the catalogue, or `auto`.
     pub fn protocol_word(&self) -> &'static str {
         match &self.selection {
             Selection::Named(row) => row.id,
@@ -297,9 +300,10 @@ impl Agreement {
         }
     }
 
-    /// How many self-check items a party adds that it alone knows. None where only protocols may run that hold
-    /// against parties which deviate: there each would be one guess more than `max_rows`, and the protocols
-    /// themselves look for tags that must not be there.
+    /// How many self-check items a party adds that only it knows. None if all protocols that may run are secure
+    /// against
+    /// malicious parties: there each would be one guess more than `max_rows`, and those protocols check themselves
+    /// for tags that must not be there.
     pub(crate) fn own_canaries(&self) -> u32 {
         match self.candidates().iter().all(|row| row.security >= Security::Malicious) {
             true => 0,
@@ -312,7 +316,7 @@ impl Agreement {
         u64::from(self.self_check) + u64::from(self.own_canaries())
     }
 
-    /// The question as the protocol is asked it, self-check items counted.
+    /// The question as a parameter of the protocol, self-check items included.
     fn query(&self) -> vesica_core::Result<Query> {
         Ok(match &self.question {
             Question::Intersection => Query::Intersection,
@@ -349,31 +353,34 @@ impl Agreement {
         checked.values(self.role_of(of))
     }
 
-    /// How values make room for the self-check, where there are some.
+    /// The values with room for the self-check, if there are values.
     pub(crate) fn checked_values(&self) -> Option<CheckedValues> {
         self.question.values().map(|values| CheckedValues::new(self.self_check, values))
     }
 
-    /// The values, when `party` holds them.
+    /// The values, if `party` has them.
     pub fn values_of(&self, party: &str) -> Option<&ValueTerms> {
         self.question.values().filter(|values| values.of == party)
     }
 
-    /// The integers that are compared in place of digests: where the whole key is one column of a
-    /// small domain, and every protocol that may run takes such items.
+    /// The integers that are compared in place of digests, if the whole key is one column of a small domain and
+    /// every
+    /// protocol that may run takes such items.
     pub fn integer_items(&self) -> Option<IntegerItems> {
         self.integers
     }
 
-    /// The roles, at least those as seated, of a run in which both parties bring their `max_rows`.
+    /// The possible roles of a run in which both parties have `max_rows` items; the roles by default are among
+    /// them.
     pub(crate) fn largest_roles(&self) -> Vec<Roles> {
         let lens = self.seated(|party| party.max_rows);
         Roles::allowed(self, SessionId::from_bytes([0; 32]), lens)
             .expect("MAX_ROWS leaves room for the self-check")
     }
 
-    /// The two sizes at which the sides compare what they would choose from: the parties' `max_rows`
-    /// and `min_rows`. Circuits count their gates for a figure, so they are asked at small ones.
+    /// The two sizes at which the sides compare their candidates: the parties' `max_rows` and `min_rows`.
+    /// Circuits count
+    /// their gates for such figures, so their sizes are limited.
     pub(crate) fn compared_params(&self) -> [PsiParams; 2] {
         let plain = self.question == Question::Intersection && self.bounds.are_none();
         let most = if plain { MAX_ROWS } else { COMPARED_ROWS };
@@ -389,7 +396,7 @@ impl Agreement {
             .expect("MAX_ROWS leaves room for the self-check")
     }
 
-    /// The figures of the parties on the sender's and on the receiver's seat.
+    /// The figures of the parties that are the sender and the receiver by default.
     fn seated(&self, figure: impl Fn(&PartyTerms) -> u64) -> [u64; 2] {
         [Role::Sender, Role::Receiver].map(|role| figure(self.party_with(role)))
     }

@@ -37,14 +37,14 @@ const HELPER: &str = "helper";
 const MAX_PARTY_NAME_LEN: usize = 32;
 
 const FIELDS: &[Field] = &[
-    Field { name: "version", meaning: "the version of the agreement's format; now 2" },
-    Field { name: "title", meaning: "a name for the people who read it" },
+    Field { name: "version", meaning: "the version of the agreement format, currently 2" },
+    Field { name: "title", meaning: "a title for readers" },
     Field { name: "operation", meaning: "what is computed" },
     Field { name: "receives", meaning: "who receives the result: \"all\", or names of parties" },
     Field { name: "security", meaning: "the least security that all parties accept" },
-    Field { name: "threshold", meaning: "how many common keys make the answer yes" },
-    Field { name: "sum", meaning: "which column of whose rows is summed" },
-    Field { name: "shares", meaning: "which columns of whose rows are shared" },
+    Field { name: "threshold", meaning: "the number of common keys from which the answer is yes" },
+    Field { name: "sum", meaning: "the party and the columns whose values are summed" },
+    Field { name: "shares", meaning: "the party and the columns whose values are shared" },
     Field { name: "key", meaning: "the columns whose values are compared" },
     Field { name: "party", meaning: "the organisations" },
 ];
@@ -69,13 +69,13 @@ const FIELD_NAMES: &[&str] = &[
     "party",
 ];
 const KEY_FIELDS: &[Field] = &[
-    Field { name: "name", meaning: "the column's name in both files" },
+    Field { name: "name", meaning: "the column's name in the files" },
     Field { name: "profile", meaning: "how its values are made comparable" },
 ];
 const KEY_FIELD_NAMES: &[&str] = &["name", "profile", "profile_version"];
 const PARTY_FIELDS: &[Field] = &[
     Field { name: "identity", meaning: "the party's public identity" },
-    Field { name: "max_rows", meaning: "the most rows the party may bring" },
+    Field { name: "max_rows", meaning: "the most rows the party's file may have" },
 ];
 const PARTY_FIELD_NAMES: &[&str] = &["identity", "max_rows", "min_rows"];
 
@@ -95,7 +95,7 @@ impl Agreement {
     pub fn parse(text: &str) -> Result<Self, AgreementError> {
         let document = document(text)?;
         let table = Table::new(text, String::new(), document.get_ref(), document.span(), FIELDS);
-        // First, so that a later format is called one, whatever its fields.
+        // First, so that a later format is reported as such even if its fields differ.
         check_version(&table)?;
         let helper = table.table(HELPER)?;
         if helper.is_some() {
@@ -152,7 +152,7 @@ impl Agreement {
 }
 
 fn check_version(table: &Table<'_>) -> Result<(), AgreementError> {
-    let version = table.required("version", |t, name| t.number(name, (0, u64::MAX)))?;
+    let version = table.required("version", |t, name| t.number(name, 0..=u64::MAX))?;
     if version.value == FORMAT_VERSION {
         return Ok(());
     }
@@ -166,7 +166,7 @@ fn title(table: &Table<'_>) -> Result<String, AgreementError> {
     Ok(title.value.to_owned())
 }
 
-/// Whether a terminal would show `c` as something else than one visible character in its place.
+/// Whether a terminal could show `c` as anything but one visible character in its place.
 pub(super) fn is_treacherous(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -228,7 +228,7 @@ fn security(table: &Table<'_>, with_helper: bool) -> Result<At<Security>, Agreem
     }
 }
 
-/// A party, and where its fields stand.
+/// A party, with the places of its fields.
 pub(super) struct PlacedParty {
     pub(super) terms: PartyTerms,
     pub(super) identity: Range<usize>,
@@ -262,7 +262,7 @@ fn parties(
     Ok(parties)
 }
 
-/// Any number of parties, sorted by name; none is named like the word for all of them.
+/// Any number of parties, sorted by name; none is named `all`.
 fn placed_parties(
     text: &str,
     table: &Table<'_>,
@@ -297,8 +297,8 @@ pub(super) fn identity(table: &Table<'_>) -> Result<At<PublicIdentity>, Agreemen
 fn party(name: &str, table: &Table<'_>, most: u64) -> Result<PlacedParty, AgreementError> {
     let identity = identity(table)?;
     let At { value: max_rows, span: max_rows_span, .. } =
-        table.required("max_rows", |t, name| t.number(name, (1, most)))?;
-    let min_rows = table.number("min_rows", (0, most))?;
+        table.required("max_rows", |t, name| t.number(name, 1..=most))?;
+    let min_rows = table.number("min_rows", 0..=most)?;
     if let Some(At { value: min, span, .. }) = &min_rows
         && *min > max_rows
     {
@@ -357,11 +357,11 @@ fn position(
 
 pub(super) fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementError> {
     if !question::is_of_shares(operation) {
-        let range = (SELF_CHECK_MIN.into(), SELF_CHECK_MAX.into());
+        let range = u64::from(SELF_CHECK_MIN)..=SELF_CHECK_MAX.into();
         let number = table.number("self_check", range)?;
         return Ok(number.map_or(SELF_CHECK_DEFAULT, |number| number.value as u32));
     }
-    match table.number("self_check", (0, SELF_CHECK_MAX.into()))? {
+    match table.number("self_check", 0..=SELF_CHECK_MAX.into())? {
         Some(At { value: found @ 1.., span, .. }) => {
             Err(table.error(span, AgreementFault::NoSelfCheck { found, operation }))
         }
@@ -397,7 +397,7 @@ fn profile(table: &Table<'_>) -> Result<Profile, AgreementError> {
         let fault = AgreementFault::BadProfile { field: word.field.clone(), cause };
         table.error(word.span.clone(), fault)
     })?;
-    if let Some(asked) = table.number("profile_version", (1, u64::MAX))?
+    if let Some(asked) = table.number("profile_version", 1..=u64::MAX)?
         && asked.value != u64::from(profile.version())
     {
         let fault = AgreementFault::ProfileVersion {
@@ -415,7 +415,7 @@ fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {
     let date = match value {
         DeValue::String(word) if word == NEVER => return Ok(None),
         DeValue::Datetime(datetime) if datetime.time.is_none() => {
-            // The TOML reader knows which days a month has; the calendar knows the years.
+            // The TOML reader checks the day of the month; the calendar checks the year.
             datetime.date.and_then(|date| {
                 let number = |n: u8| i8::try_from(n).ok();
                 let year = i16::try_from(date.year).ok()?;

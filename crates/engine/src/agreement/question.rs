@@ -1,4 +1,4 @@
-//! What an agreement asks about the common keys, and within which bounds it is answered.
+//! The question of an agreement about the common keys, and the bounds for an answer.
 
 use super::error::{AgreementError, AgreementFault};
 use super::parse::unknown_word;
@@ -11,7 +11,7 @@ const UNION_FIELD_NAMES: &[&str] = &["key_bytes"];
 
 /// Most bytes of a key's text in a union.
 pub const KEY_MAX_BYTES: u32 = 4096 - TEXT_LEN_BYTES;
-/// The same where the agreement does not say.
+/// Most bytes of a key's text in a union, by default.
 pub const KEY_BYTES_DEFAULT: u32 = 64;
 /// Bytes of the length before a text.
 pub(crate) const TEXT_LEN_BYTES: u32 = 2;
@@ -73,12 +73,12 @@ impl Question {
     }
 }
 
-/// Whether the items of `operation` stay shares, so that self-check items could never be told from keys.
+/// Whether the result of `operation` is shares, in which self-check items cannot be told from keys.
 pub(super) fn is_of_shares(operation: Operation) -> bool {
     matches!(operation, Operation::Shares | Operation::SharedValues)
 }
 
-/// How many keys must be in common for an answer; outside, nobody learns more than that.
+/// How many keys must be in common for an answer; outside the bounds no party learns more than that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatchBounds {
     /// The fewest.
@@ -121,7 +121,7 @@ pub(super) fn read(
     operation: Operation,
     parties: &[PartyTerms],
 ) -> Result<(Question, MatchBounds), AgreementError> {
-    let count = |name| table.number(name, (1, MAX_ROWS));
+    let count = |name| table.number(name, 1..=MAX_ROWS);
     let [threshold, min, max] = [count("threshold")?, count("min_matches")?, count("max_matches")?];
     let [sum, union, shares] = [table.table("sum")?, table.table("union")?, table.table("shares")?];
     let is_uncounted = matches!(operation, Operation::Union | Operation::PrivateId);
@@ -201,7 +201,7 @@ pub(super) fn read(
     Ok((question, bounds))
 }
 
-/// Refuses a threshold that the bounds have answered.
+/// Refuses a threshold whose answer follows from the bounds.
 fn check_open(
     table: &Table<'_>,
     threshold: &At<u64>,
@@ -224,11 +224,11 @@ fn check_open(
 
 fn key_bytes(table: &Table<'_>) -> Result<u32, AgreementError> {
     table.refuse_unknown(UNION_FIELD_NAMES)?;
-    let bytes = table.number("key_bytes", (1, KEY_MAX_BYTES.into()))?;
+    let bytes = table.number("key_bytes", 1..=KEY_MAX_BYTES.into())?;
     Ok(bytes.map_or(KEY_BYTES_DEFAULT, |at| at.value as u32))
 }
 
-/// A default stands for values of keys that are not common; shares of common keys alone have none.
+/// Refuses a default: it stands for values of keys that are not common, which only shared values have.
 fn refuse_default(table: &Table<'_>) -> Result<(), AgreementError> {
     match table.integer("default")? {
         Some(at) => {

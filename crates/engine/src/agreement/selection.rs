@@ -11,15 +11,15 @@ use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};
 /// What an agreement says about the protocol.
 #[derive(Clone, Debug)]
 pub(super) enum Selection {
-    /// This one.
+    /// The protocol that the agreement names.
     Named(&'static Protocol),
-    /// Whichever of these suits the sizes and the network; at least one, in the catalogue's order.
+    /// The candidates, at least one, in the catalogue's order. Sizes and network decide between them.
     Auto(Vec<&'static Protocol>),
-    /// The one with the helper.
+    /// The protocol with the helper.
     Helper(Variant),
 }
 
-/// The protocols that may run, and the integers they compare where those are in place of digests.
+/// The protocols that may run, and the integers that they compare, if these take the place of digests.
 pub(super) fn read(
     table: &Table<'_>,
     terms: &Terms,
@@ -51,7 +51,7 @@ fn named(
         return refuse(AgreementFault::NotOffered {
             protocol: row.id,
             operation: terms.operation(),
-            // Where it would offer the operation without them.
+            // True if it would offer the operation without bounds.
             bounds: row.operations.contains(&terms.operation()),
             offering: others.map(|row| row.id).collect(),
         });
@@ -80,10 +80,10 @@ fn auto(
     // An insecure protocol runs only when it is named.
     let least = terms.security.max(Security::SemiHonest);
     let enough: Vec<_> = offering(terms).filter(|row| row.security >= least).collect();
-    // Those that keep more to themselves go first.
-    let discreet = enough.iter().copied().filter(|row| is_discreet(row, terms));
-    let discreet = worth_it(&discreet.collect::<Vec<_>>());
-    let enough = if discreet.is_empty() { worth_it(&enough) } else { discreet };
+    // Protocols that reveal less are preferred.
+    let preferred = enough.iter().copied().filter(|row| reveals_least(row, terms));
+    let preferred = worth_it(&preferred.collect::<Vec<_>>());
+    let enough = if preferred.is_empty() { worth_it(&enough) } else { preferred };
     let taking = |bits: u32| {
         let rows = enough.iter().copied().filter(move |row| row.item_bits.contains(&bits));
         rows.collect::<Vec<_>>()
@@ -115,8 +115,8 @@ fn auto(
     Ok((Selection::Auto(digests), None))
 }
 
-/// Those of `rows` that are worth running unnamed. Those that are here to compare with are where nothing else
-/// gives the answer, unless their bytes tell of it.
+/// Those of `rows` that `auto` may choose. A protocol that is here for comparison is one of them only if no other
+/// gives the answer and its bytes do not depend on the result.
 fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
     let rows = rows.iter().copied();
     let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();
@@ -126,15 +126,15 @@ fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
     }
 }
 
-/// Whether nobody holds a number of common keys that the answer does not need: outside of bounds, or
-/// beside a sum.
-fn is_discreet(row: &Protocol, terms: &Terms) -> bool {
+/// Whether no party learns a number of common keys that is not part of the answer: one outside the bounds, or beside
+/// a sum.
+fn reveals_least(row: &Protocol, terms: &Terms) -> bool {
     let within = terms.bounds.are_none() || row.bounds == BoundsKept::ByComputation;
     let beside = terms.operation() != Operation::Sum || !row.wide_values;
     within && beside
 }
 
-/// Whether `row` computes what is asked, within the bounds if there are any, of the values if there are any.
+/// Whether `row` answers the question, with its bounds and its values if there are any.
 fn offers(row: &Protocol, terms: &Terms) -> bool {
     computes(row, terms) && takes_values(row, terms)
 }
@@ -155,7 +155,7 @@ fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
     catalogue().iter().filter(|row| offers(row, terms))
 }
 
-/// The integers that keys could be compared as, by their column and the sizes.
+/// The integers that keys can be compared as, which depend on the key column and the sizes.
 fn possible_integers(terms: &Terms) -> Option<IntegerItems> {
     let [key] = &terms.keys[..] else { return None };
     let key_bits = key.profile.integer_bits()?;

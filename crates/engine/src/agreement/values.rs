@@ -1,4 +1,4 @@
-//! The values of an agreement: whose, which columns, of which length, and what becomes of repeated keys.
+//! The values of an agreement: their party, columns and length, and how rows with the same key are treated.
 
 use super::error::{AgreementError, AgreementFault};
 use super::parse::{MAX_NAME_CHARS, check_text, unknown_word};
@@ -31,20 +31,21 @@ pub(super) const SHARES_FIELD_NAMES: &[&str] =
 pub struct ValueTerms {
     /// The party whose rows hold them.
     pub of: String,
-    /// Their columns, at least one, unless that party maps them to others.
+    /// Their columns, at least one; the party may map them to other columns of its file.
     pub columns: Vec<String>,
     /// The value of a key is below 2^`bits`; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1. At most
     /// [`VALUE_MAX_BITS`].
     pub bits: u32,
     /// Whether values may be below zero.
     pub signed: bool,
-    /// What becomes of rows with the same key.
+    /// How rows with the same key are treated.
     pub duplicates: Duplicates,
 }
 
 impl ValueTerms {
-    /// Whether it is one column of whole numbers from 0 with room for a self-check beside them: what every
-    /// protocol that adds can add.
+    /// Whether it is one column of whole numbers from 0 with room for a self-check beside them: every protocol
+    /// that
+    /// computes sums takes these.
     pub fn are_plain(&self) -> bool {
         self.columns.len() == 1 && !self.signed && self.bits <= PACKED_MAX_BITS
     }
@@ -59,7 +60,7 @@ pub(super) fn read(
     table.refuse_unknown(known)?;
     let of = party(table, table.required("of", Table::text)?, parties)?;
     let columns = table.required("column", |table, _| columns(table))?;
-    let bits = table.required("bits", |t, name| t.number(name, (1, VALUE_MAX_BITS.into())))?;
+    let bits = table.required("bits", |t, name| t.number(name, 1..=VALUE_MAX_BITS.into()))?;
     Ok(ValueTerms {
         of,
         columns: columns.value,

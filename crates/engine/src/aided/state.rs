@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_may_look_and_two_processes_do_not_share_it() {
+    fn the_directory_is_private_and_used_by_one_process() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");
         let state = State::open(&folder, OWN).unwrap();

@@ -1,14 +1,14 @@
-//! What an answer tells, how it is checked, and what stays of it.
+//! What an answer reveals, and how it is checked.
 
 use super::Words;
 use super::question::columns;
 use crate::agreement::Question;
 
 impl Words<'_> {
-    /// What neither side learns, where only an answer is given.
+    /// What neither side learns of keys, where the result is an answer.
     pub(super) fn not_learned(&self) -> String {
         let what = match self.agreement.question {
-            Question::Sum(_) if self.some_tell_count() => "",
+            Question::Sum(_) if self.some_reveal_count() => "",
             Question::Sum(_) | Question::Threshold { .. } => ", nor how many",
             Question::Union { .. } => {
                 let (sender, receiver) = self.names();
@@ -24,8 +24,9 @@ impl Words<'_> {
                 };
             }
             Question::PrivateId => {
-                return "Neither learns which of its own keys are common, nor a key that only the \
-                        other has: an identifier that is of no own key says nothing of its key."
+                return "Neither learns which of its own keys are common, nor a key that only the other has: the \
+                identifier of the \
+                        other side's key reveals nothing about the key."
                     .to_owned();
             }
             _ => "",
@@ -37,7 +38,7 @@ impl Words<'_> {
         format!("Neither learns which keys are in common{what}.{answer}")
     }
 
-    /// How the self-check shows in the answer.
+    /// How the self-check works for the answer.
     pub(super) fn self_check(&self) -> String {
         let added = match self.agreement.own_canaries() {
             0 => format!(
@@ -53,88 +54,98 @@ impl Words<'_> {
         match self.agreement.question {
             Question::Intersection => format!("{added} a result that fails this is refused."),
             Question::Cardinality => format!(
-                "{added} the count has those known to both in it, and they are taken off. A count \
-                 without them, or above the smaller set, is refused."
+                "{added} the count includes those known to both, which are subtracted. A count without them, or \
+                 above the smaller \
+                 set, is refused."
             ),
             Question::Threshold { .. } => format!(
-                "{added} the threshold is raised by those known to both. One bit cannot show that \
-                 they were counted; a yes where the sets are too small is refused."
+                "{added} the threshold is raised by those known to both. A yes or no cannot show that they were \
+                 counted; a yes for \
+                 sets that are too small is refused."
             ),
             Question::Sum(ref values) if !values.are_plain() => format!(
-                "{added} they are counted in a column of their own beside the values, and sums in \
-                 which one is lost or invented are refused."
+                "{added} they are counted in an extra column beside the values, and sums in which one is missing or \
+                 added are \
+                 refused."
             ),
             Question::Union { .. } => format!(
-                "{added} a union in which one of the other side's own is missing, or a shared one is \
-                 only the other's, is refused."
+                "{added} a union is refused if one of the other side's own is missing, or if a shared one appears \
+                 as only the other \
+                 side's."
             ),
             Question::PrivateId => format!(
-                "{added} the sides tell each other the identifiers of their own ones, and no \
-                 identifier of a self-check item stays in the list."
+                "{added} the sides send each other the identifiers of their own ones, and all identifiers of \
+                 self-check items are \
+                 removed from the list."
             ),
             Question::Shares(_) | Question::SharedValues { .. } => {
-                "Nobody can tell self-check items from keys in shares, so there are none: a result \
-                 that lost a key does not show it."
+                "There are no self-check items, because in shares they cannot be told from keys: a missing key \
+                 would not be noticed."
                     .to_owned()
             }
             Question::Sum(_) => format!(
-                "{added} they are counted in bits of their own below the values, and a sum in which \
-                 one is lost or invented is refused."
+                "{added} they are counted in extra bits below the values, and a sum in which one is missing or \
+                 added is refused."
             ),
         }
     }
 
-    /// What a side can do with chosen input, and what the answer itself tells.
-    pub(super) fn answers_tell(&self) -> Vec<String> {
+    /// What a side can learn with chosen input, and what the answer itself reveals.
+    pub(super) fn revealed_by_answer(&self) -> Vec<String> {
         let (_, receiver) = self.names();
         let who = match self.agreement.all_receive() {
-            false => format!("{receiver} can bring"),
-            true => "Either side can bring".to_owned(),
+            false => format!("{receiver} can enter"),
+            true => "Either side can enter".to_owned(),
         };
         let lying = "Lying about one's input.";
         let leave_out = "Either side can leave keys out.";
         let bounded = match self.agreement.bounds.min {
             Some(_) => {
-                " That at least so many keys must be in common makes this harder, not impossible."
+                " The required minimum of common keys makes this harder, but not impossible."
             }
             None => " With `min_matches` such a run has no answer.",
         };
         match &self.agreement.question {
             Question::Intersection => vec![format!(
-                "{lying} {who} keys that are none of its customers, and learn which of them the \
-                 other side has: as many guesses a run as its max_rows. {leave_out}"
+                "{lying} {who} keys that are not in its data, and learn which of them the other side has: up to \
+                 max_rows guesses in \
+                 each run. {leave_out}"
             )],
             Question::Cardinality => vec![format!(
-                "{lying} {who} keys that are none of its customers: a count over a single key says \
-                 whether the other side has it.{bounded} {leave_out}"
+                "{lying} {who} keys that are not in its data: a count over a single key shows whether the other \
+                 side has \
+                 it.{bounded} {leave_out}"
             )],
             Question::Threshold { .. } => vec![format!(
-                "{lying} {who} keys that are none of its customers, and runs with different lists \
-                 or thresholds tell the number bit by bit.{bounded} {leave_out}"
+                "{lying} {who} keys that are not in its data, and runs with different lists or thresholds reveal \
+                 the number bit by \
+                 bit.{bounded} {leave_out}"
             )],
             Question::Union { .. } => vec![
                 format!(
-                    "What a union tells. {} the size of the other's set, hidden or not, and the keys \
-                     themselves, which are no secret afterwards.",
+                    "What a union reveals. {} the size of the other's set, hidden or not, and its keys, which are \
+                     no longer secret \
+                     afterwards.",
                     match self.agreement.all_receive() {
                         false => format!("{receiver} learns"),
                         true => "Each learns".to_owned(),
                     }
                 ),
                 format!(
-                    "{lying} {who} a short list, or none, and learn all keys of the other. {leave_out}"
+                    "{lying} {who} a short or empty list, and learn all keys of the other. {leave_out}"
                 ),
             ],
             Question::PrivateId => {
                 let mut points = vec![format!(
-                    "{lying} {who} keys that are none of its customers. Whether the other side has \
-                     one of them does not follow from its identifier, but from what the other side \
-                     files under it. {leave_out}"
+                    "{lying} {who} keys that are not in its data. The identifier of such a key does not show \
+                     whether the other side has \
+                     the key, but data that the other side later stores under it does. {leave_out}"
                 )];
                 if self.agreement.hide_sizes {
                     points.push(
-                        "Padding has identifiers too: the list is longer than the union, and nobody \
-                         can take those of the other side's padding off."
+                        "Padding has identifiers too: the list is longer than the union, and neither side can \
+                         remove those of the other \
+                         side's padding."
                             .to_owned(),
                     );
                 }
@@ -143,26 +154,31 @@ impl Words<'_> {
             Question::Shares(values) => {
                 let values = values.as_ref().map_or("", |_| ", and their values");
                 vec![format!(
-                    "Whoever holds both files. They give the common keys{values}, and each side can \
-                     tell which of its own keys they are. {leave_out}"
+                    "The two files together. They reveal the common keys{values}, and with both files each side can \
+                     tell which of its \
+                     own keys they are. {leave_out}"
                 )]
             }
             Question::SharedValues { values, .. } => vec![format!(
-                "Whoever holds both files. They give {} of {} or the default, in an order that says \
-                 nothing; a value that is not the default is of a common key. {leave_out}",
+                "The two files together. They reveal {} of {} or the default, in an order that reveals nothing; a \
+                 value that is not \
+                 the default belongs to a common key. {leave_out}",
                 columns(values),
                 values.of
             )],
             Question::Sum(sum) => vec![
                 format!(
-                    "{lying} {who} keys that are none of its customers: a sum over a single key is \
-                     its value.{bounded} {leave_out} {} can bring values of its choice.",
+                    "{lying} {who} keys that are not in its data: a sum over a single key is its value.{bounded} \
+                     {leave_out} {} can enter \
+                     any values.",
                     sum.of
                 ),
                 format!(
-                    "What a sum tells of its parts. Where few keys are in common, it tells much \
-                     about each. Who knows the values, as {} does, can learn from a sum which of \
-                     them are in it; with values chosen for that, always.",
+                    "What a sum reveals about its parts. If few keys are in common, it reveals much about each. A \
+                     party that knows the \
+                     values, such as {}, may learn from a sum which of them it includes; with values chosen for \
+                     that, \
+                     always.",
                     sum.of
                 ),
             ],

@@ -5,7 +5,7 @@ use crate::agreement::Question;
 use vesica_core::SessionId;
 use vesica_protocols::Security;
 
-/// Sizes below the largest for which guesses are told too.
+/// Smaller set sizes for which the number of guesses is listed too.
 const SMALLER_SETS: [u64; 4] = [1, 100, 1_000, 4_096];
 
 impl Words<'_> {
@@ -15,58 +15,65 @@ impl Words<'_> {
         if self.weakest() == Security::Insecure {
             points.push(match self.agreement.roles_are_open() {
                 false => {
-                    format!("Anything: {receiver} can find out the keys of {sender} by guessing.")
+                    format!("Anything: {receiver} can find the keys of {sender} by guessing.")
                 }
-                true => "Anything: who is the receiver can find out the keys of the sender by \
-                         guessing."
+                true => "Anything: the party that is the receiver can find the sender's keys by guessing."
                     .to_owned(),
             });
         }
-        // What a union tells of sizes is said with the rest of it.
+        // What a union reveals about sizes is listed with the rest of it.
         if !self.agreement.hide_sizes && !matches!(self.agreement.question, Question::Union { .. })
         {
             points.push(
                 "The sizes of the sets (see above; `hide_sizes = true` hides them).".to_owned(),
             );
         }
-        let telling: Vec<&str> =
-            self.rows.iter().filter(|row| self.bytes_tell(row)).map(|row| row.id).collect();
-        if !telling.is_empty() {
+        let variable: Vec<&str> = self
+            .rows
+            .iter()
+            .filter(|row| self.bytes_depend_on_result(row))
+            .map(|row| row.id)
+            .collect();
+        if !variable.is_empty() {
             points.push(format!(
-                "How long it takes. The bytes and flights of {} depend on the keys in common, and \
-                 both sides and whoever watches the network see them.",
-                telling.join(", ")
+                "Traffic and duration. The bytes and flights of {} depend on the common keys, and both sides and an \
+                 observer of the \
+                 network see them.",
+                variable.join(", ")
             ));
         }
-        points.extend(self.answers_tell());
+        points.extend(self.revealed_by_answer());
         if self.agreement.hide_sizes && self.agreement.integer_items().is_some() {
             points.push(
-                "The sizes, from a side that runs changed software: with few numbers that can be \
-                 padding it can bring those of the other side, and see how many are there."
+                "The sizes, from a side that runs modified software: if there are few numbers for padding, it can \
+                 enter those of the \
+                 other side and see how many of them are there."
                     .to_owned(),
             );
         }
         points.extend(self.guesses());
         points.push(
-            "Repeated runs. Two runs on nearly the same data tell what changed between them. \
-             The agreement does not limit how often it runs."
+            "Repeated runs. Two runs on nearly the same data reveal what changed between them. The agreement does \
+             not limit how \
+             often it is run."
                 .to_owned(),
         );
         points.push(format!(
-            "What {} with the result. The agreement cannot see it; your contract can.",
+            "What {} with the result. The software cannot control that; your contract can.",
             match self.agreement.all_receive() {
                 false => format!("{receiver} does"),
                 true => "the two sides do".to_owned(),
             }
         ));
         points.push(
-            "That a run took place, its time and duration, and the network address of each side."
+            "The fact that a run took place, its time and duration, and the network address of each side."
                 .to_owned(),
         );
         points
     }
 
-    /// How many keys a receiver that deviates can have tested, in each row that bounds them by more than its set, for
+    /// How many keys a receiver that deviates can test, for each row whose bound is above the size of its set,
+    /// and for
     /// each side that can be the receiver.
     fn guesses(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
@@ -91,10 +98,11 @@ impl Words<'_> {
                 };
                 let usable = of(most);
                 let mut point = format!(
-                    "More guesses by cheating. {who} may bring {} keys, against up to {} of the \
-                     other side. If it runs changed software it can have {} tested under {} without any effort, because the encoding \
-                     of its set has room for so many; we can rule out only more than {} (overfitting). \
-                     The bound grants it 2^80 hash evaluations.",
+                    "More guesses by cheating. {who} may enter {} keys, against up to {} of the other side. With \
+                     modified software it can \
+                     test {} keys under {} without any effort, because the encoding of its set has room for that \
+                     many. \
+                     The proven limit is {} keys (overfitting), against an attacker with 2^80 hash evaluations.",
                     grouped(most),
                     grouped(other),
                     grouped(usable.free),
@@ -112,7 +120,7 @@ impl Words<'_> {
                     .collect();
                 if !smaller.is_empty() {
                     point += &format!(
-                        " Where it announces fewer, against as many: {}.",
+                        " These two numbers if it announces fewer keys, against the same other set: {}.",
                         smaller.join(", ")
                     );
                 }
@@ -135,32 +143,34 @@ impl Words<'_> {
         vec![
             match self.agreement.question {
                 Question::Intersection => format!(
-                    "On disk {receivers} its result file, and each side the report and log it \
-                     asked for. Reports hold counts, logs neither keys nor results."
+                    "On disk {receivers} its result file, and each side its report and log, if it asked for them. \
+                     Reports contain counts; \
+                     logs contain neither keys nor results."
                 ),
                 Question::Union { .. } => format!(
-                    "On disk {receivers} the keys of the union, those of the other side among them, \
-                     and each side the report and log it asked for. Reports hold counts, logs \
-                     neither keys nor results."
+                    "On disk {receivers} the keys of the union, including those of the other side, and each side \
+                     its report and log, if \
+                     it asked for them. Reports contain counts; logs contain neither keys nor results."
                 ),
                 Question::PrivateId => format!(
-                    "On disk {receivers} its file of identifiers, which names its own keys, and the \
-                     report and log it asked for. Reports hold counts, logs neither keys nor results."
+                    "On disk {receivers} its file of identifiers, which contains its own keys, and its report and \
+                     log, if it asked for \
+                     them. Reports contain counts; logs contain neither keys nor results."
                 ),
                 Question::Shares(_) | Question::SharedValues { .. } => format!(
-                    "On disk {receivers} its file of shares, and the report and log it asked for. \
-                     The shares of one side alone are random numbers: they are worth guarding \
-                     from whoever may come to hold those of the other."
+                    "On disk {receivers} its file of shares, and its report and log, if it asked for them. The \
+                     shares of one side alone \
+                     are random numbers, but keep them from anyone who may get those of the other side."
                 ),
                 _ => format!(
-                    "On disk {receivers} the answer where it asked for a file, and each side the \
-                     report and log it asked for. The report of who receives the answer holds it; \
-                     logs hold neither keys nor results."
+                    "On disk {receivers} the answer, if it asked for a file, and each side its report and log, if \
+                     it asked for them. The \
+                     report of a side that receives the answer contains it; logs contain neither keys nor results."
                 ),
             },
             format!(
-                "Nothing{} of the other side's data is kept. The secrets of a run are made for it and \
-                 forgotten with it.",
+                "Nothing{} of the other side's data is kept. The secrets of a run are made for it alone and deleted \
+                 at its end.",
                 if is_union { " else" } else { "" }
             ),
             until,

@@ -33,7 +33,7 @@ pub struct Explanation {
 pub struct Section {
     /// Its heading.
     pub title: &'static str,
-    /// What it says, one sentence or two each.
+    /// Its statements, one or a few sentences each.
     pub points: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ const TITLES: [&str; 7] = [
 /// What an agreement means, for each of [`TITLES`].
 type Points = [Vec<String>; TITLES.len()];
 
-/// Says in plain words what `agreement` means.
+/// Explains in plain words what `agreement` means.
 pub fn explain(agreement: &Agreement) -> Explanation {
     let points = match agreement.with_helper() {
         Some(aided) => with_helper::points(aided),
@@ -65,7 +65,7 @@ pub fn explain(agreement: &Agreement) -> Explanation {
     }
 }
 
-/// What `agreement` of two parties alone means, part by part.
+/// What an agreement of two parties without a helper means, part by part.
 fn points(agreement: &Agreement) -> Points {
     let words = Words::new(agreement);
     [
@@ -82,10 +82,11 @@ fn points(agreement: &Agreement) -> Points {
 /// The agreement and the names that its sentences use.
 struct Words<'a> {
     agreement: &'a Agreement,
-    /// What may run, at least one.
+    /// The protocols that may run, at least one.
     rows: &'a [&'static Protocol],
-    /// The parties in their roles, or where sizes decide as they are seated. What a sentence says of one of them then
-    /// holds for the other as well.
+    /// The parties in their roles. Where the sizes decide the roles, these are the roles by default, and each
+    /// sentence
+    /// about one party holds for the other as well.
     sender: &'a PartyTerms,
     receiver: &'a PartyTerms,
 }
@@ -117,7 +118,7 @@ impl<'a> Words<'a> {
         union.join("; ")
     }
 
-    /// `text` of each candidate; with its id where there are several and they differ.
+    /// `text` for each candidate, with its id if there are several and their texts differ.
     fn each(&self, before: &str, text: impl Fn(&'static Protocol) -> String) -> Vec<String> {
         let texts: Vec<String> = self.rows.iter().map(|row| text(row)).collect();
         if texts.iter().all(|text| *text == texts[0]) {
@@ -136,20 +137,20 @@ impl<'a> Words<'a> {
         points.extend(self.bounds());
         points.extend(of_keys(&self.agreement.keys));
         points.push(
-            "Rows without a key, or whose key the profile refuses, take no part; each side's \
-             report counts its own."
+            "Rows without a key, and rows whose key the profile refuses, are skipped; each side's report counts its \
+             own."
                 .to_owned(),
         );
         points.push(match (&self.agreement.question, self.agreement.question.values()) {
             (_, Some(values)) => format!(
-                "No row leaves either side. Of the columns outside the key only {} of {} take{} \
-                 part, under encryption.",
+                "No row leaves either side. Of the columns outside the key only {} of {} take{} part, in encrypted \
+                 form.",
                 question::columns(values).trim_start_matches("the column "),
                 values.of,
                 if values.columns.len() == 1 { "s" } else { "" },
             ),
-            (Question::Union { .. }, _) => "No row, and no column outside the key, leaves either \
-                                            side; keys do, as said above."
+            (Question::Union { .. }, _) => "No row, and no column outside the key, leaves either side; keys do, as \
+            described above."
                 .to_owned(),
             _ => "No row, and no column outside the key, leaves either side.".to_owned(),
         });
@@ -187,7 +188,7 @@ impl<'a> Words<'a> {
             (_, both) => {
                 points.push(match (both, &self.agreement.question) {
                     (false, _) => self.learns(sender, &sender_learns),
-                    // Their rows say what each learns.
+                    // The rows of these operations list what each party learns.
                     (_, Question::Union { .. } | Question::PrivateId)
                     | (_, Question::Shares(_) | Question::SharedValues { .. }) => {
                         self.learns(sender, &sender_learns)
@@ -209,18 +210,21 @@ impl<'a> Words<'a> {
         }
         points.push(match (self.agreement.hide_sizes, self.agreement.integer_items()) {
             (true, None) => {
-                "The sizes are hidden: each side fills its set with random items up to \
-                             its max_rows."
+                "The sizes are hidden: each side pads its set with random items up to its max_rows."
                     .to_owned()
             }
-            (true, Some(_)) => "The sizes are hidden: each side fills its set up to its max_rows \
-                                with numbers that are no keys, other ones than the other side."
-                .to_owned(),
+            (true, Some(_)) => {
+                "The sizes are hidden: each side pads its set up to its max_rows with numbers that \
+            cannot be keys, and that \
+                                differ from those of the other side."
+                    .to_owned()
+            }
             (false, _) => "A size is the number of different keys, not of rows.".to_owned(),
         });
         points.push(
-            "Nobody else takes part. Whoever watches the network sees who talks to whom, when, \
-             and how many bytes; the contents are encrypted (TLS 1.3)."
+            "No other party takes part. An observer of the network sees who communicates with whom, when, and how \
+             many bytes; \
+             the contents are encrypted (TLS 1.3)."
                 .to_owned(),
         );
         points
@@ -230,10 +234,10 @@ impl<'a> Words<'a> {
         format!("{who} learns {}.", self.named(who, what))
     }
 
-    /// The catalogue's words on what `who` learns, with the parties' names for the roles.
+    /// The catalogue's text on what `who` learns, with the parties' names in place of the roles.
     fn named(&self, who: &str, what: &str) -> String {
         let (sender, receiver) = self.names();
-        // Who receives a union can take the padding off.
+        // A party that receives a union can remove the padding.
         let is_hidden = self.agreement.hide_sizes && !self.receives_union(who);
         let clauses = what.split("; ").map(|clause| {
             let clause = clause
@@ -254,17 +258,18 @@ impl<'a> Words<'a> {
     fn assumed(&self) -> Vec<String> {
         let model = match self.weakest() {
             Security::Insecure => {
-                "INSECURE: this protocol protects against nobody who tries. It is here for \
-                 measurements on made-up data only."
+                "INSECURE: this protocol gives no protection against an attacker. It exists for measurements on \
+                 made-up data \
+                 only."
             }
             Security::SemiHonest => {
-                "Semi-honest security: both sides run the software as agreed, and may study all \
-                 they saw for as long as they like. Against a side that runs changed software \
-                 nothing is promised."
+                "Semi-honest security: both sides run the unmodified software, but may analyse all that they \
+                 receive for as long as \
+                 they like. There is no guarantee against a side that runs modified software."
             }
             Security::Malicious => {
-                "Malicious security: also a side that runs changed software learns no more than \
-                 agreed, or is found out."
+                "Malicious security: a side that runs modified software learns no more than agreed either, or is \
+                 detected."
             }
         };
         let asked = self.agreement.security;
@@ -272,15 +277,17 @@ impl<'a> Words<'a> {
             [row] => format!("the protocol is {}", row.security),
             rows => {
                 let each = rows.iter().map(|row| format!("{} is {}", row.id, row.security));
-                format!("of those that may run {}", each.collect::<Vec<_>>().join(", "))
+                format!("of the protocols that may run, {}", each.collect::<Vec<_>>().join(", "))
             }
         };
-        let mut points =
-            vec![model.to_owned(), format!("The agreement asks for at least {asked}; {offered}.")];
+        let mut points = vec![
+            model.to_owned(),
+            format!("The agreement requires at least {asked} security; {offered}."),
+        ];
         points.extend(self.each("Cryptographic assumption", |row| row.assumption.to_owned()));
         points.push(
-            "Each side keeps its key file to itself, and both checked the other's identity over \
-             a channel they trust."
+            "Each side keeps its key file secret, and each has verified the other's identity over a channel that it \
+             trusts."
                 .to_owned(),
         );
         points
@@ -292,7 +299,7 @@ impl<'a> Words<'a> {
             [row] => {
                 let reason = match self.agreement.is_auto() {
                     true => {
-                        "it is the only one that offers the operation with the security asked for"
+                        "it is the only one that offers the operation with the required security"
                     }
                     false => "the agreement names it",
                 };
@@ -301,11 +308,12 @@ impl<'a> Words<'a> {
             }
             rows => {
                 points.push(format!(
-                    "The agreement leaves the choice open: one of the {} that offer the operation \
-                     with the security asked for. Once the sizes are known, both sides take the one \
-                     they estimate to be the fastest, the more secure one where two are nearly \
-                     equal. Where the network counts, they first measure it together for a moment. \
-                     The report names the one that ran, and why.",
+                    "The agreement leaves the choice open: one of the {} protocols that offer the operation with \
+                     the required security \
+                     runs. Once the sizes are known, both sides choose the one that they estimate to be the \
+                     fastest, and \
+                     the more secure one if two are nearly equal. If the network matters, they first measure it \
+                     together for a moment. The report names the protocol that ran, and why.",
                     rows.len()
                 ));
                 points.extend(rows.iter().map(|row| {
@@ -317,12 +325,12 @@ impl<'a> Words<'a> {
         if self.agreement.roles_are_open() {
             let (one, two) = self.names();
             points.push(format!(
-                "Which of {two} and {one} is the sender and which the receiver is settled once the \
-                 sizes are known: both sides take the roles that they estimate to cost less. What \
-                 each learns is the same."
+                "Which of {two} and {one} is the sender and which the receiver is decided once the sizes are known: \
+                 both sides \
+                 choose the roles that they estimate to cost less. What each learns is the same."
             ));
         }
-        // Parameters that several candidates share are told once.
+        // Parameters that several candidates share are listed once.
         let mut told = Vec::new();
         for row in self.rows {
             for parameter in row.parameters {
@@ -344,7 +352,7 @@ impl<'a> Words<'a> {
             }
         }
         points.push(format!(
-            "A wrong result by chance has probability at most 2^-{STATISTICAL_SECURITY_BITS}. {}",
+            "The result is wrong by chance with probability at most 2^-{STATISTICAL_SECURITY_BITS}. {}",
             self.self_check()
         ));
         points
@@ -353,19 +361,19 @@ impl<'a> Words<'a> {
     fn cost(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
         let mut points = vec![format!(
-            "Most rows: {} for {sender}, {} for {receiver}. Fewest different keys: {} and {}.",
+            "Maximum rows: {} for {sender}, {} for {receiver}. Minimum number of different keys: {} and {}.",
             grouped(self.sender.max_rows),
             grouped(self.receiver.max_rows),
             grouped(self.sender.min_rows),
             grouped(self.receiver.min_rows),
         )];
-        let sizes = if self.agreement.hide_sizes { "these (padded)" } else { "these largest" };
+        let sizes = if self.agreement.hide_sizes { "these (padded)" } else { "these maximum" };
         points.extend(self.each(&format!("At {sizes} sizes"), |row| {
             let figures = choice::at_most(self.agreement, row);
             let traffic = figures.traffic;
             format!(
                 "{}{} from {sender} to {receiver} and {} back, in {} flights",
-                if self.bytes_tell(row) { "at most " } else { "" },
+                if self.bytes_depend_on_result(row) { "at most " } else { "" },
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
                 figures.flights + u64::from(self.agreement.all_receive()),
@@ -373,8 +381,9 @@ impl<'a> Words<'a> {
         }));
         if let Some(integers) = self.agreement.integer_items() {
             points.push(format!(
-                "Keys are compared as the numbers they are, not as digests, in {} bits: there are \
-                 numbers that are no key for self-check items{}.",
+                "Keys are compared as numbers of {} bits, not as digests: the numbers that cannot be keys are used \
+                 for self-check \
+                 items{}.",
                 integers.item_bits(),
                 if self.agreement.hide_sizes { " and padding" } else { "" },
             ));
@@ -384,7 +393,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// How rows are compared.
+/// How the keys of rows are compared.
 fn of_keys(keys: &[Key]) -> Vec<String> {
     let mut points = Vec::new();
     if keys.len() > 1 {
@@ -404,8 +413,7 @@ fn of_keys(keys: &[Key]) -> Vec<String> {
 }
 
 /// Payload bytes of a run of `row` in which both sides bring their `max_rows`.
-///
-/// Between the parties as seated: see [`Terms::role_of`](crate::agreement::Terms::role_of).
+/// The parties have the roles that [`Terms::role_of`](crate::agreement::Terms::role_of) gives.
 pub fn traffic_at_most(agreement: &Agreement, row: &'static Protocol) -> Traffic {
     choice::at_most(agreement, row).traffic
 }

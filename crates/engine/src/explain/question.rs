@@ -1,11 +1,11 @@
-//! What is asked of the keys, and when it is answered.
+//! The question about the keys, and the bounds of its answer.
 
 use super::{Words, grouped};
 use crate::agreement::{Question, ValueTerms};
 use vesica_protocols::{BoundsKept, Protocol};
 use vesica_records::Duplicates;
 
-/// The columns of values in words.
+/// The columns of values, as text.
 pub(super) fn columns(values: &ValueTerms) -> String {
     let names: Vec<String> = values.columns.iter().map(|name| format!("{name:?}")).collect();
     match names.split_last() {
@@ -17,7 +17,7 @@ pub(super) fn columns(values: &ValueTerms) -> String {
 }
 
 impl Words<'_> {
-    /// What is computed, first of all.
+    /// The first statements on what is computed.
     pub(super) fn question(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
         let who = match self.agreement.all_receive() {
@@ -35,19 +35,19 @@ impl Words<'_> {
                  the matching rows of its own file, with all their columns."
             )],
             (Question::Cardinality, _) => vec![format!(
-                "The cardinality: how many keys {both} have in common, not which. {who} gets that \
-                 number, and no rows."
+                "The cardinality: how many keys {both} have in common, but not which. {who} gets that number, and \
+                 no rows."
             )],
             (Question::Threshold { min }, _) => vec![format!(
-                "A threshold: whether {both} have at least {} keys in common. {who} gets yes \
-                 or no, not the number and no rows.",
+                "A threshold: whether {both} have at least {} keys in common. {who} gets yes or no, but neither the \
+                 number nor rows.",
                 grouped(*min)
             )],
             (Question::Sum(values), _) => vec![
                 format!(
-                    "{}: what the values in {} of {} add up to over the keys that {both} have in \
-                     common. {who} gets {}, and no rows.",
-                    if values.columns.len() == 1 { "A sum" } else { "Sums" },
+                    "{} of the values in {} of {} over the keys that {both} have in common. {who} gets {}, and no \
+                     rows.",
+                    if values.columns.len() == 1 { "The sum" } else { "The sums" },
                     columns(values),
                     values.of,
                     self.sums_and_count(if values.columns.len() == 1 { "sum" } else { "sums" }),
@@ -56,34 +56,37 @@ impl Words<'_> {
             ],
             (Question::Union { key_bytes }, _) => vec![
                 format!(
-                    "The union: which keys {both} have between them. {who} gets the keys, in the \
-                     form that their profile gives them, its own and those that only the other has, \
-                     sorted, and no rows.",
+                    "The union: all keys that {sender} or {receiver} has. {who} gets its own keys and those that \
+                     only the other has, \
+                     sorted and in the form that their profile gives them, and no rows.",
                 ),
-                format!("A key has at most {key_bytes} bytes; a longer one ends the run."),
+                format!("A key may have at most {key_bytes} bytes; a longer one ends the run."),
             ],
             (Question::PrivateId, _) => vec![format!(
-                "Private ids: a random identifier of each key that {both} have between them. Each \
-                 gets all of them, and which are those of its own keys. Both have the same one for a \
-                 key they have in common, so what either files under it can be joined later."
+                "Private ids: a random identifier for each key that {sender} or {receiver} has. Each gets all \
+                 identifiers, and \
+                 which of them belong to its own keys. Both get the same identifier for a common key, so data that \
+                 they \
+                 store under identifiers can be joined later."
             )],
             (Question::Shares(values), _) => {
                 let beside = values.as_ref().map_or(String::new(), |values| {
                     format!(", and of the values in {} of {}", columns(values), values.of)
                 });
                 let mut points = vec![format!(
-                    "Shares of the intersection: each of {both} gets one half of every key they have \
-                     in common{beside}, in an order that neither knows. A half alone is random; both \
-                     together are the keys, as digests, and the values."
+                    "Secret shares of the intersection: {both} each get one share of every key they have in \
+                     common{beside}, in an order \
+                     that neither knows. One share alone is random; both together give the keys, as digests, and the \
+                     values."
                 )];
                 points.extend(values.as_ref().map(|values| self.value_of_a_key(values)));
                 points
             }
             (Question::SharedValues { values, default }, _) => vec![
                 format!(
-                    "Shares of values: for each key of {0} one half for each side of its value in {1} \
-                     where {2} has the key too, and of {default} where not. A half alone is random; \
-                     the sum of both, modulo 2^64, is the value.",
+                    "Secret shares of values: for each key of {0}, each side gets one share of its value in {1} if \
+                     {2} has the key too, \
+                     and of {default} if not. One share alone is random; the sum of both, modulo 2^64, is the value.",
                     values.of,
                     columns(values),
                     self.agreement.peer_of(&values.of).name,
@@ -93,35 +96,38 @@ impl Words<'_> {
         }
     }
 
-    /// What the rows of one key give.
+    /// How the rows with one key make its value.
     fn value_of_a_key(&self, values: &ValueTerms) -> String {
         let of_rows = match values.duplicates {
-            Duplicates::Sum => format!("what the rows of {} with that key add up to", values.of),
+            Duplicates::Sum => format!("the sum over the rows of {} with that key", values.of),
             Duplicates::First => format!("that of the first row of {} with that key", values.of),
-            _ => format!("that of the row of {}; a file with two such rows is refused", values.of),
+            _ => format!(
+                "that of its row of {}; a file with two rows for one key is refused",
+                values.of
+            ),
         };
         let numbers = match values.signed {
             true => {
                 format!("whole numbers from -2^{0} to 2^{0} - 1", values.bits - 1)
             }
-            false => format!("whole numbers from 0 and below 2^{}", values.bits),
+            false => format!("whole numbers from 0 to below 2^{}", values.bits),
         };
-        format!("The value of a key is {of_rows}: {numbers}, an empty cell counting as 0.")
+        format!("The value of a key is {of_rows}: {numbers}; an empty cell counts as 0.")
     }
 
-    /// What comes with a sum, and what does not.
+    /// What the receiver of a sum gets.
     fn sums_and_count(&self, sums: &str) -> String {
-        match (self.rows.iter().all(|row| row.wide_values), self.some_tell_count()) {
-            (true, _) => format!("the {sums} and the number of these keys, not the keys"),
+        match (self.rows.iter().all(|row| row.wide_values), self.some_reveal_count()) {
+            (true, _) => format!("the {sums} and the number of these keys, but not the keys"),
             (false, true) => format!(
-                "the {sums}, not the keys, and their number only with a protocol that says so below"
+                "the {sums}, but not the keys, and their number only with a protocol that says so below"
             ),
-            (false, false) => format!("the {sums}, not the keys, not their number"),
+            (false, false) => format!("the {sums}, but neither the keys nor their number"),
         }
     }
 
-    /// Whether some protocol that may run tells the number of common keys beside a sum.
-    pub(super) fn some_tell_count(&self) -> bool {
+    /// Whether some protocol that may run reveals the number of common keys beside a sum.
+    pub(super) fn some_reveal_count(&self) -> bool {
         self.rows.iter().any(|row| row.wide_values)
     }
 
@@ -143,22 +149,22 @@ impl Words<'_> {
         let by_receiver = self.rows.iter().any(|row| row.bounds == BoundsKept::ByReceiver);
         Some(match by_receiver {
             false => format!(
-                "There is an answer only if {within} keys are in common. Otherwise both sides learn \
-                 that this is not so, and nothing else. A side that runs changed software can shift \
-                 what is counted."
+                "There is an answer only if {within} keys are in common. Otherwise both sides learn only that this \
+                 is not the case. \
+                 A side that runs modified software can change the count."
             ),
             true => format!(
-                "There is an answer only if {within} keys are in common. The program of {receiver} \
-                 sees to that: it holds their number, and where it is outside it tells both sides so \
-                 and nothing else, and what would have come next is never sent. {sender} learns that \
-                 it is outside, and no more. Changed software at {receiver} could learn the number in \
-                 any case, and go on to learn the answer."
+                "There is an answer only if {within} keys are in common. The program of {receiver} enforces this: \
+                 it learns their \
+                 number, and if that is out of bounds it reports only this to both sides and ends the protocol. \
+                 {sender} then learns only that the number is out of bounds. Modified software at {receiver} could \
+                 learn the number in any case, and continue to learn the answer."
             ),
         })
     }
 
-    /// Whether the bytes of a run of `row` depend on what is in common.
-    pub(super) fn bytes_tell(&self, row: &Protocol) -> bool {
+    /// Whether the bytes of a run of `row` depend on the common keys.
+    pub(super) fn bytes_depend_on_result(&self, row: &Protocol) -> bool {
         row.bytes_depend_on_result && self.agreement.all_receive()
     }
 
@@ -168,7 +174,7 @@ impl Words<'_> {
         is_union && (who == self.receiver.name || self.agreement.all_receive())
     }
 
-    /// The catalogue's words on what the sender learns; a result of its own only where it has one.
+    /// The catalogue's text on what the sender learns; clauses on its own result only if it gets one.
     pub(super) fn learned_by_sender(&self, clauses: &str) -> String {
         const OWN: &str = "with a result of its own, ";
         let both = self.agreement.all_receive();
@@ -177,21 +183,21 @@ impl Words<'_> {
         clauses.collect::<Vec<_>>().join("; ")
     }
 
-    /// The catalogue's words on what the receiver learns, with what is asked in place of the result.
+    /// The catalogue's text on what the receiver learns, with the answer in place of the result.
     pub(super) fn learned_by_receiver(&self, clauses: &str) -> String {
         let answer = match self.agreement.question {
             Question::Intersection => "which of its own items the sender has",
             Question::Cardinality => "how many keys are in common",
-            Question::Threshold { .. } => "whether as many keys are in common as asked for",
+            Question::Threshold { .. } => "whether at least that many keys are in common",
             Question::Sum(_) => "the sum",
-            // The rows for these say it themselves.
+            // The rows for these name the result themselves.
             _ => "the result",
         };
         let result = |clause: &&str| {
             clause.starts_with("which of its own items") || clause.starts_with("the common items")
         };
         let (results, others): (Vec<&str>, Vec<&str>) = clauses.split("; ").partition(result);
-        // An insecure protocol gives more than the result, in words of its own.
+        // An insecure protocol reveals more than the result; its row describes what.
         let answer = (!results.is_empty()).then_some(answer);
         answer.into_iter().chain(others).collect::<Vec<_>>().join("; ")
     }

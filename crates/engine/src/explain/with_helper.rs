@@ -46,7 +46,7 @@ impl Words<'_> {
         self.agreement.helper().check
     }
 
-    /// The parties of which `is` says whether they belong to the list.
+    /// The names of the parties whose positions `is` accepts.
     fn names(&self, is: impl Fn(usize) -> bool) -> String {
         let chosen = self.parties().iter().enumerate().filter(|(position, _)| is(*position));
         listed(chosen.map(|(_, party)| &*party.name))
@@ -56,11 +56,11 @@ impl Words<'_> {
         self.names(|position| self.agreement.receives(position))
     }
 
-    /// `each ` where there are several receivers.
-    fn each_receiver(&self, verb: (&str, &str)) -> String {
+    /// The receivers with the verb in singular or plural, with `each` if there are several.
+    fn each_receiver(&self, singular: &str, plural: &str) -> String {
         match self.agreement.receivers.len() {
-            1 => format!("{} {}", self.receivers(), verb.0),
-            _ => format!("{} each {}", self.receivers(), verb.1),
+            1 => format!("{} {}", self.receivers(), singular),
+            _ => format!("{} each {}", self.receivers(), plural),
         }
     }
 
@@ -77,14 +77,15 @@ impl Words<'_> {
         let names = self.names(|_| true);
         let mut points = vec![match self.agreement.variant() {
             Variant::Pet => format!(
-                "Whether the values of {names} are equal. Each brings a file of one row, and gets \
-                 that row back if they are."
+                "Whether the values of {names} are equal. Each has a file of one row, and gets that row as its \
+                 result if they are \
+                 equal."
             ),
             _ => format!(
                 "The intersection: which keys {names} {} have. {} those rows of {}, with all \
                  columns.",
                 if self.parties().len() == 2 { "both" } else { "all" },
-                self.each_receiver(("gets", "get")),
+                self.each_receiver("gets", "get"),
                 if self.agreement.receivers.len() == 1 {
                     "its own file"
                 } else {
@@ -94,8 +95,8 @@ impl Words<'_> {
         }];
         points.extend(of_keys(&self.agreement.keys));
         points.push(
-            "Rows without a key, or whose key the profile refuses, take no part; each party's \
-             report counts its own."
+            "Rows without a key, and rows whose key the profile refuses, are skipped; each party's report counts \
+             its own."
                 .to_owned(),
         );
         let helps = match self.agreement.variant().hides_size() {
@@ -103,9 +104,9 @@ impl Words<'_> {
             false => format!("{helper} finds what {all} have in common"),
         };
         points.push(format!(
-            "{helps} without the keys: it gets labels, which a cipher makes of keys under a secret of \
-             the run that the parties alone know. No row, and no column outside the key, leaves a \
-             party."
+            "{helps} without seeing the keys: it gets labels, which a cipher makes of the keys under a secret of \
+             the run that only \
+             the parties know. No row, and no column outside the key, leaves a party."
         ));
         points
     }
@@ -114,31 +115,31 @@ impl Words<'_> {
         let (helper, row) = (self.helper, self.agreement.protocol());
         let mut points = vec![format!(
             "{} {}.",
-            self.each_receiver(("learns", "learn")),
+            self.each_receiver("learns", "learn"),
             row.party_learns.replace("which of its items", "which of its own keys")
         )];
         let others = self.names(|position| !self.agreement.receives(position));
         match self.parties().len() - self.agreement.receivers.len() {
             0 => {}
-            1 => points.push(format!("{others} learns the size of each other set.")),
-            _ => points.push(format!("{others} each learn the size of each other set.")),
+            1 => points.push(format!("{others} learns the size of each other party's set.")),
+            _ => points.push(format!("{others} each learn the size of each other party's set.")),
         }
         points.push(match self.parties().len() {
             2 => "Neither party learns a key that only the other has.".to_owned(),
-            _ => "No party learns a key that it does not have, nor which of its keys some of the \
-                  others have and not all."
+            _ => "No party learns a key that it does not have, nor which of its keys only some of the others have."
                 .to_owned(),
         });
         points.push(format!(
-            "{helper} learns {}. It sees the parties' identities and network addresses, when each \
-             comes and goes, the most rows and the fewest keys that each may have, and the hash of \
-             this agreement, not its text. It learns no key.",
+            "{helper} learns {}. It sees the parties' identities and network addresses, when each connects and \
+             disconnects, the \
+             max_rows and min_rows of each, and the hash of this agreement, but not its text. It learns no key.",
             row.helper_learns.replace("items", "keys"),
         ));
         if self.agreement.variant() != Variant::Pet {
             points.push(format!(
-                "A size is the number of different keys, not of rows. How many rows with a key each \
-                 party has, {helper} and {} learn up to a factor of two.",
+                "A size is the number of different keys, not of rows. In addition, {helper} and {} learn the number \
+                 of rows with a key \
+                 of each party, up to a factor of two.",
                 match self.parties().len() {
                     2 => "the other party",
                     _ => "all others",
@@ -146,9 +147,10 @@ impl Words<'_> {
             ));
         }
         points.push(format!(
-            "The parties talk to {helper} only. What they tell each other goes through it, signed and \
-             sealed. Whoever watches the network sees who talks to {helper}, when, and how many \
-             bytes; the contents are encrypted (TLS 1.3)."
+            "The parties communicate only with {helper}. Their messages to each other pass through it, signed and \
+             encrypted. An \
+             observer of the network sees who communicates with {helper}, when, and how many bytes; the contents are \
+             encrypted (TLS 1.3)."
         ));
         points
     }
@@ -156,27 +158,27 @@ impl Words<'_> {
     fn assumed(&self) -> Vec<String> {
         let (helper, row) = (self.helper, self.agreement.protocol());
         let mut points = vec![
-            format!("{helper} works together with NO party. Everything else rests on this."),
+            format!("{helper} works together with NO party. All other guarantees depend on this."),
             format!(
-                "If it does: every party has the secret of the run, and {helper} has the labels. The \
-                 two together can test every guess of a key against the list of every other party, \
-                 without anyone noticing and for as long as they like (a dictionary attack). \
-                 Telephone numbers, e-mail addresses and the like can all be guessed."
+                "If it does: every party has the secret of the run, and {helper} has the labels. Together they can \
+                 test any guess of a \
+                 key against the list of every other party, unnoticed and for as long as they like (a dictionary \
+                 attack). Telephone numbers, e-mail addresses and similar keys can all be guessed."
             ),
             self.of_helper(),
         ];
         points.push(format!(
             "As long as {helper} follows the protocol, it protects each party against {}.",
             match row.variant {
-                Variant::SemiHonest => "any number of others that run changed software together",
+                Variant::SemiHonest => "any number of others that run modified software together",
                 Variant::Fair =>
-                    "the other one, also if that runs changed software: it learns nothing that the \
-                     one who keeps to it does not learn too",
-                _ => "the other one, also if that runs changed software",
+                    "the other one, even if that runs modified software: it learns nothing that the honest party \
+                     does not learn too",
+                _ => "the other one, even if that runs modified software",
             }
         ));
         points.push(format!(
-            "The agreement asks for at least {} security against {helper}; the protocol is {}.",
+            "The agreement requires at least {} security against {helper}; the protocol is {}.",
             self.agreement.security,
             match row.helper_security {
                 Security::Malicious if !self.agreement.finds_cheats() =>
@@ -184,46 +186,49 @@ impl Words<'_> {
                 security => security.to_string(),
             }
         ));
-        // What its last clause says of collusion is said above.
+        // The last clause is about collusion, which the text above covers.
         let assumption = row.assumption.rsplit_once("; ").map_or("", |(assumption, _)| assumption);
         points.push(format!("Cryptographic assumptions: {assumption}."));
         points.push(format!(
-            "Each party and {helper} keep their key files to themselves, and the parties checked each \
-             other's identity and that of {helper} over a channel they trust."
+            "Each party and {helper} keep their key files secret, and the parties have verified each other's \
+             identity and that of \
+             {helper} over a channel that they trust."
         ));
         points
     }
 
-    /// What is assumed of the helper besides.
+    /// What else is assumed about the helper.
     fn of_helper(&self) -> String {
         let helper = self.helper;
         let learns = match self.agreement.variant().hides_size() {
-            true => "it learns no more than said above, but for the questions told below",
-            false => "it learns no more than said above",
+            true => "it learns no more than stated above, except by the questions described below",
+            false => "it learns no more than stated above",
         };
         match self.agreement.protocol().helper_security {
             Security::Malicious if self.agreement.finds_cheats() => format!(
-                "Malicious security against {helper}: if it runs changed software {learns}, and a \
-                 wrong answer goes unnoticed with probability at most 2^-{STATISTICAL_SECURITY_BITS}."
+                "Malicious security against {helper}: even if it runs modified software, {learns}, and a wrong \
+                 answer goes unnoticed \
+                 with probability at most 2^-{STATISTICAL_SECURITY_BITS}."
             ),
             Security::Malicious => format!(
-                "Covert security against {helper}: if it runs changed software {learns}. It can give a \
-                 wrong answer, and is found out with probability at least {}.",
+                "Covert security against {helper}: even if it runs modified software, {learns}. It can give a wrong \
+                 answer, but is \
+                 detected with probability at least {}.",
                 self.deterrence()
             ),
             _ => format!(
-                "Semi-honest security against {helper}: it runs the software as agreed, and may study \
-                 all it saw for as long as it likes. If it runs changed software it can give a wrong \
-                 answer, with common keys left out or others added, and beyond the self-check below \
-                 nobody would notice."
+                "Semi-honest security against {helper}: it runs the unmodified software, but may analyse all that \
+                 it receives for as \
+                 long as it likes. With modified software it could give a wrong answer, with common keys left out or \
+                 others added, and only the self-check below might notice."
             ),
         }
     }
 
-    /// The chance that a wrong answer is noticed, floored, in per cent.
+    /// The probability that a wrong answer is noticed, rounded down, in per cent.
     fn deterrence(&self) -> String {
         let noticed = -(-self.agreement.cheating_bits() * std::f64::consts::LN_2).exp_m1();
-        // Below 2^-40 it is called malicious, so that this is less than the whole.
+        // A chance below 2^-40 counts as malicious security, so this is less than 100 %.
         let millionths = (noticed * 1e8).floor() as u64;
         let (whole, part) = (millionths / 1_000_000, format!("{:06}", millionths % 1_000_000));
         let percent = format!("{whole}.{part}");
@@ -235,7 +240,7 @@ impl Words<'_> {
         let (helper, row) = (self.helper, self.agreement.protocol());
         let mut points = vec![format!("{} ({}).", row.name, row.id)];
         points.push(format!("Published: {}.", row.source));
-        // How copies and dummies are chosen, where they are not given.
+        // The rule for choosing copies and dummies matters only if the agreement does not set them.
         let is_chosen = self.is_cheapest();
         let parameters = row.parameters.iter();
         let parameters = parameters.filter(|known| is_chosen || !known.name.starts_with("copies"));
@@ -245,19 +250,18 @@ impl Words<'_> {
         points.push(self.self_check());
         match row.variant {
             Variant::Fair => points.push(format!(
-                "Where {helper} follows the protocol, both parties get the result or none: it commits \
-                 to its answers before the parties show it that their lists are well formed, and \
-                 opens them to both."
+                "If {helper} follows the protocol, both parties get the result or neither does: it commits to its \
+                 answers before the \
+                 parties prove to it that their lists are well formed, and then opens the answers to both."
             )),
             Variant::SizeHiding | Variant::Pet => points.push(format!(
-                "{helper} does not compute the answer: {} does, with labels that {helper} has made \
-                 anew and mixed.",
+                "{helper} does not compute the answer: {} does, with labels that {helper} has replaced and shuffled.",
                 self.parties()[0].name
             )),
             _ => {}
         }
         points.push(format!(
-            "A wrong result by chance has probability at most 2^-{STATISTICAL_SECURITY_BITS}."
+            "The result is wrong by chance with probability at most 2^-{STATISTICAL_SECURITY_BITS}."
         ));
         points
     }
@@ -266,15 +270,16 @@ impl Words<'_> {
         let Check { copies, dummies } = self.check();
         let (all, dummies) = (self.all(), grouped(dummies.into()));
         let added = format!(
-            "each party adds {dummies} made-up keys that {all} have, which must be in the answer, and \
-             {dummies} that it alone has, which must not"
+            "each party adds {dummies} made-up keys that {all} have, which must be in the answer, and {dummies} \
+             that only it has, \
+             which must not"
         );
         if copies == 1 {
             return format!("Self-check: {added}; an answer that fails this is refused.");
         }
         let odds = match self.agreement.variant() {
             Variant::SemiHonest => {
-                "How much of cheating this finds is not proven for this protocol.".to_owned()
+                "How much cheating this detects is not proven for this protocol.".to_owned()
             }
             _ => format!(
                 "A wrong answer goes unnoticed with probability at most {}.",
@@ -282,12 +287,13 @@ impl Words<'_> {
             ),
         };
         format!(
-            "Check of the answer: each key is sent as {copies} labels, of which all must be in the \
-             answer or none, and {added}; an answer that fails this is refused. {odds}"
+            "Check of the answer: each key is sent as {copies} labels, which must be in the answer either all or \
+             not at all, and \
+             {added}; an answer that fails this is refused. {odds}"
         )
     }
 
-    /// Whether copies and dummies are those that are chosen where none are given.
+    /// Whether copies and dummies are those that are chosen by default.
     fn is_cheapest(&self) -> bool {
         self.check() == Check::cheapest(self.agreement.most_rows())
     }
@@ -304,8 +310,8 @@ impl Words<'_> {
         let most: Vec<u64> = self.parties().iter().map(|party| party.max_rows).collect();
         let scales: Vec<u32> = (0..most.len()).map(|party| spec.largest_scale(party)).collect();
         let mut points = vec![
-            format!("Most rows: {}.", each(|party| party.max_rows)),
-            format!("Fewest different keys: {}.", each(|party| party.min_rows)),
+            format!("Maximum rows: {}.", each(|party| party.max_rows)),
+            format!("Minimum number of different keys: {}.", each(|party| party.min_rows)),
         ];
         let traffic = self.parties().iter().zip(spec.bytes(&scales, &most));
         let traffic: Vec<String> = traffic
@@ -313,7 +319,7 @@ impl Words<'_> {
                 format!("{} sends {} and receives {}", party.name, bytes(up), bytes(down))
             })
             .collect();
-        points.push(format!("At these largest sizes: {}.", traffic.join("; ")));
+        points.push(format!("At these maximum sizes: {}.", traffic.join("; ")));
         points.push(format!("Bytes in general: {}.", self.agreement.protocol().bytes_formula));
         points
     }

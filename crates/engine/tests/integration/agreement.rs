@@ -142,7 +142,7 @@ fn integers_are_compared_where_the_key_and_the_protocol_allow_it() {
 }
 
 #[test]
-fn auto_allows_every_protocol_that_will_do_and_a_name_only_one() {
+fn auto_allows_every_suitable_protocol_and_a_name_only_one() {
     for security in [Security::SemiHonest, Security::Malicious] {
         let offering =
             catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection));
@@ -175,7 +175,7 @@ fn an_insecure_protocol_must_be_named_and_asked_for() {
     assert_refused(
         &and("protocol = \"naive_hash\""),
         "agreement, line 2, column 12: the protocol \"naive_hash\" is insecure; the agreement \
-         asks for semi-honest",
+         requires semi-honest",
     );
 }
 
@@ -184,7 +184,7 @@ fn a_protocol_weaker_than_the_security_asked_for_is_refused() {
     let named = with("\"semi-honest\"", "\"malicious\"\nprotocol = \"dh\"");
     assert_refused(
         &named,
-        "agreement, line 6, column 12: the protocol \"dh\" is semi-honest; the agreement asks for \
+        "agreement, line 6, column 12: the protocol \"dh\" is semi-honest; the agreement requires \
          malicious",
     );
 }

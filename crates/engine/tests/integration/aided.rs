@@ -1,7 +1,7 @@
 //! Agreements with a helper: what is read, what is refused and where, what people are told of them.
 
+mod explained;
 mod refused;
-mod told;
 
 use std::path::{Path, PathBuf};
 use vesica_engine::agreement::{Agreement, AgreementError, AgreementFault};
@@ -240,7 +240,7 @@ fn what_finds_cheats_among_many_rows_may_not_among_few() {
 }
 
 #[test]
-fn a_helper_is_told_the_fewest_keys_of_each_party() {
+fn the_spec_for_the_helper_has_the_min_rows_of_each_party() {
     let text = replaced(&of(&[1000, 2000]), "max_rows = 2000", "max_rows = 2000\nmin_rows = 70");
     let told: Vec<u64> = parse(&text)
         .with_helper()

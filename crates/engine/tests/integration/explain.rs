@@ -1,4 +1,4 @@
-//! What people are told about an agreement, word by word.
+//! The text of `vesica explain`.
 
 use std::path::{Path, PathBuf};
 use vesica_engine::agreement::Agreement;
@@ -8,7 +8,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The explanation of each sample stands beside it as `NAME.explained.txt`.
+/// The explanation of each sample is stored beside it as `NAME.explained.txt`.
 #[test]
 fn explanations_of_the_samples_are_the_golden_ones() {
     let mut seen = 0;
@@ -54,22 +54,23 @@ fn every_party_and_every_number_of_the_agreement_is_named() {
 }
 
 #[test]
-fn hidden_sizes_are_not_said_to_be_learned() {
+fn the_explanation_does_not_claim_that_hidden_sizes_are_learned() {
     let text = explain(&sample("both-sides.toml")).to_string();
     assert!(text.contains("hidden: always its max_rows"));
     assert!(!text.contains("The sizes of the sets"));
 }
 
 #[test]
-fn guesses_of_a_party_that_deviates_are_told_for_small_sets_too() {
+fn the_guesses_of_a_malicious_party_are_listed_for_small_sets_too() {
     let words = |agreement: &Agreement| {
         let text = explain(agreement).to_string();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let text = words(&sample("one-side.toml"));
-    let sizes = "may bring 5,000,000 keys, against up to 2,000,000 of the other side.";
+    let sizes = "may enter 5,000,000 keys, against up to 2,000,000 of the other side.";
     assert!(text.contains(sizes), "{text}");
-    let smaller = "Where it announces fewer, against as many: 1 and 3 for 1, 143 and 356 for 100, \
+    let smaller = "These two numbers if it announces fewer keys, against the same other set: 1 and 3 for 1, 143 and \
+    356 for 100, \
                    1,051 and 2,543 for 1,000, 4,239 and 10,065 for 4,096.";
     assert!(text.contains(smaller), "{text}");
     assert!(text.contains("Each side adds 16 items known to both, which must match; a result"));
@@ -90,7 +91,7 @@ fn of_union(receives: &str, hidden: bool) -> String {
 }
 
 #[test]
-fn who_receives_a_union_learns_the_size_hidden_or_not() {
+fn the_receiver_of_a_union_learns_the_size_even_if_it_is_hidden() {
     let one = of_union("publisher", true);
     assert!(one.contains("the size of shop's set."), "{one}");
     assert!(one.contains("the size of publisher's set (hidden: always its max_rows)."), "{one}");
@@ -99,16 +100,16 @@ fn who_receives_a_union_learns_the_size_hidden_or_not() {
 }
 
 #[test]
-fn a_side_without_a_result_is_not_said_to_have_one() {
+fn the_explanation_claims_no_result_for_a_side_without_one() {
     let (one, both) = (of_union("publisher", false), of_union("all", false));
     assert!(one.contains("shop learns the size of publisher's set."), "{one}");
     assert!(both.contains("the items that only publisher has"), "{both}");
 }
 
 #[test]
-fn bytes_tell_of_a_union_only_where_both_receive_it() {
+fn the_bytes_depend_on_a_union_only_if_both_receive_it() {
     let (one, both) = (of_union("publisher", false), of_union("all", false));
-    for told in ["How long it takes.", ": at most"] {
+    for told in ["Traffic and duration.", ": at most"] {
         assert!(both.contains(told) && !one.contains(told), "{told}");
     }
 }

@@ -56,12 +56,12 @@ fn figures_of_another_question_are_refused() {
     assert_refused(
         "operation = \"cardinality\"\nthreshold = 7",
         "",
-        "agreement, line 6, column 13: \"threshold\" goes with threshold, not with cardinality",
+        "agreement, line 6, column 13: \"threshold\" belongs to threshold, not to cardinality",
     );
     assert_refused(
         "operation = \"intersection\"",
         &sum("\"shop\"", "\"amount\"", "32"),
-        "agreement, line 6, column 1: \"sum\" goes with sum, not with intersection",
+        "agreement, line 6, column 1: \"sum\" belongs to sum, not to intersection",
     );
 }
 
@@ -160,7 +160,7 @@ fn a_protocol_that_does_not_offer_it_is_refused_with_those_that_do() {
 }
 
 #[test]
-fn security_that_nobody_offers_is_refused_with_the_strongest_there_is() {
+fn unavailable_security_is_refused_with_the_strongest_available() {
     let text = agreement("operation = \"cardinality\"", "").replace("semi-honest", "malicious");
     let error = Agreement::parse(&text).unwrap_err();
     assert_eq!(
@@ -242,7 +242,7 @@ fn every_part_of_a_question_is_a_difference() {
 }
 
 #[test]
-fn auto_allows_only_what_answers_within_bounds_and_tells_nothing_by_its_bytes() {
+fn auto_allows_only_protocols_with_bounds_whose_bytes_reveal_nothing() {
     for head in ["operation = \"cardinality\"", "operation = \"intersection\"\nmin_matches = 3"] {
         let agreement = parse(head, "");
         assert!(!agreement.candidates().is_empty());
@@ -340,7 +340,7 @@ fn columns_of_values_are_named_once_and_not_too_many() {
             &format!("columns = [{}]", many.join(", ")),
             "line 9, column 11: there must be 1 to 15 columns of values, not 16",
         ),
-        ("columns = [\"a\", \"a\"]", "line 9, column 17: the column \"a\" is there twice"),
+        ("columns = [\"a\", \"a\"]", "line 9, column 17: the column \"a\" is listed twice"),
         (
             "columns = [\"a\", 5]",
             "line 9, column 17: \"sum.columns[2]\" is a whole number, not a text in quotes",
@@ -356,7 +356,7 @@ fn columns_of_values_are_named_once_and_not_too_many() {
 }
 
 #[test]
-fn wide_values_must_be_of_who_sends() {
+fn wide_values_must_belong_to_the_sender() {
     let table = |of| format!("[sum]\nof = \"{of}\"\ncolumns = [\"a\", \"b\"]\nbits = 8\n");
     let refused = "takes values of the party that alone receives the result";
     assert_refused(SUM, &table("shop"), &format!("agreement: no protocol {refused} yet"));
@@ -375,7 +375,7 @@ fn wide_values_must_be_of_who_sends() {
 }
 
 #[test]
-fn auto_prefers_what_keeps_the_number_of_common_keys_from_everybody() {
+fn auto_prefers_protocols_that_hide_the_number_of_common_keys() {
     let plain = sum("\"publisher\"", "\"a\"", "32");
     for row in parse(SUM, &plain).candidates() {
         assert!(!row.wide_values, "{} tells the count", row.id);
@@ -406,7 +406,7 @@ fn a_union_has_texts_of_an_agreed_length() {
     assert_eq!(Agreement::parse(&agreement.canonical()).unwrap(), agreement);
     let refused = "agreement, line 7, column 13: \"union.key_bytes\" is 4095, outside 1 to 4094";
     assert_refused(union, "[union]\nkey_bytes = 4095\n", refused);
-    let refused = "agreement, line 6, column 1: \"union\" goes with union, not with cardinality";
+    let refused = "agreement, line 6, column 1: \"union\" belongs to union, not to cardinality";
     assert_refused("operation = \"cardinality\"", "[union]\nkey_bytes = 9\n", refused);
 }
 
@@ -445,7 +445,7 @@ fn shares_have_values_or_none_and_no_self_check() {
     );
     assert_eq!(
         with(shares, "[shares]\ndefault = 4\n"),
-        "agreement, line 7, column 11: \"default\" goes with shared-values, not with shares"
+        "agreement, line 7, column 11: \"default\" belongs to shared-values, not to shares"
     );
     let shared_values = "operation = \"shared-values\"";
     assert_eq!(with(shared_values, ""), "agreement: the field \"shares\" is missing");
@@ -459,7 +459,7 @@ fn shares_have_values_or_none_and_no_self_check() {
 }
 
 #[test]
-fn a_party_may_come_without_keys_where_the_agreement_says_so() {
+fn a_party_may_have_no_keys_if_the_agreement_allows_it() {
     let text = agreement("operation = \"cardinality\"", "");
     let text = text.replace("max_rows = 5_000", "max_rows = 5_000\nmin_rows = 0");
     assert_eq!(Agreement::parse(&text).unwrap().terms_of("shop").min_rows, 0);

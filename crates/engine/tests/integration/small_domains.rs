@@ -41,7 +41,7 @@ fn hidden_sizes_keep_a_small_domain() {
 }
 
 #[test]
-fn an_agreement_with_hidden_sizes_says_how_its_keys_are_compared() {
+fn the_explanation_with_hidden_sizes_says_how_keys_are_compared() {
     let pair = Pair::new();
     let head = "operation = \"cardinality\"\nreceives = \"one\"\nhide_sizes = true\n\
                 security = \"semi-honest\"\nprotocol = \"bwa\"";
@@ -50,5 +50,5 @@ fn an_agreement_with_hidden_sizes_says_how_its_keys_are_compared() {
     let text = vesica_engine::explain::explain(&agreement).to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("with numbers that are no keys"), "{text}");
-    assert!(text.contains("The sizes, from a side that runs changed software"), "{text}");
+    assert!(text.contains("The sizes, from a side that runs modified software"), "{text}");
 }

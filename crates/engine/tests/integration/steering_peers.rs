@@ -249,7 +249,7 @@ const SUM_TABLE: &str = "[sum]\nof = \"two\"\ncolumn = \"v\"\nbits = 8\n";
 // With `rr22_malicious` there is no such place: the sets hold no self-check items that one side alone knows, and either
 // side is refused without the shared ones, see the tests of the protocol and of `sorted_tags`.
 #[test]
-fn keys_in_the_place_of_self_check_items_tell_nothing() {
+fn keys_in_place_of_self_check_items_reveal_nothing() {
     for (protocol, head, tables) in [
         ("rr22", ROWS, ""),
         ("dh", ROWS, ""),
@@ -283,7 +283,7 @@ fn missing_self_check_items_are_found_out_and_the_sender_does_not_see_it() {
 }
 
 #[test]
-fn a_value_that_spoils_a_sum_tells_nothing() {
+fn an_invalid_value_in_a_sum_reveals_nothing() {
     for protocol in ["gmrss21_cardinality_sum", "psty19"] {
         let case = Attack { protocol, head: SUM, tables: SUM_TABLE, way: Way::Value };
         let [with, without] = sees_nothing(&case, [WITH, WITHOUT]);
@@ -293,7 +293,7 @@ fn a_value_that_spoils_a_sum_tells_nothing() {
 }
 
 #[test]
-fn a_text_that_is_none_tells_nothing() {
+fn an_invalid_text_reveals_nothing() {
     let head = "operation = \"union\"\nreceives = \"one\"";
     let case = Attack { protocol: "gmrss21_union", head, tables: "", way: Way::Text };
     let [with, without] = sees_nothing(&case, [WITH, WITHOUT]);
@@ -302,7 +302,7 @@ fn a_text_that_is_none_tells_nothing() {
 }
 
 #[test]
-fn an_identifier_that_is_no_canary_tells_nothing() {
+fn an_invalid_self_check_identifier_reveals_nothing() {
     let head = "operation = \"private-id\"\nreceives = \"all\"";
     let case = Attack { protocol: "private_id_oprf", head, tables: "", way: Way::Canary };
     // One key in common in either case, which the sender learns; not which.

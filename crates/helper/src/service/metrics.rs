@@ -232,7 +232,7 @@ impl Metrics {
 pub(super) fn reason(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Version => "version",
-        Refusal::Stranger => "stranger",
+        Refusal::UnknownIdentity => "unknown_identity",
         Refusal::NotAParty => "not_a_party",
         Refusal::BadRun => "bad_run",
         Refusal::AlreadyThere => "already_there",

@@ -297,7 +297,7 @@ fn accept(mut listener: Listener, core: &Arc<Core>, gate: &Gate, cancel: &Cancel
     let next = AtomicU64::new(0);
     let on_event = |event: LinkEvent| {
         if let LinkEvent::Rejected { from, reason, count } = event {
-            core.metrics.refused(Refusal::Stranger);
+            core.metrics.refused(Refusal::UnknownIdentity);
             match reason {
                 LinkError::WrongIdentity { presented: identity } => {
                     tracing::info!(%from, %identity, count, "connection rejected: not in the settings");

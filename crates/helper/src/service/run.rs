@@ -295,7 +295,7 @@ mod tests {
     use vesica_server_aided::kmrs14::{PartySpec, Spec};
 
     #[test]
-    fn nothing_is_out_once_a_run_is_ending() {
+    fn no_slots_are_lent_while_a_run_is_ending() {
         let dir = tempfile::tempdir().unwrap();
         let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
         let party =

@@ -223,20 +223,20 @@ fn of_helper(table: &Table<'_>) -> Result<Settings, SettingsError> {
     };
     let listen = text("metrics", Settings::METRICS)?;
     let allow_remote = table.flag("metrics_for_others")?.is_some_and(|flag| flag.value);
-    let threads = number("threads", (1, 1024))?;
+    let threads = number("threads", 1..=1024)?;
     Ok(Settings {
         listen: text("listen", Settings::LISTEN)?,
         backend,
         state: text("state", Settings::STATE)?.into(),
         metrics: (listen != "off").then_some(MetricsOptions { listen, allow_remote }),
-        keep: number("keep_hours", (1, 24 * 366))?
+        keep: number("keep_hours", 1..=24 * 366)?
             .map_or(ServiceOptions::KEEP, |hours| Duration::from_secs(hours * 3600)),
-        memory_bytes: number("memory_mb", (64, 1 << 24))?.unwrap_or(Settings::MEMORY_MB) << 20,
+        memory_bytes: number("memory_mb", 64..=1 << 24)?.unwrap_or(Settings::MEMORY_MB) << 20,
         threads: threads.and_then(|threads| NonZeroUsize::new(threads as usize)),
-        runs_at_once: number("runs_at_once", (1, 64))?
+        runs_at_once: number("runs_at_once", 1..=64)?
             .map_or(ServiceOptions::WORKERS, |runs| runs as usize),
-        max_stored_bytes: number("max_stored_mb", (1, 1 << 40))?.map(|mb| mb << 20),
-        keep_free_bytes: number("keep_free_mb", (0, 1 << 40))?
+        max_stored_bytes: number("max_stored_mb", 1..=1 << 40)?.map(|mb| mb << 20),
+        keep_free_bytes: number("keep_free_mb", 0..=1 << 40)?
             .map_or(ServiceOptions::KEEP_FREE_BYTES, |mb| mb << 20),
         parties: Vec::new(),
     })
@@ -257,14 +257,14 @@ fn of_party(name: &str, table: &Table<'_>) -> Result<PartyLimits, SettingsError>
         Ok(table.number(field, range)?.map(|number| number.value))
     };
     let small = |field, usual: u32| -> Result<u32, SettingsError> {
-        let number = number(field, (1, 1 << 20))?;
+        let number = number(field, 1..=1 << 20)?;
         Ok(number.and_then(|number| u32::try_from(number).ok()).unwrap_or(usual))
     };
     Ok(PartyLimits {
-        max_rows: number("max_rows", (1, MAX_ROWS))?.unwrap_or(usual.max_rows),
+        max_rows: number("max_rows", 1..=MAX_ROWS)?.unwrap_or(usual.max_rows),
         max_runs: small("max_runs", usual.max_runs)?,
         max_connections: small("max_connections", usual.max_connections)?,
-        max_stored_bytes: number("max_stored_mb", (1, 1 << 40))?
+        max_stored_bytes: number("max_stored_mb", 1..=1 << 40)?
             .map_or(usual.max_stored_bytes, |mb| mb << 20),
         ..usual
     })

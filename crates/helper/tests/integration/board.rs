@@ -90,7 +90,7 @@ fn talk_on(remote: &Remote) -> Vec<u8> {
 }
 
 #[test]
-fn nobody_writes_for_another_or_reads_others_slots() {
+fn a_party_writes_and_reads_only_slots_it_may() {
     let fixture = Fixture::new(3);
     let service = fixture.start();
     let spec = fixture.spec(3);
@@ -361,7 +361,7 @@ fn a_party_without_a_list_is_not_done_and_leaves_no_files() {
 }
 
 #[test]
-fn an_empty_run_leaves_nothing() {
+fn an_empty_run_leaves_no_files_behind() {
     let fixture = Fixture::new(2);
     let service = fixture.start_with(|options| {
         options.keep = Duration::from_secs(2);

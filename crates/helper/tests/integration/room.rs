@@ -63,7 +63,7 @@ fn a_run_waits_until_there_is_space_for_all_of_it() {
 }
 
 #[test]
-fn a_run_that_alone_exceeds_a_limit_is_refused_for_good() {
+fn a_run_above_a_limit_by_itself_is_refused_permanently() {
     let fixture = Fixture::new(2);
     let needed = room(&fixture.spec(2));
     let of_party = needed.put[0] + needed.written[0];
@@ -105,7 +105,7 @@ fn the_disk_keeps_a_reserve_and_future_data_counts() {
 }
 
 #[test]
-fn nobody_puts_more_than_its_hello_announced() {
+fn a_party_cannot_put_more_than_its_hello_announced() {
     let fixture = Fixture::new(2);
     let service = fixture.start();
     let spec = fixture.spec(2);
@@ -152,7 +152,7 @@ fn reservations_survive_a_restart() {
 }
 
 #[test]
-fn a_cut_hello_limits_nothing_and_is_sent_again() {
+fn an_incomplete_hello_sets_no_limit_and_is_sent_again() {
     let fixture = Fixture::new(2);
     let service = fixture.start();
     let spec = fixture.spec(2);

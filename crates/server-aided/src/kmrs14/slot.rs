@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_writes_for_another_and_nobody_but_the_helper_reads_labels() {
+    fn a_party_writes_only_its_own_slots_and_only_the_helper_reads_labels() {
         for (variant, parties) in
             [(Variant::SemiHonest, 3), (Variant::Fair, 2), (Variant::SizeHiding, 2)]
         {

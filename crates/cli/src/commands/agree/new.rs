@@ -9,30 +9,30 @@ use vesica_link::{Identity, IdentityError, PublicIdentity};
 use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
 use vesica_protocols::{Operation, Security, catalogue, strongest};
 
-/// What stands for an identity that is still to come.
-const TO_COME: &str = "vesica1...";
+/// The placeholder of an identity that is not known yet.
+const PLACEHOLDER: &str = "vesica1...";
 
-/// Where the comments of a new agreement begin.
+/// The column in which the comments of a new agreement begin.
 const COMMENT_COLUMN: usize = 34;
 
-/// Most rows of a party, where nothing is said.
+/// The most rows of a party, by default.
 const MAX_ROWS_DEFAULT: u64 = 1_000_000;
 
-/// What the helper is called, where nothing is said.
+/// The helper's name, by default.
 const HELPER_DEFAULT: &str = "helper";
 
 pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failure> {
     let parties = parties(args)?;
     let text = draft(args, &parties);
-    // Everything but identities that are still to come must be right; for them others stand in.
+    // Everything must be valid except identities that are not known yet, so the check fills in others.
     let mut complete = text.clone();
     for byte in 0..=MAX_PARTIES as u8 {
         let stand_in = PublicIdentity::from_bytes([byte; PublicIdentity::LEN]).to_string();
-        complete = complete.replacen(TO_COME, &stand_in, 1);
+        complete = complete.replacen(PLACEHOLDER, &stand_in, 1);
     }
     Agreement::parse(&complete)?;
     let Some(path) = &args.file else { return Ok(write!(out, "{text}")?) };
-    // A lost key means a new identity: not even --force takes its place.
+    // A lost key means a new identity, so a key file is not replaced even with --force.
     if matches!(Identity::load(path), Ok(_) | Err(IdentityError::TooOpen { .. })) {
         return Err(Failure::SameFile { what: AGREEMENT, other: "key", path: path.clone() });
     }
@@ -41,14 +41,14 @@ pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failu
         Some(_) => ("all parties keep", "each party's and the helper's"),
         None => ("both sides keep", "each side's"),
     };
-    writeln!(out, "{} is written; complete it, then {all} the same file", path.display())?;
-    if text.contains(TO_COME) {
-        writeln!(out, "still to come: the identity that {each} `vesica keygen` prints")?;
+    writeln!(out, "wrote {}; complete it, then {all} the same file", path.display())?;
+    if text.contains(PLACEHOLDER) {
+        writeln!(out, "missing: the identity that {each} `vesica keygen` prints")?;
     }
     Ok(writeln!(out, "next: vesica explain {}", path.display())?)
 }
 
-/// A name, and what was given for it.
+/// A name and its value, if one was given.
 type Named = (String, Option<String>);
 
 fn split(text: &str) -> Named {
@@ -70,7 +70,7 @@ fn parties(args: &AgreeNewArgs) -> Result<Vec<Named>, Failure> {
     }
 }
 
-/// The text of an agreement in the making.
+/// The text of a new agreement.
 struct Draft {
     text: String,
 }
@@ -79,7 +79,7 @@ impl Draft {
     fn line(&mut self, line: &str, comment: &str) {
         self.text += line;
         if !comment.is_empty() {
-            // Comments stand below each other, unless the line is too long.
+            // Comments are aligned, unless the line is too long.
             let blanks = COMMENT_COLUMN.saturating_sub(line.chars().count()).max(2);
             self.text += &format!("{:blanks$}# {comment}", "");
         }
@@ -87,7 +87,7 @@ impl Draft {
     }
 
     fn receives(&mut self, receives: &str) {
-        let comment = "who receives the result: a name, names in brackets, or \"all\"";
+        let comment = "who receives the result: a name, [\"several\", \"names\"], or \"all\"";
         let names: Vec<String> = receives.split(',').map(|name| quoted(name.trim())).collect();
         match &names[..] {
             [name] => self.line(&format!("receives = {name}"), comment),
@@ -101,7 +101,7 @@ impl Draft {
         let (strongest, accepts, suits) = match args.helper {
             Some(_) => {
                 let offers = aided_row(args).map(|row| row.helper_security);
-                let suits = "what offers the security; or an id out of `vesica protocols`";
+                let suits = "chosen by the security; or an id that `vesica protocols` lists";
                 (offers.unwrap_or(Security::SemiHonest), "against the helper", suits)
             }
             None => {
@@ -110,8 +110,8 @@ impl Draft {
                     Some(_) => strongest_within_bounds(operation),
                     None => strongest(operation),
                 };
-                let suits = "what suits sizes and network; or an id out of `vesica protocols`";
-                (strongest, "the least that both accept", suits)
+                let suits = "chosen by sizes and network; or an id that `vesica protocols` lists";
+                (strongest, "the least security that both accept", suits)
             }
         };
         let security = args.security.as_deref().unwrap_or(strongest.name());
@@ -128,8 +128,8 @@ impl Draft {
             None => (helper, None),
         };
         self.line("", "");
-        self.line("[helper]", "finds the keys that all have; must collude with none of them");
-        self.line(&format!("name = {}", quoted(name)), "for people");
+        self.line("[helper]", "finds the keys that all have; must not collude with any party");
+        self.line(&format!("name = {}", quoted(name)), "for readers");
         self.identity(identity);
     }
 
@@ -149,15 +149,16 @@ impl Draft {
             self.line(&format!("[{}]", values.table), &format!("the values that are {comment}"));
             self.line(&format!("of = {}", quoted(&values.of)), "the party that has them");
             match &values.columns[..] {
-                [column] => {
-                    self.line(&format!("column = {}", quoted(column)), "their column in its file")
-                }
+                [column] => self.line(
+                    &format!("column = {}", quoted(column)),
+                    "the column in that party's file",
+                ),
                 columns => {
                     let columns: Vec<String> =
                         columns.iter().map(|column| quoted(column)).collect();
                     self.line(
                         &format!("columns = [{}]", columns.join(", ")),
-                        "their columns in its file",
+                        "the columns in that party's file",
                     );
                 }
             }
@@ -167,17 +168,17 @@ impl Draft {
                 true => {
                     self.line(
                         &format!("bits = {}", values.bits),
-                        "of the value of a key, with its sign",
+                        "bits of the value of a key, with its sign",
                     );
                     self.line("signed = true", "values may be below zero");
                 }
             }
             self.line(
                 "duplicates = \"sum\"",
-                "rows with one key: \"sum\", \"first\" counts, or \"refuse\"",
+                "rows with the same key: \"sum\", \"first\" or \"refuse\"",
             );
             if args.question.operation() == Operation::SharedValues {
-                self.line("default = 0", "what stands for a value of a key that is not common");
+                self.line("default = 0", "the value for keys that are not common");
             }
         }
     }
@@ -188,13 +189,13 @@ impl Draft {
             keys => keys.iter().map(|key| split(key)).collect(),
         };
         for (name, profile) in &keys {
-            // A column that is called like a profile most often holds such values.
+            // A column that has the name of a profile most likely holds such values.
             let profile = profile.as_deref().unwrap_or(match name.as_str() {
                 name @ ("email" | "date" | "digits" | "hex") => name,
                 _ => "trim",
             });
             self.line("", "");
-            self.line("[[key]]", "a column that is compared; several make one key");
+            self.line("[[key]]", "a column to compare; several columns make one key");
             self.line(&format!("name = {}", quoted(name)), "");
             self.line(
                 &format!("profile = {}", quoted(profile)),
@@ -207,8 +208,8 @@ impl Draft {
         match identity {
             Some(identity) => self.line(&format!("identity = {}", quoted(identity)), ""),
             None => self.line(
-                &format!("identity = {}", quoted(TO_COME)),
-                "the line that its `vesica keygen` printed",
+                &format!("identity = {}", quoted(PLACEHOLDER)),
+                "the line that this party's `vesica keygen` prints",
             ),
         }
     }
@@ -219,8 +220,8 @@ impl Draft {
             let name = if is_bare(name) { name.clone() } else { quoted(name) };
             self.line(&format!("[party.{name}]"), "");
             self.identity(identity.as_deref());
-            self.line(&format!("max_rows = {max_rows}"), "most rows it may bring");
-            self.line("min_rows = 1", "fewest different keys it must bring");
+            self.line(&format!("max_rows = {max_rows}"), "the most rows its file may have");
+            self.line("min_rows = 1", "the fewest different keys it must have");
         }
     }
 }
@@ -228,8 +229,8 @@ impl Draft {
 fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
     let text = match args.helper {
         Some(_) => {
-            "# An agreement of organisations with a helper, which finds what they have in common. All of\n\
-             # them keep the same file; `vesica explain` says in plain words what it means.\n\n"
+            "# An agreement between organisations with a helper, a server that finds what they have in\n\
+             # common. All of them keep the same file; `vesica explain` says in plain words what it means.\n\n"
         }
         None => {
             "# An agreement between two organisations. Both sides keep the same file;\n\
@@ -251,14 +252,14 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
     if args.helper.is_none() {
         draft.line("hide_sizes = false", "true: pads each side to its max_rows");
     }
-    // With a helper most questions have no answer: the agreement's own check says so.
+    // With a helper most questions are not available: parsing the agreement refuses them.
     for (name, count, comment) in args.question.counts() {
         draft.line(&format!("{name} = {count}"), comment);
     }
     if let Some(bytes) = args.question.key_bytes() {
         draft.line("", "");
-        draft.line("[union]", "the keys as they cross the network");
-        draft.line(&format!("key_bytes = {bytes}"), "most bytes of a key");
+        draft.line("[union]", "the keys that are sent");
+        draft.line(&format!("key_bytes = {bytes}"), "the most bytes of a key");
     }
     let names = [&parties[0].0, &parties[1].0].map(String::as_str);
     draft.values(args, receives, names);
@@ -272,7 +273,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
     draft.text
 }
 
-/// The row of the protocol with a helper that is named.
+/// The row of the protocol with a helper that the options name.
 fn aided_row(args: &AgreeNewArgs) -> Option<&'static AidedProtocol> {
     let id = args.helper.as_ref().and(args.protocol.as_deref())?;
     find_aided(id).ok()
@@ -282,12 +283,12 @@ fn words_of(operation: Operation) -> &'static str {
     match operation {
         Operation::Intersection => "which rows they have in common",
         Operation::Cardinality => "how many keys they have in common, not which",
-        Operation::Threshold => "whether they have as many keys in common as asked for",
-        Operation::Sum => "what columns add up to over the keys they have in common",
-        Operation::Union => "which keys they have between them",
-        Operation::PrivateId => "a random identifier of each key they have between them",
-        Operation::Shares => "one half for each of the keys they have in common",
-        Operation::SharedValues => "one half for each of values of common keys, or of a default",
+        Operation::Threshold => "whether they have enough keys in common",
+        Operation::Sum => "the sums of columns over the keys they have in common",
+        Operation::Union => "all keys that at least one of them has",
+        Operation::PrivateId => "a random identifier for each key that at least one has",
+        Operation::Shares => "secret shares of the keys they have in common",
+        Operation::SharedValues => "secret shares of values of common keys, or of a default",
         _ => "",
     }
 }
@@ -304,7 +305,7 @@ fn is_bare(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// A TOML string. Control characters are escaped, for the agreement's own check to refuse.
+/// A TOML string. Control characters are escaped: parsing the agreement refuses them.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for c in text.chars() {

@@ -11,7 +11,7 @@ use vesica_protocols::{Security, TrustModel};
 /// Sizes of sets for which copies and dummies are shown: 10^3 to 10^8.
 const SHOWN_EXPONENTS: std::ops::RangeInclusive<u32> = 3..=8;
 
-/// A row for machines.
+/// A row of the catalogue as JSON.
 #[derive(Serialize)]
 pub(super) struct AidedRow {
     id: &'static str,
@@ -70,7 +70,7 @@ impl From<&AidedProtocol> for AidedRow {
     }
 }
 
-/// None where each item is sent once.
+/// The table of copies and dummies; empty if each item is sent once.
 fn checks(row: &AidedProtocol) -> Vec<CheckRow> {
     let sizes: Vec<u64> = match row.variant {
         Variant::SemiHonest => Vec::new(),
@@ -102,7 +102,7 @@ pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> 
     let facts = [
         ("source", row.source),
         ("trust model", TrustModel::Helper.name()),
-        ("helper", &format!("{}, and colluding with no party", row.helper_security)),
+        ("helper", &format!("{}, and must not collude with any party", row.helper_security)),
         ("among parties", row.party_security),
         ("assumption", row.assumption),
         ("parties", &parties(row)),
@@ -122,7 +122,7 @@ pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> 
     }
     let checks = checks(row);
     if !checks.is_empty() {
-        writeln!(out, "\ncopies and dummies, where an agreement does not name them")?;
+        writeln!(out, "\ncopies and dummies, if an agreement does not set them")?;
         writeln!(
             out,
             "{:>13}  {:>6}  {:>11}  {:>13}  unnoticed cheating",
@@ -143,7 +143,7 @@ pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> 
     Ok(())
 }
 
-/// What `agreement` says of the protocol, on one line.
+/// The protocol of `agreement`, on one line.
 pub(super) fn in_words(agreement: AidedAgreement<'_>) -> String {
     let row = agreement.protocol();
     let security = match row.helper_security {

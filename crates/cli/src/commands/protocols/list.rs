@@ -7,7 +7,7 @@ use vesica_protocols::{Operation, Row};
 /// One line of the list.
 struct Line {
     row: Row,
-    /// When `auto` takes it, where that is not always.
+    /// When `auto` may choose it, unless always.
     note: &'static str,
 }
 
@@ -25,7 +25,7 @@ fn lines(operation: Operation, all: bool) -> Vec<Line> {
         };
         let note = match (plain, bounded) {
             (true, _) => "",
-            (false, true) => " (unnamed only with bounds)",
+            (false, true) => " (by auto only with bounds)",
             (false, false) if all => " (only if named)",
             (false, false) => return None,
         };
@@ -56,8 +56,8 @@ pub(super) fn write(all: bool, out: &mut impl Write) -> io::Result<()> {
     if !all {
         writeln!(
             out,
-            "These are the protocols that `auto` may choose. --all adds those that run only where an\n\
-             agreement names them, such as protocols of the literature that are here for comparison."
+            "These are the protocols that `auto` may choose. --all also lists those that run only if an\n\
+             agreement names them, such as protocols of the literature for comparison."
         )?;
     }
     writeln!(out, "`vesica protocols ID` shows one in full.")

@@ -1,5 +1,5 @@
-//! What a protocol is chosen for where an agreement leaves the choice open: asked of the agreements themselves, so
-//! that the words cannot differ from the choice.
+//! What a protocol is chosen for if an agreement leaves the choice open. It is found by parsing agreements, so that
+//! the text cannot differ from the choice.
 
 use vesica_engine::agreement::Agreement;
 use vesica_link::PublicIdentity;
@@ -13,7 +13,7 @@ pub(super) struct Question {
     pub(super) is_bounded: bool,
 }
 
-/// What `row` may be chosen for unnamed, in the order of its operations; those without bounds first.
+/// The questions for which `row` may be chosen with `auto`, in the order of its operations, without bounds first.
 pub(super) fn questions(row: &Protocol) -> Vec<Question> {
     let kinds = row.operations.iter().flat_map(|operation| {
         [false, true].map(|is_bounded| Question { operation: *operation, is_bounded })
@@ -26,8 +26,8 @@ pub(super) fn words(row: &Protocol) -> String {
     let questions = questions(row);
     if questions.is_empty() {
         return match row.security {
-            Security::Insecure => "only where an agreement names it, and with --insecure",
-            _ => "only where an agreement names it; here for comparison",
+            Security::Insecure => "only if an agreement names it, and with --insecure",
+            _ => "only if an agreement names it; here for comparison",
         }
         .into();
     }
@@ -35,13 +35,13 @@ pub(super) fn words(row: &Protocol) -> String {
         [false, true].map(|is_bounded| Question { operation: *operation, is_bounded })
     });
     if all.filter(|question| takes(row, *question)).all(|all| questions.contains(&all)) {
-        return "where an agreement names it, or leaves the choice open".into();
+        return "if an agreement names it, or leaves the choice open".into();
     }
     let list = names(row, &questions).join(", ");
-    format!("where an agreement names it, or leaves the choice open and asks for: {list}")
+    format!("if an agreement names it, or leaves the choice open and asks for: {list}")
 }
 
-/// The questions by name: a bare operation where bounds make no difference.
+/// The names of the questions: the operation alone if bounds make no difference.
 pub(super) fn names(row: &Protocol, questions: &[Question]) -> Vec<String> {
     let name = |operation: &Operation| {
         let has = |is_bounded| questions.contains(&Question { operation: *operation, is_bounded });
@@ -56,7 +56,7 @@ pub(super) fn names(row: &Protocol, questions: &[Question]) -> Vec<String> {
     row.operations.iter().filter_map(name).collect()
 }
 
-/// Whether an agreement could name `row` for this.
+/// Whether an agreement that names `row` may ask `question`.
 fn takes(row: &Protocol, question: Question) -> bool {
     let named = format!("protocol = \"{}\"\n", row.id);
     agreements(question, &[row.security], &named).next().is_some()
@@ -69,8 +69,8 @@ fn is_chosen(row: &Protocol, question: Question) -> bool {
     agreements(question, &[Security::SemiHonest, Security::Malicious], "").any(is_candidate)
 }
 
-/// Agreements that ask this: every kind of key, of values and of holder that could make a difference. Those that
-/// nothing answers are left out.
+/// Agreements that ask `question`, with every kind of key, of values and of holder that could make a difference.
+/// Those that no protocol can answer are left out.
 fn agreements(
     question: Question,
     securities: &[Security],
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use vesica_protocols::catalogue;
 
-    /// Every agreement of some kind, as a program that lies beside this one would write it.
+    /// The protocols that agreements of some kind may choose, written independently of the code above.
     fn candidates(
         operation: Operation,
         bounds: &str,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_on_every_protocol_are_what_the_choice_does() {
+    fn the_text_on_every_protocol_agrees_with_the_choice() {
         const OF: [&str; 4] = [
             "of = \"two\"\ncolumn = \"x\"\nbits = 20\n",
             "of = \"six\"\ncolumn = \"x\"\nbits = 20\n",
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_of_circuits_says_for_what_it_is_chosen() {
+    fn a_circuit_protocol_lists_what_it_is_chosen_for() {
         let words = |id| words(vesica_protocols::find(id).unwrap());
         assert!(
             words("scs_wn").contains("leaves the choice open and asks for: "),
@@ -208,8 +208,8 @@ mod tests {
             words("scs_wn")
         );
         assert!(!words("scs_wn").contains("intersection,"), "{}", words("scs_wn"));
-        assert_eq!(words("dh"), "where an agreement names it, or leaves the choice open");
-        assert_eq!(words("naive_hash"), "only where an agreement names it, and with --insecure");
-        assert_eq!(words("psz14"), "only where an agreement names it; here for comparison");
+        assert_eq!(words("dh"), "if an agreement names it, or leaves the choice open");
+        assert_eq!(words("naive_hash"), "only if an agreement names it, and with --insecure");
+        assert_eq!(words("psz14"), "only if an agreement names it; here for comparison");
     }
 }

@@ -1,15 +1,15 @@
-//! How long other parties are waited for.
+//! The limit on waiting for other parties.
 
-use crate::progress::Teller;
+use crate::progress::Reporter;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use vesica_link::CancelToken;
 
-/// How often a wait is looked at.
+/// How often a wait is checked.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Ends a run when the other parties let it wait for too long.
+/// Ends a run that waits for other parties for too long.
 pub(super) struct Patience {
     is_over: CancelToken,
     absent: Arc<Mutex<Option<Vec<String>>>>,
@@ -17,15 +17,15 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Watches over a run that `teller` hears of, and throws `cancel` when others are waited for longer than `limit`.
-    pub(super) fn start(teller: &Arc<Teller>, limit: Duration, cancel: &CancelToken) -> Self {
+    /// Watches the run that `reporter` observes, and cancels `cancel` when it has waited for others for `limit`.
+    pub(super) fn start(reporter: &Arc<Reporter>, limit: Duration, cancel: &CancelToken) -> Self {
         let (is_over, absent) = (CancelToken::new(), Arc::<Mutex<Option<Vec<String>>>>::default());
         let watch = {
-            let (teller, cancel) = (Arc::clone(teller), cancel.clone());
+            let (reporter, cancel) = (Arc::clone(reporter), cancel.clone());
             let (is_over, absent) = (is_over.clone(), Arc::clone(&absent));
             move || {
                 while !is_over.wait(TICK) {
-                    let Some((waited, parties)) = teller.waits() else { continue };
+                    let Some((waited, parties)) = reporter.waits() else { continue };
                     if waited >= limit {
                         *absent.lock().unwrap_or_else(PoisonError::into_inner) = Some(parties);
                         return cancel.cancel();
@@ -38,7 +38,7 @@ impl Patience {
         Self { is_over, absent, thread }
     }
 
-    /// Ends the watch; says for whom the run was given up, if it was.
+    /// Ends the watch. Returns the parties that did not connect in time, if the run was cancelled for them.
     pub(super) fn end(mut self) -> Option<Vec<String>> {
         self.is_over.cancel();
         if let Some(thread) = self.thread.take() {

@@ -1,4 +1,4 @@
-//! What a run came to, in a few lines.
+//! The summary of a run, in a few lines.
 
 use crate::failure::Failure;
 use crate::messages::{and, counted};
@@ -24,13 +24,13 @@ pub(super) fn write(
         None => writeln!(out, "{}", answer(output, report))?,
     }
     if !is_outside(report) && report.result.within_bounds.is_some() && !report.result.learned {
-        writeln!(out, "the keys in common are within the agreed bounds")?;
+        writeln!(out, "the number of common keys is within the agreed bounds")?;
     }
     let skipped = report.input.empty + report.input.refused;
     if skipped > 0 {
         writeln!(
             out,
-            "{} took no part: {} without a key, {} refused by their profile",
+            "{} skipped: {} without a key, {} refused by their profile",
             counted(skipped, "row"),
             grouped(report.input.empty),
             grouped(report.input.refused),
@@ -42,7 +42,7 @@ pub(super) fn write(
     }
     let check = match report.result.self_check {
         "passed" => "; self-check passed",
-        // It received no answer that it could check.
+        // This party received no answer to check.
         _ if aided.is_some() => "",
         _ => "; no self-check",
     };
@@ -60,11 +60,11 @@ pub(super) fn write(
     Ok(writeln!(out, "agreement {}", report.agreement.hash)?)
 }
 
-/// What is said where the run was finished and its process killed before it could say so.
+/// The summary where a run was finished, but its process was killed before it could report that.
 pub(super) fn already_finished(output: Option<&Path>) -> String {
     let result =
         output.map_or(String::new(), |path| format!("; its result is in {}", path.display()));
-    format!("the run was finished before this command was given again{result}")
+    format!("the run had already finished before this command was repeated{result}")
 }
 
 /// Whether there is no answer because of the agreed bounds.
@@ -119,7 +119,7 @@ fn answer(output: Option<&Path>, report: &Report) -> String {
     not_received(report)
 }
 
-/// A number with its digits in groups, whatever its sign.
+/// A number with or without a sign, its digits in groups.
 fn signed(number: &str) -> String {
     match number.strip_prefix('-') {
         Some(digits) => format!("-{}", grouped_digits(digits)),
@@ -127,7 +127,7 @@ fn signed(number: &str) -> String {
     }
 }
 
-/// What a party hears that does not receive the result.
+/// The answer line for a party that does not receive the result.
 fn not_received(report: &Report) -> String {
     let receivers = &report.agreement.receives;
     let verb = if receivers.len() == 1 { "receives" } else { "receive" };
@@ -151,27 +151,26 @@ fn answer_of_helper(
         (Variant::Pet, _) => format!("the values differ{written}"),
         (_, 2) => format!("{} in common{written}", counted(keys, "key")),
         (_, parties) => {
-            format!("{} in common to all {parties} parties{written}", counted(keys, "key"))
+            format!("{} common to all {parties} parties{written}", counted(keys, "key"))
         }
     }
 }
 
-/// What a helper that cheats would risk.
+/// How likely it is that a cheating helper goes unnoticed.
 fn cheating(agreement: AidedAgreement<'_>) -> String {
     let helper = &agreement.helper().name;
     if agreement.variant() == Variant::SemiHonest {
         return format!(
-            "{helper} is trusted to follow the protocol: this check finds mishaps, not every deceit"
+            "{helper} is trusted to follow the protocol: the self-check finds errors, but not every kind of cheating"
         );
     }
     if agreement.finds_cheats() {
         return format!(
-            "a wrong answer of {helper} goes unnoticed with a chance of at most \
-             2^-{STATISTICAL_SECURITY_BITS}"
+            "a wrong answer from {helper} goes unnoticed with probability at most 2^-{STATISTICAL_SECURITY_BITS}"
         );
     }
     format!(
-        "a wrong answer of {helper} goes unnoticed with a chance of at most {}",
+        "a wrong answer from {helper} goes unnoticed with probability at most {}",
         chance(agreement.cheating_bits())
     )
 }

@@ -62,26 +62,29 @@ fn goes_on_when_it_is_back(url: &str, kill: impl FnOnce(), restart: impl FnOnce(
     until_told(&mut a, "waiting for b");
     kill();
     let b = Running::start(scene.party("two.toml", "b"));
-    until_told(&mut a, "cloud is away (its database is not there); trying again");
+    until_told(&mut a, "cloud cannot be reached (its database cannot be reached); trying again");
     assert!(scene.get("/healthz").contains("backend"), "{}", scene.get("/healthz"));
     restart();
     for running in [a, b] {
         let ended = running.wait();
         ended.assert_code(0);
-        assert!(ended.stderr.contains("cloud is back; resumed"), "{ended:#?}");
+        assert!(
+            ended.stderr.contains("cloud can be reached again; the run continues"),
+            "{ended:#?}"
+        );
     }
     assert_results(&scene, &expected);
 }
 
 #[test]
-fn a_redis_that_is_killed_in_the_middle_is_waited_for() {
+fn a_run_waits_for_a_killed_redis_to_come_back() {
     let redis = std::cell::RefCell::new(Redis::start());
     let url = redis.borrow().url();
     goes_on_when_it_is_back(&url, || redis.borrow_mut().kill(), || redis.borrow_mut().restart());
 }
 
 #[test]
-fn a_postgres_that_is_killed_in_the_middle_is_waited_for() {
+fn a_run_waits_for_a_killed_postgres_to_come_back() {
     let postgres = std::cell::RefCell::new(Postgres::start());
     let url = postgres.borrow().url();
     goes_on_when_it_is_back(

@@ -55,7 +55,7 @@ fn assert_clean(scene: &Scene) {
 }
 
 #[test]
-fn a_party_that_is_killed_at_every_moment_goes_on() {
+fn runs_continue_after_a_party_is_killed_at_any_moment() {
     for (protocol, security) in
         [("server_aided", "semi-honest"), ("server_aided_size_hiding", "malicious")]
     {
@@ -77,7 +77,7 @@ fn a_party_that_is_killed_at_every_moment_goes_on() {
         kill(a);
         // Sending, while the other one has said hello and is gone.
         let mut b = start("b");
-        until_told(&mut b, "a came before");
+        until_told(&mut b, "already connected: a");
         let a = start("a");
         until("b sends its list", || scene.keeps(LABELS, 1) || scene.keeps(RELAYED, 1));
         kill(b);
@@ -98,7 +98,7 @@ fn a_party_that_is_killed_at_every_moment_goes_on() {
         for running in left {
             let ended = running.wait();
             ended.assert_code(0);
-            assert!(ended.stderr.contains("going on with the run in vesica-run-"), "{ended:#?}");
+            assert!(ended.stderr.contains("continuing the run in vesica-run-"), "{ended:#?}");
         }
         assert_results(&scene, &expected);
         assert_clean(&scene);
@@ -106,7 +106,7 @@ fn a_party_that_is_killed_at_every_moment_goes_on() {
 }
 
 #[test]
-fn a_helper_that_is_killed_at_every_moment_goes_on() {
+fn runs_continue_after_the_helper_is_killed_at_any_moment() {
     for (protocol, security) in [
         ("server_aided", "semi-honest"),
         ("server_aided_fair", "malicious"),
@@ -122,7 +122,7 @@ fn a_helper_that_is_killed_at_every_moment_goes_on() {
         // Meeting.
         until_told(&mut a, "waiting for b");
         kill(helper);
-        until_told(&mut a, "cloud is away");
+        until_told(&mut a, "cloud cannot be reached");
         let helper = scene.helper(&[]);
         // Sending.
         let b = start("b");
@@ -143,7 +143,7 @@ fn a_helper_that_is_killed_at_every_moment_goes_on() {
 }
 
 #[test]
-fn a_helper_that_is_ended_in_good_order_goes_on() {
+fn runs_continue_after_a_clean_restart_of_the_helper() {
     let scene = Scene::new();
     let expected = with_files(&scene, &["a", "b"], 100);
     scene.agreement("two.toml", &TERMS);
@@ -153,8 +153,8 @@ fn a_helper_that_is_ended_in_good_order_goes_on() {
     helper.signal(Signal::SIGTERM);
     let ended = helper.wait();
     ended.assert_code(0);
-    assert!(ended.stdout.contains("ended in good order"), "{ended:#?}");
-    until_told(&mut a, "cloud is away (it is shutting down); trying again");
+    assert!(ended.stdout.contains("ended cleanly"), "{ended:#?}");
+    until_told(&mut a, "cloud cannot be reached (it is shutting down); trying again");
     let _helper = scene.helper(&[]);
     let b = Running::start(scene.party("two.toml", "b"));
     for running in [a, b] {
@@ -164,7 +164,7 @@ fn a_helper_that_is_ended_in_good_order_goes_on() {
 }
 
 #[test]
-fn a_party_that_is_interrupted_says_that_the_same_command_goes_on() {
+fn an_interrupted_party_is_told_that_the_same_command_continues_the_run() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
@@ -172,7 +172,7 @@ fn a_party_that_is_interrupted_says_that_the_same_command_goes_on() {
     let mut a = Running::start(scene.party("two.toml", "a"));
     until_told(&mut a, "waiting for b");
     a.signal(Signal::SIGINT);
-    a.wait().assert_failed(130, "the same command goes on where it was");
+    a.wait().assert_failed(130, "the same command continues where the run stopped");
     // With other rows it does not.
     let rows = scene.read("a.csv");
     scene.write("a.csv", format!("{rows}7,new@example.com\n"));
@@ -198,7 +198,7 @@ fn a_restart_ends_the_run_for_the_others_and_begins_a_new_one() {
     until_told(&mut a, "waiting for b");
     kill(a);
     let mut b = Running::start(scene.party("two.toml", "b"));
-    until_told(&mut b, "a came before");
+    until_told(&mut b, "already connected: a");
     // Other rows than those it began with.
     let expected = with_files(&scene, &["a", "b"], 50);
     let mut command = scene.party("two.toml", "a");
@@ -226,7 +226,7 @@ impl Observer for Interrupts {
 
 /// Until the helper has said that the run is over, an answer may wait there for the secrets in the folder.
 #[test]
-fn a_restart_that_the_helper_has_not_confirmed_leaves_the_run_as_it_was() {
+fn an_unconfirmed_restart_leaves_the_run_unchanged() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
@@ -248,7 +248,7 @@ fn a_restart_that_the_helper_has_not_confirmed_leaves_the_run_as_it_was() {
     let [a, b] = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
     let a = a.wait();
     a.assert_code(0);
-    assert!(a.stderr.contains("going on with the run in vesica-run-"), "{a:#?}");
+    assert!(a.stderr.contains("continuing the run in vesica-run-"), "{a:#?}");
     b.wait().assert_code(0);
     assert_results(&scene, &expected);
     assert_clean(&scene);
@@ -265,7 +265,7 @@ fn a_run_that_the_helper_has_forgotten_begins_anew() {
     kill(helper);
     fs::remove_dir_all(scene.path("kept")).unwrap();
     let _helper = scene.helper(&[]);
-    a.wait().assert_failed(5, "cloud does not know this run any more");
+    a.wait().assert_failed(5, "cloud no longer has this run");
     assert_clean(&scene);
     for running in ["a", "b"].map(|party| Running::start(scene.party("two.toml", party))) {
         running.wait().assert_code(0);
@@ -274,7 +274,7 @@ fn a_run_that_the_helper_has_forgotten_begins_anew() {
 }
 
 #[test]
-fn a_helper_whose_disk_is_full_is_waited_for() {
+fn a_run_waits_for_a_helper_whose_disk_is_full() {
     let scene = Scene::new();
     let expected = with_files(&scene, &["a", "b"], 2000);
     scene.agreement("two.toml", &TERMS);
@@ -282,7 +282,7 @@ fn a_helper_whose_disk_is_full_is_waited_for() {
     let helper = scene.helper_after("trap '' XFSZ; ulimit -f 16;", &[]);
     let mut parties = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
     for party in &mut parties {
-        until_told(party, "cloud is away (its disk is full or fails); trying again");
+        until_told(party, "cloud cannot be reached (its disk is full or faulty); trying again");
     }
     helper.signal(Signal::SIGTERM);
     helper.wait().assert_code(0);
@@ -294,7 +294,7 @@ fn a_helper_whose_disk_is_full_is_waited_for() {
 }
 
 #[test]
-fn a_folder_in_which_another_run_goes_on_is_left_to_it() {
+fn a_folder_of_another_interrupted_run_is_refused_and_unchanged() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
@@ -308,25 +308,25 @@ fn a_folder_in_which_another_run_goes_on_is_left_to_it() {
         command.current_dir(scene.directory());
         Running::start(command).wait()
     };
-    with("two.toml", "a", "a.out.csv").assert_failed(5, "b did not come within 1 s");
-    let taken = "in one-folder an interrupted run of another agreement goes on";
+    with("two.toml", "a", "a.out.csv").assert_failed(5, "b did not connect within 1 s");
+    let taken = "one-folder belongs to an interrupted run of another agreement";
     with("other.toml", "a", "other.csv").assert_failed(3, taken);
     with("two.toml", "b", "b.out.csv").assert_failed(3, taken);
     let b = Running::start(scene.party("two.toml", "b"));
     let a = with("two.toml", "a", "a.out.csv");
     a.assert_code(0);
-    assert!(a.stderr.contains("going on with the run in one-folder"), "{a:#?}");
+    assert!(a.stderr.contains("continuing the run in one-folder"), "{a:#?}");
     b.wait().assert_code(0);
     assert_results(&scene, &expected);
 }
 
 #[test]
-fn a_party_that_waits_in_vain_gives_up_and_can_go_on() {
+fn a_party_that_gives_up_waiting_can_continue_later() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
     scene.agreement("two.toml", &TERMS);
-    Running::start(impatient(&scene)).wait().assert_failed(5, "b did not come within 1 s");
+    Running::start(impatient(&scene)).wait().assert_failed(5, "b did not connect within 1 s");
     let parties = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
     for running in parties {
         running.wait().assert_code(0);
@@ -335,7 +335,7 @@ fn a_party_that_waits_in_vain_gives_up_and_can_go_on() {
 }
 
 #[test]
-fn a_folder_whose_files_are_damaged_is_left_by_a_restart() {
+fn a_restart_replaces_a_folder_with_damaged_files() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
@@ -348,7 +348,7 @@ fn a_folder_whose_files_are_damaged_is_left_by_a_restart() {
         kill(a);
         let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
         scene.write(&format!("{folder}/{file}"), bytes);
-        let told = "what is in it is damaged: give --restart";
+        let told = "its contents are damaged: add --restart";
         Running::start(scene.party("two.toml", "a")).wait().assert_failed(3, told);
         let mut restart = scene.party("two.toml", "a");
         restart.arg("--restart");
@@ -368,7 +368,7 @@ fn a_folder_whose_files_are_damaged_is_left_by_a_restart() {
 }
 
 #[test]
-fn a_party_that_is_killed_before_it_has_said_what_came_of_it_is_told_that_the_run_is_over() {
+fn a_party_killed_before_its_summary_learns_at_restart_that_the_run_is_over() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
@@ -390,7 +390,10 @@ fn a_party_that_is_killed_before_it_has_said_what_came_of_it_is_told_that_the_ru
     assert!(filling.join().unwrap().is_err());
     let ended = Running::start(scene.party("two.toml", "a")).wait();
     ended.assert_code(0);
-    assert!(ended.stdout.contains("the run was finished before this command"), "{ended:#?}");
+    assert!(
+        ended.stdout.contains("the run had already finished before this command"),
+        "{ended:#?}"
+    );
     assert_results(&scene, &expected);
     assert_clean(&scene);
 }

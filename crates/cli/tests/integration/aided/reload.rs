@@ -32,7 +32,7 @@ fn parties_are_added_and_revoked_without_a_restart() {
     scene.agreement("ac.toml", &Terms { parties: &["a", "c"], ..TERMS });
     let expected = with_files(&scene, &["a", "b"], 10);
     scene.write("c.csv", "id,email\n1,user1@example.com\n");
-    Running::start(scene.party("ab.toml", "a")).wait().assert_failed(3, "does not take this run");
+    Running::start(scene.party("ab.toml", "a")).wait().assert_failed(3, "does not accept this run");
 
     // Once the log says so, it is so.
     settings(&scene, &["a", "b", "c"]);

@@ -252,7 +252,7 @@ fn a_bad_identity_is_refused_without_being_repeated() {
 fn keys_have_names_of_their_own_and_known_profiles() {
     assert_refused(
         &with(KEY, &format!("{KEY}{KEY}")),
-        "agreement, line 13, column 8: the key \"email\" is there twice",
+        "agreement, line 13, column 8: the key \"email\" is defined twice",
     );
     assert_refused(
         &with(KEY, "\nkey = []\n"),

@@ -137,7 +137,7 @@ fn security_that_the_protocol_does_not_offer_is_refused() {
 }
 
 #[test]
-fn who_receives_must_suit_the_protocol() {
+fn receivers_that_the_protocol_does_not_take_are_refused() {
     for row in aided() {
         let text = receives(&protocol(&of(&[1, 1]), row.id), "\"a\"");
         match row.all_receive {

@@ -53,7 +53,7 @@ fn list_len(check: Check, items: u64) -> u64 {
 
 /// A helper, or another party, that made the answer what it is would learn from anything else whether it hit something.
 #[test]
-fn a_party_that_refuses_its_answer_says_what_any_other_does() {
+fn a_party_that_refuses_its_answer_sends_the_same_as_any_other() {
     let check = Check { copies: 3, dummies: 64 };
     for variant in [Variant::SemiHonest, Variant::Malicious] {
         let seen = |cheat: Cheat| {
@@ -253,7 +253,7 @@ fn a_party_that_opens_other_items_than_it_sent_leaves_both_without_an_answer() {
 /// and the other alone would find a fault in its answer. The search takes too long for a test; what it leads to is a
 /// bit of the answer that is not as the lists would have it.
 #[test]
-fn an_answer_that_would_fail_one_partys_checks_is_opened_to_nobody() {
+fn an_answer_that_would_fail_a_partys_checks_is_opened_to_no_party() {
     let len = list_len(SMALL, LENS[0]);
     for at in (0..len).step_by(5) {
         let mut helper = Helper::new(spec(Variant::Fair, &LENS, SMALL));
@@ -277,7 +277,7 @@ fn an_answer_that_would_fail_one_partys_checks_is_opened_to_nobody() {
 /// to both. In the fair protocol it could commit anew when it has seen what is opened; in the size-hiding one the
 /// sealed answers to two lists would tell it whether they differ in a common label.
 #[test]
-fn a_helper_that_shows_a_party_something_else_when_it_comes_back_is_caught() {
+fn a_helper_that_shows_a_returning_party_other_data_is_detected() {
     let flipped = |kind: Kind| -> Cheat {
         Arc::new(move |slot, mut body| {
             if slot.kind == kind {

@@ -220,7 +220,7 @@ fn bytes_are_those_of_the_formula_and_depend_on_sizes_only() {
 }
 
 #[test]
-fn a_party_comes_with_other_data_to_a_run_that_goes_on_and_is_refused() {
+fn a_party_that_returns_to_a_run_with_other_data_is_refused() {
     let helper = Arc::new(Helper::new(spec(
         Variant::SemiHonest,
         &[10, 10],

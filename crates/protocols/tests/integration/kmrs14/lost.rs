@@ -81,7 +81,7 @@ fn an_answer_of_a_fair_run_stays_whatever_it_was_made_of() {
 }
 
 #[test]
-fn the_end_of_a_list_without_the_list_is_nobodys_fault() {
+fn the_end_of_a_list_without_the_list_blames_no_party() {
     for variant in VARIANTS {
         let (helper, sets) = finished(variant);
         let lists = [Kind::Labels, Kind::Opened, Kind::Relayed];
@@ -139,7 +139,7 @@ impl Desk for Unreadable<'_> {
 }
 
 #[test]
-fn a_slot_that_cannot_be_read_is_a_fault_of_the_disk_and_of_nobody_else() {
+fn an_unreadable_slot_is_reported_as_a_fault_of_the_disk() {
     for variant in VARIANTS {
         let (helper, _) = finished(variant);
         let slots = helper.slots();

@@ -1,9 +1,9 @@
-//! What people are told.
+//! The explanations of agreements with a helper.
 
 use super::*;
 
 #[test]
-fn every_name_and_every_number_is_told() {
+fn every_name_and_number_is_listed() {
     let agreement = sample("helper.toml");
     let text = explained(&agreement);
     for word in
@@ -20,16 +20,14 @@ fn every_explanation_says_what_collusion_does() {
         let text = protocol(&of(&[1, 1]), row.id);
         let text = explained(&parse(&text));
         assert!(text.contains("helper works together with NO party"), "{text}");
-        assert!(
-            text.contains("can test every guess of a key against the list of every other party")
-        );
-        // What the catalogue says of the helper.
+        assert!(text.contains("can test any guess of a key against the list of every other party"));
+        // The catalogue's text on the helper.
         assert!(text.contains(&row.helper_learns.replace("items", "keys")), "{text}");
     }
 }
 
 #[test]
-fn the_overlap_of_groups_is_told_where_there_are_any() {
+fn the_overlap_of_groups_is_explained_if_there_are_groups() {
     let overlap = "how many keys each group of parties has in common";
     assert!(explained(&parse(&of(&[1, 2, 3]))).contains(overlap));
     assert!(!explained(&sample("helper-size-hiding.toml")).contains("in common each"));
@@ -39,7 +37,7 @@ fn the_overlap_of_groups_is_told_where_there_are_any() {
 }
 
 #[test]
-fn the_chance_to_cheat_unnoticed_is_told() {
+fn the_chance_of_unnoticed_cheating_is_listed() {
     let malicious = explained(&sample("helper-malicious.toml"));
     assert!(malicious.contains("goes unnoticed with probability at most 2^-40"), "{malicious}");
     assert!(malicious.contains("at most 2^-40.0"), "{malicious}");
@@ -55,7 +53,7 @@ fn the_chance_to_cheat_unnoticed_is_told() {
     ] {
         assert!(covert(copies, dummies).contains(told), "{}", covert(copies, dummies));
     }
-    assert!(explained(&parse(&of(&[9, 9]))).contains("nobody would notice"));
+    assert!(explained(&parse(&of(&[9, 9]))).contains("only the self-check below might notice"));
 }
 
 #[test]
@@ -63,21 +61,26 @@ fn only_the_fair_protocol_is_called_fair() {
     for row in aided() {
         let text = explained(&parse(&protocol(&of(&[1, 1]), row.id)));
         let is_fair = row.variant == Variant::Fair;
-        assert_eq!(text.contains("both parties get the result or none"), is_fair, "{}", row.id);
+        assert_eq!(
+            text.contains("both parties get the result or neither does"),
+            is_fair,
+            "{}",
+            row.id
+        );
         assert_eq!(text.contains("Fairness."), !is_fair, "{}", row.id);
-        assert_eq!(text.contains("Fairness, if helper runs changed"), is_fair, "{}", row.id);
+        assert_eq!(text.contains("Fairness, if helper runs modified"), is_fair, "{}", row.id);
     }
     let one = explained(&parse(&receives(&of(&[1, 1]), "\"b\"")));
     assert!(one.contains("b learns which of its own keys") && !one.contains("Fairness."), "{one}");
-    assert!(one.contains("a learns the size of each other set"), "{one}");
+    assert!(one.contains("a learns the size of each other party's set"), "{one}");
 }
 
 #[test]
-fn what_a_deviating_helper_can_ask_is_told_of_the_protocols_that_hide_the_size() {
+fn size_hiding_protocols_list_the_questions_that_a_malicious_helper_can_ask() {
     for row in aided() {
         let text = explained(&parse(&protocol(&of(&[1, 1]), row.id)));
         let hides = row.variant.hides_size();
-        assert_eq!(text.contains("two questions a run"), hides, "{}", row.id);
+        assert_eq!(text.contains("two questions in each run"), hides, "{}", row.id);
         assert!(text.contains("ML-KEM-768, Ed25519, AES-256-GCM-SIV and BLAKE3"), "{}", row.id);
     }
 }

@@ -24,7 +24,7 @@ fn finish(scene: &Scene, parties: impl IntoIterator<Item = Running>, expected: &
 }
 
 #[test]
-fn the_same_party_twice_is_refused_and_the_first_goes_on() {
+fn the_second_of_two_equal_parties_is_refused_and_the_first_continues() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
@@ -40,7 +40,7 @@ fn the_same_party_twice_is_refused_and_the_first_goes_on() {
 }
 
 #[test]
-fn a_key_of_nobody_and_a_stranger_to_the_helper_are_refused() {
+fn keys_that_the_agreement_or_the_helper_does_not_list_are_refused() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     with_files(&scene, &["a", "b"], 10);
@@ -48,7 +48,7 @@ fn a_key_of_nobody_and_a_stranger_to_the_helper_are_refused() {
     // The key of a party that the helper serves and the agreement does not name.
     Running::start(brief(&scene, "two.toml", "c"))
         .wait()
-        .assert_failed(3, "is not a party of the agreement");
+        .assert_failed(3, "is not that of any party in the agreement");
     // A party of the agreement that the helper does not serve.
     scene.agreement("other.toml", &Terms { parties: &["a", "f"], ..TERMS });
     Running::start(brief(&scene, "other.toml", "f"))
@@ -57,11 +57,11 @@ fn a_key_of_nobody_and_a_stranger_to_the_helper_are_refused() {
     // A run with somebody whom it does not serve.
     Running::start(brief(&scene, "other.toml", "a"))
         .wait()
-        .assert_failed(3, "cloud does not take this run");
+        .assert_failed(3, "cloud does not accept this run");
 }
 
 #[test]
-fn a_helper_with_another_identity_is_not_talked_to() {
+fn a_helper_with_another_identity_is_refused() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     with_files(&scene, &["a", "b"], 10);
@@ -74,7 +74,7 @@ fn a_helper_with_another_identity_is_not_talked_to() {
 }
 
 #[test]
-fn a_party_with_another_agreement_is_told_of_it_and_so_is_the_other() {
+fn parties_with_different_agreements_are_both_warned() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     with_files(&scene, &["a", "b"], 10);
@@ -85,7 +85,7 @@ fn a_party_with_another_agreement_is_told_of_it_and_so_is_the_other() {
     let b = Running::start(brief(&scene, "other.toml", "b"));
     until_told(&mut a, "another party waits at cloud with another agreement");
     let ended = b.wait();
-    ended.assert_failed(5, "a did not come within 2 s");
+    ended.assert_failed(5, "a did not connect within 2 s");
     assert!(
         ended.stderr.contains("another party waits at cloud with another agreement"),
         "{ended:#?}"
@@ -103,13 +103,13 @@ fn more_parties_than_agreed_change_nothing() {
     // One more believes to be of the party.
     scene.agreement("three.toml", &Terms { parties: &["a", "b", "c"], ..TERMS });
     let c = Running::start(brief(&scene, "three.toml", "c")).wait();
-    c.assert_failed(5, "a and b did not come within 2 s");
+    c.assert_failed(5, "a and b did not connect within 2 s");
     let b = Running::start(scene.party("two.toml", "b"));
     finish(&scene, [a, b], &expected);
 }
 
 #[test]
-fn limits_of_the_helper_are_told_to_the_party() {
+fn limits_of_the_helper_are_reported_to_the_party() {
     let scene = Scene::new();
     scene.write(
         "helper.toml",
@@ -128,7 +128,7 @@ fn limits_of_the_helper_are_told_to_the_party() {
 }
 
 #[test]
-fn a_helper_that_is_not_there_is_waited_for_and_then_given_up() {
+fn a_party_gives_up_on_an_unreachable_helper_after_the_wait() {
     let scene = Scene::new();
     with_files(&scene, &["a", "b"], 10);
     scene.agreement("two.toml", &TERMS);
@@ -137,7 +137,7 @@ fn a_helper_that_is_not_there_is_waited_for_and_then_given_up() {
 }
 
 #[test]
-fn settings_and_places_that_a_helper_cannot_use_are_told() {
+fn unusable_settings_and_addresses_of_a_helper_are_reported() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let start = |config: &str, options: &[&str]| {
@@ -150,9 +150,9 @@ fn settings_and_places_that_a_helper_cannot_use_are_told() {
     start("none.toml", &[]).assert_failed(3, "the settings file none.toml does not exist");
     scene.write("bad.toml", "[helper]\nlisen = \"127.0.0.1:1\"\n");
     start("bad.toml", &[])
-        .assert_failed(3, "bad.toml, line 2, column 1: there is no field \"helper.lisen\"");
+        .assert_failed(3, "bad.toml, line 2, column 1: the field \"helper.lisen\" does not exist");
     scene.write("bad.toml", "[helper]\n");
-    start("bad.toml", &[]).assert_failed(3, "no party is named");
+    start("bad.toml", &[]).assert_failed(3, "no party is listed");
     let options = ["--metrics", "off", "--state", "other", "--listen"];
     start("helper.toml", &[&options[..], &[&scene.address]].concat())
         .assert_failed(3, "in use by another program");
@@ -162,16 +162,16 @@ fn settings_and_places_that_a_helper_cannot_use_are_told() {
     start("helper.toml", &[&options[..], &["other", "--metrics", &scene.metrics]].concat())
         .assert_failed(3, "the port is in use");
     start("helper.toml", &[&options[..], &["other", "--metrics", "0.0.0.0:0"]].concat())
-        .assert_failed(3, "other machines would reach health and metrics");
+        .assert_failed(3, "other machines could read health and metrics");
     let conflict = ["--backend", "disk:here", "--state", "there"];
     start("helper.toml", &conflict).assert_failed(2, "both name the helper's directory");
     start("helper.toml", &["--backend", "mysql://localhost/a"])
-        .assert_failed(3, "the backend mysql://localhost/a");
+        .assert_failed(3, "mysql://localhost/a");
 }
 
 /// The last of three parties has no single peer to tell of its failure.
 #[test]
-fn a_party_without_its_file_ends_at_once_whatever_its_place() {
+fn a_party_without_its_file_ends_at_once_in_any_position() {
     let scene = Scene::new();
     with_files(&scene, &["a", "b", "c"], 10);
     scene.agreement("three.toml", &Terms { parties: &["a", "b", "c"], ..TERMS });
@@ -186,7 +186,7 @@ fn a_party_without_its_file_ends_at_once_whatever_its_place() {
 }
 
 #[test]
-fn options_of_one_kind_of_run_are_refused_by_the_other() {
+fn options_that_do_not_fit_the_kind_of_run_are_refused() {
     let scene = Scene::new();
     with_files(&scene, &["a", "b"], 10);
     scene.agreement("two.toml", &TERMS);
@@ -196,9 +196,10 @@ fn options_of_one_kind_of_run_are_refused_by_the_other() {
         Running::start(command).wait()
     };
     let aided = "run two.toml --key a.key --input a.csv --output a.out.csv";
-    run(&format!("{aided} --listen 127.0.0.1:1")).assert_failed(2, "--listen is given");
-    run(aided).assert_failed(2, "where is cloud?");
-    run("check two.toml --input a.csv --reach").assert_failed(2, "where is cloud?");
+    run(&format!("{aided} --listen 127.0.0.1:1")).assert_failed(2, "--listen cannot be used here");
+    run(aided).assert_failed(2, "the address of cloud is not known");
+    run("check two.toml --input a.csv --reach")
+        .assert_failed(2, "the address of cloud is not known");
     let text = scene.read("two.toml");
     let (head, rest) = text.split_once("[helper]").unwrap();
     let (_, rest) = rest.split_once("[[key]]").unwrap();
@@ -208,7 +209,7 @@ fn options_of_one_kind_of_run_are_refused_by_the_other() {
         let line = aided.replace("two.toml", "alone.toml");
         let name = option.split(' ').next().unwrap();
         run(&format!("{line} --connect 127.0.0.1:1 {option}"))
-            .assert_failed(2, &format!("{name} goes with a helper"));
+            .assert_failed(2, &format!("{name} is only for runs with a helper"));
     }
     assert!(scene.states().is_empty(), "{:?}", scene.states());
 }
