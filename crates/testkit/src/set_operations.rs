@@ -3,7 +3,7 @@
 
 use crate::sets::{overlapping, plain_intersection};
 use crate::tamper::Change;
-use crate::{Run, Runner, Transcript};
+use crate::{Cases, Run, Runner, Transcript};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
@@ -264,18 +264,30 @@ fn queries(protocol: &Protocol) -> Vec<Query> {
 }
 
 /// Each party learns the result on plain sets, and the payload bytes equal the formula.
-pub fn answers_are_those_of_plain_sets(protocol: &Protocol) {
-    for query in queries(protocol) {
-        for (n_x, n_y, common) in SIZES {
-            let (x, y) = overlapping(n_x, n_y, common);
-            for learns in learners(&query) {
-                let trial =
-                    Trial { protocol, query, bounds: Bounds::NONE, learns: *learns, x: &x, y: &y };
-                let run = trial.run(&Runner::default());
-                trial.check(&run);
-                bytes_are_the_formula(&trial, &run, common);
-            }
-        }
+///
+/// [`Cases::Pairs`] is every size with every query, [`Cases::Each`] is every size with one of them.
+pub fn answers_are_those_of_plain_sets(protocol: &Protocol, cases: Cases) {
+    let queries = queries(protocol);
+    let learners_len = |query: &Query| learners(query).len();
+    let most = queries.iter().map(learners_len).max().unwrap_or(0);
+    let tried = match cases {
+        Cases::Pairs => Cases::All.of([queries.len(), SIZES.len(), 1]),
+        _ => cases.of([queries.len(), SIZES.len(), most]),
+    };
+    for (turn, [query, sizes, learns]) in tried.into_iter().enumerate() {
+        let (query, (n_x, n_y, common)) = (queries[query], SIZES[sizes]);
+        // With an odd number of sizes, the learners of a size change from query to query.
+        let learns = match cases {
+            Cases::All => learns,
+            Cases::Pairs => turn % learners_len(&query),
+            Cases::Each => learns % learners_len(&query),
+        };
+        let Some(learns) = learners(&query).get(learns).copied() else { continue };
+        let (x, y) = overlapping(n_x, n_y, common);
+        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
+        let run = trial.run(&Runner::default());
+        trial.check(&run);
+        bytes_are_the_formula(&trial, &run, common);
     }
 }
 
@@ -342,15 +354,15 @@ pub fn bounds_are_kept(protocol: &Protocol) {
 }
 
 /// Four threads give the same results as one, as do another session and other randomness.
-pub fn answers_are_the_same_everywhere(protocol: &Protocol) {
+pub fn answers_are_the_same_everywhere(protocol: &Protocol, cases: Cases) {
     let (x, y) = overlapping(900, 1100, 300);
-    for query in queries(protocol) {
-        for (threads, seed) in [(4, 1), (1, 7)] {
-            let runner = Runner { threads, seed, ..Runner::default() };
-            let learns = *learners(&query).last().expect("somebody learns");
-            let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
-            trial.check(&trial.run(&runner));
-        }
+    let queries = queries(protocol);
+    for [query, way] in cases.of([queries.len(), 2]) {
+        let (query, (threads, seed)) = (queries[query], [(4, 1), (1, 7)][way]);
+        let runner = Runner { threads, seed, ..Runner::default() };
+        let learns = *learners(&query).last().expect("somebody learns");
+        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
+        trial.check(&trial.run(&runner));
     }
 }
 
@@ -358,74 +370,86 @@ pub fn answers_are_the_same_everywhere(protocol: &Protocol) {
 /// and each with a random number of ones.
 ///
 /// Excludes what is a result by itself: the union that the sender receives.
-pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol) {
-    for query in queries(protocol) {
-        for from in [Role::Sender, Role::Receiver] {
-            let learns = learners(&query)[0];
-            let view = |x: &[Item], y: &[Item], seed| {
-                let transcript = Transcript::new(from);
-                let runner =
-                    Runner { seed, transcripts: vec![transcript.clone()], ..Runner::default() };
-                let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x, y };
-                trial.check(&trial.run(&runner));
-                transcript.messages()
-            };
-            let (n_x, n_y, common) = (1500_u64, 1200_u64, 400_u64);
-            let (x, y) = overlapping(n_x, n_y, common);
-            let first = view(&x, &y, 1);
-            // Other data of the sending party with as many common items: the view of the other party.
-            let low =
-                |first: u64, len: u64| (first..first + len).map(|i| Item::from_integer(i.into()));
-            let other = match from {
-                Role::Sender => {
-                    let x: Vec<Item> =
-                        y[..common as usize].iter().copied().chain(low(1, n_x - common)).collect();
-                    view(&x, &y, 2)
-                }
-                _ => {
-                    // If the sender does not learn the number of common items, it differs.
-                    let common = if learns == Learns::Receiver { 3 } else { common };
-                    let y: Vec<Item> =
-                        x[..common as usize].iter().copied().chain(low(1, n_y - common)).collect();
-                    view(&x, &y, 2)
-                }
-            };
-            let case = format!("{} {query:?} from {from}", protocol.id);
-            let lens = |messages: &[Vec<u8>]| messages.iter().map(Vec::len).collect::<Vec<_>>();
-            assert_eq!(lens(&first), lens(&other), "{case}");
-            for (i, (a, b)) in first.iter().zip(&other).enumerate() {
-                let ones =
-                    |m: &[u8]| m.iter().map(|byte| f64::from(byte.count_ones())).sum::<f64>();
-                // The difference of two binomials has the variance bits/2.
-                let bits = 8.0 * a.len() as f64;
-                let difference = (ones(a) - ones(b)).abs();
-                assert!(
-                    difference <= 6.5 * (bits / 2.0).sqrt() + 1.0,
-                    "message {i}: {difference} of {bits}, {case}"
-                );
+pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol, cases: Cases) {
+    let queries = queries(protocol);
+    for [query, from] in cases.of([queries.len(), 2]) {
+        let (query, from) = (queries[query], [Role::Sender, Role::Receiver][from]);
+        let learns = learners(&query)[0];
+        let view = |x: &[Item], y: &[Item], seed| {
+            let transcript = Transcript::new(from);
+            let runner =
+                Runner { seed, transcripts: vec![transcript.clone()], ..Runner::default() };
+            let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x, y };
+            trial.check(&trial.run(&runner));
+            transcript.messages()
+        };
+        let (n_x, n_y, common) = (1500_u64, 1200_u64, 400_u64);
+        let (x, y) = overlapping(n_x, n_y, common);
+        let first = view(&x, &y, 1);
+        // Other data of the sending party with as many common items: the view of the other party.
+        let low = |first: u64, len: u64| (first..first + len).map(|i| Item::from_integer(i.into()));
+        let other = match from {
+            Role::Sender => {
+                let x: Vec<Item> =
+                    y[..common as usize].iter().copied().chain(low(1, n_x - common)).collect();
+                view(&x, &y, 2)
             }
+            _ => {
+                // If the sender does not learn the number of common items, it differs.
+                let common = if learns == Learns::Receiver { 3 } else { common };
+                let y: Vec<Item> =
+                    x[..common as usize].iter().copied().chain(low(1, n_y - common)).collect();
+                view(&x, &y, 2)
+            }
+        };
+        let case = format!("{} {query:?} from {from}", protocol.id);
+        let lens = |messages: &[Vec<u8>]| messages.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lens(&first), lens(&other), "{case}");
+        for (i, (a, b)) in first.iter().zip(&other).enumerate() {
+            let ones = |m: &[u8]| m.iter().map(|byte| f64::from(byte.count_ones())).sum::<f64>();
+            // The difference of two binomials has the variance bits/2.
+            let bits = 8.0 * a.len() as f64;
+            let difference = (ones(a) - ones(b)).abs();
+            assert!(
+                difference <= 6.5 * (bits / 2.0).sqrt() + 1.0,
+                "message {i}: {difference} of {bits}, {case}"
+            );
         }
     }
 }
 
 /// Whatever one message is changed into, both parties end soon, with a result or a typed error.
-pub fn tampering_never_hangs_or_panics(protocol: &Protocol) {
+///
+/// [`Cases::Each`] changes each message and makes each change with one of the queries, [`Cases::Pairs`] with each of them.
+pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     let (x, y) = overlapping(12, 9, 4);
-    for query in queries(protocol).into_iter().step_by(2) {
+    let queries: Vec<Query> = queries(protocol).into_iter().step_by(2).collect();
+    for (turn, query) in queries.iter().copied().enumerate() {
         let learns = *learners(&query).last().expect("somebody learns");
         let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
         let runner = Runner::default();
         let undisturbed = trial.run(&runner);
         trial.check(&undisturbed);
-        for sent in undisturbed.messages() {
-            let attempt = |runner: &Runner| trial.run(runner);
-            runner.change_each_message(sent, Change::ALL, attempt, |tampering, run| {
+        for (from, messages) in undisturbed.messages() {
+            assert!(messages > 0, "the {from} sends nothing");
+            let levels = [messages as usize, Change::ALL.len()];
+            let tried = match cases {
+                Cases::All => cases.of(levels),
+                _ => Cases::Each.of(levels),
+            };
+            for (i, [message, change]) in tried.into_iter().enumerate() {
+                if cases == Cases::Each && i % queries.len() != turn {
+                    continue;
+                }
+                let attempt = |runner: &Runner| trial.run(runner);
+                let tampered = (from, message as u64, Change::ALL[change]);
+                let (tampering, run) = runner.change_message(tampered, attempt);
                 let from_sender = tampering.from == Role::Sender;
                 let reader = if from_sender { run.receiver } else { run.sender };
                 let must_fail = tampering.change.is_of_length();
                 let case = || format!("{} {tampering:?}", trial.name());
                 assert!(reader.output.is_err() || !must_fail, "{}", case());
-            });
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The laws of operations beyond the intersection, applied to every protocol of the catalogue that offers one.
 
 use vesica_protocols::{Protocol, catalogue};
-use vesica_testkit::{set_operations, side_by_side};
+use vesica_testkit::{Cases, set_operations, side_by_side};
 
 fn offered() -> impl Iterator<Item = &'static Protocol> + Send {
     catalogue().iter().filter(|row| set_operations::are_offered(row))
@@ -12,15 +12,34 @@ fn is_variant(protocol: &Protocol) -> bool {
     protocol.id.ends_with("_paper") || protocol.id.ends_with("_low_communication")
 }
 
+/// How much of a law the quick tests try.
+fn quick(protocol: &Protocol) -> Cases {
+    if is_variant(protocol) { Cases::Each } else { Cases::Pairs }
+}
+
 #[test]
 fn every_operation_gives_what_plain_sets_give() {
     assert!(offered().count() > 10);
-    side_by_side(offered(), set_operations::answers_are_those_of_plain_sets);
+    side_by_side(offered(), |row| set_operations::answers_are_those_of_plain_sets(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: all queries and sizes, whoever learns"]
+fn every_operation_gives_what_plain_sets_give_in_all_cases() {
+    side_by_side(offered(), |row| set_operations::answers_are_those_of_plain_sets(row, Cases::All));
 }
 
 #[test]
 fn every_operation_is_the_same_on_any_thread_count() {
-    side_by_side(offered(), set_operations::answers_are_the_same_everywhere);
+    side_by_side(offered(), |row| {
+        set_operations::answers_are_the_same_everywhere(row, Cases::Each)
+    });
+}
+
+#[test]
+#[ignore = "slow: all queries with other threads and with other randomness"]
+fn every_operation_is_the_same_on_any_thread_count_in_all_cases() {
+    side_by_side(offered(), |row| set_operations::answers_are_the_same_everywhere(row, Cases::All));
 }
 
 #[test]
@@ -32,19 +51,26 @@ fn every_operation_keeps_its_bounds() {
 
 #[test]
 fn what_a_party_sees_does_not_depend_on_the_others_data() {
-    side_by_side(offered(), set_operations::views_do_not_depend_on_the_others_data);
+    let law = set_operations::views_do_not_depend_on_the_others_data;
+    side_by_side(offered(), |row| law(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: all queries, seen by either party"]
+fn what_a_party_sees_does_not_depend_on_the_others_data_in_all_cases() {
+    let law = set_operations::views_do_not_depend_on_the_others_data;
+    side_by_side(offered(), |row| law(row, Cases::All));
 }
 
 #[test]
 fn every_operation_survives_a_changed_message() {
     let plain = offered().filter(|row| !is_variant(row));
-    side_by_side(plain, set_operations::tampering_never_hangs_or_panics);
+    side_by_side(plain, |row| set_operations::tampering_never_hangs_or_panics(row, Cases::Each));
 }
 
 #[test]
-#[ignore = "slow: some hundred runs each of protocols whose parts others test as well"]
-fn every_variant_of_an_operation_survives_a_changed_message() {
+#[ignore = "slow: every change of every message, also of rows whose parts others test as well"]
+fn every_operation_survives_every_change_of_a_message() {
     assert!(offered().any(is_variant));
-    let variants = offered().filter(|row| is_variant(row));
-    side_by_side(variants, set_operations::tampering_never_hangs_or_panics);
+    side_by_side(offered(), |row| set_operations::tampering_never_hangs_or_panics(row, Cases::All));
 }
