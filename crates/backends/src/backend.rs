@@ -10,6 +10,12 @@ use std::path::PathBuf;
 use vesica_labels::{Bits, List};
 use vesica_net::Pool;
 
+/// Whether a computation shall end without an answer.
+pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// One bit per label of each list; `None` if the computation was stopped.
+pub type Answers = Result<Option<Vec<Bits>>, BackendError>;
+
 /// Finds the common labels of lists.
 pub trait Backend: Send + Sync + fmt::Debug {
     /// Name for logs and metrics: `memory`, `disk`, `redis` or `postgres`.
@@ -26,12 +32,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// Any [`BackendError`].
-    fn common(
-        &self,
-        run: &RunName,
-        lists: &[List<'_>],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<Bits>>, BackendError>;
+    fn common(&self, run: &RunName, lists: &[List<'_>], stop: Stop<'_>) -> Answers;
 
     /// Whether it can be reached and used; tries to use it.
     ///

@@ -44,6 +44,6 @@ mod slices;
 mod socket;
 mod url;
 
-pub use backend::{Backend, Place, RunName, open};
+pub use backend::{Answers, Backend, Place, RunName, Stop, open};
 pub use error::{BackendError, BadUrl, ServerCode};
 pub use url::redacted;

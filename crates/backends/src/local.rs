@@ -5,7 +5,7 @@
 //! each partition is merged instead of hashed ([`join::common`]). Memory is some segments of each list
 //! for each thread, however long the lists.
 
-use crate::backend::{Backend, RunName};
+use crate::backend::{Answers, Backend, RunName, Stop};
 use crate::error::BackendError;
 use crate::slices::threads_within;
 use std::fs;
@@ -44,12 +44,7 @@ impl Backend for Local {
         if self.directory.is_some() { "disk" } else { "memory" }
     }
 
-    fn common(
-        &self,
-        _run: &RunName,
-        lists: &[List<'_>],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<Bits>>, BackendError> {
+    fn common(&self, _run: &RunName, lists: &[List<'_>], stop: Stop<'_>) -> Answers {
         let pool = &self.pool.0;
         let threads = threads_within(lists, pool.len(), self.memory_bytes);
         let common = if threads < pool.len() {

@@ -21,7 +21,7 @@
 
 mod session;
 
-use crate::backend::{Backend, RunName};
+use crate::backend::{Answers, Backend, RunName, Stop};
 use crate::error::{BackendError, BadUrl, ServerCode};
 use crate::slices::{Slices, threads_within};
 use crate::socket::Endpoint;
@@ -105,12 +105,7 @@ impl Backend for Postgres {
         "postgres"
     }
 
-    fn common(
-        &self,
-        run: &RunName,
-        lists: &[List<'_>],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<Bits>>, BackendError> {
+    fn common(&self, run: &RunName, lists: &[List<'_>], stop: Stop<'_>) -> Answers {
         if lists.is_empty() {
             return Ok(Some(Vec::new()));
         }
@@ -190,7 +185,7 @@ struct Work<'a> {
     /// Whether another connection has failed.
     ended: AtomicBool,
     stopped: AtomicBool,
-    stop: &'a (dyn Fn() -> bool + Sync),
+    stop: Stop<'a>,
 }
 
 impl Work<'_> {

@@ -21,7 +21,7 @@
 
 mod replies;
 
-use crate::backend::{Backend, RunName};
+use crate::backend::{Answers, Backend, RunName, Stop};
 use crate::error::{BackendError, BadUrl};
 use crate::slices::Slices;
 use crate::socket::{Endpoint, Socket};
@@ -106,12 +106,7 @@ impl Backend for Redis {
         "redis"
     }
 
-    fn common(
-        &self,
-        run: &RunName,
-        lists: &[List<'_>],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<Bits>>, BackendError> {
+    fn common(&self, run: &RunName, lists: &[List<'_>], stop: Stop<'_>) -> Answers {
         if lists.is_empty() {
             return Ok(Some(Vec::new()));
         }
@@ -205,7 +200,7 @@ struct Requests<'a> {
     keys: &'a [String],
     width: usize,
     sent: SyncSender<Slice>,
-    stop: &'a (dyn Fn() -> bool + Sync),
+    stop: Stop<'a>,
 }
 
 /// Sends all slices in which every list has a label.

@@ -18,10 +18,10 @@ mod parameters;
 mod rows;
 mod table;
 
+use crate::okvs::Fill;
 use crate::{EncodeError, Okvs, Scratch};
 use parameters::Layout;
 use vesica_core::Block;
-use vesica_simd::aes::Aes128;
 
 /// Slots per group of keys; a group fits into the second-level cache.
 const GROUP: usize = 1 << 12;
@@ -67,30 +67,21 @@ impl Okvs for BandOkvs {
         self.layout.clusters * in_cluster
     }
 
-    fn encode(
+    fn solve(
         &self,
-        cluster: usize,
-        keys: &[Block],
-        values: &[Block],
+        [keys, values]: [&[Block]; 2],
         slots: &mut [Block],
         scratch: &mut Scratch,
-        fill: &Aes128,
+        fill: Fill<'_>,
     ) -> Result<(), EncodeError> {
-        assert_eq!(keys.len(), values.len(), "one value per key");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
-        if keys.len() > slots.len() {
-            return Err(EncodeError::Overfull);
-        }
         let buffers = &mut scratch.band;
         order::sort(&self.layout, keys, buffers);
         eliminate::eliminate(&self.layout, keys, values, slots, buffers)?;
-        eliminate::substitute_back(cluster, slots, buffers, fill);
+        eliminate::substitute_back(slots, buffers, fill);
         decode::verify(&self.layout, keys, values, slots, buffers)
     }
 
-    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
-        assert_eq!(keys.len(), out.len(), "one output per key");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
+    fn sums(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
         let buffers = &mut scratch.band;
         order::sort(&self.layout, keys, buffers);
         decode::decode(&self.layout, keys, slots, out, buffers);
@@ -100,6 +91,7 @@ impl Okvs for BandOkvs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_simd::aes::Aes128;
 
     fn encoded(n: usize, scratch: &mut Scratch) -> (BandOkvs, Vec<Block>, Vec<Block>) {
         let okvs = BandOkvs::new(n);

@@ -22,12 +22,11 @@ mod peel;
 mod residue;
 mod table;
 
-use crate::okvs::fill_slots;
+use crate::okvs::Fill;
 use crate::{EncodeError, Okvs, Scratch};
 use dense::Dense;
 use parameters::Layout;
 use vesica_core::Block;
-use vesica_simd::aes::Aes128;
 use vesica_simd::sparse;
 
 pub(crate) use peel::Buffers;
@@ -58,21 +57,17 @@ impl Okvs for ClusteredOkvs {
         self.layout.sparse + self.layout.dense
     }
 
-    fn encode(
+    fn solve(
         &self,
-        cluster: usize,
-        keys: &[Block],
-        values: &[Block],
+        [keys, values]: [&[Block]; 2],
         slots: &mut [Block],
         scratch: &mut Scratch,
-        fill: &Aes128,
+        fill: Fill<'_>,
     ) -> Result<(), EncodeError> {
-        assert_eq!(keys.len(), values.len(), "one value per key");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
-        if keys.len() > slots.len().min(peel::MAX) {
+        if keys.len() > peel::MAX {
             return Err(EncodeError::Overfull);
         }
-        fill_slots(cluster, slots, |_| true, fill);
+        fill.slots(slots, |_| true);
         let (sparse, dense) = slots.split_at_mut(self.layout.sparse);
         let buffers = &mut scratch.clustered;
         peel::peel(keys, sparse.len(), buffers);
@@ -87,9 +82,7 @@ impl Okvs for ClusteredOkvs {
         }
     }
 
-    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
-        assert_eq!(keys.len(), out.len(), "one output per key");
-        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
+    fn sums(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
         let (sparse, dense) = slots.split_at(self.layout.sparse);
         decode(keys, sparse, &Dense::new(dense, keys.len()), out);
     }

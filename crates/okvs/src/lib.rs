@@ -50,7 +50,7 @@ mod scratch;
 
 pub use band::BandOkvs;
 pub use clustered::ClusteredOkvs;
-pub use okvs::{EncodeError, Okvs};
+pub use okvs::{EncodeError, Fill, Okvs};
 pub use partition::Partition;
 pub use polynomial::PolynomialOkvs;
 pub use scratch::Scratch;

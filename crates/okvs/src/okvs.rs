@@ -72,13 +72,84 @@ pub trait Okvs: Send + Sync {
         slots: &mut [Block],
         scratch: &mut Scratch,
         fill: &Aes128,
-    ) -> Result<(), EncodeError>;
+    ) -> Result<(), EncodeError> {
+        assert_eq!(keys.len(), values.len(), "one value per key");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
+        if keys.len() > slots.len() {
+            return Err(EncodeError::Overfull);
+        }
+        self.solve([keys, values], slots, scratch, Fill { cluster, cipher: fill })
+    }
 
     /// Decodes any `keys` of one cluster: sets `out[i]` to the sum of the slots that the row of `keys[i]` selects.
     ///
     /// # Panics
     /// If `keys` and `out` differ in length, or `slots` does not have [`cluster_len`](Okvs::cluster_len) slots.
-    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch);
+    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
+        assert_eq!(keys.len(), out.len(), "one output per key");
+        assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
+        self.sums(keys, slots, out, scratch);
+    }
+
+    /// [`encode`](Okvs::encode) for at most as many keys as slots, with the values in `points[1]`.
+    ///
+    /// # Errors
+    /// As [`encode`](Okvs::encode).
+    fn solve(
+        &self,
+        points: [&[Block]; 2],
+        slots: &mut [Block],
+        scratch: &mut Scratch,
+        fill: Fill<'_>,
+    ) -> Result<(), EncodeError>;
+
+    /// [`decode`](Okvs::decode) with lengths that match.
+    fn sums(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch);
+}
+
+/// The line for `n` keys of a table of parameters, and the number of clusters: in `single` by the greatest number of
+/// keys in a single cluster, then in `clustered` by the octave of the number of clusters of about `cluster_keys` keys.
+pub(crate) fn line_of<'a, L>(
+    n: usize,
+    single: &'a [(usize, L)],
+    cluster_keys: usize,
+    clustered: &'a [L],
+) -> (&'a L, usize) {
+    if let Some((_, line)) = single.iter().find(|(greatest, _)| n <= *greatest) {
+        return (line, 1);
+    }
+    let clusters = n.saturating_add(cluster_keys / 2) / cluster_keys;
+    // More keys than the table covers use its last line.
+    let octave = (clusters.ilog2() as usize - 1).min(clustered.len() - 1);
+    (&clustered[octave], clusters)
+}
+
+/// The stream that fills the free slots of a cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill<'a> {
+    cluster: usize,
+    cipher: &'a Aes128,
+}
+
+impl Fill<'_> {
+    /// Writes the cluster's part of the stream to `out`, from block `from` on.
+    pub(crate) fn stream(&self, from: usize, out: &mut [Block]) {
+        self.cipher.ctr(((self.cluster as u128) << 64) + from as u128, out);
+    }
+
+    /// Fills the `free` ones of `slots`.
+    pub(crate) fn slots(&self, slots: &mut [Block], free: impl Fn(usize) -> bool) {
+        let mut stream = [Block::ZERO; 64];
+        for (i, slots) in slots.chunks_mut(stream.len()).enumerate() {
+            let from = i * stream.len();
+            self.stream(from, &mut stream);
+            for (j, slot) in slots.iter_mut().enumerate() {
+                if free(from + j) {
+                    *slot = stream[j];
+                }
+            }
+        }
+    }
 }
 
 /// The leading 64 bits of `key`, scaled to `0..count`, and the remainder as a fraction of 2^64.
@@ -86,24 +157,4 @@ pub trait Okvs: Send + Sync {
 pub(crate) fn scaled(key: Block, count: usize) -> (usize, u64) {
     let scaled = (key.get() >> 64) * count as u128;
     ((scaled >> 64) as usize, scaled as u64)
-}
-
-/// Fills the `free` ones of `slots` with the part of `fill`'s stream that belongs to `cluster`.
-pub(crate) fn fill_slots(
-    cluster: usize,
-    slots: &mut [Block],
-    free: impl Fn(usize) -> bool,
-    fill: &Aes128,
-) {
-    let first = (cluster as u128) << 64;
-    let mut stream = [Block::ZERO; 64];
-    for (i, slots) in slots.chunks_mut(stream.len()).enumerate() {
-        let from = i * stream.len();
-        fill.ctr(first + from as u128, &mut stream);
-        for (j, slot) in slots.iter_mut().enumerate() {
-            if free(from + j) {
-                *slot = stream[j];
-            }
-        }
-    }
 }

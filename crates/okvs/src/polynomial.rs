@@ -25,11 +25,11 @@
 
 mod interpolate;
 
+use crate::okvs::Fill;
 use crate::{EncodeError, Okvs, Scratch};
 use vesica_core::Block;
 use vesica_core::params::ceil_log2;
 use vesica_hashing::max_load;
-use vesica_simd::aes::Aes128;
 use vesica_simd::gf128;
 
 pub(crate) use interpolate::Buffers;
@@ -78,24 +78,17 @@ impl Okvs for PolynomialOkvs {
         self.load
     }
 
-    fn encode(
+    fn solve(
         &self,
-        cluster: usize,
-        keys: &[Block],
-        values: &[Block],
+        [keys, values]: [&[Block]; 2],
         slots: &mut [Block],
         scratch: &mut Scratch,
-        fill: &Aes128,
+        fill: Fill<'_>,
     ) -> Result<(), EncodeError> {
-        assert_eq!(keys.len(), values.len(), "one value per key");
-        assert_eq!(slots.len(), self.load, "the slots of one cluster");
-        if keys.len() > self.load {
-            return Err(EncodeError::Overfull);
-        }
         let buffers = &mut scratch.polynomial;
         let dummies = self.load - keys.len();
         let mut padding = vec![Block::ZERO; 2 * dummies];
-        fill.ctr((cluster as u128) << 64, &mut padding);
+        fill.stream(0, &mut padding);
         let (more_keys, more_values) = padding.split_at(dummies);
         buffers.set_points(&[keys, more_keys], &[values, more_values]);
         interpolate::interpolate(buffers, slots).ok_or(EncodeError::DuplicateKey)?;
@@ -109,9 +102,7 @@ impl Okvs for PolynomialOkvs {
         if met { Ok(()) } else { Err(EncodeError::Unsolvable) }
     }
 
-    fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
-        assert_eq!(keys.len(), out.len(), "one output per key");
-        assert_eq!(slots.len(), self.load, "the slots of one cluster");
+    fn sums(&self, keys: &[Block], slots: &[Block], out: &mut [Block], _: &mut Scratch) {
         for (keys, out) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
             evaluate(keys, slots, out);
         }

@@ -4,10 +4,10 @@
 
 use crate::common::{Fixture, Trusting, pool};
 use std::sync::Arc;
-use vesica_backends::{Backend, BackendError, RunName};
+use vesica_backends::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_core::{Item, Result, Secret};
 use vesica_helper::{Remote, Service};
-use vesica_labels::{Bits, List, MemoryScratch};
+use vesica_labels::{List, MemoryScratch};
 use vesica_net::Progress;
 use vesica_server_aided::kmrs14::{
     Boards, Kind, Matched, Means, Memory, Run, SEAL_LEN, Seal, Slot, Spec, run,
@@ -93,7 +93,7 @@ pub fn run_all(fixture: &Fixture, service: &Service, spec: &Spec, parties: &[usi
     });
 }
 
-type Fault = dyn Fn(&(dyn Fn() -> bool + Sync)) -> Option<BackendError> + Send + Sync;
+type Fault = dyn Fn(Stop<'_>) -> Option<BackendError> + Send + Sync;
 
 /// A backend that calls a function first.
 #[derive(Clone)]
@@ -105,7 +105,7 @@ pub struct Faulty {
 impl Faulty {
     pub fn boxed(
         inner: Box<dyn Backend>,
-        fault: impl Fn(&(dyn Fn() -> bool + Sync)) -> Option<BackendError> + Send + Sync + 'static,
+        fault: impl Fn(Stop<'_>) -> Option<BackendError> + Send + Sync + 'static,
     ) -> Box<dyn Backend> {
         Box::new(Self { inner: Arc::new(inner), fault: Arc::new(fault) })
     }
@@ -122,12 +122,7 @@ impl Backend for Faulty {
         self.inner.name()
     }
 
-    fn common(
-        &self,
-        run: &RunName,
-        lists: &[List<'_>],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> std::result::Result<Option<Vec<Bits>>, BackendError> {
+    fn common(&self, run: &RunName, lists: &[List<'_>], stop: Stop<'_>) -> Answers {
         match (self.fault)(stop) {
             Some(error) => Err(error),
             None => self.inner.common(run, lists, stop),

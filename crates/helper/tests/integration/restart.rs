@@ -16,7 +16,7 @@ use vesica_core::{Error, Refusal};
 use vesica_helper::{
     Keeping, Remote, RemoteEvent, RemoteOptions, Service, ServiceOptions, StartError, StoreError,
 };
-use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Variant};
+use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant};
 
 /// The same helper again, on the same port and directory.
 fn again(fixture: &Fixture, before: &str, change: impl FnOnce(&mut ServiceOptions)) -> Service {
@@ -158,17 +158,21 @@ fn parties_learn_who_ended_a_run_after_a_restart_too() {
     until("it is forgotten", || fs::read_dir(fixture.state().join("ended")).unwrap().count() == 0);
 }
 
-#[test]
-fn a_damaged_slot_counts_as_empty_and_is_put_again() {
-    let fixture = Fixture::new(2);
+/// A run whose first party has put its hello, at a service that has ended; and where that was.
+fn begun(fixture: &Fixture, spec: &Spec) -> (Remote, String) {
     let service = fixture.start();
-    let spec = fixture.spec(2);
     let place = address(&service);
-    let remote = fixture.remote(&service, 0, &spec);
+    let remote = fixture.remote(&service, 0, spec);
     let mut board = remote.open().unwrap();
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
     board.sync().unwrap();
-    drop((board, service));
+    (remote, place)
+}
+
+#[test]
+fn a_damaged_slot_counts_as_empty_and_is_put_again() {
+    let fixture = Fixture::new(2);
+    let (remote, place) = begun(&fixture, &fixture.spec(2));
     let damages: [fn(&mut Vec<u8>); 4] = [
         |bytes| bytes.truncate(bytes.len() - 1),
         |bytes| bytes[5] ^= 1,
@@ -331,14 +335,8 @@ fn an_empty_run_is_kept_for_the_accepted_party() {
 #[test]
 fn unreadable_remains_of_a_run_are_removed() {
     let fixture = Fixture::new(2);
-    let service = fixture.start();
     let spec = fixture.spec(2);
-    let place = address(&service);
-    let remote = fixture.remote(&service, 0, &spec);
-    let mut board = remote.open().unwrap();
-    board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
-    board.sync().unwrap();
-    drop((board, service));
+    let (remote, place) = begun(&fixture, &spec);
     let run = files(&fixture).into_iter().find(|file| file.ends_with("run")).unwrap();
     fs::write(&run, b"something else").unwrap();
     fs::create_dir(fixture.state().join("runs/no-run")).unwrap();

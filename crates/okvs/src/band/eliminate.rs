@@ -5,9 +5,8 @@ use super::order::{index, start};
 use super::parameters::Layout;
 use super::rows::Rows;
 use crate::EncodeError;
-use crate::okvs::fill_slots;
+use crate::okvs::Fill;
 use vesica_core::Block;
-use vesica_simd::aes::Aes128;
 use vesica_simd::band::{self, Row};
 
 /// The rows in echelon form.
@@ -103,13 +102,8 @@ fn failure(keys: &[Block]) -> EncodeError {
 }
 
 /// Fills the unsolved slots, and solves for the others.
-pub(super) fn substitute_back(
-    cluster: usize,
-    slots: &mut [Block],
-    buffers: &Buffers,
-    fill: &Aes128,
-) {
+pub(super) fn substitute_back(slots: &mut [Block], buffers: &Buffers, fill: Fill<'_>) {
     let System { rows, solved } = &buffers.system;
-    fill_slots(cluster, slots, |slot| solved[slot / 64] >> (slot % 64) & 1 == 0, fill);
+    fill.slots(slots, |slot| solved[slot / 64] >> (slot % 64) & 1 == 0);
     band::substitute_back(rows, solved, slots);
 }

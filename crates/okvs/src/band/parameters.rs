@@ -1,5 +1,5 @@
 use super::table::{CLUSTER_KEYS, CLUSTERED, DENSE, SINGLE};
-use crate::okvs::scaled;
+use crate::okvs::{line_of, scaled};
 use vesica_core::Block;
 use vesica_simd::band::WIDTH;
 
@@ -26,16 +26,7 @@ impl Layout {
         if n <= WIDTH - DENSE {
             return Self { clusters: 1, slots: n + DENSE };
         }
-        if let Some((_, line)) = SINGLE.iter().find(|(greatest, _)| n <= *greatest) {
-            return Self::on(line, n, 1);
-        }
-        let clusters = n.saturating_add(CLUSTER_KEYS / 2) / CLUSTER_KEYS;
-        // More keys than the table covers use its last line.
-        let octave = (clusters.ilog2() as usize - 1).min(CLUSTERED.len() - 1);
-        Self::on(&CLUSTERED[octave], n, clusters)
-    }
-
-    fn on(line: &Line, n: usize, clusters: usize) -> Self {
+        let (line, clusters) = line_of(n, SINGLE, CLUSTER_KEYS, CLUSTERED);
         let scaled = (n as u128 * u128::from(line.slope)).div_ceil((clusters as u128) << 24);
         Self { clusters, slots: scaled as usize + line.offset as usize }
     }

@@ -1,4 +1,5 @@
 use super::table::{CLUSTER_KEYS, CLUSTERED, DENSE_ONLY, SINGLE};
+use crate::okvs::line_of;
 
 /// The sparse slots of a cluster as a linear function of its average number of keys.
 #[derive(Clone, Copy)]
@@ -23,16 +24,7 @@ impl Layout {
         if n <= DENSE_ONLY {
             return Self { clusters: 1, sparse: 0, dense: n };
         }
-        if let Some((_, line)) = SINGLE.iter().find(|(greatest, _)| n <= *greatest) {
-            return Self::on(line, n, 1);
-        }
-        let clusters = n.saturating_add(CLUSTER_KEYS / 2) / CLUSTER_KEYS;
-        // More keys than the table covers use its last line.
-        let octave = (clusters.ilog2() as usize - 1).min(CLUSTERED.len() - 1);
-        Self::on(&CLUSTERED[octave], n, clusters)
-    }
-
-    fn on(line: &Line, n: usize, clusters: usize) -> Self {
+        let (line, clusters) = line_of(n, SINGLE, CLUSTER_KEYS, CLUSTERED);
         let scaled = (n as u128 * u128::from(line.slope)).div_ceil((clusters as u128) << 16);
         let sparse = scaled as usize + line.offset as usize;
         Self { clusters, sparse, dense: usize::from(line.dense) }

@@ -2,21 +2,35 @@
 
 use super::choices::Choices;
 use super::rows::Rows;
-use super::walk::walk;
+use super::walk::{Switches, walk};
 use super::{Form, Sizes, correlated, two_ciphertexts};
 use rand::Rng;
-use vesica_core::{Block, Error, ParameterError, Result, SessionId};
+use vesica_core::{Block, ParameterError, Result, SessionId};
 use vesica_net::Context;
+
+/// A party of one of the forms.
+enum InForm<C, T> {
+    Correlated(C),
+    TwoCiphertexts(T),
+}
+
+impl<C: Switches, T: Switches> InForm<C, T> {
+    fn setup(ctx: &mut Context, session: &SessionId, form: Form, sizes: &Sizes) -> Result<Self> {
+        sizes.check()?;
+        let (switches, bits) = (sizes.switches(), sizes.bits);
+        ctx.child("transfers", |ctx| match form {
+            Form::Correlated => C::setup(ctx, session, switches, bits).map(Self::Correlated),
+            Form::TwoCiphertexts => {
+                T::setup(ctx, session, switches, bits).map(Self::TwoCiphertexts)
+            }
+        })
+    }
+}
 
 /// The party with the rows, after the setup of its OTs.
 pub struct Holder {
     sizes: Sizes,
-    form: HolderForm,
-}
-
-enum HolderForm {
-    Correlated(correlated::Holder),
-    TwoCiphertexts(two_ciphertexts::Holder),
+    form: InForm<correlated::Holder, two_ciphertexts::Holder>,
 }
 
 impl Holder {
@@ -31,19 +45,7 @@ impl Holder {
         form: Form,
         sizes: &Sizes,
     ) -> Result<Self> {
-        sizes.check()?;
-        let (switches, bits) = (sizes.switches(), sizes.bits);
-        let form = ctx.child("transfers", |ctx| {
-            Ok::<_, Error>(match form {
-                Form::Correlated => {
-                    HolderForm::Correlated(correlated::Holder::setup(ctx, session, switches, bits)?)
-                }
-                Form::TwoCiphertexts => HolderForm::TwoCiphertexts(two_ciphertexts::Holder::setup(
-                    ctx, session, switches, bits,
-                )?),
-            })
-        })?;
-        Ok(Self { sizes: *sizes, form })
+        Ok(Self { sizes: *sizes, form: InForm::setup(ctx, session, form, sizes)? })
     }
 
     /// Switches the rows. Returns this party's shares, in the router's order.
@@ -64,7 +66,7 @@ impl Holder {
             return Ok(Rows::zeros(0, sizes.bits));
         }
         ctx.child("switches", |ctx| match form {
-            HolderForm::Correlated(mut holder) => {
+            InForm::Correlated(mut holder) => {
                 let mut seed = [0; Block::LEN];
                 ctx.rng().fill_bytes(&mut seed);
                 ctx.peer()?.send(&seed)?;
@@ -72,7 +74,7 @@ impl Holder {
                 let outputs = through(ctx, &mut holder, &sizes, rows.clone())?;
                 Ok(randomised(outputs, seed))
             }
-            HolderForm::TwoCiphertexts(mut holder) => {
+            InForm::TwoCiphertexts(mut holder) => {
                 let masks = holder.mask(ctx, rows)?;
                 through(ctx, &mut holder, &sizes, masks)
             }
@@ -83,12 +85,7 @@ impl Holder {
 /// The party that chooses the order, after the setup of its OTs.
 pub struct Router {
     sizes: Sizes,
-    form: RouterForm,
-}
-
-enum RouterForm {
-    Correlated(correlated::Router),
-    TwoCiphertexts(two_ciphertexts::Router),
+    form: InForm<correlated::Router, two_ciphertexts::Router>,
 }
 
 impl Router {
@@ -102,19 +99,7 @@ impl Router {
         form: Form,
         sizes: &Sizes,
     ) -> Result<Self> {
-        sizes.check()?;
-        let (switches, bits) = (sizes.switches(), sizes.bits);
-        let form = ctx.child("transfers", |ctx| {
-            Ok::<_, Error>(match form {
-                Form::Correlated => {
-                    RouterForm::Correlated(correlated::Router::setup(ctx, session, switches, bits)?)
-                }
-                Form::TwoCiphertexts => RouterForm::TwoCiphertexts(two_ciphertexts::Router::setup(
-                    ctx, session, switches, bits,
-                )?),
-            })
-        })?;
-        Ok(Self { sizes: *sizes, form })
+        Ok(Self { sizes: *sizes, form: InForm::setup(ctx, session, form, sizes)? })
     }
 
     /// Switches the holder's rows. Returns this party's shares: row i shares the holder's row `injection[i]`.
@@ -134,7 +119,7 @@ impl Router {
             return Ok(Rows::zeros(0, sizes.bits));
         }
         ctx.child("switches", |ctx| match form {
-            RouterForm::Correlated(mut router) => {
+            InForm::Correlated(mut router) => {
                 router.announce(ctx, choices)?;
                 let mut seed = [0; Block::LEN];
                 ctx.peer()?.recv_into(&mut seed)?;
@@ -142,7 +127,7 @@ impl Router {
                 let outputs = through(ctx, &mut router, &sizes, zeros)?;
                 Ok(randomised(outputs, seed))
             }
-            RouterForm::TwoCiphertexts(mut router) => {
+            InForm::TwoCiphertexts(mut router) => {
                 router.announce(ctx, choices)?;
                 let masked = router.masked(ctx, sizes.inputs)?;
                 through(ctx, &mut router, &sizes, masked)
@@ -153,7 +138,7 @@ impl Router {
 
 fn through(
     ctx: &mut Context,
-    switches: &mut impl super::walk::Switches,
+    switches: &mut impl Switches,
     sizes: &Sizes,
     rows: Rows,
 ) -> Result<Rows> {

@@ -8,19 +8,53 @@
 
 use crate::Network;
 use std::collections::BTreeMap;
-use vesica_core::Result;
+use vesica_core::{Result, SessionId};
 use vesica_net::Context;
 
-/// What a party does at the switches, in the order of the walk.
-pub(super) trait Switches {
-    /// Applies the next switches to `pairs`: for each pair, the words of one lane, then of the other. A lane has `W`
-    /// words, or `words` if `W` is 0.
-    fn pass<const W: usize>(
-        &mut self,
-        ctx: &mut Context,
-        words: usize,
-        pairs: &mut [u64],
-    ) -> Result<()>;
+/// What a party does at the switches, in the order of the walk, piece by piece.
+pub(super) trait Switches: Sized {
+    /// Sets up the OTs for `switches` switches of rows of `bits` bits.
+    fn setup(ctx: &mut Context, session: &SessionId, switches: u64, bits: u32) -> Result<Self>;
+
+    /// Number of switches left in the current piece.
+    fn ready(&self) -> usize;
+
+    /// Makes the next piece.
+    ///
+    /// # Errors
+    /// [`vesica_core::Error::Bug`] if no switches are left; connection errors.
+    fn begin(&mut self, ctx: &mut Context) -> Result<()>;
+
+    /// Applies the next switches of the piece to `pairs`: for each pair, the words of one lane, then of the other. A
+    /// lane has `W` words, or `words` if `W` is 0.
+    fn apply<const W: usize>(&mut self, words: usize, pairs: &mut [u64]);
+
+    /// Ends a piece, after all of its switches.
+    fn end(&mut self, ctx: &mut Context) -> Result<()>;
+}
+
+/// Applies the next switches to `pairs`, which may belong to several pieces.
+fn pass<const W: usize>(
+    ctx: &mut Context,
+    switches: &mut impl Switches,
+    words: usize,
+    pairs: &mut [u64],
+) -> Result<()> {
+    let pair_len = 2 * if W == 0 { words } else { W };
+    let mut rest = pairs;
+    while !rest.is_empty() {
+        if switches.ready() == 0 {
+            switches.begin(ctx)?;
+        }
+        let n = (rest.len() / pair_len).min(switches.ready());
+        let (now, later) = rest.split_at_mut(pair_len * n);
+        switches.apply::<W>(words, now);
+        if switches.ready() == 0 {
+            switches.end(ctx)?;
+        }
+        rest = later;
+    }
+    Ok(())
 }
 
 /// A segment of Waksman's network that keeps a prefix of its outputs.
@@ -114,7 +148,7 @@ fn segment<const W: usize>(
         return Ok(());
     }
     if this.len == 2 {
-        return switches.pass::<W>(ctx, words, lanes);
+        return pass::<W>(ctx, switches, words, lanes);
     }
     let w = if W == 0 { words } else { W };
     let half = this.len / 2 * w;
@@ -124,7 +158,7 @@ fn segment<const W: usize>(
         let (lower, last) = lower.split_at_mut(half);
         let parts = upper.chunks_mut(AT_ONCE * w).zip(lower.chunks_mut(AT_ONCE * w));
         for (pairs, (upper, lower)) in paired.chunks_mut(2 * AT_ONCE * w).zip(parts) {
-            switches.pass::<W>(ctx, words, pairs)?;
+            pass::<W>(ctx, switches, words, pairs)?;
             let parts = upper.chunks_exact_mut(w).zip(lower.chunks_exact_mut(w));
             for (pair, (upper, lower)) in pairs.chunks_exact(2 * w).zip(parts) {
                 upper.copy_from_slice(&pair[..w]);
@@ -149,7 +183,7 @@ fn segment<const W: usize>(
             pair[..w].copy_from_slice(upper);
             pair[w..].copy_from_slice(lower);
         }
-        switches.pass::<W>(ctx, words, pairs)?;
+        pass::<W>(ctx, switches, words, pairs)?;
     }
     // At most two lanes remain: a last pair without a switch, or an unpaired lane.
     let straight = &mut lanes[2 * switched..][..(this.kept * w).saturating_sub(2 * switched)];

@@ -5,7 +5,7 @@ use crate::sets::{overlapping, plain_intersection};
 use crate::tamper::{Change, Tampering};
 use crate::{Cases, Run, Runner};
 use vesica_core::{Item, Learns, Role};
-use vesica_protocols::{Operation, Protocol};
+use vesica_party::{Operation, Protocol};
 
 /// Whatever one message is changed into, both parties end soon, with a result or a typed error;
 /// no panic, no hang, no large allocation. A changed length is always an error at the party that

@@ -7,9 +7,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroUsize;
 use std::time::Duration;
-use vesica_backends::{Backend, BackendError, RunName};
+use vesica_backends::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_helper::{Keeping, MetricsOptions, PartyLimits, Service, ServiceOptions};
-use vesica_labels::{Bits, List};
+use vesica_labels::List;
 use vesica_net::Pool;
 
 /// Finds what lists have in common, and says that all of party a's list is.
@@ -21,12 +21,7 @@ impl Backend for Lying {
         self.0.name()
     }
 
-    fn common(
-        &self,
-        run: &RunName,
-        lists: &[List<'_>],
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<Bits>>, BackendError> {
+    fn common(&self, run: &RunName, lists: &[List<'_>], stop: Stop<'_>) -> Answers {
         let mut answers = self.0.common(run, lists, stop)?;
         if let Some(answer) = answers.iter_mut().flatten().next() {
             (0..answer.len()).for_each(|label| answer.set(label));

@@ -50,12 +50,21 @@ impl Drop for Piece {
 }
 
 impl Holder {
-    pub(crate) fn setup(
-        ctx: &mut Context,
-        session: &SessionId,
-        switches: u64,
-        bits: u32,
-    ) -> Result<Self> {
+    /// Receives the corrections of all choices.
+    ///
+    /// This happens before the first correction goes out, because the router reads none before it has sent its last
+    /// choice. Two parties that write without reading deadlock once the queues between them are full.
+    pub(crate) fn receive_corrections(&mut self, ctx: &mut Context) -> Result<()> {
+        self.differ = vec![0; Bits::bytes_len(self.all as usize)];
+        for differ in self.differ.chunks_mut(ANNOUNCED / 8) {
+            ctx.peer()?.recv_into(differ)?;
+        }
+        Ok(())
+    }
+}
+
+impl Switches for Holder {
+    fn setup(ctx: &mut Context, session: &SessionId, switches: u64, bits: u32) -> Result<Self> {
         let mut streams = VecDeque::new();
         let mut delta = Secret::new(Block::ZERO);
         if switches > 0 {
@@ -80,16 +89,8 @@ impl Holder {
         })
     }
 
-    /// Receives the corrections of all choices.
-    ///
-    /// This happens before the first correction goes out, because the router reads none before it has sent its last
-    /// choice. Two parties that write without reading deadlock once the queues between them are full.
-    pub(crate) fn receive_corrections(&mut self, ctx: &mut Context) -> Result<()> {
-        self.differ = vec![0; Bits::bytes_len(self.all as usize)];
-        for differ in self.differ.chunks_mut(ANNOUNCED / 8) {
-            ctx.peer()?.recv_into(differ)?;
-        }
-        Ok(())
+    fn ready(&self) -> usize {
+        self.pieces.front().map_or(0, |piece| piece.len - self.passed)
     }
 
     /// Makes the next pieces, one per thread.
@@ -142,51 +143,30 @@ impl Holder {
         Ok(())
     }
 
-    /// Sends the corrections of the first piece, after all of its switches.
+    fn apply<const W: usize>(&mut self, words: usize, pairs: &mut [u64]) {
+        let w = if W == 0 { words } else { W };
+        let Some(piece) = self.pieces.front_mut() else { return };
+        let masks = piece.masks[self.passed * w..].chunks_exact(w);
+        let corrections = piece.corrections[self.passed * w..].chunks_exact_mut(w);
+        self.passed += pairs.len() / (2 * w);
+        for ((pair, mask), correction) in pairs.chunks_exact_mut(2 * w).zip(masks).zip(corrections)
+        {
+            let (one, other) = pair.split_at_mut(w);
+            for j in 0..w {
+                correction[j] ^= one[j] ^ other[j];
+                one[j] ^= mask[j];
+                other[j] ^= mask[j];
+            }
+        }
+    }
+
+    /// Sends the corrections of the first piece.
     fn end(&mut self, ctx: &mut Context) -> Result<()> {
         self.passed = 0;
         if let Some(piece) = self.pieces.pop_front() {
             pack(&piece.corrections, self.pads.bits, &mut self.message);
             ctx.peer()?.send(&self.message)?;
             self.spent.push(piece);
-        }
-        Ok(())
-    }
-}
-
-impl Switches for Holder {
-    fn pass<const W: usize>(
-        &mut self,
-        ctx: &mut Context,
-        words: usize,
-        pairs: &mut [u64],
-    ) -> Result<()> {
-        let w = if W == 0 { words } else { W };
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            if self.pieces.is_empty() {
-                self.begin(ctx)?;
-            }
-            let Some(piece) = self.pieces.front_mut() else { continue };
-            let n = (rest.len() / (2 * w)).min(piece.len - self.passed);
-            let (now, later) = rest.split_at_mut(2 * w * n);
-            let masks = piece.masks[self.passed * w..].chunks_exact(w);
-            let corrections = piece.corrections[self.passed * w..].chunks_exact_mut(w);
-            for ((pair, mask), correction) in
-                now.chunks_exact_mut(2 * w).zip(masks).zip(corrections)
-            {
-                let (one, other) = pair.split_at_mut(w);
-                for j in 0..w {
-                    correction[j] ^= one[j] ^ other[j];
-                    one[j] ^= mask[j];
-                    other[j] ^= mask[j];
-                }
-            }
-            self.passed += n;
-            if self.passed == piece.len {
-                self.end(ctx)?;
-            }
-            rest = later;
         }
         Ok(())
     }

@@ -49,35 +49,6 @@ impl Drop for Piece {
 }
 
 impl Router {
-    pub(crate) fn setup(
-        ctx: &mut Context,
-        session: &SessionId,
-        switches: u64,
-        bits: u32,
-    ) -> Result<Self> {
-        let [mut of_choices, mut of_messages] = [(); 2].map(|()| VecDeque::new());
-        if switches > 0 {
-            let mut receiver = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
-            for len in Extensions::new(switches).lens() {
-                let [one, other] = receiver.extend_readers(ctx, len)?;
-                of_choices.push_back(one);
-                of_messages.push_back(other);
-            }
-        }
-        Ok(Self {
-            of_choices,
-            of_messages,
-            pads: Pads::new(bits, session),
-            all: switches,
-            begun: 0,
-            choices: None,
-            pieces: VecDeque::new(),
-            messages: Secret::new(Vec::new()),
-            spent: Vec::new(),
-            passed: 0,
-        })
-    }
-
     /// Sends the corrections of the choices.
     pub(crate) fn announce(&mut self, ctx: &mut Context, choices: Choices) -> Result<()> {
         /// OTs that are expanded together, so that they stay in the cache.
@@ -105,6 +76,54 @@ impl Router {
         ctx.peer()?.flush()?;
         self.choices = Some(choices);
         Ok(())
+    }
+}
+
+/// Fills `messages` with the next OTs.
+fn fill(
+    ctx: &Context,
+    streams: &mut VecDeque<ReceiverStream>,
+    messages: &mut [Block],
+) -> Result<()> {
+    let mut rest = messages;
+    while let (Some(stream), false) = (streams.front_mut(), rest.is_empty()) {
+        let (now, later) = rest.split_at_mut(rest.len().min(stream.left()));
+        stream.fill(ctx.pool(), now)?;
+        rest = later;
+        if stream.left() == 0 {
+            streams.pop_front();
+        }
+    }
+    Ok(())
+}
+
+impl Switches for Router {
+    fn setup(ctx: &mut Context, session: &SessionId, switches: u64, bits: u32) -> Result<Self> {
+        let [mut of_choices, mut of_messages] = [(); 2].map(|()| VecDeque::new());
+        if switches > 0 {
+            let mut receiver = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
+            for len in Extensions::new(switches).lens() {
+                let [one, other] = receiver.extend_readers(ctx, len)?;
+                of_choices.push_back(one);
+                of_messages.push_back(other);
+            }
+        }
+        Ok(Self {
+            of_choices,
+            of_messages,
+            pads: Pads::new(bits, session),
+            all: switches,
+            begun: 0,
+            choices: None,
+            pieces: VecDeque::new(),
+            messages: Secret::new(Vec::new()),
+            spent: Vec::new(),
+            passed: 0,
+        })
+    }
+
+    fn ready(&self) -> usize {
+        self.pieces.front().map_or(0, |piece| piece.len - self.passed)
     }
 
     /// Makes the next pieces, one per thread, with the holder's corrections.
@@ -145,62 +164,27 @@ impl Router {
         });
         Ok(())
     }
-}
 
-/// Fills `messages` with the next OTs.
-fn fill(
-    ctx: &Context,
-    streams: &mut VecDeque<ReceiverStream>,
-    messages: &mut [Block],
-) -> Result<()> {
-    let mut rest = messages;
-    while let (Some(stream), false) = (streams.front_mut(), rest.is_empty()) {
-        let (now, later) = rest.split_at_mut(rest.len().min(stream.left()));
-        stream.fill(ctx.pool(), now)?;
-        rest = later;
-        if stream.left() == 0 {
-            streams.pop_front();
-        }
-    }
-    Ok(())
-}
-
-impl Switches for Router {
-    fn pass<const W: usize>(
-        &mut self,
-        ctx: &mut Context,
-        words: usize,
-        pairs: &mut [u64],
-    ) -> Result<()> {
+    fn apply<const W: usize>(&mut self, words: usize, pairs: &mut [u64]) {
         let w = if W == 0 { words } else { W };
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            if self.pieces.is_empty() {
-                self.begin(ctx)?;
+        let (Some(piece), Some(choices)) = (self.pieces.front(), &self.choices) else { return };
+        let choices = choices.from(piece.first);
+        let sums = piece.sums[self.passed * w..].chunks_exact(w);
+        for (i, (pair, sum)) in (self.passed..).zip(pairs.chunks_exact_mut(2 * w).zip(sums)) {
+            let mask = (choices[i / 64] >> (i % 64) & 1).wrapping_neg();
+            let (one, other) = pair.split_at_mut(w);
+            for j in 0..w {
+                let both = (one[j] ^ other[j]) & mask ^ sum[j];
+                one[j] ^= both;
+                other[j] ^= both;
             }
-            let (Some(piece), Some(choices)) = (self.pieces.front_mut(), &self.choices) else {
-                continue;
-            };
-            let n = (rest.len() / (2 * w)).min(piece.len - self.passed);
-            let (now, later) = rest.split_at_mut(2 * w * n);
-            let choices = choices.from(piece.first);
-            let sums = piece.sums[self.passed * w..].chunks_exact(w);
-            for (i, (pair, sum)) in (self.passed..).zip(now.chunks_exact_mut(2 * w).zip(sums)) {
-                let mask = (choices[i / 64] >> (i % 64) & 1).wrapping_neg();
-                let (one, other) = pair.split_at_mut(w);
-                for j in 0..w {
-                    let both = (one[j] ^ other[j]) & mask ^ sum[j];
-                    one[j] ^= both;
-                    other[j] ^= both;
-                }
-            }
-            self.passed += n;
-            if self.passed == piece.len {
-                self.spent.extend(self.pieces.pop_front());
-                self.passed = 0;
-            }
-            rest = later;
         }
+        self.passed += pairs.len() / (2 * w);
+    }
+
+    fn end(&mut self, _: &mut Context) -> Result<()> {
+        self.spent.extend(self.pieces.pop_front());
+        self.passed = 0;
         Ok(())
     }
 }

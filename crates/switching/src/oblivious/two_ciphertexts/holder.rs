@@ -37,26 +37,6 @@ fn seed(ctx: &mut Context) -> Block {
 }
 
 impl Holder {
-    pub(crate) fn setup(
-        ctx: &mut Context,
-        session: &SessionId,
-        switches: u64,
-        bits: u32,
-    ) -> Result<Self> {
-        let transfers =
-            if switches > 0 { Some(Sender::setup(ctx, session, FIELD_BITS)?) } else { None };
-        Ok(Self {
-            transfers,
-            pads: Pads::new(bits, session),
-            left: switches,
-            masks: Rows::zeros(0, bits),
-            ciphertexts: Vec::new(),
-            len: 0,
-            passed: 0,
-            message: Vec::new(),
-        })
-    }
-
     /// Sends the rows under random masks, and returns the masks.
     pub(crate) fn mask(&mut self, ctx: &mut Context, rows: &Rows) -> Result<Rows> {
         let (bits, words) = (rows.bits(), rows.words_per_row());
@@ -71,6 +51,27 @@ impl Holder {
             first += len;
         }
         Ok(masks)
+    }
+}
+
+impl Switches for Holder {
+    fn setup(ctx: &mut Context, session: &SessionId, switches: u64, bits: u32) -> Result<Self> {
+        let transfers =
+            if switches > 0 { Some(Sender::setup(ctx, session, FIELD_BITS)?) } else { None };
+        Ok(Self {
+            transfers,
+            pads: Pads::new(bits, session),
+            left: switches,
+            masks: Rows::zeros(0, bits),
+            ciphertexts: Vec::new(),
+            len: 0,
+            passed: 0,
+            message: Vec::new(),
+        })
+    }
+
+    fn ready(&self) -> usize {
+        self.len - self.passed
     }
 
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
@@ -101,45 +102,30 @@ impl Holder {
         self.masks = Rows::from_seed(seed(ctx), 2 * len, bits);
         Ok(())
     }
-}
 
-impl Switches for Holder {
-    fn pass<const W: usize>(
-        &mut self,
-        ctx: &mut Context,
-        words: usize,
-        pairs: &mut [u64],
-    ) -> Result<()> {
+    fn apply<const W: usize>(&mut self, words: usize, pairs: &mut [u64]) {
         let w = if W == 0 { words } else { W };
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            if self.passed == self.len {
-                self.begin(ctx)?;
+        let masks = self.masks.words()[2 * w * self.passed..].chunks_exact(2 * w);
+        let ciphertexts = self.ciphertexts[ROWS * w * self.passed..].chunks_exact_mut(ROWS * w);
+        self.passed += pairs.len() / (2 * w);
+        for ((pair, masks), ciphertexts) in
+            pairs.chunks_exact_mut(2 * w).zip(masks).zip(ciphertexts)
+        {
+            // The first ciphertext holds the mask changes of a straight switch, the second those of an exchange.
+            let (straight, exchanged) = ciphertexts.split_at_mut(2 * w);
+            for j in 0..w {
+                straight[j] ^= pair[j] ^ masks[j];
+                straight[w + j] ^= pair[w + j] ^ masks[w + j];
+                exchanged[j] ^= pair[w + j] ^ masks[j];
+                exchanged[w + j] ^= pair[j] ^ masks[w + j];
             }
-            let n = (rest.len() / (2 * w)).min(self.len - self.passed);
-            let (now, later) = rest.split_at_mut(2 * w * n);
-            let masks = self.masks.words()[2 * w * self.passed..].chunks_exact(2 * w);
-            let ciphertexts = self.ciphertexts[ROWS * w * self.passed..].chunks_exact_mut(ROWS * w);
-            for ((pair, masks), ciphertexts) in
-                now.chunks_exact_mut(2 * w).zip(masks).zip(ciphertexts)
-            {
-                // The first ciphertext holds the mask changes of a straight switch, the second those of an exchange.
-                let (straight, exchanged) = ciphertexts.split_at_mut(2 * w);
-                for j in 0..w {
-                    straight[j] ^= pair[j] ^ masks[j];
-                    straight[w + j] ^= pair[w + j] ^ masks[w + j];
-                    exchanged[j] ^= pair[w + j] ^ masks[j];
-                    exchanged[w + j] ^= pair[j] ^ masks[w + j];
-                }
-                pair.copy_from_slice(masks);
-            }
-            self.passed += n;
-            if self.passed == self.len {
-                pack(&self.ciphertexts, self.pads.bits, &mut self.message);
-                ctx.peer()?.send(&self.message)?;
-            }
-            rest = later;
+            pair.copy_from_slice(masks);
         }
-        Ok(())
+    }
+
+    /// Sends the ciphertexts of the piece.
+    fn end(&mut self, ctx: &mut Context) -> Result<()> {
+        pack(&self.ciphertexts, self.pads.bits, &mut self.message);
+        ctx.peer()?.send(&self.message)
     }
 }

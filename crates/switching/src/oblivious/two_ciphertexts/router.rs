@@ -35,29 +35,6 @@ impl Drop for Router {
 }
 
 impl Router {
-    pub(crate) fn setup(
-        ctx: &mut Context,
-        session: &SessionId,
-        switches: u64,
-        bits: u32,
-    ) -> Result<Self> {
-        let transfers =
-            if switches > 0 { Some(Receiver::setup(ctx, session, FIELD_BITS)?) } else { None };
-        Ok(Self {
-            transfers,
-            pads: Pads::new(bits, session),
-            choices: None,
-            all: switches,
-            announced: 0,
-            begun: 0,
-            waiting: VecDeque::new(),
-            first: 0,
-            len: 0,
-            sums: Vec::new(),
-            passed: 0,
-        })
-    }
-
     /// Sends the corrections of the first choices.
     pub(crate) fn announce(&mut self, ctx: &mut Context, choices: Choices) -> Result<()> {
         self.choices = Some(choices);
@@ -95,6 +72,30 @@ impl Router {
         }
         Ok(Rows::from_words(inputs, bits, rows))
     }
+}
+
+impl Switches for Router {
+    fn setup(ctx: &mut Context, session: &SessionId, switches: u64, bits: u32) -> Result<Self> {
+        let transfers =
+            if switches > 0 { Some(Receiver::setup(ctx, session, FIELD_BITS)?) } else { None };
+        Ok(Self {
+            transfers,
+            pads: Pads::new(bits, session),
+            choices: None,
+            all: switches,
+            announced: 0,
+            begun: 0,
+            waiting: VecDeque::new(),
+            first: 0,
+            len: 0,
+            sums: Vec::new(),
+            passed: 0,
+        })
+    }
+
+    fn ready(&self) -> usize {
+        self.len - self.passed
+    }
 
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
         if self.begun > 0 && self.begun.is_multiple_of(WINDOW) {
@@ -125,38 +126,24 @@ impl Router {
         hashed.zeroize();
         Ok(())
     }
-}
 
-impl Switches for Router {
-    fn pass<const W: usize>(
-        &mut self,
-        ctx: &mut Context,
-        words: usize,
-        pairs: &mut [u64],
-    ) -> Result<()> {
+    fn apply<const W: usize>(&mut self, words: usize, pairs: &mut [u64]) {
         let w = if W == 0 { words } else { W };
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            if self.passed == self.len {
-                self.begin(ctx)?;
+        let Some(choices) = &self.choices else { return };
+        let choices = choices.from(self.first);
+        let sums = self.sums[2 * w * self.passed..].chunks_exact(2 * w);
+        for (i, (pair, sums)) in (self.passed..).zip(pairs.chunks_exact_mut(2 * w).zip(sums)) {
+            let mask = (choices[i / 64] >> (i % 64) & 1).wrapping_neg();
+            for j in 0..w {
+                let exchange = (pair[j] ^ pair[w + j]) & mask;
+                pair[j] ^= exchange ^ sums[j];
+                pair[w + j] ^= exchange ^ sums[w + j];
             }
-            let Some(choices) = &self.choices else { continue };
-            let n = (rest.len() / (2 * w)).min(self.len - self.passed);
-            let (now, later) = rest.split_at_mut(2 * w * n);
-            let choices = choices.from(self.first);
-            let sums = self.sums[2 * w * self.passed..].chunks_exact(2 * w);
-            let pairs = now.chunks_exact_mut(2 * w).zip(sums);
-            for (i, (pair, sums)) in (self.passed..).zip(pairs) {
-                let mask = (choices[i / 64] >> (i % 64) & 1).wrapping_neg();
-                for j in 0..w {
-                    let exchange = (pair[j] ^ pair[w + j]) & mask;
-                    pair[j] ^= exchange ^ sums[j];
-                    pair[w + j] ^= exchange ^ sums[w + j];
-                }
-            }
-            self.passed += n;
-            rest = later;
         }
+        self.passed += pairs.len() / (2 * w);
+    }
+
+    fn end(&mut self, _: &mut Context) -> Result<()> {
         Ok(())
     }
 }
