@@ -12,7 +12,7 @@ use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use vesica_labels::{Bits, List, join};
+use vesica_labels::{List, join};
 use vesica_net::Pool;
 
 /// The file that [`Backend::check`] writes and removes.
