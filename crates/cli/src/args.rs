@@ -22,6 +22,7 @@ const STYLES: Styles = Styles::styled()
     .placeholder(AnsiColor::Cyan.on_default());
 
 /// Match data with another organisation and learn only what both agreed on.
+///
 /// Two organisations each hold a file. They learn which rows they have in common, and nothing
 /// else about each other's file. To reveal less, the answer can be a count, a yes or no, or a sum. It
 /// can also be the union of the keys, a random identifier of each key, or secret shares for a later
@@ -89,6 +90,7 @@ pub(crate) enum AgreeCommand {
 }
 
 /// Write a new agreement with comments, for both sides to complete.
+///
 /// Asks no questions. Fields that no option sets get an example value to be replaced. With --helper the
 /// agreement is for two to sixteen parties and a helper, a server that finds the keys that all of them
 /// have without seeing the keys. The parties must trust it not to collude with any of them.
@@ -149,6 +151,7 @@ pub(crate) struct AgreeCheckArgs {
 }
 
 /// Show the canonical form of an agreement, and its hash.
+///
 /// Two files with the same hash mean the same. Comments, the order of fields, and whether default
 /// values are written out do not change the hash.
 #[derive(Args, Debug)]

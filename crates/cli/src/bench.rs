@@ -94,6 +94,7 @@ impl Network {
 }
 
 /// Measure a protocol: both parties as two processes, over TLS, on generated items.
+///
 /// The result of every run is checked. Times are measured from the moment when both sides are ready
 /// until the later one is done.
 #[derive(Args, Clone, Debug)]

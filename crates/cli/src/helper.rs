@@ -25,6 +25,7 @@ const DISK: &str = "disk:";
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serve parties as the helper of their runs.
+///
 /// Finds the keys that all parties of a run have without seeing the keys: it gets labels, which reveal
 /// nothing without a secret that only the parties know. Serves the parties listed in the settings, many
 /// runs at once, on one port. Runs continue after a restart. Ctrl-C or SIGTERM ends it cleanly, a second

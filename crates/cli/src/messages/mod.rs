@@ -187,12 +187,12 @@ pub(crate) fn of(failure: &Failure) -> Message {
         ),
         Failure::UnknownProtocol { id } => unknown_protocol(id),
         Failure::PartyCount { found, with_helper: false } => Message::here(
-            format!("an agreement has two parties, but {found} --party options were given"),
+            format!("an agreement has two parties; number of --party options: {found}"),
             "give --party twice, for example --party shop --party publisher; with --helper you can give up to 16",
         )
         .with_code(code::USAGE),
         Failure::PartyCount { found, with_helper: true } => Message::here(
-            format!("an agreement with a helper has 2 to 16 parties, but {found} --party options were given"),
+            format!("an agreement with a helper has 2 to 16 parties; number of --party options: {found}"),
             "give one --party for each, for example --party north --party south --party east",
         )
         .with_code(code::USAGE),

@@ -149,8 +149,8 @@ fn a_check_against_a_run_is_reported_on_both_sides() {
     command.arg("--input").arg(place.path("two.csv"));
     command.args(["--wait", "3s", "--connect", &address]);
     let checking = Running::start(command);
-    listening.wait().assert_failed(4, "vesica check");
-    checking.wait().assert_failed(4, "vesica check");
+    listening.wait().assert_failed(4, "the other side uses `vesica check`, this side `vesica run`");
+    checking.wait().assert_failed(4, "the other side uses `vesica run`, this side `vesica check`");
     place.assert_no_leftovers(&["out.csv"]);
 }
 

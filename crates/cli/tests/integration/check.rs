@@ -82,12 +82,12 @@ fn one_fault_is_reported_as_in_a_run_and_several_of_a_kind_with_a_hint() {
     assert_lists(&ended, &["3  different keys"]);
     place.write("two.csv", "email,amount\na@b.example,1\nA@b.example,1\na@B.example,1\n");
     let ended = check(&place, "two.csv", &[]);
-    let says = "2 rows of the input are at fault: a key that stands in an earlier row, which the agreement refuses";
+    let says = "2 rows of the input have the same fault: a key that an earlier row has too, which the agreement refuses";
     ended.assert_failed(3, says);
     assert!(ended.stderr.contains("agree on duplicates"), "{ended:#?}");
     assert_lists(
         &ended,
-        &["2  a key that stands in an earlier row, which the agreement refuses: line 3, line 4"],
+        &["2  a key that an earlier row has too, which the agreement refuses: line 3, line 4"],
     );
 }
 
@@ -100,7 +100,7 @@ fn refused_values_are_faults_only_with_strict() {
     let ended = check(&place, "a.csv", &["--strict"]);
     ended.assert_failed(
         3,
-        "2 rows of the input are at fault: column \"email\" holds no e-mail address",
+        "2 rows of the input have the same fault: column \"email\" holds no e-mail address",
     );
     assert_lists(&ended, &["2  column \"email\" holds no e-mail address: line 3, line 5"]);
     assert!(!ended.stdout.contains("hidden") && !ended.stderr.contains("hidden"), "{ended:#?}");
@@ -149,13 +149,12 @@ fn a_few_values_in_single_quotes_are_a_warning() {
         place.write("few.csv", format!("email\n{rows}"));
         let ended = check(&place, "few.csv", &[]);
         ended.assert_code(0);
-        let warning = "column \"email\" holds values in single quotes, which are compared with their quotes, \
+        let warning = "column \"email\" has values in single quotes, and the quotes are compared too, \
                        in 1 row: line 4";
         assert_lists(&ended, &["warning", warning]);
         place.write("all.csv", "email\n'a@b.example'\n'b@b.example'\n");
         let ended = check(&place, "all.csv", &[]);
-        let says =
-            "2 rows of the input are at fault: column \"email\" holds values in single quotes";
+        let says = "2 rows of the input have the same fault: column \"email\" holds values in single quotes";
         ended.assert_failed(3, says);
     }
 }

@@ -164,8 +164,8 @@ fn a_few_keys_in_single_quotes_are_a_warning_of_the_run_even_when_quiet() {
         let two = place.run("agreement.toml", "two", "two.csv", None);
         let [one, two] = place.run_both(one, two);
         two.assert_code(0);
-        let warning = "warning: column \"email\" holds values in single quotes, which are compared with \
-                       their quotes, in 1 row: line 22";
+        let warning = "warning: column \"email\" has values in single quotes, and the quotes are compared too, \
+                       in 1 row: line 22";
         assert!(one.assert_code(0).stderr.lines().any(|line| line == warning), "{one:#?}");
         assert!(!one.stderr.contains("x@"), "{one:#?}");
     }

@@ -234,7 +234,7 @@ fn a_full_disk_under_the_log_is_reported_once_and_does_not_end_the_run() {
         place.run_both(logged("one", "one.csv", Some("out.csv")), logged("two", "two.csv", None));
     for ended in ended {
         ended.assert_code(0);
-        let warning = "warning: the log cannot be written: ";
+        let warning = "warning: the log cannot be written (";
         assert_eq!(ended.stderr.matches(warning).count(), 1, "{ended:#?}");
     }
     assert_eq!(place.read("out.csv").lines().count(), 51);

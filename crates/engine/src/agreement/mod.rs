@@ -65,6 +65,7 @@ pub const MIN_ROWS_DEFAULT: u64 = 1;
 const COMPARED_ROWS: u64 = 1 << 10;
 
 /// A checked agreement.
+///
 /// Made only from text, by [`Agreement::parse`] or [`Agreement::load`], and never changed, so that every value of
 /// this type is a valid agreement. Its fields are read through [`Terms`].
 #[derive(Clone, Debug)]

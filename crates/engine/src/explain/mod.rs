@@ -413,6 +413,7 @@ fn of_keys(keys: &[Key]) -> Vec<String> {
 }
 
 /// Payload bytes of a run of `row` in which both sides bring their `max_rows`.
+///
 /// The parties have the roles that [`Terms::role_of`](crate::agreement::Terms::role_of) gives.
 pub fn traffic_at_most(agreement: &Agreement, row: &'static Protocol) -> Traffic {
     choice::at_most(agreement, row).traffic

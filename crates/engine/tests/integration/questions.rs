@@ -95,7 +95,7 @@ fn unions_and_private_ids_have_no_bounds() {
             let text = agreement(&format!("operation = \"{operation}\"\n{field} = 5"), "");
             let error = Agreement::parse(&text.replace("\"shop\"", "\"all\"")).unwrap_err();
             let expected = format!(
-                "agreement, line 6, column 15: {operation} has no bounds, and {field:?} is given"
+                "agreement, line 6, column 15: {operation} has no bounds, but {field:?} is given"
             );
             assert_eq!(error.to_string(), expected);
         }
@@ -358,11 +358,11 @@ fn columns_of_values_are_named_once_and_not_too_many() {
 #[test]
 fn wide_values_must_belong_to_the_sender() {
     let table = |of| format!("[sum]\nof = \"{of}\"\ncolumns = [\"a\", \"b\"]\nbits = 8\n");
-    let refused = "takes values of the party that alone receives the result";
+    let refused = "takes values of the only party that receives the result";
     assert_refused(SUM, &table("shop"), &format!("agreement: no protocol {refused} yet"));
     let named = format!("protocol = \"gmrss21_cardinality_sum\"\n{SUM}");
     let refused = "line 5, column 12: the protocol \"gmrss21_cardinality_sum\" does not take values of \
-                   the party that alone receives the result";
+                   the only party that receives the result";
     assert_refused(&named, &table("shop"), &format!("agreement, {refused}"));
     let named = format!("protocol = \"scs_wn\"\n{SUM}");
     let refused = "line 5, column 12: the protocol \"scs_wn\" does not take values of several columns, \
@@ -437,7 +437,7 @@ fn shares_have_values_or_none_and_no_self_check() {
     let with = |head: &str, tables: &str| for_both(head, tables).unwrap_err();
     assert_eq!(
         with(&format!("{shares}\nself_check = 16"), ""),
-        "agreement, line 6, column 14: \"self_check\" is 16, and shares has no self-check items"
+        "agreement, line 6, column 14: \"self_check\" is 16, but shares has no self-check items"
     );
     assert_eq!(
         with(shares, "[shares]\nbits = 4\n"),
@@ -454,7 +454,7 @@ fn shares_have_values_or_none_and_no_self_check() {
     assert!(matches!(agreement.question, Question::SharedValues { default: -256, .. }));
     assert_eq!(
         of("default = 256\n").unwrap_err(),
-        "agreement, line 11, column 11: \"shares.default\" is 256, and values have 9 bits and a sign"
+        "agreement, line 11, column 11: \"shares.default\" is 256, but values have 9 bits and a sign"
     );
 }
 

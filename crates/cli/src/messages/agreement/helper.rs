@@ -139,8 +139,8 @@ mod tests {
             [
                 "the agreement, line 2, column 14: \"hide_sizes\" is not available with a helper, which sees the \
                  size of every set",
-                "take it out; protocol = \"server_aided_size_hiding\" keeps from the helper how many keys are \
-                 common",
+                "remove it; with protocol = \"server_aided_size_hiding\" the helper does not learn how many keys \
+                 are common",
             ],
         );
         assert_message(
@@ -224,7 +224,7 @@ mod tests {
                 "the agreement, line 5, column 12: no protocol protects 3 parties with malicious security against \
                  the helper",
                 "only \"server_aided\" takes more than two parties: agree on security = \"semi-honest\" if all \
-                 accept what that means, which `vesica explain` says",
+                 accept that; `vesica explain` says what it means",
             ],
         );
         assert_message(
@@ -265,8 +265,8 @@ mod tests {
                 "the agreement, line 8, column 10: 3 copies and 100,000 dummies are too few for security = \
                  \"malicious\": the chance that cheating goes unnoticed is \
                  above 2^-40",
-                "take both out, for those that are chosen; or agree on security = \"semi-honest\" if that chance \
-                 will do, which `vesica explain` says",
+                "remove both fields, so that enough are chosen; or agree on security = \"semi-honest\" if that chance \
+                 is acceptable: `vesica explain` shows it",
             ],
         );
         assert_message(

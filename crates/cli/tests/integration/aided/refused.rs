@@ -83,11 +83,11 @@ fn parties_with_different_agreements_are_both_warned() {
     let mut a = Running::start(scene.party("two.toml", "a"));
     until_told(&mut a, "waiting for b");
     let b = Running::start(brief(&scene, "other.toml", "b"));
-    until_told(&mut a, "another party waits at cloud with another agreement");
+    until_told(&mut a, "another party waits at cloud with a different agreement");
     let ended = b.wait();
     ended.assert_failed(5, "a did not connect within 2 s");
     assert!(
-        ended.stderr.contains("another party waits at cloud with another agreement"),
+        ended.stderr.contains("another party waits at cloud with a different agreement"),
         "{ended:#?}"
     );
 }

@@ -45,7 +45,7 @@ fn parties_are_added_and_revoked_without_a_restart() {
 
     // What is wrong changes nothing.
     scene.write("helper.toml", "[party.a]\nidentity = 3\n");
-    reload(&scene, &helper, "settings not taken, those from before hold");
+    reload(&scene, &helper, "the new settings are not used");
     assert!(scene.read("helper.log").contains("helper.toml, line 2"));
 
     // One waits for the other, both connected, when that is revoked.
