@@ -158,7 +158,8 @@ mod tests {
             [
                 "the agreement, line 3, column 13: the operation union is not available with a helper, which finds \
                  common keys only",
-                "say operation = \"intersection\"; two parties alone can have the other, without a [helper]",
+                "write operation = \"intersection\"; other operations are available to two parties without a \
+                 [helper]",
             ],
         );
         assert_message(
