@@ -147,7 +147,7 @@ impl Drop for Process {
     }
 }
 
-/// CPU seconds and peak memory of a process that goes on, where Linux tells.
+/// CPU seconds and peak memory of a running process, if `/proc` shows them.
 fn used_by(process: u32) -> (Option<f64>, Option<u64>) {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).ok();
     let seconds = read("stat").and_then(|stat| {

@@ -137,7 +137,7 @@ impl HelperReporter {
         let is_news = {
             let mut state = self.state();
             match &mut state.waits {
-                // The wait goes on when some of the parties have connected.
+                // Only some of the parties have connected: keep waiting for the others.
                 Some((_, known)) if !known.is_empty() && !parties.is_empty() => {
                     let is_news = known != parties;
                     *known = parties.to_vec();

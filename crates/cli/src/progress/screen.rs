@@ -96,7 +96,7 @@ impl Screen {
     pub(crate) fn say(&self, line: &str) {
         match &self.style {
             Style::Silent => {}
-            // A run goes on even if standard error cannot be written.
+            // A run continues even if standard error cannot be written.
             Style::Lines => drop(writeln!(io::stderr(), "{line}")),
             Style::Bars(bars) => drop(bars.println(line)),
         }

@@ -25,7 +25,7 @@ pub struct TwoParties {
     pub sender_len: u64,
     /// n_y, the receiver's set size.
     pub receiver_len: u64,
-    /// How many items are common; no more than the smaller set has.
+    /// Number of common items, at most the size of the smaller set.
     pub common_len: u64,
     /// Who learns the answer.
     pub learns: Learns,

@@ -25,8 +25,8 @@ use std::fmt;
 pub enum Output {
     /// This party does not receive the result.
     Nothing,
-    /// The number of common keys is outside the agreed bounds, and nothing else is learned. Both parties learn this,
-    /// whoever receives the result.
+    /// The number of common keys is outside the agreed bounds. Both parties learn this and nothing else, also one that
+    /// receives no result.
     OutsideBounds,
     /// Intersection: which own rows have a key that is common to all parties.
     Rows(RowSet),

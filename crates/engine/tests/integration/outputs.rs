@@ -1,4 +1,4 @@
-//! The result of a job in memory is what its file says, for every operation and whoever receives it.
+//! The result of a job in memory equals its result file, for every operation and reveal direction.
 
 use crate::support::{Pair, both_finish};
 use std::collections::BTreeSet;

@@ -32,7 +32,7 @@ fn every_intersection_satisfies_the_psi_law() {
 }
 
 #[test]
-#[ignore = "slow: all sizes, whoever learns"]
+#[ignore = "slow: all sizes, both reveal directions"]
 fn every_intersection_satisfies_the_psi_law_in_all_cases() {
     side_by_side(intersections(), |protocol| laws::psi(protocol, block(protocol), Cases::All));
 }
@@ -43,7 +43,7 @@ fn every_intersection_is_the_same_on_any_network_and_thread_count() {
 }
 
 #[test]
-#[ignore = "slow: all networks, threads and sizes, whoever learns"]
+#[ignore = "slow: all networks, threads and sizes, both reveal directions"]
 fn every_intersection_is_the_same_on_any_network_and_thread_count_in_all_cases() {
     side_by_side(intersections(), |row| laws::psi_is_the_same_everywhere(row, Cases::All));
 }
@@ -54,7 +54,7 @@ fn every_intersection_shows_only_sizes_on_the_wire() {
 }
 
 #[test]
-#[ignore = "slow: all data, whoever learns"]
+#[ignore = "slow: all data, both reveal directions"]
 fn every_intersection_shows_only_sizes_on_the_wire_in_all_cases() {
     side_by_side(intersections(), |row| laws::traffic_depends_only_on_sizes(row, Cases::All));
 }
@@ -133,7 +133,7 @@ fn every_protocol_answers_the_queries_it_offers() {
 }
 
 #[test]
-#[ignore = "slow: all queries, bounds and sizes, whoever learns"]
+#[ignore = "slow: all queries, bounds and sizes, both reveal directions"]
 fn every_protocol_answers_the_queries_it_offers_in_all_cases() {
     side_by_side(answering(), |row| laws::queries(row, Cases::All));
 }

@@ -24,7 +24,7 @@ fn every_operation_gives_what_plain_sets_give() {
 }
 
 #[test]
-#[ignore = "slow: all queries and sizes, whoever learns"]
+#[ignore = "slow: all queries and sizes, both reveal directions"]
 fn every_operation_gives_what_plain_sets_give_in_all_cases() {
     side_by_side(offered(), |row| set_operations::answers_are_those_of_plain_sets(row, Cases::All));
 }
