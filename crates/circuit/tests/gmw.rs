@@ -1,7 +1,7 @@
 //! Computation on shares: every gadget gives the same values as in the clear, within the formulas for bytes and
 //! flights.
 
-#[path = "../../ot/tests/integration/support/mod.rs"]
+#[path = "../../ot/tests/integration/support.rs"]
 mod support;
 
 use support::{Run, SESSION, run};

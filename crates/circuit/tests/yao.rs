@@ -1,6 +1,6 @@
 //! Garbled circuits: the same values as in the clear, the byte formulas, and parties that deviate.
 
-#[path = "../../ot/tests/integration/support/mod.rs"]
+#[path = "../../ot/tests/integration/support.rs"]
 mod support;
 
 use rand::rngs::StdRng;

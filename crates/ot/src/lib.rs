@@ -43,7 +43,7 @@
 #[cfg(test)]
 extern crate self as vesica_ot;
 #[cfg(test)]
-#[path = "../tests/integration/support/mod.rs"]
+#[path = "../tests/integration/support.rs"]
 mod support;
 
 pub mod adapters;

@@ -3,5 +3,5 @@
 mod equality;
 mod kkrt;
 mod programmable;
-#[path = "../../../ot/tests/integration/support/mod.rs"]
+#[path = "../../../ot/tests/integration/support.rs"]
 mod support;

@@ -3,5 +3,5 @@
 mod networks;
 mod oblivious;
 mod permutations;
-#[path = "../../../ot/tests/integration/support/mod.rs"]
+#[path = "../../../ot/tests/integration/support.rs"]
 mod support;

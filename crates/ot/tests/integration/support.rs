@@ -11,7 +11,7 @@ use vesica_core::{Block, Result, Role, SessionId};
 use vesica_net::Context;
 use vesica_ot::Traffic;
 
-#[path = "../../../../testkit/src/two_parties/mod.rs"]
+#[path = "../../../testkit/src/two_parties/mod.rs"]
 mod two_parties;
 
 pub use two_parties::{Runner as Setting, Transcript, tamper};
