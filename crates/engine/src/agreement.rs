@@ -287,14 +287,14 @@ impl Agreement {
         sender_len: u64,
         receiver_len: u64,
     ) -> vesica_core::Result<PsiParams> {
-        let canaries = u64::from(self.self_check);
+        let check_items = u64::from(self.self_check);
         let with = |len: u64| len.saturating_add(self.self_check_items());
         let params = PsiParams::new(session, with(sender_len), with(receiver_len), self.learns())?;
         let params = params
             .with_query(self.query()?)
             // The shared self-check items are common too.
-            .with_bounds(self.bounds.shifted(canaries)?)
-            .with_shared(canaries)?;
+            .with_bounds(self.bounds.shifted(check_items)?)
+            .with_shared(check_items)?;
         match self.integer_items() {
             Some(integers) => params.with_item_bits(integers.item_bits()),
             None => Ok(params),
@@ -305,7 +305,7 @@ impl Agreement {
     /// against
     /// malicious parties: there each would be one guess more than `max_rows`, and those protocols check themselves
     /// for tags that must not be there.
-    pub(crate) fn own_canaries(&self) -> u32 {
+    pub(crate) fn own_check_items(&self) -> u32 {
         match self.candidates().iter().all(|row| row.security >= Security::Malicious) {
             true => 0,
             false => self.self_check,
@@ -314,7 +314,7 @@ impl Agreement {
 
     /// How many self-check items each party adds, shared and own together.
     pub(crate) fn self_check_items(&self) -> u64 {
-        u64::from(self.self_check) + u64::from(self.own_canaries())
+        u64::from(self.self_check) + u64::from(self.own_check_items())
     }
 
     /// The question as a parameter of the protocol, self-check items included.

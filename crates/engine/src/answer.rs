@@ -32,7 +32,7 @@ pub(crate) struct Unchecked {
     said: RawOutput,
     refused: Option<Misbehaviour>,
     /// Identifiers of the peer's own self-check items, as it said.
-    their_canaries: Vec<[u8; Item::LEN]>,
+    their_check_items: Vec<[u8; Item::LEN]>,
 }
 
 /// What of an answer the closing messages tell.
@@ -49,7 +49,7 @@ pub(crate) enum Told {
 impl Unchecked {
     pub(crate) fn new(output: RawOutput) -> Self {
         let (said, refused) = output.split();
-        Self { said, refused, their_canaries: Vec::new() }
+        Self { said, refused, their_check_items: Vec::new() }
     }
 
     /// The same once the sides have told each other what they need to take off self-check items.
@@ -58,7 +58,7 @@ impl Unchecked {
     /// Those of the channel.
     pub(crate) fn settled(mut self, ctx: &mut Context, set: &CheckedSet) -> Result<Self> {
         if let RawOutput::Ids(ids) = &self.said {
-            self.their_canaries = ids::exchange_canaries(ctx, ids, set)?;
+            self.their_check_items = ids::exchange_check_items(ctx, ids, set)?;
         }
         Ok(self)
     }
@@ -84,7 +84,7 @@ impl Unchecked {
                 (set.len() + texts.len() / len) as u128
             }
             (_, RawOutput::Ids(ids)) => {
-                let [shared, _] = set.canaries();
+                let [shared, _] = set.check_items();
                 let shared = ids.own.get(shared).unwrap_or_default();
                 digest(&[shared.as_flattened(), ids.all.as_flattened()])
             }
@@ -108,7 +108,7 @@ impl Unchecked {
     ) -> Result<Output> {
         match self.refused {
             Some(why) => Err(why.into()),
-            None => check::answer(self.said, &self.their_canaries, set, asked, own),
+            None => check::answer(self.said, &self.their_check_items, set, asked, own),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! | hello | 64 | `vesica`, version, purpose, candidates, agreement hash, software version |
 //! | agreement | 4, then its length | the canonical text; only when the hashes differ |
 //! | size | 8 | the set's size as announced |
-//! | canaries | 16 each | with private ids: the ids of a side's own self-check items |
+//! | self-check items | 16 each | with private ids: the ids of a side's own self-check items |
 //! | closing | 33 | payload bytes counted each way; the receiver's answer, or its hash, when both learn it |
 //!
 //! The length of the hello never changes, so that any two versions can tell each other apart.
@@ -19,7 +19,7 @@ use vesica_core::{Misbehaviour, Role};
 use vesica_net::Context;
 
 /// Version of everything that crosses the wire. Sides of different versions refuse each other.
-pub(crate) const WIRE_VERSION: u16 = 5;
+pub(crate) const WIRE_VERSION: u16 = 6;
 
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
@@ -128,7 +128,7 @@ pub(crate) struct Counts {
     pub(crate) sent: u64,
     /// Payload bytes of the protocol that this side received.
     pub(crate) received: u64,
-    /// What both sides have of the answer, canaries not counted.
+    /// What both sides have of the answer, self-check items not counted.
     pub(crate) told: Told,
 }
 

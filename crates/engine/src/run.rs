@@ -26,7 +26,7 @@ use vesica_protocols::{Output as RawOutput, Party};
 use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, KeySet, Source, read_keys_with};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
-const EXPORT_CANARIES: &str = "EXPORTER-vesica-canaries";
+const EXPORT_CHECK_ITEMS: &str = "EXPORTER-vesica-self-check";
 
 /// How often a side that cannot go on looks whether its peer has come.
 const WORD_TICK: Duration = Duration::from_millis(20);
@@ -317,16 +317,22 @@ impl Run {
         observer.event(&Event::Chosen(&choice));
 
         observer.event(&Event::Phase(Phase::Matching));
-        let secret = session.export(EXPORT_CANARIES, hash.as_bytes());
-        let canaries = agreement.self_check as usize;
+        let secret = session.export(EXPORT_CHECK_ITEMS, hash.as_bytes());
+        let check_items = agreement.self_check as usize;
         let padded_len = announced_here as usize;
         let set = match agreement.integer_items() {
             Some(integers) => {
-                CheckedSet::of_integers(keys.items, canaries, padded_len, integers, role)
+                CheckedSet::of_integers(keys.items, check_items, padded_len, integers, role)
             }
             None => {
-                let canaries = [canaries, agreement.own_canaries() as usize];
-                CheckedSet::with_canaries(keys.items, canaries, padded_len, &secret, ctx.rng())
+                let check_items = [check_items, agreement.own_check_items() as usize];
+                CheckedSet::with_check_items(
+                    keys.items,
+                    check_items,
+                    padded_len,
+                    &secret,
+                    ctx.rng(),
+                )
             }
         };
         let set = match (keys.values, agreement.checked_values()) {

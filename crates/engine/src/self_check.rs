@@ -1,23 +1,23 @@
 //! Items that both parties add to their sets so that a result checks itself.
 //!
-//! The fastest engines of the field have silently lost rows. Here each run carries *shared*
-//! canaries, known to both parties, which must be in the result, and, between parties that follow the
-//! protocol, *own* canaries and padding, random and known to one party alone, which must not. They are random 128-bit items like any
-//! other, so an engine that loses or invents a share of the items meets them too: of s shared
-//! canaries at least one is lost with probability 1 − (1 − f)^s when a share f of all is. The peer
-//! knows the shared ones; this is a check of the machinery, not of the peer.
+//! The fastest engines of the field have silently lost rows. So each run carries *shared* self-check items, known to
+//! both parties, which must be in the result. If the agreement permits protocols against semi-honest parties, a set
+//! also has *own* self-check items and padding, random and known to one party alone, which must not be in the result.
+//! All are random 128-bit items like any other, so an engine that loses or invents a share of the items meets them
+//! too: if a share f of all items is lost, at least one of s shared ones is lost with probability 1 − (1 − f)^s. The
+//! peer knows the shared ones: this is a check of the machinery, not of the peer.
 //!
-//! A party that deviates could bring guesses in place of canaries. So protocols against such parties see that the
-//! peer's set holds the shared ones, and there are no own ones with them.
+//! A party that deviates could bring guesses in place of self-check items. So a protocol against such parties makes
+//! sure that the peer's set holds the shared ones, and there are no own ones beside them.
 //!
-//! Items of a small domain, integers, have such items beside them in a domain of a bit more, or of as many as it
-//! takes to number them.
+//! Integers, items of a small domain, have their self-check items beside them, in a domain larger by one bit or by the
+//! bits that number the self-check items.
 //!
-//! Where the answer is a number, the shared canaries are in it: a count has them in full and has
-//! them taken off, a sum counts them in bits of its own, below the values, or in a column of its own, so
-//! that lost and invented ones are seen there. One bit, as whether there are enough, cannot tell. In a union
-//! canaries and padding have marked texts; an identifier is known to be of a canary by whoever brought it.
-//! Shares hold none: nobody could tell them from keys.
+//! A number as the answer includes the shared self-check items. A count includes them and they are subtracted; a sum
+//! counts them in bits of its own below the values, or in a column of its own, so that lost and invented ones are seen
+//! there. A single bit, such as whether there are enough matches, cannot reveal a loss. In a union, self-check items and
+//! padding have marked texts; the party that added an identifier's item knows that it is a self-check item. Shares hold
+//! none: nobody could tell them from keys.
 
 use crate::agreement::{CheckedValues, IntegerItems};
 use crate::texts::{self, Mark};
@@ -28,14 +28,14 @@ use vesica_heap::may_fail;
 use vesica_protocols::Input;
 use vesica_records::KeyTexts;
 
-const SHARED_LABEL: &str = "vesica v1 shared canary";
+const SHARED_LABEL: &str = "vesica v1 shared self-check item";
 
 /// A party's set as it enters the protocol, and what must come out of it.
 pub(crate) struct CheckedSet {
     items: Arc<Vec<Item>>,
     own_len: usize,
     shared_len: usize,
-    own_canaries: usize,
+    own_check_items: usize,
     values: Option<OwnValues>,
     keys: Option<KeyTexts>,
     texts: Option<Arc<Vec<u8>>>,
@@ -49,47 +49,47 @@ struct OwnValues {
 }
 
 impl CheckedSet {
-    /// The same with as many own canaries as shared ones.
+    /// The same with as many own self-check items as shared ones.
     #[cfg(test)]
     pub(crate) fn new(
         items: Vec<Item>,
-        canaries: usize,
+        check_items: usize,
         padded_len: usize,
         secret: &[u8; 32],
         rng: &mut impl Rng,
     ) -> Option<Self> {
-        Self::with_canaries(items, [canaries; 2], padded_len, secret, rng)
+        Self::with_check_items(items, [check_items; 2], padded_len, secret, rng)
     }
 
-    /// `items`, then so many canaries, shared and own ones, then random padding until `padded_len` items and padding
+    /// `items`, then so many self-check items, shared and own ones, then random padding until `padded_len` items and padding
     /// together are reached.
     ///
     /// `None` when the memory cannot be had. `secret` is known to both parties of the session and to nobody else.
-    pub(crate) fn with_canaries(
+    pub(crate) fn with_check_items(
         mut items: Vec<Item>,
-        [canaries, own_canaries]: [usize; 2],
+        [check_items, own_check_items]: [usize; 2],
         padded_len: usize,
         secret: &[u8; 32],
         rng: &mut impl Rng,
     ) -> Option<Self> {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        may_fail(|| items.try_reserve_exact(canaries + own_canaries + padding)).ok()?;
-        for i in 0..canaries as u64 {
+        may_fail(|| items.try_reserve_exact(check_items + own_check_items + padding)).ok()?;
+        for i in 0..check_items as u64 {
             let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);
             items.push(truncate(&digest));
         }
-        for _ in 0..own_canaries + padding {
+        for _ in 0..own_check_items + padding {
             let mut bytes = [0; Item::LEN];
             rng.fill_bytes(&mut bytes);
             items.push(Item::from_bytes(bytes));
         }
-        Some(Self::of(items, own_len, [canaries, own_canaries]))
+        Some(Self::of(items, own_len, [check_items, own_check_items]))
     }
 
-    fn of(items: Vec<Item>, own_len: usize, [shared_len, own_canaries]: [usize; 2]) -> Self {
+    fn of(items: Vec<Item>, own_len: usize, [shared_len, own_check_items]: [usize; 2]) -> Self {
         let items = Arc::new(items);
-        Self { items, own_len, shared_len, own_canaries, values: None, keys: None, texts: None }
+        Self { items, own_len, shared_len, own_check_items, values: None, keys: None, texts: None }
     }
 
     /// The same for items that are integers: in place of random items there are numbers that no key
@@ -97,20 +97,20 @@ impl CheckedSet {
     /// the protocol: each can only match its like.
     pub(crate) fn of_integers(
         mut items: Vec<Item>,
-        canaries: usize,
+        check_items: usize,
         padded_len: usize,
         integers: IntegerItems,
         role: Role,
     ) -> Option<Self> {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        may_fail(|| items.try_reserve_exact(2 * canaries + padding)).ok()?;
-        items.extend((0..canaries as u64).map(|i| integers.shared(i)));
-        items.extend((0..(canaries + padding) as u64).map(|i| integers.own(role, i)));
-        Some(Self::of(items, own_len, [canaries; 2]))
+        may_fail(|| items.try_reserve_exact(2 * check_items + padding)).ok()?;
+        items.extend((0..check_items as u64).map(|i| integers.shared(i)));
+        items.extend((0..(check_items + padding) as u64).map(|i| integers.own(role, i)));
+        Some(Self::of(items, own_len, [check_items; 2]))
     }
 
-    /// The same with the `values` of its keys; canaries and padding get theirs of `checked`.
+    /// The same with the `values` of its keys; self-check items and padding get theirs of `checked`.
     ///
     /// `None` when the memory cannot be had.
     pub(crate) fn with_values(mut self, values: Vec<u64>, checked: CheckedValues) -> Option<Self> {
@@ -122,7 +122,7 @@ impl CheckedSet {
         Some(self)
     }
 
-    /// The same with the texts of its `keys`; where all items have `texts` of so many bytes, canaries
+    /// The same with the texts of its `keys`; where all items have `texts` of so many bytes, self-check items
     /// and padding get marked ones of the party in that role.
     ///
     /// `None` when the memory cannot be had.
@@ -136,10 +136,10 @@ impl CheckedSet {
             let room = len.checked_mul(self.items.len())?;
             may_fail(|| texts.try_reserve_exact(room)).ok()?;
             keys.iter().for_each(|key| texts::push_key(&mut texts, key, len));
-            let padding = self.items.len() - self.own_len - self.shared_len - self.own_canaries;
+            let padding = self.items.len() - self.own_len - self.shared_len - self.own_check_items;
             for (mark, count) in [
                 (Mark::Shared, self.shared_len),
-                (Mark::Own(role), self.own_canaries),
+                (Mark::Own(role), self.own_check_items),
                 (Mark::Padding(role), padding),
             ] {
                 (0..count).for_each(|_| texts::push_mark(&mut texts, mark, len));
@@ -158,7 +158,7 @@ impl CheckedSet {
             (None, Some(texts)) => Input::with_texts(items, Arc::clone(texts)),
             (None, None) => items.into(),
         };
-        let [shared, _] = self.canaries();
+        let [shared, _] = self.check_items();
         input.with_shared(shared)
     }
 
@@ -172,7 +172,7 @@ impl CheckedSet {
         self.keys.as_ref()
     }
 
-    /// How many items it has, canaries and padding included.
+    /// How many items it has, self-check items and padding included.
     pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
@@ -182,16 +182,16 @@ impl CheckedSet {
         self.own_len
     }
 
-    /// Where the shared canaries are, and where this party's own are.
-    pub(crate) fn canaries(&self) -> [std::ops::Range<usize>; 2] {
+    /// Where the shared self-check items are, and where this party's own are.
+    pub(crate) fn check_items(&self) -> [std::ops::Range<usize>; 2] {
         let shared = self.own_len + self.shared_len;
-        [self.own_len..shared, shared..shared + self.own_canaries]
+        [self.own_len..shared, shared..shared + self.own_check_items]
     }
 
-    /// Checks the canaries among `positions` and counts the others, this party's own matches.
+    /// Checks the self-check items among `positions` and counts the others, this party's own matches.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] when a shared canary is missing from `positions` or
+    /// [`Misbehaviour::SelfCheckFailed`] when a shared self-check item is missing from `positions` or
     /// something that only this party knows is among them.
     pub(crate) fn check(&self, positions: &[usize]) -> Result<u64, Misbehaviour> {
         let shared = self.own_len..self.own_len + self.shared_len;
@@ -209,7 +209,7 @@ impl CheckedSet {
         positions.iter().filter(|position| **position < self.own_len).count() as u64
     }
 
-    /// The matched items of this party's own, canaries and padding left out.
+    /// The matched items of this party's own, self-check items and padding left out.
     pub(crate) fn own_items(&self, positions: &[usize]) -> Vec<Item> {
         let own = positions.iter().filter(|position| **position < self.own_len);
         own.map(|position| self.items[*position]).collect()
@@ -235,13 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn canaries_and_padding_are_added() {
+    fn check_items_and_padding_are_added() {
         assert_eq!(set(0).input().into_items().len(), 5 + 6);
         assert_eq!(set(20).input().into_items().len(), 20 + 6);
     }
 
     #[test]
-    fn both_parties_have_the_same_shared_canaries_and_no_others() {
+    fn both_parties_have_the_same_shared_check_items_and_no_others() {
         let (one, two) = (set(0), {
             let items = vec![Item::from_bytes([99; 16])];
             CheckedSet::new(items, 3, 0, &[7; 32], &mut StdRng::seed_from_u64(2)).unwrap()
@@ -255,11 +255,11 @@ mod tests {
     }
 
     #[test]
-    fn a_set_without_own_canaries_has_padding_behind_the_shared_ones() {
+    fn a_set_without_own_check_items_has_padding_behind_the_shared_ones() {
         let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
         let rng = &mut StdRng::seed_from_u64(1);
-        let set = CheckedSet::with_canaries(items, [3, 0], 9, &[7; 32], rng).unwrap();
-        assert_eq!((set.len(), set.canaries()), (5 + 3 + 4, [5..8, 8..8]));
+        let set = CheckedSet::with_check_items(items, [3, 0], 9, &[7; 32], rng).unwrap();
+        assert_eq!((set.len(), set.check_items()), (5 + 3 + 4, [5..8, 8..8]));
         assert_eq!(set.input().shared(), 5..8);
         assert_eq!(set.check(&[1, 5, 6, 7]), Ok(1));
         assert_eq!(set.check(&[1, 5, 6, 7, 8]), Err(Misbehaviour::SelfCheckFailed));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_result_passes_without_its_canaries() {
+    fn a_right_result_passes_without_its_check_items() {
         assert_eq!(set(20).check(&[1, 3, 5, 6, 7]), Ok(2));
         let items = set(20).own_items(&[1, 3, 5, 6, 7]);
         assert_eq!(items, [Item::from_bytes([1; 16]), Item::from_bytes([3; 16])]);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_canary_is_found_out() {
+    fn a_lost_check_item_is_found_out() {
         assert_eq!(set(0).check(&[1, 3, 5, 7]), Err(Misbehaviour::SelfCheckFailed));
         assert_eq!(set(0).check(&[]), Err(Misbehaviour::SelfCheckFailed));
     }

@@ -53,8 +53,8 @@ pub(crate) fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
 }
 
 /// The keys among `texts` of `len` bytes each, which the peer in the role `peer` sent. Keys have
-/// columns of these `profiles`, and are as these make them; exactly `canaries` of the peer's own self-check items must be there, and padding only where
-/// `padded`.
+/// columns of these `profiles`, and are as these make them. Exactly `check_items` of the peer's own self-check items
+/// must be there, and padding only if `padded`.
 ///
 /// # Errors
 /// [`Misbehaviour::InvalidValue`] for a text that nobody makes, [`Misbehaviour::SelfCheckFailed`] for other
@@ -64,7 +64,7 @@ pub(crate) fn keys_of(
     len: usize,
     peer: Role,
     profiles: &[Profile],
-    (canaries, padded): (u32, bool),
+    (check_items, padded): (u32, bool),
 ) -> Result<KeyTexts, Misbehaviour> {
     let (mut keys, mut own, mut normal) = (KeyTexts::default(), 0, Vec::new());
     let (is_own, is_padding) = (Mark::Own(peer).byte(), Mark::Padding(peer).byte());
@@ -98,7 +98,7 @@ pub(crate) fn keys_of(
             return Err(Misbehaviour::InvalidValue);
         }
     }
-    if own != canaries {
+    if own != check_items {
         return Err(Misbehaviour::SelfCheckFailed);
     }
     Ok(keys)
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_shared_canary_nor_one_of_ours_is_only_theirs() {
+    fn neither_a_shared_check_item_nor_one_of_ours_is_only_theirs() {
         for ours in [Mark::Shared, Mark::Own(Role::Receiver), Mark::Padding(Role::Receiver)] {
             let texts = texts(&[], &[Mark::Own(PEER), ours]);
             let refused = keys_of(&texts, LEN, PEER, EXACT, (1, true));

@@ -159,7 +159,7 @@ fn only_the_receiver_gets_a_result_and_the_sender_reports_none() {
     assert!(two["result"]["matched_keys"].is_null());
     assert_eq!(one["agreement"]["hash"], two["agreement"]["hash"]);
     assert_eq!(one["network"]["payload_sent"], two["network"]["payload_received"]);
-    // 32 canaries a side: 32 bytes a point each way, tags of 40 + 11 + 12 bits rounded up.
+    // 32 self-check items a side: 32 bytes a point each way, tags of 40 + 11 + 12 bits rounded up.
     let (n_x, n_y) = (3500 + 32, 2000 + 32);
     assert_eq!(one["network"]["payload_sent"], 32 * n_y);
     assert_eq!(two["network"]["payload_sent"], 32 * n_x + 8 * n_y);

@@ -11,7 +11,7 @@ use vesica_heap::may_fail;
 /// 1. A correct sum therefore counts c, and no sum with missing or added items does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CheckedValues {
-    canaries: u32,
+    check_items: u32,
     columns: usize,
     bits: u32,
     signed: bool,
@@ -30,20 +30,20 @@ enum Room {
 }
 
 impl CheckedValues {
-    /// For `canaries` self-check items of each kind.
-    pub(crate) fn new(canaries: u32, terms: &ValueTerms) -> Self {
-        let room = match (canaries, terms.are_plain()) {
+    /// For `check_items` self-check items of each kind.
+    pub(crate) fn new(check_items: u32, terms: &ValueTerms) -> Self {
+        let room = match (check_items, terms.are_plain()) {
             (0, _) => Room::None,
             (_, true) => Room::Below,
             (_, false) => Room::Column,
         };
         let (bits, signed) = (terms.bits, terms.signed);
-        Self { canaries, columns: terms.columns.len(), bits, signed, room }
+        Self { check_items, columns: terms.columns.len(), bits, signed, room }
     }
 
     /// 2r, the bits below a key's value.
     fn check_bits(self) -> u32 {
-        2 * ceil_log2(u64::from(self.canaries) + 1)
+        2 * ceil_log2(u64::from(self.check_items) + 1)
     }
 
     /// The values as the protocol takes them; the party in the role `holder` has them.
@@ -53,7 +53,7 @@ impl CheckedValues {
             Room::Below => (self.bits + self.check_bits(), columns),
             // The column of the self-check has the length of the others, and holds up to c + 1.
             Room::Column => {
-                let check = ceil_log2(u64::from(self.canaries) + 2) + u32::from(self.signed);
+                let check = ceil_log2(u64::from(self.check_items) + 2) + u32::from(self.signed);
                 (self.bits.max(check), columns + 1)
             }
             Room::None => (self.bits, columns),
@@ -91,7 +91,7 @@ impl CheckedValues {
     /// Appends the values of `shared` self-check items, and of `own` ones and padding, to those of keys.
     pub(crate) fn extend(self, values: &mut Vec<u64>, shared: usize, own: usize) {
         let counted = std::iter::repeat_n(1, shared)
-            .chain(std::iter::repeat_n(u64::from(self.canaries) + 1, own));
+            .chain(std::iter::repeat_n(u64::from(self.check_items) + 1, own));
         for count in counted {
             values.extend(std::iter::repeat_n(0, self.width() - 1));
             values.push(if self.room == Room::None { 0 } else { count });
@@ -104,13 +104,13 @@ impl CheckedValues {
         if sums.len() != self.width() {
             return None;
         }
-        let canaries = i128::from(self.canaries);
+        let check_items = i128::from(self.check_items);
         match (self.room, sums) {
             (Room::Below, [sum]) => {
                 let check = sum & ((1 << self.check_bits()) - 1);
-                (check == canaries).then(|| vec![sum >> self.check_bits()])
+                (check == check_items).then(|| vec![sum >> self.check_bits()])
             }
-            (Room::Column, [keys @ .., check]) => (*check == canaries).then(|| keys.to_vec()),
+            (Room::Column, [keys @ .., check]) => (*check == check_items).then(|| keys.to_vec()),
             _ => Some(sums.to_vec()),
         }
     }
@@ -172,12 +172,12 @@ mod tests {
             (terms(2, 64, false), vec![u64::MAX, 1, u64::MAX, 2], vec![2 * ((1 << 64) - 1), 3]),
             (terms(1, 41, false), vec![7, 5], vec![12]),
         ] {
-            for canaries in [SELF_CHECK_MIN, 15, 16, 100] {
-                let checked = CheckedValues::new(canaries, &terms);
-                for shared in 0..=canaries {
-                    for own in 0..=canaries.min(3) {
+            for check_items in [SELF_CHECK_MIN, 15, 16, 100] {
+                let checked = CheckedValues::new(check_items, &terms);
+                for shared in 0..=check_items {
+                    for own in 0..=check_items.min(3) {
                         let sums = sums(checked, &keys, shared as usize, own as usize);
-                        let right = shared == canaries && own == 0;
+                        let right = shared == check_items && own == 0;
                         let expected = right.then(|| expected.clone());
                         assert_eq!(checked.of_sums(&sums), expected, "{shared} {own}");
                     }

@@ -159,8 +159,8 @@ fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
 fn possible_integers(terms: &Terms) -> Option<IntegerItems> {
     let [key] = &terms.keys[..] else { return None };
     let key_bits = key.profile.integer_bits()?;
-    let canaries = u64::from(terms.self_check);
+    let check_items = u64::from(terms.self_check);
     let most_rows = terms.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);
     let padding = if terms.hide_sizes { most_rows } else { 0 };
-    Some(IntegerItems::new(key_bits, canaries, canaries.saturating_add(padding)))
+    Some(IntegerItems::new(key_bits, check_items, check_items.saturating_add(padding)))
 }

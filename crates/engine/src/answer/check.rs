@@ -46,7 +46,7 @@ impl Asked<'_> {
 /// As [`Unchecked::answer`](super::Unchecked::answer).
 pub(super) fn answer(
     output: RawOutput,
-    their_canaries: &[[u8; Item::LEN]],
+    their_check_items: &[[u8; Item::LEN]],
     set: &CheckedSet,
     asked: &Asked<'_>,
     own: OwnRows,
@@ -55,7 +55,7 @@ pub(super) fn answer(
     let bounds = agreement.bounds;
     let most = asked.most();
     let possible = |count: u64| require(count <= most && bounds.contain(count));
-    let without_canaries = |count: u64| {
+    let without_check_items = |count: u64| {
         let count = count.checked_sub(agreement.self_check.into());
         let count = count.ok_or(Misbehaviour::SelfCheckFailed)?;
         possible(count).map(|()| count)
@@ -76,9 +76,9 @@ pub(super) fn answer(
             Output::Rows(RowSet::new(words, rows.len() as u64, matched.len() as u64))
         }
         (Question::Cardinality, RawOutput::Cardinality(count)) => {
-            Output::Cardinality(without_canaries(count)?)
+            Output::Cardinality(without_check_items(count)?)
         }
-        // One bit says nothing of canaries, unless the sets are too small for a yes.
+        // One bit says nothing of self-check items, unless the sets are too small for a yes.
         (Question::Threshold { min }, RawOutput::AtLeast(yes)) => {
             require(!yes || *min <= most)?;
             Output::Threshold { min: *min, reached: yes }
@@ -88,14 +88,14 @@ pub(super) fn answer(
             Output::Sums { keys: None, columns: sums(&[sum], set, agreement, most)? }
         }
         (Question::Sum(_), RawOutput::CountedSums { count, sums: given }) => {
-            let count = without_canaries(count)?;
+            let count = without_check_items(count)?;
             Output::Sums { keys: Some(count), columns: sums(&given, set, agreement, count)? }
         }
         (Question::Union { .. }, RawOutput::OnlyTheirs(texts)) => {
             Output::Union(union::joined(set, &only_theirs(&texts, asked)?, key_rows()?)?)
         }
         (Question::PrivateId, RawOutput::Ids(given)) => {
-            let ids = ids::checked(&given, their_canaries, set, asked)?;
+            let ids = ids::checked(&given, their_check_items, set, asked)?;
             Output::Ids(ids::named(ids, set, key_rows()?))
         }
         (Question::Shares(values), RawOutput::Shares(given)) => {
@@ -170,7 +170,7 @@ mod tests {
     use vesica_core::Item;
     use vesica_link::PublicIdentity;
 
-    const CANARIES: u64 = 8;
+    const CHECK_ITEMS: u64 = 8;
     const SESSION: SessionId = SessionId::from_bytes([0; 32]);
 
     fn agreement(head: &str, tables: &str) -> Agreement {
@@ -181,7 +181,7 @@ mod tests {
         let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
         let text = format!(
             "version = 2\ntitle = \"test\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
-             self_check = {CANARIES}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \"exact\"\n\
+             self_check = {CHECK_ITEMS}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \"exact\"\n\
              [party.one]\nidentity = \"{}\"\nmax_rows = 100\n\
              [party.two]\nidentity = \"{}\"\nmax_rows = 100\n",
             identity(1),
@@ -193,7 +193,7 @@ mod tests {
     fn set() -> CheckedSet {
         let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
         let rng = &mut StdRng::seed_from_u64(1);
-        CheckedSet::new(items, CANARIES as usize, 0, &[7; 32], rng).unwrap()
+        CheckedSet::new(items, CHECK_ITEMS as usize, 0, &[7; 32], rng).unwrap()
     }
 
     fn asked(agreement: &Agreement, learns: bool) -> Asked<'_> {
@@ -220,18 +220,18 @@ mod tests {
     }
 
     #[test]
-    fn a_count_has_its_canaries_taken_off_and_is_possible() {
+    fn a_count_has_its_check_items_taken_off_and_is_possible() {
         let plain = agreement_for("all", "operation = \"cardinality\"", "");
         let bounded = "operation = \"cardinality\"\nmin_matches = 2\nmax_matches = 4";
         let bounded = agreement_for("all", bounded, "");
         let of = |agreement, count| told(agreement, &set(), RawOutput::Cardinality(count));
-        assert_eq!(of(&plain, CANARIES), Some(Told::Number(0)));
-        assert_eq!(of(&plain, CANARIES + 5), Some(Told::Number(5)));
-        assert_eq!(of(&plain, CANARIES - 1), None, "a canary is lost");
-        assert_eq!(of(&plain, CANARIES + 6), None, "more than the smaller set has");
-        assert_eq!(of(&bounded, CANARIES + 2), Some(Told::Number(2)));
-        assert_eq!(of(&bounded, CANARIES + 1), None, "outside, and not said so");
-        assert_eq!(of(&bounded, CANARIES + 5), None, "outside, and not said so");
+        assert_eq!(of(&plain, CHECK_ITEMS), Some(Told::Number(0)));
+        assert_eq!(of(&plain, CHECK_ITEMS + 5), Some(Told::Number(5)));
+        assert_eq!(of(&plain, CHECK_ITEMS - 1), None, "a self-check item is lost");
+        assert_eq!(of(&plain, CHECK_ITEMS + 6), None, "more than the smaller set has");
+        assert_eq!(of(&bounded, CHECK_ITEMS + 2), Some(Told::Number(2)));
+        assert_eq!(of(&bounded, CHECK_ITEMS + 1), None, "outside, and not said so");
+        assert_eq!(of(&bounded, CHECK_ITEMS + 5), None, "outside, and not said so");
     }
 
     #[test]
@@ -273,44 +273,44 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_counts_every_canary_and_stays_below_what_there_is() {
+    fn a_sum_counts_every_check_item_and_stays_below_what_there_is() {
         let table = "[sum]\nof = \"one\"\ncolumn = \"v\"\nbits = 4\n";
         let agreement = agreement("operation = \"sum\"", table);
         let holder = set().with_values(vec![1, 2, 3, 4, 5], agreement.checked_values().unwrap());
         let holder = holder.unwrap();
-        let canaries = u128::from(CANARIES);
-        let raw = |keys: u128| (keys << 8) + canaries;
+        let check_items = u128::from(CHECK_ITEMS);
+        let raw = |keys: u128| (keys << 8) + check_items;
         let of = |set: &CheckedSet, sum| sum_of(&agreement, set, RawOutput::Sum(sum));
         assert_eq!(of(&holder, raw(15)), Some(vec![15]));
         assert_eq!(of(&holder, raw(16)), None, "more than all own values");
         assert_eq!(of(&set(), raw(75)), Some(vec![75]));
         assert_eq!(of(&set(), raw(76)), None, "more than five values of four bits");
-        assert_eq!(of(&set(), raw(10) - 1), None, "a canary is lost");
-        assert_eq!(of(&set(), raw(10) + canaries + 1), None, "one is invented");
+        assert_eq!(of(&set(), raw(10) - 1), None, "a self-check item is lost");
+        assert_eq!(of(&set(), raw(10) + check_items + 1), None, "one is invented");
         let counted = |count, sum| {
             let sums = vec![raw(sum) as i128];
             sum_of(&agreement, &set(), RawOutput::CountedSums { count, sums })
         };
-        assert_eq!(counted(CANARIES + 2, 30), Some(vec![30]));
-        assert_eq!(counted(CANARIES + 2, 31), None, "more than two values of four bits");
-        assert_eq!(counted(CANARIES - 1, 0), None, "a canary is lost");
+        assert_eq!(counted(CHECK_ITEMS + 2, 30), Some(vec![30]));
+        assert_eq!(counted(CHECK_ITEMS + 2, 31), None, "more than two values of four bits");
+        assert_eq!(counted(CHECK_ITEMS - 1, 0), None, "a self-check item is lost");
     }
 
     #[test]
-    fn sums_of_several_columns_count_their_canaries_in_one_of_their_own() {
+    fn sums_of_several_columns_count_their_check_items_in_one_of_their_own() {
         let table = "[sum]\nof = \"two\"\ncolumns = [\"v\", \"w\"]\nbits = 4\nsigned = true\n";
-        let canaries = i128::from(CANARIES);
+        let check_items = i128::from(CHECK_ITEMS);
         let agreement = agreement("operation = \"sum\"", table);
         let of = |count, sums: [i128; 3]| {
             let sums = sums.to_vec();
-            sum_of(&agreement, &set(), RawOutput::CountedSums { count: CANARIES + count, sums })
+            sum_of(&agreement, &set(), RawOutput::CountedSums { count: CHECK_ITEMS + count, sums })
         };
-        assert_eq!(of(3, [-24, 21, canaries]), Some(vec![-24, 21]));
-        assert_eq!(of(3, [-25, 21, canaries]), None);
-        assert_eq!(of(3, [0, 22, canaries]), None);
-        assert_eq!(of(3, [0, 0, canaries - 1]), None);
-        assert_eq!(of(3, [0, 0, canaries + CANARIES as i128 + 1]), None);
-        assert_eq!(of(6, [0, 0, canaries]), None, "more than the smaller set has");
+        assert_eq!(of(3, [-24, 21, check_items]), Some(vec![-24, 21]));
+        assert_eq!(of(3, [-25, 21, check_items]), None);
+        assert_eq!(of(3, [0, 22, check_items]), None);
+        assert_eq!(of(3, [0, 0, check_items - 1]), None);
+        assert_eq!(of(3, [0, 0, check_items + CHECK_ITEMS as i128 + 1]), None);
+        assert_eq!(of(6, [0, 0, check_items]), None, "more than the smaller set has");
     }
 
     #[test]
@@ -326,14 +326,14 @@ mod tests {
         let texts = |key: &str| {
             let mut texts = Vec::new();
             let own = texts::Mark::Own(Role::Sender);
-            (0..CANARIES).for_each(|_| texts::push_mark(&mut texts, own, len));
+            (0..CHECK_ITEMS).for_each(|_| texts::push_mark(&mut texts, own, len));
             texts::push_key(&mut texts, key.as_bytes(), len);
             texts
         };
         // A key is never empty.
         let [good, bad] = ["key", ""].map(|key| of(&union, RawOutput::OnlyTheirs(texts(key))));
         assert_eq!((good, bad), ((good.0, true), (good.0, false)));
-        assert_eq!(good.0, Told::Number(u128::from(5 + 2 * CANARIES + CANARIES + 1)));
+        assert_eq!(good.0, Told::Number(u128::from(5 + 2 * CHECK_ITEMS + CHECK_ITEMS + 1)));
         let refused = RawOutput::Refused {
             said: Box::new(RawOutput::OnlyTheirs(texts("key"))),
             why: Misbehaviour::InvalidValue,
@@ -341,11 +341,11 @@ mod tests {
         assert_eq!(of(&union, refused), bad);
 
         let plain = agreement_for("all", "operation = \"intersection\"", "");
-        let canaries = 5..5 + CANARIES as usize;
+        let check_items = 5..5 + CHECK_ITEMS as usize;
         let good =
-            of(&plain, RawOutput::Positions([1].into_iter().chain(canaries.clone()).collect()));
+            of(&plain, RawOutput::Positions([1].into_iter().chain(check_items.clone()).collect()));
         let bad =
-            of(&plain, RawOutput::Positions([1].into_iter().chain(canaries.skip(1)).collect()));
+            of(&plain, RawOutput::Positions([1].into_iter().chain(check_items.skip(1)).collect()));
         assert_eq!((good, bad), ((Told::Number(1), true), (Told::Number(1), false)));
     }
 
@@ -353,8 +353,8 @@ mod tests {
     fn what_a_peer_can_bring_beyond_what_it_announced_is_no_failure() {
         let plain = agreement("operation = \"intersection\"", "");
         let asked = |there| Asked { there, ..asked(&plain, true) };
-        let canaries = 5..5 + CANARIES as usize;
-        let all: Vec<usize> = (0..5).chain(canaries).collect();
+        let check_items = 5..5 + CHECK_ITEMS as usize;
+        let all: Vec<usize> = (0..5).chain(check_items).collect();
         for there in [1, 2, 5] {
             assert!(check(RawOutput::Positions(all.clone()), &set(), &asked(there)).is_ok());
         }
@@ -369,7 +369,7 @@ mod tests {
         let texts = |keys: &[String]| {
             let mut texts = Vec::new();
             let own = texts::Mark::Own(Role::Sender);
-            (0..CANARIES).for_each(|_| texts::push_mark(&mut texts, own, len));
+            (0..CHECK_ITEMS).for_each(|_| texts::push_mark(&mut texts, own, len));
             keys.iter().for_each(|key| texts::push_key(&mut texts, key.as_bytes(), len));
             texts
         };
@@ -389,8 +389,8 @@ mod tests {
             kind(texts(&["key".to_owned()])[1..].to_vec()),
             Some(Misbehaviour::InvalidValue)
         );
-        assert_eq!(kind(texts(&keys(5 + CANARIES))), None);
-        assert_eq!(kind(texts(&keys(6 + CANARIES))), Some(Misbehaviour::SelfCheckFailed));
+        assert_eq!(kind(texts(&keys(5 + CHECK_ITEMS))), None);
+        assert_eq!(kind(texts(&keys(6 + CHECK_ITEMS))), Some(Misbehaviour::SelfCheckFailed));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Identifiers of the union: what can be checked, and canaries that only their owner knows.
+//! Identifiers of the union: what can be checked, and self-check items that only their owner knows.
 
 use super::check::{Asked, require};
 use crate::output::{self, KeyRows};
@@ -29,8 +29,12 @@ fn are_in(some: &[Id], all: &[Id]) -> bool {
 }
 
 /// Tells the peer which identifiers are those of this party's own self-check items, and hears which are the peer's.
-pub(super) fn exchange_canaries(ctx: &mut Context, ids: &Ids, set: &CheckedSet) -> Result<Vec<Id>> {
-    let [_, own] = set.canaries();
+pub(super) fn exchange_check_items(
+    ctx: &mut Context,
+    ids: &Ids,
+    set: &CheckedSet,
+) -> Result<Vec<Id>> {
+    let [_, own] = set.check_items();
     let ours = ids.own.get(own).ok_or(Error::Bug("an item has no identifier"))?;
     let channel = ctx.peer()?;
     channel.send(ours.as_flattened())?;
@@ -46,7 +50,7 @@ pub(super) fn checked(
     asked: &Asked<'_>,
 ) -> Result<Ids> {
     check(ids, set, asked)?;
-    let [shared, own] = set.canaries();
+    let [shared, own] = set.check_items();
     Ok(without(ids, &[&ids.own[shared], &ids.own[own]].concat(), theirs)?)
 }
 
@@ -57,12 +61,12 @@ fn without(ids: &Ids, ours: &[Id], theirs: &[Id]) -> Result<Ids, Misbehaviour> {
     if theirs.iter().any(|id| own.binary_search(id).is_ok()) {
         return Err(Misbehaviour::SelfCheckFailed);
     }
-    let mut canaries = [ours, theirs].concat();
-    canaries.sort_unstable();
-    if !canaries.is_sorted_by(|one, other| one < other) || !are_in(&canaries, &ids.all) {
+    let mut check_items = [ours, theirs].concat();
+    check_items.sort_unstable();
+    if !check_items.is_sorted_by(|one, other| one < other) || !are_in(&check_items, &ids.all) {
         return Err(Misbehaviour::SelfCheckFailed);
     }
-    let is_key = |id: &&Id| canaries.binary_search(id).is_err();
+    let is_key = |id: &&Id| check_items.binary_search(id).is_err();
     Ok(Ids { own: ids.own.clone(), all: ids.all.iter().filter(is_key).copied().collect() })
 }
 
@@ -92,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn canaries_of_both_sides_leave_the_list() {
+    fn check_items_of_both_sides_leave_the_list() {
         let ids = ids(&[5, 3, 9, 1], &[1, 2, 3, 4, 5, 9]);
         let left = without(&ids, &[id(9), id(1)], &[id(2)]).unwrap();
         assert_eq!(left.all, [3, 4, 5].map(id));
     }
 
     #[test]
-    fn canaries_that_cannot_be_the_peers_are_refused() {
+    fn check_items_that_cannot_be_the_peers_are_refused() {
         let ids = ids(&[5, 3, 9, 1], &[1, 2, 3, 4, 5, 9]);
         for theirs in [&[3][..], &[7], &[2, 2], &[9]] {
             let theirs: Vec<Id> = theirs.iter().map(|n| id(*n)).collect();

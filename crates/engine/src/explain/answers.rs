@@ -40,7 +40,7 @@ impl Words<'_> {
 
     /// How the self-check works for the answer.
     pub(super) fn self_check(&self) -> String {
-        let added = match self.agreement.own_canaries() {
+        let added = match self.agreement.own_check_items() {
             0 => format!(
                 "Each side adds {} items known to both, which must match;",
                 self.agreement.self_check

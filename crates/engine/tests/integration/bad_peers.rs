@@ -27,8 +27,8 @@ enum Deviation {
     NeedlessCandidates,
     /// It announces more items than agreed.
     TooMany,
-    /// It runs the protocol without the shared canaries.
-    NoCanaries,
+    /// It runs the protocol without the shared self-check items.
+    NoCheckItems,
     /// It says at the end that it counted other bytes.
     Counts,
     /// It runs everything as it should.
@@ -105,16 +105,16 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
     ctx.peer()?.recv(8)?;
 
     let id = session.export("EXPORTER-vesica-session", hash.as_bytes());
-    let secret = session.export("EXPORTER-vesica-canaries", hash.as_bytes());
+    let secret = session.export("EXPORTER-vesica-self-check", hash.as_bytes());
     let mut items: Vec<Item> = (0..19).map(|i| Item::from_bytes([i; 16])).collect();
     for i in 0..16u64 {
         let parts: [&[u8]; 2] = [&secret, &i.to_le_bytes()];
-        let canary = vesica_core::hash::derive("vesica v1 shared canary", &parts);
-        let canary = match deviation {
-            Deviation::NoCanaries => [100 + i as u8; 16],
-            _ => canary[..16].try_into().unwrap(),
+        let check_item = vesica_core::hash::derive("vesica v1 shared self-check item", &parts);
+        let check_item = match deviation {
+            Deviation::NoCheckItems => [100 + i as u8; 16],
+            _ => check_item[..16].try_into().unwrap(),
         };
-        items.push(Item::from_bytes(canary));
+        items.push(Item::from_bytes(check_item));
     }
     let params = PsiParams::new(SessionId::from_bytes(id), 35, 35, Learns::Receiver)?;
     let row = vesica_protocols::find("dh")?;
@@ -186,8 +186,8 @@ fn a_peer_that_announces_too_many_items_has_misbehaved() {
 }
 
 #[test]
-fn a_result_without_the_shared_canaries_is_no_result() {
-    assert_misbehaved(Deviation::NoCanaries, Phase::Checking, Misbehaviour::SelfCheckFailed);
+fn a_result_without_the_shared_check_items_is_no_result() {
+    assert_misbehaved(Deviation::NoCheckItems, Phase::Checking, Misbehaviour::SelfCheckFailed);
 }
 
 #[test]

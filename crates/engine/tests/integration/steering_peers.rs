@@ -15,7 +15,7 @@ use vesica_net::{Context, Meter, Pool, Streams};
 use vesica_protocols::{Input, Output};
 use vesica_records::{KeyLimits, ReadOptions, Source, read_keys_with};
 
-const CANARIES: usize = 16;
+const CHECK_ITEMS: usize = 16;
 const KEY: &str = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";
 const TARGET: &str = "target";
 const KNOWN: &str = "known";
@@ -26,13 +26,13 @@ enum Way {
     /// It announces one key and brings two in the place of self-check items of its own.
     More,
     /// It leaves the shared self-check items out.
-    NoCanaries,
+    NoCheckItems,
     /// The target's value counts as a self-check item.
     Value,
     /// The target's text is none.
     Text,
     /// It names the target's identifier as one of a self-check item of its own.
-    Canary,
+    CheckItem,
 }
 
 struct Attack {
@@ -99,16 +99,17 @@ fn mark(mark: u8, len: usize) -> Vec<u8> {
 fn input(agreement: &Agreement, items: [Item; 2], secret: &[u8], way: Way) -> Input {
     let announced = if way == Way::Text { 2 } else { 1 };
     let mut set = items.to_vec();
-    set.extend((0..(announced + CANARIES - 2) as u8).map(|i| Item::from_bytes([100 + i; 16])));
-    for i in 0..CANARIES as u64 {
-        let canary = hash::derive("vesica v1 shared canary", &[secret, &i.to_le_bytes()]);
-        let canary = match way {
-            Way::NoCanaries => [200 + i as u8; 16],
-            _ => canary[..16].try_into().unwrap(),
+    set.extend((0..(announced + CHECK_ITEMS - 2) as u8).map(|i| Item::from_bytes([100 + i; 16])));
+    for i in 0..CHECK_ITEMS as u64 {
+        let check_item =
+            hash::derive("vesica v1 shared self-check item", &[secret, &i.to_le_bytes()]);
+        let check_item = match way {
+            Way::NoCheckItems => [200 + i as u8; 16],
+            _ => check_item[..16].try_into().unwrap(),
         };
-        set.push(Item::from_bytes(canary));
+        set.push(Item::from_bytes(check_item));
     }
-    let shared = set.len() - CANARIES;
+    let shared = set.len() - CHECK_ITEMS;
     match &agreement.question {
         vesica_engine::agreement::Question::Sum(_) => {
             // Ten bits below the values count self-check items.
@@ -173,11 +174,11 @@ fn watch(pair: &Pair, agreement: &Agreement, address: String, way: Way) -> Seen 
     assert_eq!(ctx.peer().unwrap().recv(8).unwrap(), 3_u64.to_le_bytes());
 
     let id = session.export("EXPORTER-vesica-session", hash.as_bytes());
-    let secret = session.export("EXPORTER-vesica-canaries", hash.as_bytes());
+    let secret = session.export("EXPORTER-vesica-self-check", hash.as_bytes());
     let items = [KNOWN, TARGET].map(|key| item(pair, agreement, key));
     let input = input(agreement, items, &secret, way);
     let learns = agreement.learns();
-    let more = 2 * CANARIES as u64;
+    let more = 2 * CHECK_ITEMS as u64;
     let params = PsiParams::new(SessionId::from_bytes(id), announced + more, 3 + more, learns)
         .unwrap()
         .with_query(query(agreement));
@@ -205,10 +206,11 @@ fn last_words(
     (sent, received): (u64, u64),
 ) -> vesica_core::Result<Vec<u8>> {
     if let Output::Ids(ids) = output {
-        // The first is of a key, the second of the target, and the others up to the shared ones are its own canaries.
-        let own = &ids.own[1..=CANARIES];
+        // The first is of a key, the second of the target; the others up to the shared ones are its own self-check
+        // items.
+        let own = &ids.own[1..=CHECK_ITEMS];
         ctx.peer()?.send(own.as_flattened())?;
-        ctx.peer()?.recv(16 * CANARIES)?;
+        ctx.peer()?.recv(16 * CHECK_ITEMS)?;
     }
     let mut closing = [0; 33];
     closing[1..9].copy_from_slice(&sent.to_le_bytes());
@@ -277,7 +279,7 @@ fn missing_self_check_items_are_found_out_and_the_sender_does_not_see_it() {
         ("gmrss21_cardinality_sum", SUM, SUM_TABLE),
         ("psty19", SUM, SUM_TABLE),
     ] {
-        let case = Attack { protocol, head, tables, way: Way::NoCanaries };
+        let case = Attack { protocol, head, tables, way: Way::NoCheckItems };
         sees_nothing(&case, [WITH, WITHOUT]).iter().for_each(assert_fails_alone);
     }
 }
@@ -304,7 +306,7 @@ fn an_invalid_text_reveals_nothing() {
 #[test]
 fn an_invalid_self_check_identifier_reveals_nothing() {
     let head = "operation = \"private-id\"\nreceives = \"all\"";
-    let case = Attack { protocol: "private_id_oprf", head, tables: "", way: Way::Canary };
+    let case = Attack { protocol: "private_id_oprf", head, tables: "", way: Way::CheckItem };
     // One key in common in either case, which the sender learns; not which.
     let keys = [[TARGET, "another", "other"], [KNOWN, "another", "other"]];
     let [with, without] = sees_nothing(&case, keys);
