@@ -3,7 +3,6 @@
 //!
 //! Inputs are random changes of the stored ones, with a fixed seed: a slow machine runs fewer of them,
 //! and no others.
-//! them, and no others.
 
 mod child;
 mod mutate;

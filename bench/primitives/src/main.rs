@@ -66,7 +66,11 @@ enum Command {
         #[arg(long)]
         outputs: Option<u32>,
         /// Length of a row in bits
-        #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+        #[arg(
+            long,
+            default_value_t = 128,
+            value_parser = clap::value_parser!(u32).range(1..=1 << 16)
+        )]
         bits: u32,
         /// Construction of the switches
         #[arg(long, value_enum, default_value = "correlated")]

@@ -162,7 +162,8 @@ impl Backend for Postgres {
         let name = session_name(run);
         let ended = session.query(&format!(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
-             WHERE application_name = '{name}' AND usename = current_user AND pid <> pg_backend_pid()"
+             WHERE application_name = '{name}' AND usename = current_user \
+             AND pid <> pg_backend_pid()"
         ));
         match ended {
             // No other connection is ours to end.
@@ -243,7 +244,8 @@ fn preparation(lists: usize) -> String {
     // assumes few distinct labels, and would first remove duplicates; compiling a short query first
     // would slow it down.
     let settings = "SET temp_buffers = '32MB'; SET work_mem = '64MB'; SET enable_nestloop = off; \
-         SET enable_mergejoin = off; SET enable_hashagg = off; SET enable_sort = off; SET jit = off;";
+                    SET enable_mergejoin = off; SET enable_hashagg = off; SET enable_sort = off; \
+                    SET jit = off;";
     let tables = (0..lists).map(|list| {
         format!("CREATE TEMPORARY TABLE vesica_{list} (label uuid NOT NULL) ON COMMIT DELETE ROWS;")
     });
@@ -261,7 +263,8 @@ fn intersection(lists: usize) -> String {
     });
     let (copies, others): (String, String) = (copies.collect(), others.collect());
     format!(
-        "{copies} COPY (SELECT label FROM pg_temp.vesica_0 first WHERE true{others}) TO STDOUT (FORMAT binary)"
+        "{copies} COPY (SELECT label FROM pg_temp.vesica_0 first WHERE true{others}) \
+         TO STDOUT (FORMAT binary)"
     )
 }
 

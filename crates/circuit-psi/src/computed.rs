@@ -17,7 +17,8 @@
 //!   3. [both] which of X are common   ◀── tags ──
 //! ```
 //!
-//! Before, each party evaluates the circuit without input to count its gates, and so the bytes and transfers of the run.
+//! Before, each party evaluates the circuit without input to count its gates, and so the bytes and
+//! transfers of the run.
 
 mod cost;
 mod engine;

@@ -31,9 +31,10 @@
 //!
 //! # Early reveal
 //!
-//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again: which items are
-//! compared next depends on the matches found so far, and on nothing else. The sender continues while the reveals of two
-//! tiles are under way. Both parties permute first, so the order reveals nothing.
+//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again:
+//! which items are compared next depends on the matches found so far, and on nothing else. The
+//! sender continues while the reveals of two tiles are under way. Both parties permute first, so
+//! the order reveals nothing.
 //!
 //! The sender learns which of its items matched. So Algorithm 1 runs only where both parties are to learn the
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.

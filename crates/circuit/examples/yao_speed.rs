@@ -108,7 +108,8 @@ fn main() {
             gates as f64 / least.as_secs_f64() / 1e6
         };
         println!(
-            "{name:7} {gates} gates: {:.1} M/s by the clock, {:.1} garbled and {:.1} evaluated a CPU second",
+            "{name:7} {gates} gates: {:.1} M/s by the clock, {:.1} garbled and {:.1} evaluated a \
+             CPU second",
             rate(1, 0),
             rate(0, 1),
             rate(1, 1),

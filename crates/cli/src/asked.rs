@@ -117,9 +117,8 @@ impl AskedArgs {
         self.operation.operation()
     }
 
-    /// The fields that are counts, with their meanings. A field that belongs to another operation is included:
-    /// parsing
-    /// the agreement refuses it.
+    /// The fields that are counts, with their meanings. A field that belongs to another operation
+    /// is included: parsing the agreement refuses it.
     pub(crate) fn counts(&self) -> Vec<(&'static str, u64, &'static str)> {
         let example = (self.operation == OperationName::Threshold).then_some(EXAMPLE_THRESHOLD);
         [
@@ -136,9 +135,8 @@ impl AskedArgs {
         .collect()
     }
 
-    /// The tables of values, including those of another operation. `receives` is the agreement's field, and
-    /// `parties`
-    /// are the names.
+    /// The tables of values, including those of another operation. `receives` is the agreement's
+    /// field, and `parties` are the names.
     pub(crate) fn values(&self, receives: &str, parties: [&str; 2]) -> Vec<ValueFields> {
         let sum = ValueOptions {
             table: "sum",

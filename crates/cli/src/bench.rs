@@ -44,7 +44,8 @@ impl FromStr for Sizes {
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "a size is a number below 2^32, for example 5000, or a power of two or ten, for example 2^20 or 10^6"
+    "a size is a number below 2^32, for example 5000, or a power of two or ten, for example 2^20 \
+     or 10^6"
 )]
 pub(crate) struct SizeError;
 
@@ -109,9 +110,8 @@ impl Network {
 pub(crate) struct BenchArgs {
     /// The protocol's id (see `vesica protocols --all`)
     protocol: String,
-    /// Set size, or the sender's and the receiver's sizes (with a helper, those of the first and the second
-    /// party), for
-    /// example 2^20 or 2^20,2^12
+    /// Set size, or the sender's and the receiver's sizes (with a helper, those of the first and
+    /// the second party), for example 2^20 or 2^20,2^12
     #[arg(long, default_value = "2^16", value_name = "N[,N]")]
     size: Sizes,
     /// Length of an item in bits: 128 for digests, less for integers of a small domain

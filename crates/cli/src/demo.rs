@@ -221,7 +221,8 @@ fn check(places: &Places, made: &files::Made, out: &mut impl Write) -> Result<()
     }
     writeln!(
         out,
-        "Equal, byte for byte, to two plain joins of both files on one machine (by hashing, and by\n\
+        "Equal, byte for byte, to two plain joins of both files on one machine (by hashing, and \
+         by\n\
          sorting and merging), and to the people that the files were made with: {} in common,\n\
          {} of them with two customer numbers.\n\
          A plain join of the unchanged cells would have found {} rows.\n\

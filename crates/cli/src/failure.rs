@@ -149,9 +149,8 @@ impl Failure {
         Failure::Engine { error: Box::new(error), endpoint: endpoint.cloned() }
     }
 
-    /// The failure of a run of `agreement` with a helper at the address of `link`; `folder` is the folder of the
-    /// run, or
-    /// `None` for a check.
+    /// The failure of a run of `agreement` with a helper at the address of `link`; `folder` is the
+    /// folder of the run, or `None` for a check.
     pub(crate) fn with_helper(
         what: AidedFailure,
         agreement: &Agreement,
@@ -323,10 +322,11 @@ mod tests {
     #[test]
     fn a_panic_for_lack_of_a_thread_is_not_a_defect() {
         for words in [
-            "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" \
-             }",
+            "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource \
+             temporarily unavailable\" }",
             "failed to allocate an alternative stack: Cannot allocate memory (os error 12)",
-            "The global thread pool has not been initialized.: ThreadPoolBuildError { kind: IOError(..) }",
+            "The global thread pool has not been initialized.: ThreadPoolBuildError { kind: \
+             IOError(..) }",
         ] {
             let Message { error, code, .. } = of_panic(words, Some("std/thread.rs:1".to_owned()));
             assert_eq!(

@@ -19,9 +19,8 @@ pub(crate) fn keep_pages() {
         :glibc.malloc.trim_threshold=4294967296\
         :glibc.malloc.top_pad=33554432\
         :glibc.malloc.arena_max=1";
-    /// Where the address space is limited (`ulimit -v`), none is reserved in advance: the second start would
-    /// need more
-    /// than the first, and could fail before it can report that.
+    /// Where the address space is limited (`ulimit -v`), none is reserved in advance: the second
+    /// start would need more than the first, and could fail before it can report that.
     const THRIFTY: &str = "glibc.malloc.arena_max=1";
     const FEW_ADDRESSES: u64 = 1 << 30;
     let Ok(program) = std::env::current_exe() else { return };

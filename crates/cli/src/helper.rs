@@ -124,8 +124,8 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
             match is_quiet {
                 true => "ended cleanly; runs continue when the helper is started again",
                 false =>
-                    "ended while requests were still in progress; runs continue when the helper is started \
-                again",
+                    "ended while requests were still in progress; runs continue when the helper is \
+                     started again",
             }
         )?;
     }
@@ -160,7 +160,8 @@ impl Hangups {
             while self.0.wait().is_ok() && requests.send(Request::Reload).is_ok() {}
         };
         if let Err(error) = std::thread::Builder::new().name("vesica-hangup".into()).spawn(wait) {
-            tracing::warn!(error = %error.kind(), "settings cannot be read again without a restart");
+            tracing::warn!(error = %error.kind(), "settings cannot be read again without a \
+                                                   restart");
         }
     }
 }
@@ -171,7 +172,8 @@ fn reload(args: &HelperArgs, before: &Settings, service: &Service) {
     let new = match Settings::load(&args.config) {
         Ok(new) => new,
         Err(error) => {
-            tracing::error!(%error, "the new settings are not used; the previous ones stay in force");
+            tracing::error!(%error, "the new settings are not used; the previous ones stay in \
+                                     force");
             return;
         }
     };
@@ -195,9 +197,9 @@ fn reload(args: &HelperArgs, before: &Settings, service: &Service) {
 
 /// What a helper learns, printed for its operator.
 const SEES: &str = "\
-This helper sees of every run: the parties' identities and addresses, and when each connects; how many
-different keys each of them has; how many keys are common, and how many each group of parties has in
-common, except in size-hiding runs and comparisons of one value.
+This helper sees of every run: the parties' identities and addresses, and when each connects; how
+many different keys each of them has; how many keys are common, and how many each group of parties
+has in common, except in size-hiding runs and comparisons of one value.
 It does not see any party's keys or rows. It gets labels, which a cipher makes of the keys under a
 secret of the run that only the parties know.
 The parties rely on it not to collude with any of them: with the secret of one party it could test

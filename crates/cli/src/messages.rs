@@ -24,8 +24,9 @@ use std::process::ExitCode;
 use vesica_engine::explain::grouped;
 use vesica_heap::OutOfMemoryMessage;
 
-pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it with \
-     the version (`vesica --version`) and the command line";
+pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please \
+                                        report it with the version (`vesica --version`) and the \
+                                        command line";
 
 /// The message for a failure.
 pub(crate) struct Message {
@@ -75,9 +76,8 @@ fn harmless(text: &str) -> String {
 pub(crate) fn no_threads() -> Message {
     Message::here(
         "the system cannot give this process any more threads",
-        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on memory (ulimit \
-         -v), \
-         or use fewer with --threads",
+        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on \
+         memory (ulimit -v), or use fewer with --threads",
     )
 }
 
@@ -89,9 +89,8 @@ macro_rules! no_memory {
 
 macro_rules! no_memory_hint {
     () => {
-        "raise the limit (ulimit -v, or the limit of the container), or use less memory: fewer --threads, or a \
-         smaller \
-         --memory in a run with a helper"
+        "raise the limit (ulimit -v, or the limit of the container), or use less memory: fewer \
+         --threads, or a smaller --memory in a run with a helper"
     };
 }
 
@@ -119,12 +118,17 @@ pub(crate) fn of(failure: &Failure) -> Message {
         Failure::Helper(failure) => helper::failure(failure),
         Failure::OnlyWithHelper { option } => Message::here(
             format!("{option} is only for runs with a helper, and the agreement has no helper"),
-            format!("leave out {option}: a run between two parties keeps no state and always starts from the \
-            beginning"),
+            format!(
+                "leave out {option}: a run between two parties keeps no state and always \
+                     starts from the beginning"
+            ),
         )
         .with_code(code::USAGE),
         Failure::NotWithHelper { option } => Message::here(
-            format!("{option} cannot be used here: the agreement has a helper, and all parties connect to it"),
+            format!(
+                "{option} cannot be used here: the agreement has a helper, and all parties \
+                     connect to it"
+            ),
             "give the helper's address, for example --connect helper.example:7500",
         )
         .with_code(code::USAGE),
@@ -148,8 +152,8 @@ pub(crate) fn of(failure: &Failure) -> Message {
         .with_code(code::USAGE),
         Failure::NoAddress => Message::here(
             "neither --listen nor --connect is given",
-            "one side listens, for example --listen 0.0.0.0:7400; the other connects to it, for example --connect \
-             partner.example:7400",
+            "one side listens, for example --listen 0.0.0.0:7400; the other connects to it, for \
+             example --connect partner.example:7400",
         )
         .with_code(code::USAGE),
         Failure::NoKey => Message::here(
@@ -174,7 +178,10 @@ pub(crate) fn of(failure: &Failure) -> Message {
             files::write_hint(*kind),
         ),
         Failure::NotAFile { what, path } => Message::here(
-            format!("{} is a link, a pipe or a device; the {what} needs a regular file", path.display()),
+            format!(
+                "{} is a link, a pipe or a device; the {what} needs a regular file",
+                path.display()
+            ),
             "name a regular file, or one that does not exist yet",
         ),
         Failure::Exists { what, path } => Message::here(
@@ -188,19 +195,23 @@ pub(crate) fn of(failure: &Failure) -> Message {
         Failure::UnknownProtocol { id } => unknown_protocol(id),
         Failure::PartyCount { found, with_helper: false } => Message::here(
             format!("an agreement has two parties; number of --party options: {found}"),
-            "give --party twice, for example --party shop --party publisher; with --helper you can give up to 16",
+            "give --party twice, for example --party shop --party publisher; with --helper you can \
+             give up to 16",
         )
         .with_code(code::USAGE),
         Failure::PartyCount { found, with_helper: true } => Message::here(
-            format!("an agreement with a helper has 2 to 16 parties; number of --party options: {found}"),
+            format!(
+                "an agreement with a helper has 2 to 16 parties; number of --party options: \
+                     {found}"
+            ),
             "give one --party for each, for example --party north --party south --party east",
         )
         .with_code(code::USAGE),
         Failure::Shares(error) => shares::error(error),
         Failure::OtherAgreement => Message::here(
             "the shares were made under a different agreement",
-            "give the agreement of that run: the hash that `vesica agree show` prints must equal the field \
-             \"agreement\" in the files of shares",
+            "give the agreement of that run: the hash that `vesica agree show` prints must equal \
+             the field \"agreement\" in the files of shares",
         ),
         Failure::NoKeysShared => Message::here(
             "the files hold shares of values only, no keys",
@@ -224,7 +235,8 @@ pub(crate) fn of(failure: &Failure) -> Message {
                 ),
                 (None, None) => Message::here(
                     lost,
-                    "the run is over, and its answer is lost; next time keep it with --report FILE or --output FILE",
+                    "the run is over, and its answer is lost; next time keep it with --report FILE \
+                     or --output FILE",
                 ),
             }
         }
@@ -233,11 +245,16 @@ pub(crate) fn of(failure: &Failure) -> Message {
             "add --output FILE or --report FILE, or redirect standard output to a file or a pipe",
         ),
         Failure::AnswerLost { quiet: true } => Message::here(
-            "--quiet prints no answer, and no file is given to write it to: the answer would be lost",
+            "--quiet prints no answer, and no file is given to write it to: the answer would be \
+             lost",
             "add --output FILE or --report FILE, or leave out --quiet",
         ),
         Failure::ReportLost { path, kind, result, is_printed } => Message::here(
-            format!("the report file {} cannot be written: {}", path.display(), files::cause(*kind)),
+            format!(
+                "the report file {} cannot be written: {}",
+                path.display(),
+                files::cause(*kind)
+            ),
             match (result, is_printed) {
                 (Some(result), _) => format!(
                     "the run is over, and its result is in place in {}; only the report is lost",
@@ -245,7 +262,8 @@ pub(crate) fn of(failure: &Failure) -> Message {
                 ),
                 (None, true) => "the run is over; only the report is lost".to_owned(),
                 (None, false) => {
-                    "the run is over, and its answer is lost with the report; run it again".to_owned()
+                    "the run is over, and its answer is lost with the report; run it again"
+                        .to_owned()
                 }
             },
         ),
@@ -278,7 +296,8 @@ fn bench(error: &BenchError) -> Message {
                 (least, most) if least == most => format!("{id} takes items of {most} bits only"),
                 (least, most) => format!("{id} takes items of {least} to {most} bits"),
             },
-            "--item-bits sets the length; `vesica protocols ID` shows which lengths a protocol takes",
+            "--item-bits sets the length; `vesica protocols ID` shows which lengths a protocol \
+             takes",
         ),
         BenchError::NotOffered { id, operation } => Message::here(
             format!("{id} does not offer {operation}"),
@@ -286,9 +305,8 @@ fn bench(error: &BenchError) -> Message {
         ),
         BenchError::NoBounds(id) => Message::here(
             format!("{id} does not offer bounds on the number of common items"),
-            "leave out --min-matches and --max-matches, or choose another protocol: `vesica protocols ID` shows \
-             whether it \
-             offers bounds",
+            "leave out --min-matches and --max-matches, or choose another protocol: `vesica \
+             protocols ID` shows whether it offers bounds",
         ),
         BenchError::PlainValues(id) => Message::here(
             format!("{id} takes only one value per item, without a sign"),

@@ -68,7 +68,10 @@ impl Reporter {
         self.screen.say(&match (has_begun, restart) {
             (true, false) => format!("continuing the run in {folder}"),
             (true, true) => format!("dropping the run in {folder}"),
-            _ => format!("intermediate data, and the state for continuing after an interruption, is in {folder}"),
+            _ => format!(
+                "intermediate data, and the state for continuing after an interruption, \
+                          is in {folder}"
+            ),
         });
     }
 
@@ -131,7 +134,8 @@ impl Reporter {
                 self.screen.step(&Progress { name, done, total, count: done, unit: "items" });
             }
             Event::NoGoodbye(_) => self.screen.say(
-                "the connection broke at the end of the session; both sides are done, and the result is valid",
+                "the connection broke at the end of the session; both sides are done, and the \
+                 result is valid",
             ),
             Event::Phase(Phase::Checking) => {
                 self.screen.finish_steps(|name| name.starts_with("matching"));
@@ -239,7 +243,8 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
             tracing::info!(protocol, reason, "protocol chosen");
         }
         Event::NoGoodbye(error) => {
-            tracing::warn!(%error, "the connection broke at the end; both sides are done, and the result is valid");
+            tracing::warn!(%error, "the connection broke at the end; both sides are done, and the \
+                                    result is valid");
         }
         _ => {}
     }

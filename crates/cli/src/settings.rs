@@ -250,9 +250,8 @@ impl PlaceArgs {
         Some(self.options(endpoint, WAIT_DEFAULT))
     }
 
-    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it, and waits
-    /// longer by
-    /// default for it and for the other parties.
+    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it,
+    /// and waits longer by default for it and for the other parties.
     ///
     /// # Errors
     /// [`Failure::NotWithHelper`] for `--listen` where there is a helper.

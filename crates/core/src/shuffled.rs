@@ -42,7 +42,6 @@ impl Shuffled {
     ///
     /// Visits all places and all positions, so the time hardly depends on the number of common items: the peer may see
     /// when this party continues.
-    /// common: the peer may see when this party goes on.
     pub fn own_positions(&self, is_common: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut common = vec![false; self.len()];
         for (place, position) in self.position.iter().enumerate() {

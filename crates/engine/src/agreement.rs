@@ -151,18 +151,16 @@ impl Terms {
         self.receivers.iter().map(|position| &*self.parties[*position].name)
     }
 
-    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the result, and
-    /// neither
-    /// has values. It makes no difference to who learns what.
+    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the
+    /// result, and neither has values. It makes no difference to who learns what.
     pub fn roles_are_open(&self) -> bool {
         self.helper.is_none() && self.all_receive() && self.question.values().is_none()
     }
 
-    /// The role of `party` in a protocol of two parties. If one party receives the result, it is the receiver;
-    /// if both
-    /// do, the party with values is the sender. If [the roles are open](Terms::roles_are_open) this is the role by
-    /// default, which is used unless the sizes make it more expensive: the party whose name sorts first is the
-    /// receiver.
+    /// The role of `party` in a protocol of two parties. If one party receives the result, it is
+    /// the receiver; if both do, the party with values is the sender. If [the roles are
+    /// open](Terms::roles_are_open) this is the role by default, which is used unless the sizes
+    /// make it more expensive: the party whose name sorts first is the receiver.
     pub fn role_of(&self, party: &str) -> Role {
         let is_receiver = match (self.sole_receiver(), self.question.values()) {
             (Some(name), _) => party == name,
@@ -240,10 +238,9 @@ impl Agreement {
         self.receiver_names().any(|name| name == party)
     }
 
-    /// The protocols of two parties that may run: the named one, or with `auto` all that offer the operation,
-    /// and the
-    /// bounds if there are any, with the required security, in the catalogue's order. At least one; none with a
-    /// helper.
+    /// The protocols of two parties that may run: the named one, or with `auto` all that offer the
+    /// operation, and the bounds if there are any, with the required security, in the catalogue's
+    /// order. At least one; none with a helper.
     pub fn candidates(&self) -> &[&'static Protocol] {
         match &self.selection {
             Selection::Named(row) => std::slice::from_ref(row),
@@ -301,10 +298,9 @@ impl Agreement {
         }
     }
 
-    /// How many self-check items a party adds that only it knows. None if all protocols that may run are secure
-    /// against
-    /// malicious parties: there each would be one guess more than `max_rows`, and those protocols check themselves
-    /// for tags that must not be there.
+    /// How many self-check items a party adds that only it knows. None if all protocols that may
+    /// run are secure against malicious parties: there each would be one guess more than
+    /// `max_rows`, and those protocols check themselves for tags that must not be there.
     pub(crate) fn own_check_items(&self) -> u32 {
         match self.candidates().iter().all(|row| row.security >= Security::Malicious) {
             true => 0,
@@ -364,9 +360,8 @@ impl Agreement {
         self.question.values().filter(|values| values.of == party)
     }
 
-    /// The integers that are compared in place of digests, if the whole key is one column of a small domain and
-    /// every
-    /// protocol that may run takes such items.
+    /// The integers that are compared in place of digests, if the whole key is one column of a
+    /// small domain and every protocol that may run takes such items.
     pub fn integer_items(&self) -> Option<IntegerItems> {
         self.integers
     }
@@ -379,9 +374,8 @@ impl Agreement {
             .expect("MAX_ROWS leaves room for the self-check")
     }
 
-    /// The two sizes at which the sides compare their candidates: the parties' `max_rows` and `min_rows`.
-    /// Circuits count
-    /// their gates for such figures, so their sizes are limited.
+    /// The two sizes at which the sides compare their candidates: the parties' `max_rows` and
+    /// `min_rows`. Circuits count their gates for such figures, so their sizes are limited.
     pub(crate) fn compared_params(&self) -> [PsiParams; 2] {
         let plain = self.question == Question::Intersection && self.bounds.are_none();
         let most = if plain { MAX_ROWS } else { COMPARED_ROWS };

@@ -84,9 +84,8 @@ struct Words<'a> {
     agreement: &'a Agreement,
     /// The protocols that may run, at least one.
     rows: &'a [&'static Protocol],
-    /// The parties in their roles. Where the sizes decide the roles, these are the roles by default, and each
-    /// sentence
-    /// about one party holds for the other as well.
+    /// The parties in their roles. Where the sizes decide the roles, these are the roles by
+    /// default, and each sentence about one party holds for the other as well.
     sender: &'a PartyTerms,
     receiver: &'a PartyTerms,
 }
@@ -137,20 +136,20 @@ impl<'a> Words<'a> {
         points.extend(self.bounds());
         points.extend(of_keys(&self.agreement.keys));
         points.push(
-            "Rows without a key, and rows whose key the profile refuses, are skipped; each side's report counts its \
-             own."
+            "Rows without a key, and rows whose key the profile refuses, are skipped; each side's \
+             report counts its own."
                 .to_owned(),
         );
         points.push(match (&self.agreement.question, self.agreement.question.values()) {
             (_, Some(values)) => format!(
-                "No row leaves either side. Of the columns outside the key only {} of {} take{} part, in encrypted \
-                 form.",
+                "No row leaves either side. Of the columns outside the key only {} of {} take{} \
+                 part, in encrypted form.",
                 question::columns(values).trim_start_matches("the column "),
                 values.of,
                 if values.columns.len() == 1 { "s" } else { "" },
             ),
-            (Question::Union { .. }, _) => "No row, and no column outside the key, leaves either side; keys do, as \
-            described above."
+            (Question::Union { .. }, _) => "No row, and no column outside the key, leaves either \
+                                            side; keys do, as described above."
                 .to_owned(),
             _ => "No row, and no column outside the key, leaves either side.".to_owned(),
         });
@@ -215,16 +214,14 @@ impl<'a> Words<'a> {
             }
             (true, Some(_)) => {
                 "The sizes are hidden: each side pads its set up to its max_rows with numbers that \
-            cannot be keys, and that \
-                                differ from those of the other side."
+                 cannot be keys, and that differ from those of the other side."
                     .to_owned()
             }
             (false, _) => "A size is the number of different keys, not of rows.".to_owned(),
         });
         points.push(
-            "No other party takes part. An observer of the network sees who communicates with whom, when, and how \
-             many bytes; \
-             the contents are encrypted (TLS 1.3)."
+            "No other party takes part. An observer of the network sees who communicates with \
+             whom, when, and how many bytes; the contents are encrypted (TLS 1.3)."
                 .to_owned(),
         );
         points
@@ -258,18 +255,17 @@ impl<'a> Words<'a> {
     fn assumed(&self) -> Vec<String> {
         let model = match self.weakest() {
             Security::Insecure => {
-                "INSECURE: this protocol gives no protection against an attacker. It exists for measurements on \
-                 made-up data \
-                 only."
+                "INSECURE: this protocol gives no protection against an attacker. It exists for \
+                 measurements on made-up data only."
             }
             Security::SemiHonest => {
-                "Semi-honest security: both sides run the unmodified software, but may analyse all that they \
-                 receive for as long as \
-                 they like. There is no guarantee against a side that runs modified software."
+                "Semi-honest security: both sides run the unmodified software, but may analyse all \
+                 that they receive for as long as they like. There is no guarantee against a side \
+                 that runs modified software."
             }
             Security::Malicious => {
-                "Malicious security: a side that runs modified software learns no more than agreed either, or is \
-                 detected."
+                "Malicious security: a side that runs modified software learns no more than agreed \
+                 either, or is detected."
             }
         };
         let asked = self.agreement.security;
@@ -286,8 +282,8 @@ impl<'a> Words<'a> {
         ];
         points.extend(self.each("Cryptographic assumption", |row| row.assumption.to_owned()));
         points.push(
-            "Each side keeps its key file secret, and each has verified the other's identity over a channel that it \
-             trusts."
+            "Each side keeps its key file secret, and each has verified the other's identity over \
+             a channel that it trusts."
                 .to_owned(),
         );
         points
@@ -308,12 +304,12 @@ impl<'a> Words<'a> {
             }
             rows => {
                 points.push(format!(
-                    "The agreement leaves the choice open: one of the {} protocols that offer the operation with \
-                     the required security \
-                     runs. Once the sizes are known, both sides choose the one that they estimate to be the \
-                     fastest, and \
-                     the more secure one if two are nearly equal. If the network matters, they first measure it \
-                     together for a moment. The report names the protocol that ran, and why.",
+                    "The agreement leaves the choice open: one of the {} protocols that offer the \
+                     operation with the required security runs. Once the sizes are known, both \
+                     sides choose the one that they estimate to be the fastest, and the more \
+                     secure one if two are nearly equal. If the network matters, they first \
+                     measure it together for a moment. The report names the protocol that ran, and \
+                     why.",
                     rows.len()
                 ));
                 points.extend(rows.iter().map(|row| {
@@ -325,9 +321,9 @@ impl<'a> Words<'a> {
         if self.agreement.roles_are_open() {
             let (one, two) = self.names();
             points.push(format!(
-                "Which of {two} and {one} is the sender and which the receiver is decided once the sizes are known: \
-                 both sides \
-                 choose the roles that they estimate to cost less. What each learns is the same."
+                "Which of {two} and {one} is the sender and which the receiver is decided once the \
+                 sizes are known: both sides choose the roles that they estimate to cost less. \
+                 What each learns is the same."
             ));
         }
         // Parameters that several candidates share are listed once.
@@ -352,7 +348,8 @@ impl<'a> Words<'a> {
             }
         }
         points.push(format!(
-            "The result is wrong by chance with probability at most 2^-{STATISTICAL_SECURITY_BITS}. {}",
+            "The result is wrong by chance with probability at most \
+             2^-{STATISTICAL_SECURITY_BITS}. {}",
             self.self_check()
         ));
         points
@@ -361,7 +358,8 @@ impl<'a> Words<'a> {
     fn cost(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
         let mut points = vec![format!(
-            "Maximum rows: {} for {sender}, {} for {receiver}. Minimum number of different keys: {} and {}.",
+            "Maximum rows: {} for {sender}, {} for {receiver}. Minimum number of different keys: \
+             {} and {}.",
             grouped(self.sender.max_rows),
             grouped(self.receiver.max_rows),
             grouped(self.sender.min_rows),
@@ -381,9 +379,8 @@ impl<'a> Words<'a> {
         }));
         if let Some(integers) = self.agreement.integer_items() {
             points.push(format!(
-                "Keys are compared as numbers of {} bits, not as digests: the numbers that cannot be keys are used \
-                 for self-check \
-                 items{}.",
+                "Keys are compared as numbers of {} bits, not as digests: the numbers that cannot \
+                 be keys are used for self-check items{}.",
                 integers.item_bits(),
                 if self.agreement.hide_sizes { " and padding" } else { "" },
             ));

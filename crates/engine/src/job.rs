@@ -231,8 +231,8 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
     Ok(Prepared { key, values, hash, limits })
 }
 
-/// Runs `job` to its end and returns what this party has learned: on success the result file, if the job names one, is in
-/// place, and the peer, or the helper, has heard that this party is done.
+/// Runs `job` to its end and returns what this party has learned: on success the result file, if
+/// the job names one, is in place, and the peer, or the helper, has heard that this party is done.
 ///
 /// # Errors
 /// Any [`Error`]; no result file, or part of one, is left behind. With a helper, the same job then continues the

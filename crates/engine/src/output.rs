@@ -15,8 +15,8 @@ use std::fmt;
 /// What a party has learned when its job is over, checked and without self-check items. The operation of the agreement
 /// decides the variant, and whether this party receives a result.
 ///
-/// [`run`](crate::run) returns it, whether or not a result file is written; [`Output::write`] writes the file. Its `Debug`
-/// form has counts only.
+/// [`run`](crate::run) returns it, whether or not a result file is written; [`Output::write`]
+/// writes the file. Its `Debug` form has counts only.
 ///
 /// # Leakage
 /// It is the result itself: rows, keys and identifiers are as confidential as the input, and keys of a [`Union`] can be

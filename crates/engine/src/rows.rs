@@ -77,8 +77,8 @@ impl Items for RowItems<'_> {
 /// Reads the item of every row of `source` into `sink`, within `limits`.
 ///
 /// # Errors
-/// Those of the file, [`InputFault::TooFewKeys`] when fewer than `min_rows` rows have a key, and `failed` of an error of
-/// `sink`.
+/// Those of the file, [`InputFault::TooFewKeys`] when fewer than `min_rows` rows have a key, and
+/// `failed` of an error of `sink`.
 pub(crate) fn read<E>(
     source: &Source,
     (key, hash): (&[KeyColumn], &KeyItems),

@@ -13,11 +13,12 @@
 //! Integers, items of a small domain, have their self-check items beside them, in a domain larger by one bit or by the
 //! bits that number the self-check items.
 //!
-//! A number as the answer includes the shared self-check items. A count includes them and they are subtracted; a sum
-//! counts them in bits of its own below the values, or in a column of its own, so that lost and invented ones are seen
-//! there. A single bit, such as whether there are enough matches, cannot reveal a loss. In a union, self-check items and
-//! padding have marked texts; the party that added an identifier's item knows that it is a self-check item. Shares hold
-//! none: nobody could tell them from keys.
+//! A number as the answer includes the shared self-check items. A count includes them and they are
+//! subtracted; a sum counts them in bits of its own below the values, or in a column of its own, so
+//! that lost and invented ones are seen there. A single bit, such as whether there are enough
+//! matches, cannot reveal a loss. In a union, self-check items and padding have marked texts; the
+//! party that added an identifier's item knows that it is a self-check item. Shares hold none:
+//! nobody could tell them from keys.
 
 use crate::agreement::{CheckedValues, IntegerItems};
 use crate::texts::{self, Mark};
@@ -61,8 +62,8 @@ impl CheckedSet {
         Self::with_check_items(items, [check_items; 2], padded_len, secret, rng)
     }
 
-    /// `items`, then so many self-check items, shared and own ones, then random padding until `padded_len` items and padding
-    /// together are reached.
+    /// `items`, then so many self-check items, shared and own ones, then random padding until
+    /// `padded_len` items and padding together are reached.
     ///
     /// `None` when the memory cannot be had. `secret` is known to both parties of the session and to nobody else.
     pub(crate) fn with_check_items(

@@ -300,7 +300,8 @@ fn accept(mut listener: Listener, core: &Arc<Core>, gate: &Gate, cancel: &Cancel
             core.metrics.refused(Refusal::UnknownIdentity);
             match reason {
                 LinkError::WrongIdentity { presented: identity } => {
-                    tracing::info!(%from, %identity, count, "connection rejected: not in the settings");
+                    let what = "connection rejected: not in the settings";
+                    tracing::info!(%from, %identity, count, "{what}");
                 }
                 reason => tracing::info!(%from, %reason, count, "a connection was rejected"),
             }

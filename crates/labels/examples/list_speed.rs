@@ -56,7 +56,8 @@ fn main() {
     }
     let [sorting, encoding, keeping] = spent.map(|seconds| seconds * 1e9 / len as f64);
     println!(
-        "segments  {:6.1} ns a label: sorted {sorting:.1}, written {encoding:.1}, order kept {keeping:.1}",
+        "segments  {:6.1} ns a label: sorted {sorting:.1}, written {encoding:.1}, order kept \
+         {keeping:.1}",
         per_label(start)
     );
     println!("{:.2} bytes a label", bytes as f64 / len as f64);

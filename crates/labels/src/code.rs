@@ -107,7 +107,10 @@ mod tests {
     proptest! {
         #[test]
         fn segments_survive_a_round_trip(
-            scale in 0_u32..24, extra in 1_u32..60, pick in any::<u32>(), values in prop::collection::vec(any::<u128>(), 0..200)
+            scale in 0_u32..24,
+            extra in 1_u32..60,
+            pick in any::<u32>(),
+            values in prop::collection::vec(any::<u128>(), 0..200),
         ) {
             let format = Format::new(scale, scale + extra);
             let segment = pick % format.segments();

@@ -58,7 +58,9 @@ mod tests {
     proptest! {
         #[test]
         fn records_of_any_distribution_are_sorted(
-            mut records in prop::collection::vec(any::<u128>(), 0..3000), shift in 0_u32..128, repeated in 0_usize..200
+            mut records in prop::collection::vec(any::<u128>(), 0..3000),
+            shift in 0_u32..128,
+            repeated in 0_usize..200,
         ) {
             records.iter_mut().for_each(|record| *record >>= shift);
             records.extend(std::iter::repeat_n(7, repeated));

@@ -34,7 +34,10 @@ pub enum LinkError {
     NoPeerGiven,
     /// The wait is over. `last` is the most informative failure during it: `None` if nobody connected,
     /// [`LinkError::ConnectFailed`] if nobody listened.
-    #[error("no peer after {waited:?}{}", last.as_ref().map_or(String::new(), |e| format!(": {e}")))]
+    #[error(
+        "no peer after {waited:?}{}",
+        last.as_ref().map_or(String::new(), |error| format!(": {error}"))
+    )]
     NoPeer {
         /// How long this side waited.
         waited: Duration,

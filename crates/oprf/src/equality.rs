@@ -18,10 +18,11 @@
 //!   F(i‖x_i), ℓ bits            ───────────────▶    e_i = 1 iff they agree
 //! ```
 //!
-//! Unequal values count as equal with probability 2^-41 over the whole list: ℓ is one bit longer than 2^-40 requires, so
-//! that a protocol whose values collide with probability 2^-41 is wrong with probability 2^-40 in total. With VOLE in
-//! low communication the elements of the key-value store are short too, ℓ bits rounded up to a multiple of 16, and add
-//! at most the same probability again.
+//! Unequal values count as equal with probability 2^-41 over the whole list: ℓ is one bit longer
+//! than 2^-40 requires, so that a protocol whose values collide with probability 2^-41 is wrong
+//! with probability 2^-40 in total. With VOLE in low communication the elements of the key-value
+//! store are short too, ℓ bits rounded up to a multiple of 16, and add at most the same probability
+//! again.
 //!
 //! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES
 //! under a key that the receiver draws once the values are fixed: different values at one place remain

@@ -32,10 +32,11 @@
 //! with the paper's parameters: IKNP, k = κ = 128, m = 1.44·k·max(n_x, n_y), strings of 128 bits.
 //!
 //! **Where we differ from the paper.** An item's indices count once each: where two hash functions
-//! agree, the paper's sum loses the slot. The value of an item is a hash t(x) in place of x. Where its filter has a zero,
-//! the receiver has the transfer's own pad as its random string, so only one string a slot is sent. Filters are built in
-//! blocks, see [`vesica_okvs::bloom`], which stay in the cache. The receiver adds up an item's pads in step 4 and its
-//! strings in step 6, and keeps neither.
+//! agree, the paper's sum loses the slot. The value of an item is a hash t(x) in place of x. Where
+//! its filter has a zero, the receiver has the transfer's own pad as its random string, so only one
+//! string a slot is sent. Filters are built in blocks, see [`vesica_okvs::bloom`], which stay in
+//! the cache. The receiver adds up an item's pads in step 4 and its strings in step 6, and keeps
+//! neither.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -62,7 +63,8 @@ use vesica_net::Context;
 use vesica_okvs::bloom::Share;
 use vesica_party::{Output, answer};
 
-/// Garbles its set; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// Garbles its set; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its
+/// items the receiver has.
 fn run_sender(
     mode: Mode,
     params: PsiParams,

@@ -33,12 +33,14 @@
 //!
 //! h*(x) is the *set* of the k = 96 indices of x. All hashes are random oracles; K has all κ = 128 bits.
 //!
-//! **What a party that deviates can do.** The sender can choose its set, no larger than n_x except for items that share
-//! a tag, which take 2^64 hashes a pair. It sends nothing that the receiver could refuse because of its bits b, except
-//! for the transfers' own check, which does not depend on Y. The receiver can choose a set of more items than n_y,
-//! [`usable_set_len`] at most. Its filter has more than the share (1/16)^(1/3) of ones with probability below 2^-40, so
-//! that an item it had not hashed before it sent π is tested with probability below 2^-128. With [`Learns::Both`] either
-//! can stop early, and the receiver can keep matches from the sender, but cannot claim one that its set does not have.
+//! **What a party that deviates can do.** The sender can choose its set, no larger than n_x except
+//! for items that share a tag, which take 2^64 hashes a pair. It sends nothing that the receiver
+//! could refuse because of its bits b, except for the transfers' own check, which does not depend
+//! on Y. The receiver can choose a set of more items than n_y, [`usable_set_len`] at most. Its
+//! filter has more than the share (1/16)^(1/3) of ones with probability below 2^-40, so that an
+//! item it had not hashed before it sent π is tested with probability below 2^-128. With
+//! [`Learns::Both`] either can stop early, and the receiver can keep matches from the sender, but
+//! cannot claim one that its set does not have.
 //!
 //! **Where we differ from the paper.** The seed of the hash functions is revealed with the challenge C,
 //! when the choices are fixed already. C has a fixed size and is sent as a seed, so that no choice of

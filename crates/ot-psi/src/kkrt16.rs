@@ -70,7 +70,8 @@ const AHEAD: usize = 32;
 const _: () =
     assert!(PART_LEN == Simple::<u64>::GROUP_BINS && BINS_PER_STEP.is_multiple_of(PART_LEN));
 
-/// Evaluates everywhere; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// Evaluates everywhere; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of
+/// its items the receiver has.
 fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
     if params.has_empty_set() {
         return answer::take_places(ctx, &params, &[]);

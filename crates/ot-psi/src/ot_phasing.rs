@@ -25,14 +25,15 @@
 //!   5  [both] x is common iff its tag came ◀──────      [both] tags of the common items, and random ones
 //! ```
 //!
-//! Steps 2 and 3 run group by group of bins, then for the stash. A sender with many more items than there are bins waits
-//! for the rows of all bins, and makes steps 1 and 3 item by item.
+//! Steps 2 and 3 run group by group of bins, then for the stash. A sender with many more items than
+//! there are bins waits for the rows of all bins, and makes steps 1 and 3 item by item.
 //!
 //! F_b is [`vesica_oprf::characters`]: the paper's single mask a bin (§6.1).
 //!
-//! The sender does not pad its bins: the receiver does not see what is in which bin. In an empty bin or place of the stash
-//! the receiver chooses no value at all ([`NONE`](vesica_ot::coded::kk13::NONE)): any value could be an item of the
-//! sender's, and the receiver would learn that.
+//! The sender does not pad its bins: the receiver does not see what is in which bin. In an empty
+//! bin or place of the stash the receiver chooses no value at all
+//! ([`NONE`](vesica_ot::coded::kk13::NONE)): any value could be an item of the sender's, and the
+//! receiver would learn that.
 //!
 //! An item of σ > σ' bits is hashed to σ' first ([`vesica_hashing::ShortItems`]).
 //!
@@ -40,12 +41,13 @@
 //! probability below 2^-40, or where n_y ≪ n_x two functions and still more bins, whichever takes fewer bytes.
 //! `ot_phasing_paper` has 1.2·n_y bins and the stash of the paper's Table 4.
 //!
-//! **Where we differ from the paper.** The index of the function is compared too, and functions are permutations of three
-//! rounds, see [`vesica_hashing::locations`]. Masks are sent as the Elias–Fano code of their set, which hides their order
-//! as a random permutation would, and ℓ counts all masks. With n_y ≪ n_x the paper uses two functions, 2.4·n_y bins and
-//! no stash; then placing fails about once in n_y runs, and the sender sees that. The wide table fails once in 2^40 runs.
-//! When both learn, the sender gets tags of the common *items*: which of its masks were found would show where the
-//! receiver placed them.
+//! **Where we differ from the paper.** The index of the function is compared too, and functions are
+//! permutations of three rounds, see [`vesica_hashing::locations`]. Masks are sent as the
+//! Elias–Fano code of their set, which hides their order as a random permutation would, and ℓ
+//! counts all masks. With n_y ≪ n_x the paper uses two functions, 2.4·n_y bins and no stash; then
+//! placing fails about once in n_y runs, and the sender sees that. The wide table fails once in
+//! 2^40 runs. When both learn, the sender gets tags of the common *items*: which of its masks were
+//! found would show where the receiver placed them.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 

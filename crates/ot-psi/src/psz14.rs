@@ -26,14 +26,16 @@
 //!   5  [both] x is common iff its tag came ◀──────      [both] tags of the common items, and random ones
 //! ```
 //!
-//! Steps 1, 2 to 3, and 4 are the three steps of Figure 1. Steps 2 and 3 run group by group of bins, then for the stash.
+//! Steps 1, 2 to 3, and 4 are the three steps of Figure 1. Steps 2 and 3 run group by group of
+//! bins, then for the stash.
 //!
 //! F_{b,k} is part k of the long strings of the paper's transfers, [`vesica_oprf::characters`] in slot k.
 //! The receiver computes max_β of them for each of its items, which is what makes the protocol slow;
 //! the sender computes those of its items, and none for empty places.
 //!
-//! Bins and places of the stash without an item have no value at all ([`NONE`](vesica_ot::coded::kk13::NONE)): any value
-//! could be an item of the sender's, and the receiver would learn that.
+//! Bins and places of the stash without an item have no value at all
+//! ([`NONE`](vesica_ot::coded::kk13::NONE)): any value could be an item of the sender's, and the
+//! receiver would learn that.
 //!
 //! **Where we differ from the paper.** The places in a bin are drawn at random, so that they do not
 //! show how many items it holds; the numbers k of the items for the stash are drawn too. Masks are sent as the

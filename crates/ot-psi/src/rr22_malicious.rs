@@ -39,15 +39,16 @@
 //! sender's tags contain all shared items. If they do not, it fails. This depends on the tags alone and so tells the
 //! sender nothing.
 //!
-//! **What a party that deviates can do.** The sender can choose its set, of at most n_x less the shared items, except
-//! that it can find items with equal tags with 2^64 hashes a pair. The
-//! receiver can choose a set of more than n_y items, as it may encode P as it likes: m less the shared items without any
-//! effort, and at most two to three times as many if it can hash 2^80 items ([`usable_set_len`]; RR22 calls it
-//! overfitting). The store is the one with the fewest slots that is fast at both sizes: m = n_y while n_y ≤ 32, or
-//! n_y ≤ 512 and n_x·n_y ≤ 2^22 ([`Plan::malicious`]); neither party gets an additional slot by announcing less. All
-//! statements about the receiver's set below hold for that larger set. Either party may stop early. With [`Learns::Both`]
-//! the receiver may stop after it knows the result, and may keep matches from the sender, but
-//! cannot claim a match that its set does not have.
+//! **What a party that deviates can do.** The sender can choose its set, of at most n_x less the
+//! shared items, except that it can find items with equal tags with 2^64 hashes a pair. The
+//! receiver can choose a set of more than n_y items, as it may encode P as it likes: m less the
+//! shared items without any effort, and at most two to three times as many if it can hash 2^80
+//! items ([`usable_set_len`]; RR22 calls it overfitting). The store is the one with the fewest
+//! slots that is fast at both sizes: m = n_y while n_y ≤ 32, or n_y ≤ 512 and n_x·n_y ≤ 2^22
+//! ([`Plan::malicious`]); neither party gets an additional slot by announcing less. All statements
+//! about the receiver's set below hold for that larger set. Either party may stop early. With
+//! [`Learns::Both`] the receiver may stop after it knows the result, and may keep matches from the
+//! sender, but cannot claim a match that its set does not have.
 //!
 //! **Where we differ from the papers.** The tags are sent as the Elias–Fano code of their set. The
 //! commitment is BLAKE3 of w_s and 128 random bits. The receiver sends r and w_r as soon as the

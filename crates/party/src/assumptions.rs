@@ -6,7 +6,8 @@
 
 macro_rules! with_gap_and_oracles {
     ($($assumption:literal)?) => {
-        concat!($($assumption, "; ",)? "gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher")
+        concat!($($assumption, "; ",)? "gap Diffie–Hellman in Ristretto255; random oracle, ideal \
+                                        cipher")
     };
 }
 
@@ -46,10 +47,12 @@ pub const SUBFIELD_VOLE: &str =
 
 /// Silent transfers and Paillier encryption of 2048 bits.
 pub const SILENT_AND_PAILLIER_2048: &str = with_gap_and_oracles!(
-    "regular learning parity with noise over GF(2); decisional composite residuosity for 2048 bits, of 112-bit security"
+    "regular learning parity with noise over GF(2); decisional composite residuosity for 2048 \
+     bits, of 112-bit security"
 );
 
 /// Silent transfers and Paillier encryption of 3072 bits.
 pub const SILENT_AND_PAILLIER_3072: &str = with_gap_and_oracles!(
-    "regular learning parity with noise over GF(2); decisional composite residuosity for 3072 bits, of 128-bit security"
+    "regular learning parity with noise over GF(2); decisional composite residuosity for 3072 \
+     bits, of 128-bit security"
 );

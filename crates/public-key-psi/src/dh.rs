@@ -265,7 +265,8 @@ mod tests {
         assert_eq!(shared[0], shared[1], "(H(x)^α)^β is (H(x)^β)^α");
         assert_eq!(
             hex(&uniform),
-            "88ee885df57c1281d25a0b246c37b33f7e7b40814c6fb43ff921002803af3eb1e5e75c7de46572f02c1866d4bcaefa42b8cc68f295fbb01f43e29adb24a4c2f8"
+            "88ee885df57c1281d25a0b246c37b33f7e7b40814c6fb43ff921002803af3eb1\
+             e5e75c7de46572f02c1866d4bcaefa42b8cc68f295fbb01f43e29adb24a4c2f8"
         );
         assert_eq!(
             hex(&blinded[0]),

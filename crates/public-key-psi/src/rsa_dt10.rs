@@ -69,7 +69,8 @@ const ROOTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 /// Messages the receiver sends before it waits for the first answer: some seconds of the sender's work.
 const WINDOW_MESSAGES: usize = 64;
 
-/// Holds the private key; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// Holds the private key; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of
+/// its items the receiver has.
 fn run_sender(
     size: KeySize,
     params: PsiParams,

@@ -394,7 +394,10 @@ pub enum InputError {
         second: Place,
     },
     /// The text of a key is longer than agreed.
-    #[error("{}, {place}: column {column:?} makes the key longer than {max_bytes} bytes", path.display())]
+    #[error(
+        "{}, {place}: column {column:?} makes the key longer than {max_bytes} bytes",
+        path.display()
+    )]
     KeyTooLong {
         /// The file.
         path: PathBuf,

@@ -189,7 +189,8 @@ const DATE_MDY: CatalogueRow = row("date:mdy", 2, "as date; where ambiguous the 
 const DIGITS: CatalogueRow = row(
     "digits",
     2,
-    "digits only; separators removed, leading zeros kept, decimal numbers and anything else refused",
+    "digits only; separators removed, leading zeros kept, decimal numbers and anything else \
+     refused",
 );
 const HEX: CatalogueRow =
     row("hex", 2, "hexadecimal, lower case, without 0x; an even number of digits");

@@ -129,7 +129,8 @@ impl Postgres {
         let system =
             "n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg_toast%'";
         let sum = format!(
-            "SELECT coalesce(sum(pg_relation_size(c.oid)), 0) FROM {tables} WHERE c.relkind = 'r' AND NOT ({system})"
+            "SELECT coalesce(sum(pg_relation_size(c.oid)), 0) FROM {tables} \
+             WHERE c.relkind = 'r' AND NOT ({system})"
         );
         self.query(&sum).parse().expect("a number of bytes")
     }

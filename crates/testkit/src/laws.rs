@@ -99,8 +99,8 @@ const LEARNS: [Learns; 2] = [Learns::Receiver, Learns::Both];
 /// (sender's size, receiver's size, common).
 type Sizes = (u64, u64, u64);
 
-/// Sizes by their kind: empty, one, disjoint or equal, one against many, and around the block edge `block` at the sender,
-/// the receiver, and both.
+/// Sizes by their kind: empty, one, disjoint or equal, one against many, and around the block edge
+/// `block` at the sender, the receiver, and both.
 fn sizes(block: u64) -> [Vec<Sizes>; 7] {
     let edges = [block - 1, block, block + 1, 2 * block + 1];
     [

@@ -420,7 +420,8 @@ pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol, cases: Cases)
 
 /// Whatever one message is changed into, both parties end soon, with a result or a typed error.
 ///
-/// [`Cases::Each`] changes each message and makes each change with one of the queries, [`Cases::Pairs`] with each of them.
+/// [`Cases::Each`] changes each message and makes each change with one of the queries,
+/// [`Cases::Pairs`] with each of them.
 pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     let (x, y) = overlapping(12, 9, 4);
     let queries: Vec<Query> = queries(protocol).into_iter().step_by(2).collect();

@@ -137,7 +137,10 @@ fn violations_of_the_rules_are_found() {
     assert_eq!(rules.bans.wildcards, "deny");
     assert_eq!((&*rules.sources.unknown_registry, &*rules.sources.unknown_git), ("deny", "deny"));
     let good = serde_json::json!({
-        "name": "good", "source": "registry+https://example.org/crates.io-index", "license": "MIT/Apache-2.0", "dependencies": []
+        "name": "good",
+        "source": "registry+https://example.org/crates.io-index",
+        "license": "MIT/Apache-2.0",
+        "dependencies": []
     });
     let with = |field: &str, value: Value| {
         let mut package = good.clone();

@@ -288,7 +288,8 @@ fn imports_of_crate(code: &str) -> BTreeSet<&str> {
 
 #[test]
 fn imports_are_found_alone_and_in_groups() {
-    let code = "use crate::one::Two;\nuse crate::{Three, four,\n    five::Six};\nlet x = crate::seven(eight);";
+    let code = "use crate::one::Two;\nuse crate::{Three, four,\n    five::Six};\n\
+                let x = crate::seven(eight);";
     let expected = ["Six", "Three", "five", "four", "one", "seven"];
     assert!(imports_of_crate(code).into_iter().eq(expected));
 }

@@ -7,15 +7,17 @@ use std::time::Duration;
 pub(super) const USAGE: &str = "\
 usage: vesica-fuzz [--seconds N] [--at-once N] [--seed N] [TARGET]...
 
-Runs each target, or those named, on inputs made of the ones that are kept in fuzz/corpus and fuzz/regressions.
-An input on which a target fails is printed in hexadecimal, and the exit code is 1.
+Runs each target, or those named, on inputs made of the ones that are kept in fuzz/corpus and
+fuzz/regressions. An input on which a target fails is printed in hexadecimal, and the exit code
+is 1.
 
   --seconds N    how long each target runs; 0 runs the inputs that are kept alone (10)
   --at-once N    how many targets run side by side (2)
   --seed N       other inputs for another number (1)
   --input FILE   runs one target on the bytes of FILE, and nothing else
   --list         prints the names of the targets
-  --seeds DIR    writes the inputs that are kept, and those that targets make, to DIR, a folder for each target
+  --seeds DIR    writes the inputs that are kept, and those that targets make, to DIR, in a folder
+                 for each target
 ";
 
 /// The request of the command line.

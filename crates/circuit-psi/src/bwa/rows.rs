@@ -18,7 +18,8 @@ pub const ROW: Protocol = Protocol {
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
     flights: computed::flights::<Bwa, Yao>,
-    bytes_formula: "16 * 2^sigma for the gates and 32 * 2^sigma for counting them; inputs and transfers besides",
+    bytes_formula: "16 * 2^sigma for the gates and 32 * 2^sigma for counting them; inputs and \
+                    transfers besides",
     bytes: computed::bytes::<Bwa, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Bwa, Yao>(params),
     usable_set_len: Some(domain_len),
@@ -39,7 +40,8 @@ pub const GMW_ROW: Protocol = Protocol {
     id: "bwa_gmw",
     name: "BWA: bit vectors of a small domain, on shares",
     flights: computed::flights::<Bwa, Gmw>,
-    bytes_formula: "1 bit each way for 2^sigma gates and 4 bits for 2^sigma of counting; transfers besides",
+    bytes_formula: "1 bit each way for 2^sigma gates and 4 bits for 2^sigma of counting; transfers \
+                    besides",
     bytes: computed::bytes::<Bwa, Gmw>,
     seconds: |params| 0.02 + 5.0e-8 * computed::gates::<Bwa, Gmw>(params),
     sender: computed::sender::<Bwa, Gmw>,

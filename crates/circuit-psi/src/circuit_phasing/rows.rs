@@ -16,7 +16,9 @@ pub const ROW: Protocol = Protocol {
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
     flights: computed::flights::<Phasing, Gmw>,
-    bytes_formula: "for each of beta * max_beta + s * n_x comparisons of w bits: about (16/4 * w - w/4) / 8 bytes of tables and 1/2 byte for each gate that joins w/4 digits; transfers besides",
+    bytes_formula: "for each of beta * max_beta + s * n_x comparisons of w bits: about (16/4 * w - \
+                    w/4) / 8 bytes of tables and 1/2 byte for each gate that joins w/4 digits; \
+                    transfers besides",
     bytes: computed::bytes::<Phasing, Gmw>,
     seconds: |params| 0.05 + 1.6e-8 * computed::gates::<Phasing, Yao>(params),
     usable_set_len: None,
@@ -37,7 +39,8 @@ pub const YAO_ROW: Protocol = Protocol {
     id: "circuit_phasing_yao",
     name: "Circuit-Phasing, garbled",
     flights: computed::flights::<Phasing, Yao>,
-    bytes_formula: "32 * (beta * max_beta * (sigma' - 1) + s * n_x * (sigma - 1)); inputs and transfers besides",
+    bytes_formula: "32 * (beta * max_beta * (sigma' - 1) + s * n_x * (sigma - 1)); inputs and \
+                    transfers besides",
     bytes: computed::bytes::<Phasing, Yao>,
     seconds: |params| 0.05 + 2.2e-8 * computed::gates::<Phasing, Yao>(params),
     sender: computed::sender::<Phasing, Yao>,

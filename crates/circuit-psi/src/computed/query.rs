@@ -31,8 +31,9 @@ pub(super) fn of_empty_set(params: &PsiParams, role: Role) -> Output {
     }
 }
 
-/// What is revealed of the matches `is_match` but for the matches themselves: whether their number is inside the bounds,
-/// then the answer to the query. `None` for the intersection, which the circuit reveals next.
+/// What is revealed of the matches `is_match` but for the matches themselves: whether their number
+/// is inside the bounds, then the answer to the query. `None` for the intersection, which the
+/// circuit reveals next.
 ///
 /// `values` are the values of the matches and zeros in all other lanes, where values are summed.
 pub(crate) fn answer<C: Computation>(

@@ -9,14 +9,17 @@ use vesica_party::{BoundsKept, Compared, Operation, Parameter, Protocol, Securit
 pub const ROW: Protocol = Protocol {
     id: "psty19",
     name: "Circuit PSI by a programmable OPRF, on shares",
-    source: "Pinkas, Schneider, Tkachenko, Yanai, EUROCRYPT 2019, with the OPRF of Raghuraman, Rindal, ACM CCS 2022",
+    source: "Pinkas, Schneider, Tkachenko, Yanai, EUROCRYPT 2019, with the OPRF of Raghuraman, \
+             Rindal, ACM CCS 2022",
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_AND_VOLE,
     operations: Operation::OF_INTERSECTION,
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
     flights: computed::flights::<Opprf, Gmw>,
-    bytes_formula: "OPRF of n_y + hint of 3·n_x values of ℓ bits + half a byte for each of (ℓ − 1)·1.32·n_y gates; ℓ = 40 + ⌈log 1.32·n_y⌉; with a sum of the sender's values ℓ and their length in the hint; transfers and the gates of the query besides",
+    bytes_formula: "OPRF of n_y + hint of 3·n_x values of ℓ bits + half a byte for each of (ℓ − \
+                    1)·1.32·n_y gates; ℓ = 40 + ⌈log 1.32·n_y⌉; with a sum of the sender's values \
+                    ℓ and their length in the hint; transfers and the gates of the query besides",
     bytes: computed::bytes::<Opprf, Gmw>,
     seconds,
     usable_set_len: None,
@@ -35,7 +38,8 @@ pub const ROW: Protocol = Protocol {
 const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "hash table",
-        value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; failure below 2^-40",
+        value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; failure below \
+                2^-40",
         source: "Demmler, Rindal, Rosulek, Trieu, PoPETs 2018",
     },
     Parameter {

@@ -16,7 +16,8 @@ pub const ROW: Protocol = Protocol {
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
     flights: computed::flights::<Pwc, Yao>,
-    bytes_formula: "32 * (sigma - 1) * n_x * n_y for the gates, fewer when both learn; inputs and transfers besides",
+    bytes_formula: "32 * (sigma - 1) * n_x * n_y for the gates, fewer when both learn; inputs and \
+                    transfers besides",
     bytes: computed::bytes::<Pwc, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Pwc, Yao>(params),
     usable_set_len: None,
@@ -37,7 +38,8 @@ pub const GMW_ROW: Protocol = Protocol {
     id: "pwc_gmw",
     name: "PWC: pairwise comparisons, on shares",
     flights: computed::flights::<Pwc, Gmw>,
-    bytes_formula: "4 bits for each of (sigma - 1) * n_x * n_y gates, fewer when both learn; transfers besides",
+    bytes_formula: "4 bits for each of (sigma - 1) * n_x * n_y gates, fewer when both learn; \
+                    transfers besides",
     bytes: computed::bytes::<Pwc, Gmw>,
     seconds: |params| 0.02 + 5.0e-8 * computed::gates::<Pwc, Gmw>(params),
     sender: computed::sender::<Pwc, Gmw>,

@@ -18,7 +18,8 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
     receiver_learns: "the common items, or the answer to the query; the sender's set size",
     flights: computed::flights::<Scs<Waksman>, Yao>,
-    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n) + 16 * sigma * (n*log n - n + 1) for n = n_x = n_y a power of two; inputs and transfers besides",
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n) + 16 * sigma * (n*log n - n + 1) \
+                    for n = n_x = n_y a power of two; inputs and transfers besides",
     bytes: computed::bytes::<Scs<Waksman>, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Waksman>, Yao>(params),
     usable_set_len: None,
@@ -38,9 +39,11 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
 pub const WAKSMAN_GMW_ROW: Protocol = Protocol {
     id: "scs_wn_gmw",
     name: "SCS: sort, compare, shuffle by a Waksman network, on shares",
-    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Huang, Evans, Katz, NDSS 2012, section 5",
+    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Huang, Evans, Katz, NDSS 2012, \
+             section 5",
     flights: computed::flights::<Scs<Waksman>, Gmw>,
-    bytes_formula: "4 bits for each gate of the circuit of least depth, 1 bit for each one-sided gate; transfers besides",
+    bytes_formula: "4 bits for each gate of the circuit of least depth, 1 bit for each one-sided \
+                    gate; transfers besides",
     bytes: computed::bytes::<Scs<Waksman>, Gmw>,
     seconds: |params| 0.02 + 6.0e-8 * computed::gates::<Scs<Waksman>, Gmw>(params),
     sender: computed::sender::<Scs<Waksman>, Gmw>,
@@ -54,7 +57,9 @@ pub const SORT_ROW: Protocol = Protocol {
     name: "SCS: sort, compare, shuffle by sorting, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.1 and 6",
     flights: computed::flights::<Scs<Sorted>, Yao>,
-    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + 2*sigma*((log n)^2 - log n + 4)*n/4 - 2*sigma) for n = n_x = n_y a power of two; inputs and transfers besides",
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + 2*sigma*((log n)^2 - log n + \
+                    4)*n/4 - 2*sigma) for n = n_x = n_y a power of two; inputs and transfers \
+                    besides",
     bytes: computed::bytes::<Scs<Sorted>, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Sorted>, Yao>(params),
     sender: computed::sender::<Scs<Sorted>, Yao>,
@@ -82,7 +87,9 @@ pub const HE_ROW: Protocol = Protocol {
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
     assumption: assumptions::SILENT_AND_PAILLIER_2048,
     flights: he_flights::<false, Yao>,
-    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and transfers besides",
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = \
+                    n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and \
+                    transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Yao>,
     seconds: |params| {
         let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
@@ -117,7 +124,8 @@ pub const HE_GMW_ROW: Protocol = Protocol {
     id: "scs_he_gmw",
     name: "SCS: sort, compare, homomorphic shuffle, on shares",
     flights: he_flights::<false, Gmw>,
-    bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + n/slots ciphertexts; transfers besides",
+    bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + \
+                    n/slots ciphertexts; transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Gmw>,
     seconds: |params| {
         let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;

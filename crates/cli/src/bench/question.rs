@@ -21,9 +21,8 @@ pub(super) struct QuestionArgs {
     /// How many items are common [default: half of the smaller set]
     #[arg(long, value_name = "N", value_parser = size)]
     common: Option<u64>,
-    /// With --operation threshold: the number of common items from which the answer is yes [default: the number
-    /// of common
-    /// items]
+    /// With --operation threshold: the number of common items from which the answer is yes
+    /// [default: the number of common items]
     #[arg(long, value_name = "N")]
     threshold: Option<u64>,
     /// With values: their length in bits; the sender has the values

@@ -27,10 +27,20 @@ pub(crate) struct HelperArgs {
     #[arg(long)]
     pub(super) in_clear: bool,
     /// With a helper: copies of each item [default: the cheapest that is safe]
-    #[arg(long, value_name = "C", requires = "dummies", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(
+        long,
+        value_name = "C",
+        requires = "dummies",
+        value_parser = clap::value_parser!(u32).range(1..=64)
+    )]
     pub(super) copies: Option<u32>,
     /// With a helper: dummies of each kind [default: the cheapest that is safe]
-    #[arg(long, value_name = "T", requires = "copies", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "T",
+        requires = "copies",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(super) dummies: Option<u32>,
     /// With a helper: mebibytes that each party's intermediate data may take before it goes to files
     #[arg(long, default_value_t = 512, value_name = "MIB")]

@@ -146,7 +146,8 @@ fn show_seen(helper: &str, seen: &HelperSeen, out: &mut impl Write) -> Result<()
     if let Some(hash) = &seen.other_agreement {
         writeln!(
             out,
-            "another party waits there with a different agreement ({}): compare `vesica agree show`",
+            "another party waits there with a different agreement ({}): compare `vesica agree \
+             show`",
             short_hash(hash)
         )?;
     }

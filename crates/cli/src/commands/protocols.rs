@@ -153,12 +153,12 @@ fn bounds(row: &Protocol) -> &'static str {
     match row.bounds {
         BoundsKept::No => "no",
         BoundsKept::ByComputation => {
-            "min_matches and max_matches, enforced by the computation: neither party learns the number"
+            "min_matches and max_matches, enforced by the computation: neither party learns the \
+             number"
         }
         BoundsKept::ByReceiver => {
-            "min_matches and max_matches, enforced by the receiver's program, which learns the number; outside the \
-             bounds it \
-             reports only that and ends"
+            "min_matches and max_matches, enforced by the receiver's program, which learns the \
+             number; outside the bounds it reports only that and ends"
         }
     }
 }

@@ -29,8 +29,8 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("the agreement has format version {found}, which this software does not know"),
             match *found < FORMAT_VERSION {
                 true => format!(
-                    "write version = {FORMAT_VERSION}, and receives = \"all\" in place of \"both\"; this changes \
-                     the hash"
+                    "write version = {FORMAT_VERSION}, and receives = \"all\" in place of \
+                     \"both\"; this changes the hash"
                 ),
                 false => {
                     format!("a newer Vesica may know it; this one knows version = {FORMAT_VERSION}")
@@ -60,7 +60,8 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::BadDate => (
             show("\"expires\" is not a day"),
             show(
-                "write a day without quotes, for example expires = 2027-06-30, or write expires = \"never\"",
+                "write a day without quotes, for example expires = 2027-06-30, or write expires = \
+                 \"never\"",
             ),
         ),
         AgreementFault::PartyName { name } => (
@@ -79,16 +80,16 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("{field:?} is not an identity"),
             match cause {
                 ParseIdentityError::BadChecksum => show(
-                    "it is not filled in yet, mistyped or cut off: put here the whole line that `vesica keygen` \
-                     printed for that party",
+                    "it is not filled in yet, mistyped or cut off: put here the whole line that \
+                     `vesica keygen` printed for that party",
                 ),
                 ParseIdentityError::IsSecret => show(
-                    "it is a SECRET key, which nobody else may see: make a new key with `vesica keygen`, and put \
-                     here the public \
-                          line that it prints",
+                    "it is a SECRET key, which nobody else may see: make a new key with `vesica \
+                     keygen`, and put here the public line that it prints",
                 ),
                 _ => show(
-                    "put here the line that `vesica keygen` printed for that party; it begins with vesica1",
+                    "put here the line that `vesica keygen` printed for that party; it begins with \
+                     vesica1",
                 ),
             },
         ),
@@ -113,8 +114,8 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::BadProfile { field, cause } => bad_profile(field, cause),
         AgreementFault::ProfileVersion { profile, asked, here } => (
             format!(
-                "the agreement requires version {asked} of the profile {profile:?}, but this software has version \
-                 {here}"
+                "the agreement requires version {asked} of the profile {profile:?}, but this \
+                 software has version {here}"
             ),
             show("both sides need the same version of Vesica"),
         ),
@@ -147,7 +148,8 @@ fn words(fault: &AgreementFault) -> (String, String) {
                 grouped(*threshold)
             ),
             show(
-                "choose a threshold above min_matches and not above max_matches, or leave the bound out",
+                "choose a threshold above min_matches and not above max_matches, or leave the \
+                 bound out",
             ),
         ),
         AgreementFault::OfAnotherOperation { field, goes_with, operation } => (
@@ -181,9 +183,8 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::ValuesNotOffered { of_receiver: true, .. } => (
             fault.to_string(),
             show(
-                "write receives = \"all\", or let the other side receive the result, or use one column of whole \
-                 numbers from 0 \
-                 of at most 40 bits and protocol = \"auto\"",
+                "write receives = \"all\", or let the other side receive the result, or use one \
+                 column of whole numbers from 0 of at most 40 bits and protocol = \"auto\"",
             ),
         ),
         AgreementFault::ValuesNotOffered { .. } => (
@@ -207,7 +208,8 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("the protocol {protocol:?} does not offer {operation}{}", within(*bounds)),
             match offering.as_slice() {
                 [] => show(
-                    "no protocol does yet: `vesica protocols` lists the protocols of each operation",
+                    "no protocol does yet: `vesica protocols` lists the protocols of each \
+                     operation",
                 ),
                 ids => format!("use protocol = \"auto\", or one of: {}", ids.join(", ")),
             },
@@ -215,15 +217,16 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::ItemsTooLong { protocol, most, bits } => (
             format!("the protocol {protocol:?} takes items of at most {most} bits, not {bits}"),
             show(
-                "for this protocol the key must be a single column of the profile integer:<BITS>, with BITS at \
-                 least two below \
-                 that limit and large enough for max_rows, and sizes must not be hidden; or choose another protocol",
+                "for this protocol the key must be a single column of the profile integer:<BITS>, \
+                 with BITS at least two below that limit and large enough for max_rows, and sizes \
+                 must not be hidden; or choose another protocol",
             ),
         ),
         AgreementFault::TooWeak { protocol, offers, asked } => (
             format!("the protocol {protocol:?} is {offers}, but the agreement requires {asked}"),
             format!(
-                "choose protocol = \"auto\", or agree on security = \"{offers}\" if both sides accept that"
+                "choose protocol = \"auto\", or agree on security = \"{offers}\" if both sides \
+                 accept that"
             ),
         ),
         fault => helper::words(fault),

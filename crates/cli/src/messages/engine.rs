@@ -60,9 +60,11 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
         ConfigFault::Link(error) => link::setting(error, endpoint),
         ConfigFault::NotAParty { identity } => Message::here(
             format!(
-                "the identity of this key file is not that of any party in the agreement: {identity}"
+                "the identity of this key file is not that of any party in the agreement: \
+                 {identity}"
             ),
-            "give the key file that belongs to the agreement, or put this identity into the agreement on both sides",
+            "give the key file that belongs to the agreement, or put this identity into the \
+             agreement on both sides",
         ),
         ConfigFault::Expired { on } => Message::here(
             format!("the agreement expired: its last day was {on}"),
@@ -74,20 +76,22 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
         ),
         ConfigFault::SetTooLarge { items, max } => Message::here(
             format!(
-                "the set has {} items, self-check items included, and the protocol takes at most {}",
+                "the set has {} items, self-check items included, and the protocol takes at most \
+                 {}",
                 grouped(*items),
                 grouped(*max)
             ),
             "agree on another protocol, or on `protocol = \"auto\"`",
         ),
         ConfigFault::HashingFailed => Message::here(
-            "the keys did not fit into the protocol's hash table, which happens by chance once in 2^40 runs",
+            "the keys did not fit into the protocol's hash table, which happens by chance once in \
+             2^40 runs",
             "run again; if it happens again, agree on another protocol and report it",
         ),
         ConfigFault::OutOfMemory { items } => Message::here(
             format!("a set of {} items does not fit in this machine's memory", grouped(*items)),
-            "a run needs about 40 bytes for each item; with hide_sizes every set has max_rows items, so agree on a \
-             smaller max_rows",
+            "a run needs about 40 bytes for each item; with hide_sizes every set has max_rows \
+             items, so agree on a smaller max_rows",
         ),
         ConfigFault::NoMemory => no_memory(),
         ConfigFault::NoThreads => no_threads(),
@@ -99,7 +103,8 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             ),
             match kind {
                 std::io::ErrorKind::InvalidData => {
-                    "its contents are damaged: add --restart, which ends the run for all parties and begins a new one"
+                    "its contents are damaged: add --restart, which ends the run for all parties \
+                     and begins a new one"
                 }
                 kind => files::write_hint(*kind),
             },
@@ -139,7 +144,8 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
     let message = match how {
         Incompatible::Agreement(differences) => Message::here(
             format!("the two sides' agreements differ{}", shown(differences)),
-            "nothing was run; agree on the values of these fields, and use the same file on both sides",
+            "nothing was run; agree on the values of these fields, and use the same file on both \
+             sides",
         ),
         Incompatible::Version { here, there } => Message::here(
             format!("the other side uses session version {there}, this side {here}"),
@@ -147,17 +153,19 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
         ),
         Incompatible::Purpose { only_checking_here: true } => Message::here(
             "the other side uses `vesica run`, this side `vesica check`",
-            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both sides",
+            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both \
+             sides",
         ),
         Incompatible::Purpose { only_checking_here: false } => Message::here(
             "the other side uses `vesica check`, this side `vesica run`",
-            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both sides",
+            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both \
+             sides",
         ),
         Incompatible::Candidates => Message::here(
-            "the agreement leaves the choice of the protocol open, and the two sides have different protocols to \
-             choose from",
-            "install the same version on both sides (`vesica --version` shows it), or name a protocol in the \
-             agreement",
+            "the agreement leaves the choice of the protocol open, and the two sides have \
+             different protocols to choose from",
+            "install the same version on both sides (`vesica --version` shows it), or name a \
+             protocol in the agreement",
         ),
         Incompatible::Link(error) => link::incompatible(error, endpoint),
         how => Message::here(how.to_string(), "compare versions and settings with the other side"),
@@ -190,7 +198,8 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
                 grouped(*actual),
                 grouped(*expected)
             ),
-            "both sides need the same version of Vesica; if they have it, the other side runs modified software",
+            "both sides need the same version of Vesica; if they have it, the other side runs \
+             modified software",
         ),
         Misbehaviour::SelfCheckFailed => (
             "caused a result that failed the self-check".to_owned(),
@@ -218,15 +227,18 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
         ),
         Misbehaviour::CommonMissing => (
             "sent an answer that lacks keys which every party sent".to_owned(),
-            "no result was written; the helper cheats or is broken: find out which before you try again",
+            "no result was written; the helper cheats or is broken: find out which before you try \
+             again",
         ),
         Misbehaviour::OwnFound => (
             "sent an answer with keys that only one party sent".to_owned(),
-            "no result was written; the helper cheats or is broken: find out which before you try again",
+            "no result was written; the helper cheats or is broken: find out which before you try \
+             again",
         ),
         Misbehaviour::CopiesDiffer => (
             "sent an answer with some copies of a key but not all".to_owned(),
-            "no result was written; the helper cheats or is broken: find out which before you try again",
+            "no result was written; the helper cheats or is broken: find out which before you try \
+             again",
         ),
         Misbehaviour::InvalidPoint { .. } => (
             "sent an invalid group element".to_owned(),
@@ -234,7 +246,8 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
         ),
         Misbehaviour::InvalidValue => (
             "sent an invalid value".to_owned(),
-            "both sides need the same version of Vesica; if they have it, the other side runs modified software",
+            "both sides need the same version of Vesica; if they have it, the other side runs \
+             modified software",
         ),
         Misbehaviour::BrokenFraming => (
             "sent bytes that are not valid session messages".to_owned(),
@@ -277,14 +290,15 @@ fn transport(
     let (what, hint) = match error {
         TransportError::Closed => (
             format!("{peer} closed the connection"),
-            "the other side ended, or the network failed: look at the other side's messages, then start both sides \
-             again",
+            "the other side ended, or the network failed: look at the other side's messages, then \
+             start both sides again",
         ),
         TransportError::PeerStopped(reason) => stopped(peer, *reason),
         TransportError::CancelledHere => ("the session was ended here".to_owned(), again),
         TransportError::Idle(limit) => (
             format!("received nothing from {peer} for {}", duration(*limit)),
-            "the other side or the network is stalled; --idle sets a longer limit; start both sides again",
+            "the other side or the network is stalled; --idle sets a longer limit; start both \
+             sides again",
         ),
         TransportError::Deadline(limit) => (
             format!("the session with {peer} reached its limit of {}", duration(*limit)),
@@ -319,12 +333,13 @@ fn stopped(peer: &str, reason: StopReason) -> (String, &'static str) {
         }
         StopReason::Input => (
             "stopped because of its own data",
-            "nothing is wrong on this side; when the other side has corrected its file, start both sides again",
+            "nothing is wrong on this side; when the other side has corrected its file, start both \
+             sides again",
         ),
         StopReason::Config => (
             "stopped because of its own settings",
-            "nothing is wrong on this side; when the other side has followed its own error message, start both \
-             sides again",
+            "nothing is wrong on this side; when the other side has followed its own error \
+             message, start both sides again",
         ),
         StopReason::Incompatible => (
             "stopped because the two sides' settings differ",
@@ -336,8 +351,8 @@ fn stopped(peer: &str, reason: StopReason) -> (String, &'static str) {
         ),
         StopReason::Timeout => (
             "ran into one of its time limits",
-            "this side or the network was too slow: raise --idle or --total on the other side, or find what caused \
-             the delay",
+            "this side or the network was too slow: raise --idle or --total on the other side, or \
+             find what caused the delay",
         ),
         _ => (
             "had an internal error",

@@ -20,8 +20,8 @@ pub(super) fn cause(kind: ErrorKind) -> String {
 }
 
 /// What to do when no more files can be opened.
-pub(super) const MORE_FILES: &str = "raise the limit on open files, for example with `ulimit -n 1024` in the same \
-shell";
+pub(super) const MORE_FILES: &str = "raise the limit on open files, for example with `ulimit -n \
+                                     1024` in the same shell";
 
 /// What to do when a file cannot be written.
 pub(super) fn write_hint(kind: ErrorKind) -> &'static str {

@@ -42,9 +42,8 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
         StartError::Store(StoreError::Unusable { path, kind: ErrorKind::DirectoryNotEmpty }) => {
             Message::here(
                 format!("{} is not a helper's directory: it contains other files", path.display()),
-                "give the helper a directory of its own with --state; if this is a helper's directory that lost its \
-                 file `lock`, \
-                 create an empty file of that name in it",
+                "give the helper a directory of its own with --state; if this is a helper's \
+                 directory that lost its file `lock`, create an empty file of that name in it",
             )
         }
         StartError::Store(StoreError::Unusable { path, kind }) => Message::here(
@@ -68,9 +67,8 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
         ),
         StartError::MetricsNotLoopback => Message::here(
             format!("other machines could read health and metrics at {}", at.metrics),
-            "use an address of 127.0.0.1, or allow it with metrics_for_others = true in the settings: the pages are \
-             not \
-             encrypted, and anyone who can connect can read them",
+            "use an address of 127.0.0.1, or allow it with metrics_for_others = true in the \
+             settings: the pages are not encrypted, and anyone who can connect can read them",
         ),
         StartError::SameParty { name } => Message::here(
             format!("the settings list the party {name:?} twice, by its name or by its identity"),
@@ -88,8 +86,8 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
             format!("{url} is not a usable backend: {error}"),
             match error {
                 BadUrl::Encoding => {
-                    "write each character of a password other than a-z, A-Z and 0-9 as a percent sign and two \
-                     hexadecimal digits"
+                    "write each character of a password other than a-z, A-Z and 0-9 as a percent \
+                     sign and two hexadecimal digits"
                 }
                 _ => {
                     "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or \
@@ -104,15 +102,16 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
         },
         BackendError::Refused => Message::here(
             format!(
-                "the backend {url} refuses the helper's login, or does not grant it the rights it needs"
+                "the backend {url} refuses the helper's login, or does not grant it the rights it \
+                 needs"
             ),
-            "check user and password; the user needs the right to write, and in PostgreSQL the right to create \
-             temporary \
-             tables",
+            "check user and password; the user needs the right to write, and in PostgreSQL the \
+             right to create temporary tables",
         ),
         BackendError::WeakAuthentication => Message::here(
             format!("the backend {url} asks for the password in a way that would reveal it"),
-            "configure PostgreSQL to use scram-sha-256 (in pg_hba.conf), and set the password again",
+            "configure PostgreSQL to use scram-sha-256 (in pg_hba.conf), and set the password \
+             again",
         ),
         BackendError::Directory(kind) => Message::here(
             format!("the directory of the backend {url} cannot be used: {}", files::cause(*kind)),
@@ -140,7 +139,8 @@ fn settings(error: &SettingsError) -> Message {
         SettingsFault::Table(fault) => SETTINGS.words(fault),
         SettingsFault::Backend(error) => (
             error.to_string(),
-            "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or postgres://USER@HOST/DATABASE"
+            "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or \
+             postgres://USER@HOST/DATABASE"
                 .to_owned(),
         ),
         SettingsFault::PartyName { name } => (
@@ -151,11 +151,13 @@ fn settings(error: &SettingsError) -> Message {
             format!("the identity of {name:?} is not valid"),
             match error {
                 ParseIdentityError::IsSecret => {
-                    "it is a SECRET key, which nobody else may see: that party must make a new one with `vesica \
-                     keygen`, and give you \
-                     the public line that it prints"
+                    "it is a SECRET key, which nobody else may see: that party must make a new one \
+                     with `vesica keygen`, and give you the public line that it prints"
                 }
-                _ => "put here the whole line that `vesica keygen` printed for that party; it begins with vesica1",
+                _ => {
+                    "put here the whole line that `vesica keygen` printed for that party; it \
+                      begins with vesica1"
+                }
             }
             .to_owned(),
         ),
@@ -165,7 +167,8 @@ fn settings(error: &SettingsError) -> Message {
         ),
         SettingsFault::NoParty => (
             "no party is listed, and a helper serves only the parties in its settings".to_owned(),
-            "add a table for each party, for example [party.north] with identity = \"vesica1...\"".to_owned(),
+            "add a table for each party, for example [party.north] with identity = \"vesica1...\""
+                .to_owned(),
         ),
         fault => (fault.to_string(), SETTINGS.example.to_owned()),
     };

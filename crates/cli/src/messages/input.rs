@@ -23,16 +23,17 @@ pub(super) fn fault(fault: &InputFault) -> Message {
         ),
         InputFault::TooFewDifferent { min } => Message::here(
             format!(
-                "the input has fewer different keys than the agreement requires: at least {} (min_rows)",
+                "the input has fewer different keys than the agreement requires: at least {} \
+                 (min_rows)",
                 grouped(*min)
             ),
-            "some of its rows have the same key: provide more rows, or agree on a smaller min_rows with the \
-             other side",
+            "some of its rows have the same key: provide more rows, or agree on a smaller min_rows \
+             with the other side",
         ),
         InputFault::OtherRows { state } => Message::here(
             format!("the file changed since the run in {} began", state.display()),
-            "restore the file and run the same command again; or add --restart, which ends the run for all parties \
-             and begins a new one",
+            "restore the file and run the same command again; or add --restart, which ends the run \
+             for all parties and begins a new one",
         ),
         fault => Message::here(fault.to_string(), "run `vesica check` on the file"),
     }
@@ -80,7 +81,8 @@ pub(crate) fn kind_of(error: &InputError) -> String {
         InputError::BadValue { column, fault, .. } => format!("column {column:?} {fault}"),
         InputError::TotalTooLarge { column, .. } => {
             format!(
-                "the values of one key in column {column:?} add up to more than the agreed bits can hold"
+                "the values of one key in column {column:?} add up to more than the agreed bits \
+                 can hold"
             )
         }
         InputError::DuplicateKey { .. } => {
@@ -103,7 +105,8 @@ pub(crate) fn warnings(counts: &KeyCounts) -> Vec<String> {
         let places: Vec<String> = quoted.first.iter().map(ToString::to_string).collect();
         let more = if quoted.count > places.len() as u64 { " and more" } else { "" };
         format!(
-            "column {:?} has values in single quotes, and the quotes are compared too, in {}: {}{more}",
+            "column {:?} has values in single quotes, and the quotes are compared too, in {}: \
+             {}{more}",
             quoted.column,
             counted(quoted.count, "row"),
             places.join(", "),
@@ -128,9 +131,8 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::UnknownFormat { path } => Message::here(
             format!("the name of {} does not show its format", path.display()),
-            "add --format csv, tsv or parquet, or use a name that ends in .csv, .tsv, .txt or .parquet; .gz or .zst \
-             may \
-             follow the first three",
+            "add --format csv, tsv or parquet, or use a name that ends in .csv, .tsv, .txt or \
+             .parquet; .gz or .zst may follow the first three",
         ),
         InputError::BadDelimiter { delimiter } => Message::here(
             format!("the byte {delimiter:#04x} cannot be a delimiter"),
@@ -152,9 +154,8 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::NoRows { path } => Message::here(
             format!("the input file {} has column names but no rows", path.display()),
-            "check how it was exported; if its first row is data, add --no-header; an empty file is allowed only \
-             with \
-             min_rows = 0 in the agreement",
+            "check how it was exported; if its first row is data, add --no-header; an empty file \
+             is allowed only with min_rows = 0 in the agreement",
         ),
         InputError::ColumnMissing { path, column, nearest, guessed } => Message::here(
             format!("the input file {} has no column {column:?}", path.display()),
@@ -164,24 +165,28 @@ fn data(error: &InputError) -> Message {
                         b'\t' => "tabs".to_owned(),
                         byte => format!("{:?}", char::from(byte)),
                     };
-                    format!("; its fields seem to be separated by {by}, --delimiter sets another character")
+                    format!(
+                        "; its fields seem to be separated by {by}, --delimiter sets another \
+                             character"
+                    )
                 });
                 format!(
-                    "choose a column of the file with --column KEY=COLUMN, where KEY is its name in the agreement; \
-                     if the first \
-                     row is data, add --no-header and give the number of the column{delimiter}"
+                    "choose a column of the file with --column KEY=COLUMN, where KEY is its name \
+                     in the agreement; if the first row is data, add --no-header and give the \
+                     number of the column{delimiter}"
                 )
             } else {
                 format!(
-                    "similar columns: {}; choose one with --column KEY=COLUMN, where KEY is its name in the \
-                     agreement",
+                    "similar columns: {}; choose one with --column KEY=COLUMN, where KEY is its \
+                     name in the agreement",
                     list(nearest)
                 )
             },
         ),
         InputError::DuplicateColumn { path, first, second } => Message::here(
             format!(
-                "the input file {} has two columns with the same name, column {first} and column {second}",
+                "the input file {} has two columns with the same name, column {first} and column \
+                 {second}",
                 path.display()
             ),
             "rename one of them; if the first row is data, add --no-header",
@@ -191,8 +196,8 @@ fn data(error: &InputError) -> Message {
                 "{}, line {line}: the row has {found} fields instead of {expected}",
                 path.display()
             ),
-            "look at the line: often a delimiter or a quote inside a value is not quoted; --delimiter sets another \
-             delimiter",
+            "look at the line: often a delimiter or a quote inside a value is not quoted; \
+             --delimiter sets another delimiter",
         ),
         InputError::InvalidUtf8 { path, place, byte, column, guess } => Message::here(
             format!(
@@ -224,14 +229,12 @@ fn data(error: &InputError) -> Message {
             format!("{}, {place}: column {column:?} {how}", path.display()),
             match how {
                 Misquoted::BlankBeforeQuote => {
-                    "the blanks and the quotes would be compared too: remove the blanks between a delimiter and a \
-                     quote, or \
-                     export the file again"
+                    "the blanks and the quotes would be compared too: remove the blanks between a \
+                     delimiter and a quote, or export the file again"
                 }
                 _ => {
-                    "the quotes would be compared too, because only \" quotes a value in CSV: export the file again \
-                     with \" as \
-                     the quote, or without quotes"
+                    "the quotes would be compared too, because only \" quotes a value in CSV: \
+                     export the file again with \" as the quote, or without quotes"
                 }
             },
         ),
@@ -253,9 +256,8 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::WindowTooLarge { path } => Message::here(
             format!("{}: the zstd data needs a window of more than 128 MiB", path.display()),
-            "the file is intact, but was compressed with `zstd --long=28` or more: compress it again without that \
-             option, \
-             or give it uncompressed",
+            "the file is intact, but was compressed with `zstd --long=28` or more: compress it \
+             again without that option, or give it uncompressed",
         ),
         InputError::TooManyOpen { path } => Message::here(
             format!(
@@ -286,25 +288,24 @@ fn data(error: &InputError) -> Message {
                     "agree on more bits in the agreement, or correct the value"
                 }
                 ValueFault::Negative => {
-                    "values are whole numbers from 0 up, unless the agreement has signed = true; an empty cell \
-                     counts as 0"
+                    "values are whole numbers from 0 up, unless the agreement has signed = true; \
+                     an empty cell counts as 0"
                 }
                 _ => {
-                    "values are whole numbers in plain digits, for example cents in place of euros; an empty cell \
-                     counts as 0"
+                    "values are whole numbers in plain digits, for example cents in place of \
+                     euros; an empty cell counts as 0"
                 }
             },
         ),
         InputError::TotalTooLarge { .. } => Message::here(
             error.to_string(),
-            "rows with the same key are added up: agree on more bits, on duplicates = \"first\", or on a key that \
-             fewer \
-             rows share",
+            "rows with the same key are added up: agree on more bits, on duplicates = \"first\", \
+             or on a key that fewer rows share",
         ),
         InputError::DuplicateKey { path, first, second } => Message::here(
             format!("{}, {second}: the key is already in {first}", path.display()),
-            "the agreement refuses rows with the same key: remove one of them, or agree on duplicates = \"sum\" or \
-             \"first\"",
+            "the agreement refuses rows with the same key: remove one of them, or agree on \
+             duplicates = \"sum\" or \"first\"",
         ),
         InputError::KeyTooLong { path, place, column, max_bytes } => Message::here(
             format!(
@@ -326,7 +327,8 @@ fn data(error: &InputError) -> Message {
                 grouped(*empty),
                 grouped(*refused)
             ),
-            "the column (--column) or the profile may be wrong; `vesica check` shows the shapes of the values",
+            "the column (--column) or the profile may be wrong; `vesica check` shows the shapes of \
+             the values",
         ),
         InputError::TooManyRows { path, limit } => Message::here(
             format!("{} has more than {}", path.display(), counted(*limit, "row")),
@@ -347,7 +349,8 @@ fn data(error: &InputError) -> Message {
 pub(crate) fn refusal(reason: Refusal) -> String {
     match reason {
         Refusal::AmbiguousDate => {
-            "holds a date whose day and month could be swapped (the profile date:dmy or date:mdy settles this)"
+            "holds a date whose day and month could be swapped (the profile date:dmy or date:mdy \
+             settles this)"
                 .to_owned()
         }
         Refusal::TooLong => {
@@ -393,14 +396,16 @@ fn output(error: &OutputError) -> Message {
         ),
         OutputError::TooManyOpen { path } => Message::here(
             format!(
-                "the output {} cannot be created: this process or the machine has too many open files",
+                "the output {} cannot be created: this process or the machine has too many open \
+                 files",
                 path.display()
             ),
             files::MORE_FILES,
         ),
         OutputError::UnwritableCell { place, column, type_name } => Message::here(
             format!(
-                "{place}: column {column:?} of type {type_name} holds a value that cannot be written as text"
+                "{place}: column {column:?} of type {type_name} holds a value that cannot be \
+                 written as text"
             ),
             "give the output a name that ends in .parquet, or leave the column out of the input",
         ),

@@ -23,7 +23,8 @@ pub(super) fn identity(error: &IdentityError) -> Message {
         ),
         IdentityError::BadChecksum { path } => Message::here(
             format!("the key in {} is damaged or cut off", path.display()),
-            "restore the key file from your backup; without one, make a new key and a new agreement",
+            "restore the key file from your backup; without one, make a new key and a new \
+             agreement",
         ),
         IdentityError::IsPublic { path } => Message::here(
             format!("{} holds a public identity, not a secret key", path.display()),
@@ -32,7 +33,8 @@ pub(super) fn identity(error: &IdentityError) -> Message {
         IdentityError::TooOpen { path, mode } => Message::here(
             format!("other users can access the key file {} (mode {mode:03o})", path.display()),
             format!(
-                "run `chmod 600 {}`; if others may have read it, make a new key and a new agreement",
+                "run `chmod 600 {}`; if others may have read it, make a new key and a new \
+                 agreement",
                 path.display()
             ),
         ),
@@ -103,9 +105,8 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
             format!(
                 "the other side at {at} has another identity than the agreement names: {presented}"
             ),
-            "check the address; if it is your partner's, your partner uses another key file, and the agreement must \
-             name that \
-             identity",
+            "check the address; if it is your partner's, your partner uses another key file, and \
+             the agreement must name that identity",
         ),
         LinkError::OwnIdentity => Message::here(
             "the other side uses the same identity as this side",
@@ -113,15 +114,16 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
         ),
         LinkError::RefusedByPeer => Message::here(
             format!("the other side at {at} does not accept this side's identity"),
-            "its agreement names another identity for this side: compare `vesica agree show` and the key files on \
-             both sides",
+            "its agreement names another identity for this side: compare `vesica agree show` and \
+             the key files on both sides",
         ),
         LinkError::OtherVersion => Message::here(
             format!(
-                "the program at {at} uses TLS, but not this session protocol: it is another version of Vesica, or \
-                 another program"
+                "the program at {at} uses TLS, but not this session protocol: it is another \
+                 version of Vesica, or another program"
             ),
-            "check the address and the port, and install the same version on both sides; `vesica --version` shows it",
+            "check the address and the port, and install the same version on both sides; `vesica \
+             --version` shows it",
         ),
         LinkError::OtherProtocol => Message::here(
             format!("the program at {at} is not Vesica"),
@@ -181,8 +183,8 @@ fn no_peer(
         ),
         _ => Message::here(
             format!("{peer} could not be reached at {at} within {waited}{why}"),
-            "is the other side running with --listen? are host and port right? to wait longer, add for example --wait \
-             10m",
+            "is the other side running with --listen? are host and port right? to wait longer, add \
+             for example --wait 10m",
         ),
     }
 }

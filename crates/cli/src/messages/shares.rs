@@ -37,7 +37,8 @@ pub(super) fn error(error: &SharesError) -> Message {
         ),
         SharesError::OutOfRange { column, bits } => Message::here(
             format!(
-                "the shares combine to a value in column {column:?} that does not fit into its {bits} bits"
+                "the shares combine to a value in column {column:?} that does not fit into its \
+                 {bits} bits"
             ),
             "one of the files was changed: copy both again from the sides that have them",
         ),
@@ -47,7 +48,8 @@ pub(super) fn error(error: &SharesError) -> Message {
         ),
         SharesError::OtherComputation => Message::here(
             "the two files are from different runs",
-            "give the files that both sides wrote in the same run: their field \"computation\" is the same",
+            "give the files that both sides wrote in the same run: their field \"computation\" is \
+             the same",
         ),
         SharesError::Differ { field } => Message::here(
             format!("the two files are from the same run, but differ in {field:?}"),

@@ -13,8 +13,8 @@ use vesica_link::{Endpoint, LinkError};
 const GO_ON: &str = "run the same command again: the run continues where it stopped";
 
 /// What to do when a side does not follow the protocol.
-const DECEIT: &str = "nobody gets a result from this run; find out who runs modified or damaged software before you \
-                      try again";
+const DECEIT: &str = "nobody gets a result from this run; find out who runs modified or damaged \
+                      software before you try again";
 
 pub(super) fn error(failure: &Aided) -> Message {
     let error = match &failure.what {
@@ -35,7 +35,8 @@ pub(super) fn error(failure: &Aided) -> Message {
             error: format!("interrupted while {}", doing(*phase)),
             hint: match failure.folder {
                 Some(_) => {
-                    "the same command continues where the run stopped; with --restart it begins a new run"
+                    "the same command continues where the run stopped; with --restart it begins a \
+                     new run"
                         .to_owned()
                 }
                 None => "you can run it again at any time".to_owned(),
@@ -81,22 +82,21 @@ fn refused(
         ),
         Refusal::BadRun => Message::here(
             format!("{helper} does not accept this run"),
-            "the helper's settings must list every party of the agreement with the same identity, and all sides need \
-             the same version of Vesica",
+            "the helper's settings must list every party of the agreement with the same identity, \
+             and all sides need the same version of Vesica",
         ),
         Refusal::OverLimit => Message::here(
             format!("the run needs more than {helper} allows this party"),
-            "the helper limits rows (max_rows of the agreement), runs and connections at once (--threads), and \
-             stored bytes: \
-             agree on less, or ask its operator to raise the limits in its settings",
+            "the helper limits rows (max_rows of the agreement), runs and connections at once \
+             (--threads), and stored bytes: agree on less, or ask its operator to raise the limits \
+             in its settings",
         ),
         Refusal::AlreadyThere => Message::here(
             format!("{helper} already has other data of this party for this run"),
             match &failure.folder {
                 Some(folder) => format!(
-                    "this party runs twice, or has lost its folder {}: end the other process, or add --restart, \
-                     which ends the run for \
-                     all parties and begins a new one",
+                    "this party runs twice, or has lost its folder {}: end the other process, or \
+                     add --restart, which ends the run for all parties and begins a new one",
                     folder.display()
                 ),
                 None => "this party is already running".to_owned(),
@@ -120,15 +120,13 @@ fn refused(
         ),
         Refusal::Broken => network(
             format!("{helper} had an internal error, which ended the run"),
-            "ask its operator for the error in its log and report it; then run the same command again, which begins \
-             a \
-             new run",
+            "ask its operator for the error in its log and report it; then run the same command \
+             again, which begins a new run",
         ),
         Refusal::TooFew { .. } => peer(
             format!("{helper} reports that {party} has fewer different keys than agreed"),
-            "that party must provide more rows, or all agree on a smaller min_rows for it; then run the same \
-             command again, which \
-             begins a new run",
+            "that party must provide more rows, or all agree on a smaller min_rows for it; then \
+             run the same command again, which begins a new run",
         ),
         Refusal::TooLate => network(
             "the run can no longer be ended: both parties have opened their lists".to_owned(),
@@ -136,15 +134,15 @@ fn refused(
         ),
         Refusal::Ended { .. } => network(
             format!("{party} ended the run while {}", doing(phase)),
-            "see the messages of that party; then run the same command again, which begins a new run",
+            "see the messages of that party; then run the same command again, which begins a new \
+             run",
         ),
         Refusal::Expired => network(
             format!("{helper} no longer has this run"),
             format!(
-                "another party ended it (by --restart or after a failed check), it took longer than {helper} keeps \
-                 runs, \
-                 or {helper} lost it; run the same command again, which begins a new run; all other parties must do \
-                 the same"
+                "another party ended it (by --restart or after a failed check), it took longer \
+                 than {helper} keeps runs, or {helper} lost it; run the same command again, which \
+                 begins a new run; all other parties must do the same"
             ),
         ),
         Refusal::Storage => network(
@@ -154,15 +152,14 @@ fn refused(
         Refusal::NoRoom => network(
             format!("{helper} has no room for this run now"),
             format!(
-                "other runs use it up, or its disk is nearly full; once a run has ended or there is more space, \
-                 {go_on}"
+                "other runs use it up, or its disk is nearly full; once a run has ended or there \
+                 is more space, {go_on}"
             ),
         ),
         Refusal::Revoked { .. } => network(
             format!("{helper} no longer serves {party}, so the run is over"),
-            "ask the helper's operator; once its settings list that party again, run the same command again, which \
-             begins a new \
-             run",
+            "ask the helper's operator; once its settings list that party again, run the same \
+             command again, which begins a new run",
         ),
         Refusal::Backend => network(
             format!("the database of {helper} cannot be reached"),
@@ -173,9 +170,8 @@ fn refused(
         }
         _ => network(
             format!("{helper} had an internal error while {}", doing(phase)),
-            "ask its operator for the error in its log and report it; then run the same command again, and if it \
-             fails \
-             again, add --restart",
+            "ask its operator for the error in its log and report it; then run the same command \
+             again, and if it fails again, add --restart",
         ),
     }
 }
@@ -183,9 +179,9 @@ fn refused(
 fn unknown_identity(helper: &str) -> Message {
     Message::here(
         format!("{helper} does not serve this identity"),
-        "give the key file that belongs to the agreement; if it is the right one, the helper's settings lack this \
-         party: they \
-         need [party.NAME] with the identity that `vesica keygen` printed",
+        "give the key file that belongs to the agreement; if it is the right one, the helper's \
+         settings lack this party: they need [party.NAME] with the identity that `vesica keygen` \
+         printed",
     )
 }
 
@@ -219,7 +215,8 @@ fn letter(helper: &str, party: Option<&str>, kind: LetterError) -> Message {
     };
     peer(
         format!("{what}; {party} or {helper} changed it"),
-        "no key has left this machine; find out who runs modified or damaged software before you try again",
+        "no key has left this machine; find out who runs modified or damaged software before you \
+         try again",
     )
 }
 
@@ -229,7 +226,8 @@ fn incompatible(failure: &Aided, error: &LinkError) -> Message {
         LinkError::WrongIdentity { presented } => peer(
             format!("the server at {address} is not {helper}: its identity is {presented}"),
             format!(
-                "check the address; if it is right, {helper} uses another key file than the one in the agreement"
+                "check the address; if it is right, {helper} uses another key file than the one in \
+                 the agreement"
             ),
         ),
         LinkError::RefusedByPeer => unknown_identity(helper),
@@ -256,7 +254,8 @@ fn transport(failure: &Aided, helper: &str, phase: Phase, kind: &TransportFault)
                     duration(*waited)
                 ),
                 format!(
-                    "is it running? are host and port right? then {go_on}; --wait sets how long to wait"
+                    "is it running? are host and port right? then {go_on}; --wait sets how long to \
+                     wait"
                 ),
             );
         }

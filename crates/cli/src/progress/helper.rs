@@ -98,14 +98,15 @@ impl HelperReporter {
                 self.waiting(parties, screen);
             }
             RemoteEvent::OtherAgreement { agreement } => screen.say(&format!(
-                "another party waits at {helper} with a different agreement ({}): compare `vesica agree show`",
+                "another party waits at {helper} with a different agreement ({}): compare `vesica \
+                 agree show`",
                 short_hash(agreement)
             )),
             RemoteEvent::Reconnecting { error, .. } => self.away(error, screen),
             RemoteEvent::Resumed => self.back(screen),
             RemoteEvent::Moved { received_bytes, .. } => {
                 let mut state = self.state();
-                                // Data sent meanwhile says nothing about the other parties.
+                // Data sent meanwhile says nothing about the other parties.
                 if *received_bytes > state.received_bytes {
                     state.received_bytes = *received_bytes;
                     if state.waits.take().is_some() {

@@ -52,8 +52,8 @@ fn every_kind_of_fault_is_counted_and_listed_with_its_lines() {
     place.write("bad.csv", text);
     let ended = check(&place, "bad.csv", &[]);
     ended.assert_failed(3, "the rows of the input have 14 faults of 5 kinds");
-    let negative = "10  column \"amount\" holds a number below zero: line 2, line 3, line 4, line 5, line 6 \
-                    and more";
+    let negative = "10  column \"amount\" holds a number below zero: line 2, line 3, line 4, line \
+                    5, line 6 and more";
     let parted =
         "1  column \"amount\" holds a number with a point, a comma or another separator: line 12";
     assert_lists(
@@ -82,7 +82,8 @@ fn one_fault_is_reported_as_in_a_run_and_several_of_a_kind_with_a_hint() {
     assert_lists(&ended, &["3  different keys"]);
     place.write("two.csv", "email,amount\na@b.example,1\nA@b.example,1\na@B.example,1\n");
     let ended = check(&place, "two.csv", &[]);
-    let says = "2 rows of the input have the same fault: a key that an earlier row has too, which the agreement refuses";
+    let says = "2 rows of the input have the same fault: a key that an earlier row has too, which \
+                the agreement refuses";
     ended.assert_failed(3, says);
     assert!(ended.stderr.contains("agree on duplicates"), "{ended:#?}");
     assert_lists(
@@ -149,12 +150,13 @@ fn a_few_values_in_single_quotes_are_a_warning() {
         place.write("few.csv", format!("email\n{rows}"));
         let ended = check(&place, "few.csv", &[]);
         ended.assert_code(0);
-        let warning = "column \"email\" has values in single quotes, and the quotes are compared too, \
-                       in 1 row: line 4";
+        let warning = "column \"email\" has values in single quotes, and the quotes are compared \
+                       too, in 1 row: line 4";
         assert_lists(&ended, &["warning", warning]);
         place.write("all.csv", "email\n'a@b.example'\n'b@b.example'\n");
         let ended = check(&place, "all.csv", &[]);
-        let says = "2 rows of the input have the same fault: column \"email\" holds values in single quotes";
+        let says = "2 rows of the input have the same fault: column \"email\" holds values in \
+                    single quotes";
         ended.assert_failed(3, says);
     }
 }

@@ -164,8 +164,8 @@ fn a_few_keys_in_single_quotes_are_a_warning_of_the_run_even_when_quiet() {
         let two = place.run("agreement.toml", "two", "two.csv", None);
         let [one, two] = place.run_both(one, two);
         two.assert_code(0);
-        let warning = "warning: column \"email\" has values in single quotes, and the quotes are compared too, \
-                       in 1 row: line 22";
+        let warning = "warning: column \"email\" has values in single quotes, and the quotes are \
+                       compared too, in 1 row: line 22";
         assert!(one.assert_code(0).stderr.lines().any(|line| line == warning), "{one:#?}");
         assert!(!one.stderr.contains("x@"), "{one:#?}");
     }
@@ -209,8 +209,8 @@ fn a_run_whose_answer_would_be_lost_is_refused_before_the_match() {
     place.agreement("agreement.toml", &Terms { operation: "cardinality", ..TERMS });
     let run = |more: &str, redirect: &str| {
         let line = format!(
-            "exec \"$0\" run agreement.toml --key one.key --input one.csv --wait 1s --connect 127.0.0.1:1 \
-             {more} {redirect}"
+            "exec \"$0\" run agreement.toml --key one.key --input one.csv --wait 1s \
+             --connect 127.0.0.1:1 {more} {redirect}"
         );
         let mut shell = Command::new("sh");
         shell.current_dir(place.path("")).arg("-c").arg(line);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 /// Rows with a key, without one, repeated under several spellings, in cells with line ends, and after blank lines.
 const ONE: &str = "id,email,rows\n1,Ann@Example.org ,x\n2,,x\n3,\"bob@example.org\",\"x\ny\"\n\n\
-                   4,ann@example.org,x\n5,nobody,x\n6,cid@example.org,x\n7,\u{a0}ANN@example.org,x\n";
+                   4,ann@example.org,x\n5,nobody,x\n6,cid@example.org,x\n\
+                   7,\u{a0}ANN@example.org,x\n";
 const TWO: &str = "email\ndan@example.org\nbob@example.org\n";
 
 fn run(operation: &'static str, more: &str) -> [Vec<Vec<String>>; 2] {

@@ -175,7 +175,8 @@ fn the_assumption_of_every_protocol_is_that_of_the_catalogue() {
 #[test]
 fn security_md_agrees_with_the_catalogue_on_every_helper() {
     let security = page("SECURITY.md");
-    let head = "| protocol | against the helper | against parties, by a helper that follows the protocol | the helper learns |\n";
+    let head = "| protocol | against the helper | against parties, by a helper that follows the \
+                protocol | the helper learns |\n";
     let (_, table) = security.split_once(head).unwrap();
     let lines = table.lines().skip(1).take_while(|line| line.starts_with('|'));
     let said: Vec<Vec<String>> = lines

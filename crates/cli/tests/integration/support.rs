@@ -228,7 +228,8 @@ impl Place {
                 "version = 2\ntitle = \"{title}\"\noperation = \"{operation}\"\n\
                  receives = \"{receives}\"\nsecurity = \"{security}\"\nprotocol = \"{protocol}\"\n\
                  {more}\n[[key]]\nname = \"{key}\"\nprofile = \"{profile}\"\n\n\
-                 [party.one]\nidentity = \"{one}\"\nmax_rows = {max_rows}\nmin_rows = {min_rows}\n\n\
+                 [party.one]\nidentity = \"{one}\"\nmax_rows = {max_rows}\n\
+                 min_rows = {min_rows}\n\n\
                  [party.two]\nidentity = \"{two}\"\nmax_rows = {max_rows}\nmin_rows = {min_rows}\n"
             ),
         )

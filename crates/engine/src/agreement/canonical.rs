@@ -46,9 +46,8 @@ impl fmt::Debug for AgreementHash {
 }
 
 impl Agreement {
-    /// The agreement in its canonical form: fields in a fixed order, with every default and the version of each
-    /// profile.
-    /// Parsing it gives the same agreement.
+    /// The agreement in its canonical form: fields in a fixed order, with every default and the
+    /// version of each profile. Parsing it gives the same agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);

@@ -67,9 +67,8 @@ impl CheckedValues {
         self.columns + usize::from(self.room == Room::Column)
     }
 
-    /// The values of the keys in the protocol, made from `keys`, with room for `more` other items; `None` if
-    /// there is
-    /// not enough memory.
+    /// The values of the keys in the protocol, made from `keys`, with room for `more` other items;
+    /// `None` if there is not enough memory.
     pub(crate) fn of_keys(self, mut keys: Vec<u64>, more: usize) -> Option<Vec<u64>> {
         if self.room != Room::Column {
             may_fail(|| keys.try_reserve_exact(more * self.width())).ok()?;

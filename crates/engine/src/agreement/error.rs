@@ -232,9 +232,8 @@ pub enum AgreementFault {
     ValuesNotOffered {
         /// The protocol that the agreement names, if it names one.
         protocol: Option<&'static str>,
-        /// Whether they belong to the only party that receives the result, although they must belong to the
-        /// other one.
-        /// Otherwise there are several columns, a sign, or too many bits.
+        /// Whether they belong to the only party that receives the result, although they must
+        /// belong to the other one. Otherwise there are several columns, a sign, or too many bits.
         of_receiver: bool,
     },
     /// No protocol of the catalogue is suitable.
@@ -331,7 +330,8 @@ pub enum AgreementFault {
     },
     /// With these copies and dummies cheating goes unnoticed too often.
     #[error(
-        "{} copies and {} dummies are too few for malicious security: cheating can go unnoticed too often",
+        "{} copies and {} dummies are too few for malicious security: cheating can go unnoticed \
+         too often",
         check.copies, check.dummies
     )]
     CheckTooWeak {

@@ -43,9 +43,8 @@ pub struct ValueTerms {
 }
 
 impl ValueTerms {
-    /// Whether it is one column of whole numbers from 0 with room for a self-check beside them: every protocol
-    /// that
-    /// computes sums takes these.
+    /// Whether it is one column of whole numbers from 0 with room for a self-check beside them:
+    /// every protocol that computes sums takes these.
     pub fn are_plain(&self) -> bool {
         self.columns.len() == 1 && !self.signed && self.bits <= PACKED_MAX_BITS
     }

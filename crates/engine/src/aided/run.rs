@@ -313,9 +313,10 @@ impl Run<'_> {
         Ok(done)
     }
 
-    /// Says `done` after an answer that this party refuses, as after any other: a helper, or another party, that made
-    /// it what it is would learn from another word whether it hit something. For the same reason, where a result file is
-    /// asked for, the input is read once more first, as if rows of it were written.
+    /// Says `done` after an answer that this party refuses, as after any other: a helper, or
+    /// another party, that made it what it is would learn from another word whether it hit
+    /// something. For the same reason, where a result file is asked for, the input is read once
+    /// more first, as if rows of it were written.
     fn leave_unnoticed(&self, remote: &Remote) -> Result<(), Error> {
         let job = self.job;
         if job.output.is_some() {
@@ -346,7 +347,8 @@ impl Run<'_> {
     /// secrets in the folder are the only way to it.
     ///
     /// # Errors
-    /// As [`Run::error`]. The folder then still holds the run: the same command continues it, with or without a restart.
+    /// As [`Run::error`]. The folder then still holds the run: the same command continues it, with
+    /// or without a restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
         let kept = |error| self.storage(error);
         match remote.end().map_err(|error| self.error(error, Phase::Connecting)) {

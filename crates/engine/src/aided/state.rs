@@ -30,8 +30,8 @@ const SEEN: [(Kind, &str); 4] = [
 ];
 const LOCK: &str = "vesica-run.lock";
 
-/// Whatever is kept of a run. The first goes first: without it nothing of the run can go on. The last goes last: alone it
-/// says that the run is over.
+/// Whatever is kept of a run. The first goes first: without it nothing of the run can go on. The
+/// last goes last: alone it says that the run is over.
 const KEPT: [&str; 12] = [
     MEETING, SHARES, ROWS, INSTANCE, WRITTEN, OWNER, UNFINISHED, SEEN[0].1, SEEN[1].1, SEEN[2].1,
     SEEN[3].1, FINISHED,
@@ -244,8 +244,8 @@ impl State {
         self.take_away(&KEPT)
     }
 
-    /// Forgets a run that was given up. `finished` goes first: if this process is killed half-way, the rest must not look
-    /// like a run that ended well.
+    /// Forgets a run that was given up. `finished` goes first: if this process is killed half-way,
+    /// the rest must not look like a run that ended well.
     pub(crate) fn give_up(&self) -> io::Result<()> {
         self.take_away(&[FINISHED])?;
         self.forget()
@@ -289,7 +289,8 @@ impl State {
     /// Appears whole or not at all, and is on the disk when this returns: what a party has said it must be able to
     /// say again.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        // A name that is known: what a process that was killed here has left is written over, and removed with the rest.
+        // A name that is known: what a process that was killed here has left is written over, and
+        // removed with the rest.
         let unfinished = self.folder.join(UNFINISHED);
         let mut file = File::options()
             .create(true)

@@ -181,7 +181,8 @@ mod tests {
         let identity = |byte| PublicIdentity::from_bytes([byte; 32]);
         let text = format!(
             "version = 2\ntitle = \"test\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
-             self_check = {CHECK_ITEMS}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \"exact\"\n\
+             self_check = {CHECK_ITEMS}\n{head}\n{tables}\n[[key]]\nname = \"k\"\nprofile = \
+             \"exact\"\n\
              [party.one]\nidentity = \"{}\"\nmax_rows = 100\n\
              [party.two]\nidentity = \"{}\"\nmax_rows = 100\n",
             identity(1),

@@ -24,9 +24,9 @@ impl Words<'_> {
                 };
             }
             Question::PrivateId => {
-                return "Neither learns which of its own keys are common, nor a key that only the other has: the \
-                identifier of the \
-                        other side's key reveals nothing about the key."
+                return "Neither learns which of its own keys are common, nor a key that only the \
+                        other has: the identifier of the other side's key reveals nothing about \
+                        the key."
                     .to_owned();
             }
             _ => "",
@@ -54,38 +54,33 @@ impl Words<'_> {
         match self.agreement.question {
             Question::Intersection => format!("{added} a result that fails this is refused."),
             Question::Cardinality => format!(
-                "{added} the count includes those known to both, which are subtracted. A count without them, or \
-                 above the smaller \
-                 set, is refused."
+                "{added} the count includes those known to both, which are subtracted. A count \
+                 without them, or above the smaller set, is refused."
             ),
             Question::Threshold { .. } => format!(
-                "{added} the threshold is raised by those known to both. A yes or no cannot show that they were \
-                 counted; a yes for \
-                 sets that are too small is refused."
+                "{added} the threshold is raised by those known to both. A yes or no cannot show \
+                 that they were counted; a yes for sets that are too small is refused."
             ),
             Question::Sum(ref values) if !values.are_plain() => format!(
-                "{added} they are counted in an extra column beside the values, and sums in which one is missing or \
-                 added are \
-                 refused."
+                "{added} they are counted in an extra column beside the values, and sums in which \
+                 one is missing or added are refused."
             ),
             Question::Union { .. } => format!(
-                "{added} a union is refused if one of the other side's own is missing, or if a shared one appears \
-                 as only the other \
-                 side's."
+                "{added} a union is refused if one of the other side's own is missing, or if a \
+                 shared one appears as only the other side's."
             ),
             Question::PrivateId => format!(
-                "{added} the sides send each other the identifiers of their own ones, and all identifiers of \
-                 self-check items are \
-                 removed from the list."
+                "{added} the sides send each other the identifiers of their own ones, and all \
+                 identifiers of self-check items are removed from the list."
             ),
             Question::Shares(_) | Question::SharedValues { .. } => {
-                "There are no self-check items, because in shares they cannot be told from keys: a missing key \
-                 would not be noticed."
+                "There are no self-check items, because in shares they cannot be told from keys: a \
+                 missing key would not be noticed."
                     .to_owned()
             }
             Question::Sum(_) => format!(
-                "{added} they are counted in extra bits below the values, and a sum in which one is missing or \
-                 added is refused."
+                "{added} they are counted in extra bits below the values, and a sum in which one \
+                 is missing or added is refused."
             ),
         }
     }
@@ -107,45 +102,41 @@ impl Words<'_> {
         };
         match &self.agreement.question {
             Question::Intersection => vec![format!(
-                "{lying} {who} keys that are not in its data, and learn which of them the other side has: up to \
-                 max_rows guesses in \
-                 each run. {leave_out}"
+                "{lying} {who} keys that are not in its data, and learn which of them the other \
+                 side has: up to max_rows guesses in each run. {leave_out}"
             )],
             Question::Cardinality => vec![format!(
-                "{lying} {who} keys that are not in its data: a count over a single key shows whether the other \
-                 side has \
-                 it.{bounded} {leave_out}"
+                "{lying} {who} keys that are not in its data: a count over a single key shows \
+                 whether the other side has it.{bounded} {leave_out}"
             )],
             Question::Threshold { .. } => vec![format!(
-                "{lying} {who} keys that are not in its data, and runs with different lists or thresholds reveal \
-                 the number bit by \
-                 bit.{bounded} {leave_out}"
+                "{lying} {who} keys that are not in its data, and runs with different lists or \
+                 thresholds reveal the number bit by bit.{bounded} {leave_out}"
             )],
             Question::Union { .. } => vec![
                 format!(
-                    "What a union reveals. {} the size of the other's set, hidden or not, and its keys, which are \
-                     no longer secret \
-                     afterwards.",
+                    "What a union reveals. {} the size of the other's set, hidden or not, and its \
+                     keys, which are no longer secret afterwards.",
                     match self.agreement.all_receive() {
                         false => format!("{receiver} learns"),
                         true => "Each learns".to_owned(),
                     }
                 ),
                 format!(
-                    "{lying} {who} a short or empty list, and learn all keys of the other. {leave_out}"
+                    "{lying} {who} a short or empty list, and learn all keys of the other. \
+                     {leave_out}"
                 ),
             ],
             Question::PrivateId => {
                 let mut points = vec![format!(
-                    "{lying} {who} keys that are not in its data. The identifier of such a key does not show \
-                     whether the other side has \
-                     the key, but data that the other side later stores under it does. {leave_out}"
+                    "{lying} {who} keys that are not in its data. The identifier of such a key \
+                     does not show whether the other side has the key, but data that the other \
+                     side later stores under it does. {leave_out}"
                 )];
                 if self.agreement.hide_sizes {
                     points.push(
-                        "Padding has identifiers too: the list is longer than the union, and neither side can \
-                         remove those of the other \
-                         side's padding."
+                        "Padding has identifiers too: the list is longer than the union, and \
+                         neither side can remove those of the other side's padding."
                             .to_owned(),
                     );
                 }
@@ -154,31 +145,27 @@ impl Words<'_> {
             Question::Shares(values) => {
                 let values = values.as_ref().map_or("", |_| ", and their values");
                 vec![format!(
-                    "The two files together. They reveal the common keys{values}, and with both files each side can \
-                     tell which of its \
-                     own keys they are. {leave_out}"
+                    "The two files together. They reveal the common keys{values}, and with both \
+                     files each side can tell which of its own keys they are. {leave_out}"
                 )]
             }
             Question::SharedValues { values, .. } => vec![format!(
-                "The two files together. They reveal {} of {} or the default, in an order that reveals nothing; a \
-                 value that is not \
-                 the default belongs to a common key. {leave_out}",
+                "The two files together. They reveal {} of {} or the default, in an order that \
+                 reveals nothing; a value that is not the default belongs to a common key. \
+                 {leave_out}",
                 columns(values),
                 values.of
             )],
             Question::Sum(sum) => vec![
                 format!(
-                    "{lying} {who} keys that are not in its data: a sum over a single key is its value.{bounded} \
-                     {leave_out} {} can enter \
-                     any values.",
+                    "{lying} {who} keys that are not in its data: a sum over a single key is its \
+                     value.{bounded} {leave_out} {} can enter any values.",
                     sum.of
                 ),
                 format!(
-                    "What a sum reveals about its parts. If few keys are in common, it reveals much about each. A \
-                     party that knows the \
-                     values, such as {}, may learn from a sum which of them it includes; with values chosen for \
-                     that, \
-                     always.",
+                    "What a sum reveals about its parts. If few keys are in common, it reveals \
+                     much about each. A party that knows the values, such as {}, may learn from a \
+                     sum which of them it includes; with values chosen for that, always.",
                     sum.of
                 ),
             ],

@@ -17,7 +17,8 @@ impl Words<'_> {
                 false => {
                     format!("Anything: {receiver} can find the keys of {sender} by guessing.")
                 }
-                true => "Anything: the party that is the receiver can find the sender's keys by guessing."
+                true => "Anything: the party that is the receiver can find the sender's keys by \
+                         guessing."
                     .to_owned(),
             });
         }
@@ -36,26 +37,23 @@ impl Words<'_> {
             .collect();
         if !variable.is_empty() {
             points.push(format!(
-                "Traffic and duration. The bytes and flights of {} depend on the common keys, and both sides and an \
-                 observer of the \
-                 network see them.",
+                "Traffic and duration. The bytes and flights of {} depend on the common keys, and \
+                 both sides and an observer of the network see them.",
                 variable.join(", ")
             ));
         }
         points.extend(self.revealed_by_answer());
         if self.agreement.hide_sizes && self.agreement.integer_items().is_some() {
             points.push(
-                "The sizes, from a side that runs modified software: if there are few numbers for padding, it can \
-                 enter those of the \
-                 other side and see how many of them are there."
+                "The sizes, from a side that runs modified software: if there are few numbers for \
+                 padding, it can enter those of the other side and see how many of them are there."
                     .to_owned(),
             );
         }
         points.extend(self.guesses());
         points.push(
-            "Repeated runs. Two runs on nearly the same data reveal what changed between them. The agreement does \
-             not limit how \
-             often it is run."
+            "Repeated runs. Two runs on nearly the same data reveal what changed between them. The \
+             agreement does not limit how often it is run."
                 .to_owned(),
         );
         points.push(format!(
@@ -66,15 +64,15 @@ impl Words<'_> {
             }
         ));
         points.push(
-            "The fact that a run took place, its time and duration, and the network address of each side."
+            "The fact that a run took place, its time and duration, and the network address of \
+             each side."
                 .to_owned(),
         );
         points
     }
 
-    /// How many keys a receiver that deviates can test, for each row whose bound is above the size of its set,
-    /// and for
-    /// each side that can be the receiver.
+    /// How many keys a receiver that deviates can test, for each row whose bound is above the size
+    /// of its set, and for each side that can be the receiver.
     fn guesses(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
         let allowed = self.agreement.largest_roles();
@@ -98,11 +96,11 @@ impl Words<'_> {
                 };
                 let usable = of(most);
                 let mut point = format!(
-                    "More guesses by cheating. {who} may enter {} keys, against up to {} of the other side. With \
-                     modified software it can \
-                     test {} keys under {} without any effort, because the encoding of its set has room for that \
-                     many. \
-                     The proven limit is {} keys (overfitting), against an attacker with 2^80 hash evaluations.",
+                    "More guesses by cheating. {who} may enter {} keys, against up to {} of the \
+                     other side. With modified software it can test {} keys under {} without any \
+                     effort, because the encoding of its set has room for that many. The proven \
+                     limit is {} keys (overfitting), against an attacker with 2^80 hash \
+                     evaluations.",
                     grouped(most),
                     grouped(other),
                     grouped(usable.free),
@@ -120,7 +118,8 @@ impl Words<'_> {
                     .collect();
                 if !smaller.is_empty() {
                     point += &format!(
-                        " These two numbers if it announces fewer keys, against the same other set: {}.",
+                        " These two numbers if it announces fewer keys, against the same other \
+                         set: {}.",
                         smaller.join(", ")
                     );
                 }
@@ -143,34 +142,34 @@ impl Words<'_> {
         vec![
             match self.agreement.question {
                 Question::Intersection => format!(
-                    "On disk {receivers} its result file, and each side its report and log, if it asked for them. \
-                     Reports contain counts; \
-                     logs contain neither keys nor results."
+                    "On disk {receivers} its result file, and each side its report and log, if it \
+                     asked for them. Reports contain counts; logs contain neither keys nor \
+                     results."
                 ),
                 Question::Union { .. } => format!(
-                    "On disk {receivers} the keys of the union, including those of the other side, and each side \
-                     its report and log, if \
-                     it asked for them. Reports contain counts; logs contain neither keys nor results."
+                    "On disk {receivers} the keys of the union, including those of the other side, \
+                     and each side its report and log, if it asked for them. Reports contain \
+                     counts; logs contain neither keys nor results."
                 ),
                 Question::PrivateId => format!(
-                    "On disk {receivers} its file of identifiers, which contains its own keys, and its report and \
-                     log, if it asked for \
-                     them. Reports contain counts; logs contain neither keys nor results."
+                    "On disk {receivers} its file of identifiers, which contains its own keys, and \
+                     its report and log, if it asked for them. Reports contain counts; logs \
+                     contain neither keys nor results."
                 ),
                 Question::Shares(_) | Question::SharedValues { .. } => format!(
-                    "On disk {receivers} its file of shares, and its report and log, if it asked for them. The \
-                     shares of one side alone \
-                     are random numbers, but keep them from anyone who may get those of the other side."
+                    "On disk {receivers} its file of shares, and its report and log, if it asked \
+                     for them. The shares of one side alone are random numbers, but keep them from \
+                     anyone who may get those of the other side."
                 ),
                 _ => format!(
-                    "On disk {receivers} the answer, if it asked for a file, and each side its report and log, if \
-                     it asked for them. The \
-                     report of a side that receives the answer contains it; logs contain neither keys nor results."
+                    "On disk {receivers} the answer, if it asked for a file, and each side its \
+                     report and log, if it asked for them. The report of a side that receives the \
+                     answer contains it; logs contain neither keys nor results."
                 ),
             },
             format!(
-                "Nothing{} of the other side's data is kept. The secrets of a run are made for it alone and deleted \
-                 at its end.",
+                "Nothing{} of the other side's data is kept. The secrets of a run are made for it \
+                 alone and deleted at its end.",
                 if is_union { " else" } else { "" }
             ),
             until,

@@ -35,18 +35,18 @@ impl Words<'_> {
                  the matching rows of its own file, with all their columns."
             )],
             (Question::Cardinality, _) => vec![format!(
-                "The cardinality: how many keys {both} have in common, but not which. {who} gets that number, and \
-                 no rows."
+                "The cardinality: how many keys {both} have in common, but not which. {who} gets \
+                 that number, and no rows."
             )],
             (Question::Threshold { min }, _) => vec![format!(
-                "A threshold: whether {both} have at least {} keys in common. {who} gets yes or no, but neither the \
-                 number nor rows.",
+                "A threshold: whether {both} have at least {} keys in common. {who} gets yes or \
+                 no, but neither the number nor rows.",
                 grouped(*min)
             )],
             (Question::Sum(values), _) => vec![
                 format!(
-                    "{} of the values in {} of {} over the keys that {both} have in common. {who} gets {}, and no \
-                     rows.",
+                    "{} of the values in {} of {} over the keys that {both} have in common. {who} \
+                     gets {}, and no rows.",
                     if values.columns.len() == 1 { "The sum" } else { "The sums" },
                     columns(values),
                     values.of,
@@ -56,37 +56,35 @@ impl Words<'_> {
             ],
             (Question::Union { key_bytes }, _) => vec![
                 format!(
-                    "The union: all keys that {sender} or {receiver} has. {who} gets its own keys and those that \
-                     only the other has, \
-                     sorted and in the form that their profile gives them, and no rows.",
+                    "The union: all keys that {sender} or {receiver} has. {who} gets its own keys \
+                     and those that only the other has, sorted and in the form that their profile \
+                     gives them, and no rows.",
                 ),
                 format!("A key may have at most {key_bytes} bytes; a longer one ends the run."),
             ],
             (Question::PrivateId, _) => vec![format!(
-                "Private ids: a random identifier for each key that {sender} or {receiver} has. Each gets all \
-                 identifiers, and \
-                 which of them belong to its own keys. Both get the same identifier for a common key, so data that \
-                 they \
-                 store under identifiers can be joined later."
+                "Private ids: a random identifier for each key that {sender} or {receiver} has. \
+                 Each gets all identifiers, and which of them belong to its own keys. Both get the \
+                 same identifier for a common key, so data that they store under identifiers can \
+                 be joined later."
             )],
             (Question::Shares(values), _) => {
                 let beside = values.as_ref().map_or(String::new(), |values| {
                     format!(", and of the values in {} of {}", columns(values), values.of)
                 });
                 let mut points = vec![format!(
-                    "Secret shares of the intersection: {both} each get one share of every key they have in \
-                     common{beside}, in an order \
-                     that neither knows. One share alone is random; both together give the keys, as digests, and the \
-                     values."
+                    "Secret shares of the intersection: {both} each get one share of every key \
+                     they have in common{beside}, in an order that neither knows. One share alone \
+                     is random; both together give the keys, as digests, and the values."
                 )];
                 points.extend(values.as_ref().map(|values| self.value_of_a_key(values)));
                 points
             }
             (Question::SharedValues { values, default }, _) => vec![
                 format!(
-                    "Secret shares of values: for each key of {0}, each side gets one share of its value in {1} if \
-                     {2} has the key too, \
-                     and of {default} if not. One share alone is random; the sum of both, modulo 2^64, is the value.",
+                    "Secret shares of values: for each key of {0}, each side gets one share of its \
+                     value in {1} if {2} has the key too, and of {default} if not. One share alone \
+                     is random; the sum of both, modulo 2^64, is the value.",
                     values.of,
                     columns(values),
                     self.agreement.peer_of(&values.of).name,
@@ -120,7 +118,8 @@ impl Words<'_> {
         match (self.rows.iter().all(|row| row.wide_values), self.some_reveal_count()) {
             (true, _) => format!("the {sums} and the number of these keys, but not the keys"),
             (false, true) => format!(
-                "the {sums}, but not the keys, and their number only with a protocol that says so below"
+                "the {sums}, but not the keys, and their number only with a protocol that says so \
+                 below"
             ),
             (false, false) => format!("the {sums}, but neither the keys nor their number"),
         }
@@ -149,16 +148,16 @@ impl Words<'_> {
         let by_receiver = self.rows.iter().any(|row| row.bounds == BoundsKept::ByReceiver);
         Some(match by_receiver {
             false => format!(
-                "There is an answer only if {within} keys are in common. Otherwise both sides learn only that this \
-                 is not the case. \
-                 A side that runs modified software can change the count."
+                "There is an answer only if {within} keys are in common. Otherwise both sides \
+                 learn only that this is not the case. A side that runs modified software can \
+                 change the count."
             ),
             true => format!(
-                "There is an answer only if {within} keys are in common. The program of {receiver} enforces this: \
-                 it learns their \
-                 number, and if that is out of bounds it reports only this to both sides and ends the protocol. \
-                 {sender} then learns only that the number is out of bounds. Modified software at {receiver} could \
-                 learn the number in any case, and continue to learn the answer."
+                "There is an answer only if {within} keys are in common. The program of {receiver} \
+                 enforces this: it learns their number, and if that is out of bounds it reports \
+                 only this to both sides and ends the protocol. {sender} then learns only that the \
+                 number is out of bounds. Modified software at {receiver} could learn the number \
+                 in any case, and continue to learn the answer."
             ),
         })
     }

@@ -77,9 +77,8 @@ impl Words<'_> {
         let names = self.names(|_| true);
         let mut points = vec![match self.agreement.variant() {
             Variant::Pet => format!(
-                "Whether the values of {names} are equal. Each has a file of one row, and gets that row as its \
-                 result if they are \
-                 equal."
+                "Whether the values of {names} are equal. Each has a file of one row, and gets \
+                 that row as its result if they are equal."
             ),
             _ => format!(
                 "The intersection: which keys {names} {} have. {} those rows of {}, with all \
@@ -95,8 +94,8 @@ impl Words<'_> {
         }];
         points.extend(of_keys(&self.agreement.keys));
         points.push(
-            "Rows without a key, and rows whose key the profile refuses, are skipped; each party's report counts \
-             its own."
+            "Rows without a key, and rows whose key the profile refuses, are skipped; each party's \
+             report counts its own."
                 .to_owned(),
         );
         let helps = match self.agreement.variant().hides_size() {
@@ -104,9 +103,9 @@ impl Words<'_> {
             false => format!("{helper} finds what {all} have in common"),
         };
         points.push(format!(
-            "{helps} without seeing the keys: it gets labels, which a cipher makes of the keys under a secret of \
-             the run that only \
-             the parties know. No row, and no column outside the key, leaves a party."
+            "{helps} without seeing the keys: it gets labels, which a cipher makes of the keys \
+             under a secret of the run that only the parties know. No row, and no column outside \
+             the key, leaves a party."
         ));
         points
     }
@@ -126,20 +125,20 @@ impl Words<'_> {
         }
         points.push(match self.parties().len() {
             2 => "Neither party learns a key that only the other has.".to_owned(),
-            _ => "No party learns a key that it does not have, nor which of its keys only some of the others have."
+            _ => "No party learns a key that it does not have, nor which of its keys only some of \
+                  the others have."
                 .to_owned(),
         });
         points.push(format!(
-            "{helper} learns {}. It sees the parties' identities and network addresses, when each connects and \
-             disconnects, the \
-             max_rows and min_rows of each, and the hash of this agreement, but not its text. It learns no key.",
+            "{helper} learns {}. It sees the parties' identities and network addresses, when each \
+             connects and disconnects, the max_rows and min_rows of each, and the hash of this \
+             agreement, but not its text. It learns no key.",
             row.helper_learns.replace("items", "keys"),
         ));
         if self.agreement.variant() != Variant::Pet {
             points.push(format!(
-                "A size is the number of different keys, not of rows. In addition, {helper} and {} learn the number \
-                 of rows with a key \
-                 of each party, up to a factor of two.",
+                "A size is the number of different keys, not of rows. In addition, {helper} and {} \
+                 learn the number of rows with a key of each party, up to a factor of two.",
                 match self.parties().len() {
                     2 => "the other party",
                     _ => "all others",
@@ -147,10 +146,9 @@ impl Words<'_> {
             ));
         }
         points.push(format!(
-            "The parties communicate only with {helper}. Their messages to each other pass through it, signed and \
-             encrypted. An \
-             observer of the network sees who communicates with {helper}, when, and how many bytes; the contents are \
-             encrypted (TLS 1.3)."
+            "The parties communicate only with {helper}. Their messages to each other pass through \
+             it, signed and encrypted. An observer of the network sees who communicates with \
+             {helper}, when, and how many bytes; the contents are encrypted (TLS 1.3)."
         ));
         points
     }
@@ -160,10 +158,10 @@ impl Words<'_> {
         let mut points = vec![
             format!("{helper} works together with NO party. All other guarantees depend on this."),
             format!(
-                "If it does: every party has the secret of the run, and {helper} has the labels. Together they can \
-                 test any guess of a \
-                 key against the list of every other party, unnoticed and for as long as they like (a dictionary \
-                 attack). Telephone numbers, e-mail addresses and similar keys can all be guessed."
+                "If it does: every party has the secret of the run, and {helper} has the labels. \
+                 Together they can test any guess of a key against the list of every other party, \
+                 unnoticed and for as long as they like (a dictionary attack). Telephone numbers, \
+                 e-mail addresses and similar keys can all be guessed."
             ),
             self.of_helper(),
         ];
@@ -172,8 +170,8 @@ impl Words<'_> {
             match row.variant {
                 Variant::SemiHonest => "any number of others that run modified software together",
                 Variant::Fair =>
-                    "the other one, even if that runs modified software: it learns nothing that the honest party \
-                     does not learn too",
+                    "the other one, even if that runs modified software: it learns nothing that \
+                     the honest party does not learn too",
                 _ => "the other one, even if that runs modified software",
             }
         ));
@@ -190,9 +188,8 @@ impl Words<'_> {
         let assumption = row.assumption.rsplit_once("; ").map_or("", |(assumption, _)| assumption);
         points.push(format!("Cryptographic assumptions: {assumption}."));
         points.push(format!(
-            "Each party and {helper} keep their key files secret, and the parties have verified each other's \
-             identity and that of \
-             {helper} over a channel that they trust."
+            "Each party and {helper} keep their key files secret, and the parties have verified \
+             each other's identity and that of {helper} over a channel that they trust."
         ));
         points
     }
@@ -206,21 +203,20 @@ impl Words<'_> {
         };
         match self.agreement.protocol().helper_security {
             Security::Malicious if self.agreement.finds_cheats() => format!(
-                "Malicious security against {helper}: even if it runs modified software, {learns}, and a wrong \
-                 answer goes unnoticed \
-                 with probability at most 2^-{STATISTICAL_SECURITY_BITS}."
+                "Malicious security against {helper}: even if it runs modified software, {learns}, \
+                 and a wrong answer goes unnoticed with probability at most \
+                 2^-{STATISTICAL_SECURITY_BITS}."
             ),
             Security::Malicious => format!(
-                "Covert security against {helper}: even if it runs modified software, {learns}. It can give a wrong \
-                 answer, but is \
-                 detected with probability at least {}.",
+                "Covert security against {helper}: even if it runs modified software, {learns}. It \
+                 can give a wrong answer, but is detected with probability at least {}.",
                 self.deterrence()
             ),
             _ => format!(
-                "Semi-honest security against {helper}: it runs the unmodified software, but may analyse all that \
-                 it receives for as \
-                 long as it likes. With modified software it could give a wrong answer, with common keys left out or \
-                 others added, and only the self-check below might notice."
+                "Semi-honest security against {helper}: it runs the unmodified software, but may \
+                 analyse all that it receives for as long as it likes. With modified software it \
+                 could give a wrong answer, with common keys left out or others added, and only \
+                 the self-check below might notice."
             ),
         }
     }
@@ -250,12 +246,13 @@ impl Words<'_> {
         points.push(self.self_check());
         match row.variant {
             Variant::Fair => points.push(format!(
-                "If {helper} follows the protocol, both parties get the result or neither does: it commits to its \
-                 answers before the \
-                 parties prove to it that their lists are well formed, and then opens the answers to both."
+                "If {helper} follows the protocol, both parties get the result or neither does: it \
+                 commits to its answers before the parties prove to it that their lists are well \
+                 formed, and then opens the answers to both."
             )),
             Variant::SizeHiding | Variant::Pet => points.push(format!(
-                "{helper} does not compute the answer: {} does, with labels that {helper} has replaced and shuffled.",
+                "{helper} does not compute the answer: {} does, with labels that {helper} has \
+                 replaced and shuffled.",
                 self.parties()[0].name
             )),
             _ => {}
@@ -270,9 +267,8 @@ impl Words<'_> {
         let Check { copies, dummies } = self.check();
         let (all, dummies) = (self.all(), grouped(dummies.into()));
         let added = format!(
-            "each party adds {dummies} made-up keys that {all} have, which must be in the answer, and {dummies} \
-             that only it has, \
-             which must not"
+            "each party adds {dummies} made-up keys that {all} have, which must be in the answer, \
+             and {dummies} that only it has, which must not"
         );
         if copies == 1 {
             return format!("Self-check: {added}; an answer that fails this is refused.");
@@ -287,9 +283,8 @@ impl Words<'_> {
             ),
         };
         format!(
-            "Check of the answer: each key is sent as {copies} labels, which must be in the answer either all or \
-             not at all, and \
-             {added}; an answer that fails this is refused. {odds}"
+            "Check of the answer: each key is sent as {copies} labels, which must be in the answer \
+             either all or not at all, and {added}; an answer that fails this is refused. {odds}"
         )
     }
 

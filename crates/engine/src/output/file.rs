@@ -37,11 +37,12 @@ impl Output {
     /// Writes this output to a file, whole or not at all. Returns the number of rows written, where they are rows of
     /// `source`, the file that the job has read.
     ///
-    /// [`Output::Rows`] reads `source` again and writes the rows in the set, with all columns: a change of the file since
-    /// it was opened is noticed, one before only by the number of rows. Totals are a table of one row, a union and ids a
-    /// table, shares a JSON document ([`SharesFile`](crate::shares::SharesFile)). For [`Output::Nothing`] and
-    /// [`Output::OutsideBounds`] no file is written. `progress` is called at most some tens of times a second while
-    /// `source` is read; [`Break`](ControlFlow::Break) ends the writing.
+    /// [`Output::Rows`] reads `source` again and writes the rows in the set, with all columns: a
+    /// change of the file since it was opened is noticed, one before only by the number of rows.
+    /// Totals are a table of one row, a union and ids a table, shares a JSON document
+    /// ([`SharesFile`](crate::shares::SharesFile)). For [`Output::Nothing`] and
+    /// [`Output::OutsideBounds`] no file is written. `progress` is called at most some tens of
+    /// times a second while `source` is read; [`Break`](ControlFlow::Break) ends the writing.
     ///
     /// # Errors
     /// [`InputFault::Data`](crate::InputFault::Data) when `source` has changed since it was opened or cannot be read;

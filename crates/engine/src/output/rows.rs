@@ -17,8 +17,8 @@ impl RowSet {
         Self { words, len, keys }
     }
 
-    /// The bits: ⌈[`len`](Self::len)/64⌉ words. Row r has bit r mod 64, from the lowest, of word ⌊r/64⌋; bits beyond the
-    /// last row are 0.
+    /// The bits: ⌈[`len`](Self::len)/64⌉ words. Row r has bit r mod 64, from the lowest, of word
+    /// ⌊r/64⌋; bits beyond the last row are 0.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

@@ -204,7 +204,9 @@ mod any {
             expires in prop::option::of((1i16..=9999, 1i8..=12, 1i8..=28)),
             self_check in prop::option::of(8u32..=1024),
             hide_sizes in prop::option::of(any::<bool>()),
-            keys in prop::collection::btree_map("[^\\p{C}\\p{Zl}\\p{Zp}]{0,20}[a-z]", 0usize..7, 1..=16),
+            keys in prop::collection::btree_map(
+                "[^\\p{C}\\p{Zl}\\p{Zp}]{0,20}[a-z]", 0usize..7, 1..=16,
+            ),
             names in prop::collection::btree_set("[a-z0-9_-]{1,32}", 2),
             rows in [1..=MAX_ROWS, 1..=MAX_ROWS],
         ) -> String {
@@ -224,7 +226,8 @@ mod any {
             line("self_check", self_check.map(|n| n.to_string()));
             line("hide_sizes", hide_sizes.map(|b| b.to_string()));
             for (name, profile) in keys.iter().rev() {
-                text += &format!("[[key]]\nname = {}\nprofile = {:?}\n", quoted(name), PROFILES[*profile]);
+                let (name, profile) = (quoted(name), PROFILES[*profile]);
+                text += &format!("[[key]]\nname = {name}\nprofile = {profile:?}\n");
             }
             for (i, name) in names.iter().enumerate().rev() {
                 text += &format!(

@@ -369,7 +369,8 @@ mod any {
                 Ok(agreement) => {
                     prop_assert_eq!(&parse(&agreement.canonical()), &agreement);
                     prop_assert!(agreement.with_helper().unwrap().spec().is_sound());
-                    prop_assert!(explain(&agreement).to_string().lines().all(|line| line.chars().count() <= 88));
+                    let explained = explain(&agreement).to_string();
+                    prop_assert!(explained.lines().all(|line| line.chars().count() <= 88));
                 }
                 Err(error) => {
                     let too_long = matches!(*error.fault, AgreementFault::ListsTooLong { .. });
@@ -382,7 +383,7 @@ mod any {
         fn no_text_makes_the_reader_panic(text in "\\PC{0,200}", at in 0usize..400) {
             let _ = Agreement::parse(&text);
             let mut sample = of(&[1, 2, 3]);
-            let at = (0..=at.min(sample.len())).rev().find(|at| sample.is_char_boundary(*at)).unwrap();
+            let at = sample.floor_char_boundary(at);
             sample.insert_str(at, &text);
             let _ = Agreement::parse(&sample);
         }

@@ -106,7 +106,8 @@ fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &
     let [one, two] = &pair.identities;
     let text = format!(
         "version = 2\ntitle = \"t\"\noperation = \"{}\"\nreceives = \"{receives}\"\n\
-         security = \"{security}\"\nprotocol = \"{protocol}\"\n{more}{table}\n[[key]]\nname = \"id\"\n\
+         security = \"{security}\"\nprotocol = \"{protocol}\"\n{more}{table}\n[[key]]\n\
+         name = \"id\"\n\
          profile = \"integer:16\"\n\n[party.one]\nidentity = \"{one}\"\nmax_rows = 50\n\n\
          [party.two]\nidentity = \"{two}\"\nmax_rows = 50\n",
         operation.name(),
@@ -140,8 +141,9 @@ fn damaged(
         job.agreement = agreement.clone();
         job.source =
             Source::open(pair.path(&format!("{name}.csv")), &ReadOptions::default()).unwrap();
-        // Where a length was damaged, the bytes that it tells of never come; where a greeting was, its side may wait for
-        // another while the first peer is done. A run that is to succeed has time.
+        // Where a length was damaged, the bytes that it tells of never come; where a greeting was,
+        // its side may wait for another while the first peer is done. A run that is to succeed has
+        // time.
         let (wait, idle) = if place.1 == u64::MAX { (120, 30) } else { (20, 3) };
         job.link.wait = Duration::from_secs(wait);
         job.link.idle = Duration::from_secs(idle);

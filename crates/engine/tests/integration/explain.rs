@@ -69,9 +69,9 @@ fn the_guesses_of_a_malicious_party_are_listed_for_small_sets_too() {
     let text = words(&sample("one-side.toml"));
     let sizes = "may enter 5,000,000 keys, against up to 2,000,000 of the other side.";
     assert!(text.contains(sizes), "{text}");
-    let smaller = "These two numbers if it announces fewer keys, against the same other set: 1 and 3 for 1, 143 and \
-    356 for 100, \
-                   1,051 and 2,543 for 1,000, 4,239 and 10,065 for 4,096.";
+    let smaller = "These two numbers if it announces fewer keys, against the same other set: 1 and \
+                   3 for 1, 143 and 356 for 100, 1,051 and 2,543 for 1,000, 4,239 and 10,065 for \
+                   4,096.";
     assert!(text.contains(smaller), "{text}");
     assert!(text.contains("Each side adds 16 items known to both, which must match; a result"));
     // Padded sets have one size.

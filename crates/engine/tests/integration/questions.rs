@@ -361,12 +361,12 @@ fn wide_values_must_belong_to_the_sender() {
     let refused = "takes values of the only party that receives the result";
     assert_refused(SUM, &table("shop"), &format!("agreement: no protocol {refused} yet"));
     let named = format!("protocol = \"gmrss21_cardinality_sum\"\n{SUM}");
-    let refused = "line 5, column 12: the protocol \"gmrss21_cardinality_sum\" does not take values of \
-                   the only party that receives the result";
+    let refused = "line 5, column 12: the protocol \"gmrss21_cardinality_sum\" does not take \
+                   values of the only party that receives the result";
     assert_refused(&named, &table("shop"), &format!("agreement, {refused}"));
     let named = format!("protocol = \"scs_wn\"\n{SUM}");
-    let refused = "line 5, column 12: the protocol \"scs_wn\" does not take values of several columns, \
-                   with a sign, or of more than 40 bits";
+    let refused = "line 5, column 12: the protocol \"scs_wn\" does not take values of several \
+                   columns, with a sign, or of more than 40 bits";
     assert_refused(&named, &table("publisher"), &format!("agreement, {refused}"));
     for of in ["shop", "publisher"] {
         let agreement = for_both(SUM, &table(of)).unwrap();
@@ -415,7 +415,8 @@ fn what_gives_each_a_result_is_received_by_both() {
     for operation in ["private-id", "shares", "shared-values"] {
         let head = format!("operation = \"{operation}\"");
         let message = format!(
-            "agreement, line 3, column 12: {operation} gives each party a result: \"receives\" must be \"all\""
+            "agreement, line 3, column 12: {operation} gives each party a result: \"receives\" \
+             must be \"all\""
         );
         assert_refused(&head, "", &message);
     }
@@ -454,7 +455,8 @@ fn shares_have_values_or_none_and_no_self_check() {
     assert!(matches!(agreement.question, Question::SharedValues { default: -256, .. }));
     assert_eq!(
         of("default = 256\n").unwrap_err(),
-        "agreement, line 11, column 11: \"shares.default\" is 256, but values have 9 bits and a sign"
+        "agreement, line 11, column 11: \"shares.default\" is 256, but values have 9 bits and a \
+         sign"
     );
 }
 

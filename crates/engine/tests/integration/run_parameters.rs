@@ -4,7 +4,8 @@ use crate::support::{Pair, small_files};
 
 const KEY: &str = "[[key]]\nname = \"email\"\nprofile = \"email\"\n";
 
-/// The name and the value of the parameter "… in this run" of `protocol`, with three keys and 32 self-check items a side.
+/// The name and the value of the parameter "… in this run" of `protocol`, with three keys and 32
+/// self-check items a side.
 fn in_this_run(protocol: &str, operation: &str) -> (String, String) {
     let pair = Pair::new();
     small_files(&pair);

@@ -235,7 +235,8 @@ impl Core {
         let useless = left.useless.len();
         if damage != Damage::default() || useless > 0 {
             let (damaged, secret) = (damage.slots, damage.secret);
-            tracing::warn!(run = %short(run), damaged, secret, useless, "damaged slots count as empty");
+            let run = short(run);
+            tracing::warn!(%run, damaged, secret, useless, "damaged slots count as empty");
         }
         if damage.secret && left.needs_secret { Err(Refusal::Expired) } else { Ok(()) }
     }

@@ -392,9 +392,9 @@ fn a_shutdown_notifies_waiting_parties_and_they_return() {
         until("the first is notified", || {
             let expected = Error::Refused(Refusal::ShuttingDown);
             let events = events.lock().unwrap();
-            events.iter().any(
-                |event| matches!(event, RemoteEvent::Reconnecting { error, .. } if *error == expected),
-            )
+            events.iter().any(|event| {
+                matches!(event, RemoteEvent::Reconnecting { error, .. } if *error == expected)
+            })
         });
         drop(idle);
         let service = again(&fixture, &place, |_| ());

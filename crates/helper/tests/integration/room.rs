@@ -50,8 +50,9 @@ fn a_run_waits_until_there_is_space_for_all_of_it() {
         let full = Error::Refused(Refusal::NoRoom);
         until("it is refused", || {
             let events = events.lock().unwrap();
-            let is_told = |event: &RemoteEvent| matches!(event, RemoteEvent::Reconnecting { error, .. } if *error == full);
-            events.iter().any(is_told)
+            events.iter().any(
+                |event| matches!(event, RemoteEvent::Reconnecting { error, .. } if *error == full),
+            )
         });
         drop(boards);
         let mut board = first[0].open().unwrap();

@@ -33,7 +33,8 @@ fn every_setting_can_be_set() {
         "[helper]\nlisten = \"127.0.0.1:0\"\nbackend = \"memory:\"\nstate = \"/var/x\"\n\
          metrics = \"off\"\nmetrics_for_others = true\nkeep_hours = 2\nmemory_mb = 64\n\
          threads = 3\nruns_at_once = 1\n\
-         max_stored_mb = 5\nkeep_free_mb = 0\n{}max_rows = 1_000\nmax_runs = 2\nmax_connections = 3\n\
+         max_stored_mb = 5\nkeep_free_mb = 0\n{}max_rows = 1_000\nmax_runs = 2\n\
+         max_connections = 3\n\
          max_stored_mb = 4\n{}",
         party("south", 1),
         party("north-2", 2)

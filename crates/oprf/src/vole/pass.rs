@@ -60,8 +60,8 @@ pub(super) fn mask<S: Hashing>(
     Ok(q)
 }
 
-/// The sender's pass: for every cluster receives A, computes K = b + AΔ, and gives q = Decode(K, y) − Δ·H_B(y, r) at its
-/// items.
+/// The sender's pass: for every cluster receives A, computes K = b + AΔ, and gives q = Decode(K, y)
+/// − Δ·H_B(y, r) at its items.
 pub(super) fn unmask<S: Hashing>(
     ctx: &mut Context,
     plan: &Plan,

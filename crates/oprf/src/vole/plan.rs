@@ -13,8 +13,8 @@ const POLYNOMIAL_MAX: usize = 512;
 /// sender's key: 40 ms with AVX2.
 const PRODUCTS_MAX: u64 = 1 << 22;
 
-/// Most keys for which it does so for any number of products. The random band is slower up to 17 keys and a fifth faster
-/// at 32, but its free slots matter most here.
+/// Most keys for which it does so for any number of products. The random band is slower up to 17
+/// keys and a fifth faster at 32, but its free slots matter most here.
 const POLYNOMIAL_ALWAYS: usize = 32;
 
 /// Most keys for which [`Plan::malicious`] uses the random band, which is slower than the clustered store.
@@ -40,11 +40,12 @@ impl Plan {
     /// Against a deviating receiver: the store with the fewest slots that is fast enough, because every slot can hold
     /// one more item; values and outputs of 128 bits.
     ///
-    /// Takes the numbers of keys that both parties have announced: `keys_len` of the receiver, which encodes them, and
-    /// `decoded_len` of the sender. Up to 32 keys, and up to 512 while the product of the two is at most 2^22, the store
-    /// is one polynomial with as many slots as keys; otherwise the random band up to 6,144 keys, and the clustered store
-    /// above. More keys of either party never give fewer slots, except that far above 6,144 rounding in each cluster may
-    /// save 2 in 10^5 of them.
+    /// Takes the numbers of keys that both parties have announced: `keys_len` of the receiver,
+    /// which encodes them, and `decoded_len` of the sender. Up to 32 keys, and up to 512 while the
+    /// product of the two is at most 2^22, the store is one polynomial with as many slots as keys;
+    /// otherwise the random band up to 6,144 keys, and the clustered store above. More keys of
+    /// either party never give fewer slots, except that far above 6,144 rounding in each cluster
+    /// may save 2 in 10^5 of them.
     pub fn malicious(keys_len: usize, decoded_len: usize) -> Self {
         let products = (keys_len as u64).saturating_mul(decoded_len as u64);
         let is_polynomial =

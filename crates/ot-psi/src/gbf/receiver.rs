@@ -128,8 +128,9 @@ impl Query<'_> {
         }
     }
 
-    /// Steps 5 and 6: receives the strings and adds up those of each of the `n_y` items; the positions of the common ones,
-    /// ascending. `None` if the other fork ended before the last block.
+    /// Steps 5 and 6: receives the strings and adds up those of each of the `n_y` items; the
+    /// positions of the common ones, ascending. `None` if the other fork ended before the last
+    /// block.
     pub(super) fn look_up<S: Share>(
         &self,
         ctx: &mut Context,

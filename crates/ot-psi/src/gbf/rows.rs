@@ -23,7 +23,9 @@ pub const SILENT_ROW: Protocol = Protocol {
     sender_learns: LEARNED_BY_SENDER,
     receiver_learns: LEARNED_BY_RECEIVER,
     flights: |_| 5,
-    bytes_formula: "COT(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ 1.5·(40 + ⌈log n_x⌉)·max(n_x, n_y) + 1024 slots; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
+    bytes_formula: "COT(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when \
+                    both learn; m ≈ 1.5·(40 + ⌈log n_x⌉)·max(n_x, n_y) + 1024 slots; tags(n, ℓ) = \
+                    ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Silent, params),
     seconds: |params| seconds(Mode::Silent, params),
     usable_set_len: None,
@@ -64,10 +66,12 @@ pub const SILENT_ROW: Protocol = Protocol {
 pub const IKNP_ROW: Protocol = Protocol {
     id: "gbf_iknp",
     name: "garbled Bloom filter, IKNP transfers",
-    source: "Dong, Chen, Wen, ACM CCS 2013, §4, with distinct indices; Ishai, Kilian, Nissim, Petrank, CRYPTO 2003",
+    source: "Dong, Chen, Wen, ACM CCS 2013, §4, with distinct indices; Ishai, Kilian, Nissim, \
+             Petrank, CRYPTO 2003",
     assumption: assumptions::TRANSFERS,
     flights: |_| 3,
-    bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when both learn; IKNP(m) = 127·m bits and a setup; m, tags and ℓ as in gbf",
+    bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when \
+                    both learn; IKNP(m) = 127·m bits and a setup; m, tags and ℓ as in gbf",
     bytes: |params| bytes(Mode::Iknp, params),
     seconds: |params| seconds(Mode::Iknp, params),
     compared: |params| compared(Mode::Iknp, params),
@@ -90,7 +94,9 @@ pub const IKNP_ROW: Protocol = Protocol {
 pub const PAPER_ROW: Protocol = Protocol {
     id: "gbf_paper",
     name: "garbled Bloom filter, parameters of the paper",
-    bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + 16·m, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ 1.44·128·max(n_x, n_y) slots; IKNP(m) = 127·m bits and a setup; tags and ℓ as in gbf",
+    bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + 16·m, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ \
+                    1.44·128·max(n_x, n_y) slots; IKNP(m) = 127·m bits and a setup; tags and ℓ as \
+                    in gbf",
     bytes: |params| bytes(Mode::Paper, params),
     seconds: |params| seconds(Mode::Paper, params),
     compared: |params| compared(Mode::Paper, params),

@@ -13,14 +13,18 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "gbf_malicious",
     name: "Bloom filter with cut and choose, malicious",
-    source: "Rindal, Rosulek, EUROCRYPT 2017 (ePrint 2016/746), after Dong, Chen, Wen, ACM CCS 2013",
+    source: "Rindal, Rosulek, EUROCRYPT 2017 (ePrint 2016/746), after Dong, Chen, Wen, ACM CCS \
+             2013",
     security: Security::Malicious,
     assumption: assumptions::SILENT_TRANSFERS,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 9,
-    bytes_formula: "COT(2^b·N) + 128 + 2^b·(⌈N/8⌉ + ⌈c/8⌉ + ⌈m·⌈log N⌉/8⌉ + 16) + tags(n_x, 128), and p·n_x when both learn; 2^b blocks of N transfers, 2^b·N ≈ 250·n_y from a thousand items on, of which c are opened and m = N − c used; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
+    bytes_formula: "COT(2^b·N) + 128 + 2^b·(⌈N/8⌉ + ⌈c/8⌉ + ⌈m·⌈log N⌉/8⌉ + 16) + tags(n_x, 128), \
+                    and p·n_x when both learn; 2^b blocks of N transfers, 2^b·N ≈ 250·n_y from a \
+                    thousand items on, of which c are opened and m = N − c used; tags(n, ℓ) = ⌈(n \
+                    + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
@@ -39,7 +43,8 @@ pub const ROW: Protocol = Protocol {
         },
         Parameter {
             name: "cut and choose",
-            value: "N, c, ones and threshold from n_y; each tail below 2^-40, an item outside is tested with probability below 2^-128",
+            value: "N, c, ones and threshold from n_y; each tail below 2^-40, an item outside is \
+                    tested with probability below 2^-128",
             source: "Rindal, Rosulek 2017, §5; parameters/gbf",
         },
         Parameter {

@@ -12,14 +12,17 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "kkrt16",
     name: "PSI from a batched OPRF",
-    source: "Kolesnikov, Kumaresan, Rosulek, Trieu, ACM CCS 2016 (ePrint 2016/799), without a stash",
+    source: "Kolesnikov, Kumaresan, Rosulek, Trieu, ACM CCS 2016 (ePrint 2016/799), without a \
+             stash",
     security: Security::SemiHonest,
     assumption: assumptions::CODED_TRANSFERS_AND_CIPHER,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 4,
-    bytes_formula: "setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; β ≈ 1.32·n_y; W = 400 to 464 by n_x; setup(W) ≈ 10,000 + 8·W; ℓ = 40 + ⌈log 3·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
+    bytes_formula: "setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both \
+                    learn; β ≈ 1.32·n_y; W = 400 to 464 by n_x; setup(W) ≈ 10,000 + 8·W; ℓ = 40 + \
+                    ⌈log 3·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
     bytes,
     seconds,
     usable_set_len: None,
@@ -33,12 +36,14 @@ pub const ROW: Protocol = Protocol {
     parameters: &[
         Parameter {
             name: "hash table",
-            value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; failure below 2^-40",
+            value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; failure \
+                    below 2^-40",
             source: "Demmler, Rindal, Rosulek, Trieu, PoPETs 2018",
         },
         Parameter {
             name: "code",
-            value: "pseudorandom, 400 to 464 bits by n_x; all pairs compared differ in at least 128 places, but with probability 2^-40",
+            value: "pseudorandom, 400 to 464 bits by n_x; all pairs compared differ in at least \
+                    128 places, but with probability 2^-40",
             source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016; parameters/kkrt",
         },
         Parameter {

@@ -121,8 +121,8 @@ impl Plan {
     }
 }
 
-/// Refuses a set of another size than `len`, items that are longer than the parameters say, and sets whose bins or masks
-/// cannot be numbered with 32 bits.
+/// Refuses a set of another size than `len`, items that are longer than the parameters say, and
+/// sets whose bins or masks cannot be numbered with 32 bits.
 pub(super) fn check(mode: Mode, params: &PsiParams, len: usize, items: &[Item]) -> Result<()> {
     check_set_len(len, items.len())?;
     check_item_bits(params, items)?;

@@ -12,14 +12,18 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "ot_phasing",
     name: "OT-Phasing",
-    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6, with the index of the hash function (Lambæk, ePrint 2016/665); no stash",
+    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6, with the index of the \
+             hash function (Lambæk, ePrint 2016/665); no stash",
     security: Security::SemiHonest,
     assumption: assumptions::CODED_TRANSFERS,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 4,
-    bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − ⌊log β⌋ + 2)/8⌉; σ' = min(σ, 40 + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)); ℓ = 40 + ⌈log h·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
+    bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; \
+                    h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − \
+                    ⌊log β⌋ + 2)/8⌉; σ' = min(σ, 40 + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)); ℓ = \
+                    40 + ⌈log h·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",
     bytes: |params| bytes(Mode::Stashless, params),
     seconds: |params| seconds(Mode::Stashless, params),
     usable_set_len: None,
@@ -33,7 +37,8 @@ pub const ROW: Protocol = Protocol {
     parameters: &[
         Parameter {
             name: "hash table",
-            value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; or 2-way where n_y ≪ n_x; failure below 2^-40",
+            value: "3-way cuckoo without stash, (40 + log n_y + 256)/240 bins an item; or 2-way \
+                    where n_y ≪ n_x; failure below 2^-40",
             source: "Demmler, Rindal, Rosulek, Trieu, PoPETs 2018; docs/protocols/phasing.md",
         },
         CODE,
@@ -47,15 +52,19 @@ pub const ROW: Protocol = Protocol {
 pub const PAPER_ROW: Protocol = Protocol {
     id: "ot_phasing_paper",
     name: "OT-Phasing, with the paper's table and stash",
-    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6 and Table 4, with the index of the hash function (Lambæk, ePrint 2016/665)",
-    bytes_formula: "setup + 32·t·β + 32·⌈σ'/8⌉·s + tags((3 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; β = 1.2·n_y; s from Table 4; t, σ', ℓ' as in ot_phasing; ℓ = 40 + ⌈log (3 + s)·n_x⌉ + ⌈log n_y⌉",
+    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §6 and Table 4, with the \
+             index of the hash function (Lambæk, ePrint 2016/665)",
+    bytes_formula: "setup + 32·t·β + 32·⌈σ'/8⌉·s + tags((3 + s)·n_x, ℓ), and tags(min(n_x, n_y), \
+                    ℓ') when both learn; β = 1.2·n_y; s from Table 4; t, σ', ℓ' as in ot_phasing; \
+                    ℓ = 40 + ⌈log (3 + s)·n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Paper, params),
     seconds: |params| seconds(Mode::Paper, params),
     compared: |params| Compared::masks(Plan::new(Mode::Paper, params).tags().tag_bits()),
     parameters: &[
         Parameter {
             name: "hash table",
-            value: "3-way cuckoo, 1.2 bins an item, stash of 12, 6, 4, 3, 2 at 2^8, 2^12, 2^16, 2^20, 2^24",
+            value: "3-way cuckoo, 1.2 bins an item, stash of 12, 6, 4, 3, 2 at 2^8, 2^12, 2^16, \
+                    2^20, 2^24",
             source: "Pinkas, Schneider, Segev, Zohner 2015, §8 and Table 4",
         },
         CODE,

@@ -13,14 +13,17 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "psz14",
     name: "OT-PSI of Pinkas, Schneider and Zohner",
-    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §3.5",
+    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Pinkas, Schneider, Segev, Zohner, \
+             USENIX Security 2015, §3.5",
     security: Security::SemiHonest,
     assumption: assumptions::CODED_TRANSFERS,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 4,
-    bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log (n_y·max_β + s·n_x)⌉; σ', ℓ' and tags as in ot_phasing",
+    bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') \
+                    when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log \
+                    (n_y·max_β + s·n_x)⌉; σ', ℓ' and tags as in ot_phasing",
     bytes,
     seconds,
     usable_set_len: None,
@@ -34,7 +37,8 @@ pub const ROW: Protocol = Protocol {
     parameters: &[
         Parameter {
             name: "hash table",
-            value: "2-way cuckoo, 2.4 bins an item, stash of 12, 6, 4, 3, 2 at 2^8, 2^12, 2^16, 2^20, 2^24",
+            value: "2-way cuckoo, 2.4 bins an item, stash of 12, 6, 4, 3, 2 at 2^8, 2^12, 2^16, \
+                    2^20, 2^24",
             source: "Pinkas, Schneider, Segev, Zohner 2015, Table 4",
         },
         Parameter {

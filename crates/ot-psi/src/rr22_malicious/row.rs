@@ -15,14 +15,19 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "rr22_malicious",
     name: "VOLE-PSI, malicious",
-    source: "Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320); Rindal, Schoppmann, EUROCRYPT 2021, Figure 4",
+    source: "Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320); Rindal, Schoppmann, EUROCRYPT \
+             2021, Figure 4",
     security: Security::Malicious,
     assumption: assumptions::VOLE,
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 7,
-    bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x when both learn; m = n_y slots of one polynomial where n_y ≤ 32, or n_y ≤ 512 and n_x·n_y ≤ 2^22; else up to n_y = 6,144 those of the random band, n_y + 43 up to 469 and ≈ 1.04·n_y; ≈ 1.28·n_y of the 3-hash store beyond; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
+    bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x when both \
+                    learn; m = n_y slots of one polynomial where n_y ≤ 32, or n_y ≤ 512 and \
+                    n_x·n_y ≤ 2^22; else up to n_y = 6,144 those of the random band, n_y + 43 up \
+                    to 469 and ≈ 1.04·n_y; ≈ 1.28·n_y of the 3-hash store beyond; tags(n, ℓ) = ⌈(n \
+                    + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
@@ -36,7 +41,9 @@ pub const ROW: Protocol = Protocol {
     parameters: &[
         Parameter {
             name: "key-value store",
-            value: "one polynomial up to 32 items, and up to 512 while the items of both sides multiply to 2^22 at most; else the random band up to 6,144, 3-hash binary, clustered, with dense columns over GF(2^128) beyond; failure below 2^-40",
+            value: "one polynomial up to 32 items, and up to 512 while the items of both sides \
+                    multiply to 2^22 at most; else the random band up to 6,144, 3-hash binary, \
+                    clustered, with dense columns over GF(2^128) beyond; failure below 2^-40",
             source: "Bienstock and others 2023; Raghuraman, Rindal 2022, §4; parameters/okvs",
         },
         Parameter {
@@ -81,7 +88,8 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 /// Estimated seconds of computation, fitted to measurements.
 fn seconds(params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
-    // Evaluating a polynomial takes this many products for each item. A product counts as 1 ns; with AVX2 it takes 8.5 ns.
+    // Evaluating a polynomial takes this many products for each item. A product counts as 1 ns;
+    // with AVX2 it takes 8.5 ns.
     let products = plan(params).products() as f64;
     0.015 + (105e-9 + 1e-9 * products) * n_x + 190e-9 * n_y
 }

@@ -10,14 +10,16 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "dh",
     name: "Diffie–Hellman PSI",
-    source: "Meadows, IEEE S&P 1986; as in Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §3.3",
+    source: "Meadows, IEEE S&P 1986; as in Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, \
+             §3.3",
     security: Security::SemiHonest,
     assumption: "decisional Diffie–Hellman in Ristretto255; random oracle",
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 2,
-    bytes_formula: "32·n_x + 32·n_y + ℓ·n_y, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
+    bytes_formula: "32·n_x + 32·n_y + ℓ·n_y, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + \
+                    ⌈log n_y⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: None,

@@ -12,14 +12,17 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "dl_dt10",
     name: "PSI from one-more Diffie–Hellman, 2048 bits",
-    source: "De Cristofaro, Tsudik, Financial Cryptography 2010 (ePrint 2009/491), from one-more gap Diffie–Hellman",
+    source: "De Cristofaro, Tsudik, Financial Cryptography 2010 (ePrint 2009/491), from one-more \
+             gap Diffie–Hellman",
     security: Security::SemiHonest,
-    assumption: "one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe2048, of 112-bit security; random oracle",
+    assumption: "one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo \
+                 ffdhe2048, of 112-bit security; random oracle",
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 2,
-    bytes_formula: "512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
+    bytes_formula: "512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + \
+                    2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes,
     seconds,
     usable_set_len: None,

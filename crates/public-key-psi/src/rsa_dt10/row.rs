@@ -13,14 +13,16 @@ use vesica_party::{
 pub const ROW: Protocol = Protocol {
     id: "rsa_dt10",
     name: "Blind-RSA PSI, 2048 bits",
-    source: "De Cristofaro, Tsudik, Financial Cryptography 2010 (ePrint 2009/491), from blind RSA signatures",
+    source: "De Cristofaro, Tsudik, Financial Cryptography 2010 (ePrint 2009/491), from blind RSA \
+             signatures",
     security: Security::SemiHonest,
     assumption: "one-more RSA inversion for 2048 bits, of 112-bit security; random oracle",
     operations: &[Operation::Intersection],
     sender_learns: "the size of the receiver's set",
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
     flights: |_| 3,
-    bytes_formula: "260 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
+    bytes_formula: "260 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + \
+                    2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(KeySize::Bits2048, params),
     seconds: |params| seconds(KeySize::Bits2048, params),
     usable_set_len: None,
@@ -50,7 +52,8 @@ pub const ROW_3072: Protocol = Protocol {
     id: "rsa_dt10_3072",
     name: "Blind-RSA PSI, 3072 bits",
     assumption: "one-more RSA inversion for 3072 bits; random oracle",
-    bytes_formula: "388 + 768·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags and ℓ as in rsa_dt10",
+    bytes_formula: "388 + 768·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags and ℓ as in \
+                    rsa_dt10",
     bytes: |params| bytes(KeySize::Bits3072, params),
     seconds: |params| seconds(KeySize::Bits3072, params),
     parameters: &[

@@ -15,7 +15,8 @@ pub(super) fn is_ascii_blank(byte: u8) -> bool {
 fn is_blank(c: char) -> bool {
     c.is_whitespace()
         || matches!(c, '\u{200b}' | '\u{feff}')
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// An ASCII cell without blanks at its ends; `None` if it is not ASCII.

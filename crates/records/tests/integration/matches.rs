@@ -291,7 +291,9 @@ proptest! {
     /// Any cells survive CSV to TSV to Parquet to CSV.
     #[test]
     fn any_cells_survive_every_conversion(
-        rows in prop::collection::vec(("[a-c]{1,2}", "(?s)[^\0]{0,12}", "[,;\t\"\r\n x]{0,6}"), 1..20)
+        rows in prop::collection::vec(
+            ("[a-c]{1,2}", "(?s)[^\0]{0,12}", "[,;\t\"\r\n x]{0,6}"), 1..20,
+        )
     ) {
         let dir = Scratch::new();
         let mut text = String::from("id,b,c\n");

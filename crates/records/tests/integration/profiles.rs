@@ -186,7 +186,9 @@ proptest! {
 
     /// The paths for ASCII and for Unicode must agree: a no-break space forces the general one.
     #[test]
-    fn ascii_and_unicode_paths_agree(value in "[ -~\t]{0,24}|[a-zA-Z0-9.+-]{1,8}@[a-zA-Z0-9.-]{1,16}") {
+    fn ascii_and_unicode_paths_agree(
+        value in "[ -~\t]{0,24}|[a-zA-Z0-9.+-]{1,8}@[a-zA-Z0-9.-]{1,16}",
+    ) {
         for profile in profiles().into_iter().skip(1) {
             prop_assert_eq!(
                 normal(profile, &value),
@@ -197,7 +199,11 @@ proptest! {
     }
 
     #[test]
-    fn blanks_around_a_value_do_not_matter(value in value(), blanks in "[ \t\u{a0}\u{feff}\u{2003}\u{200e}\u{202a}\u{202c}\u{2066}\u{2069}]{1,3}") {
+    fn blanks_around_a_value_do_not_matter(
+        value in value(),
+        blanks in
+            "[ \t\u{a0}\u{feff}\u{2003}\u{200e}\u{202a}\u{202c}\u{2066}\u{2069}]{1,3}",
+    ) {
         for profile in profiles().into_iter().skip(1) {
             prop_assert_eq!(
                 normal(profile, &value),

@@ -99,7 +99,11 @@ proptest! {
     #[test]
     fn damaged_files_never_panic(
         name in prop_oneof![
-            Just("a.csv"), Just("a.csv.gz"), Just("a.csv.zst"), Just("a.parquet"), Just("a.parquet"),
+            Just("a.csv"),
+            Just("a.csv.gz"),
+            Just("a.csv.zst"),
+            Just("a.parquet"),
+            Just("a.parquet"),
         ],
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         cut in prop::option::of(any::<prop::sample::Index>()),

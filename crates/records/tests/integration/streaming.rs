@@ -334,7 +334,9 @@ proptest! {
     /// Any cells, with a header or without: both first passes agree, and the bits select the rows.
     #[test]
     fn any_rows_are_streamed_and_picked(
-        rows in prop::collection::vec(("(?s)[^\0]{0,12}", "[,;\t\"\r\n x]{0,6}", any::<bool>()), 1..80)
+        rows in prop::collection::vec(
+            ("(?s)[^\0]{0,12}", "[,;\t\"\r\n x]{0,6}", any::<bool>()), 1..80,
+        )
     ) {
         let dir = Scratch::new();
         let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));

@@ -270,7 +270,8 @@ fn ragged_rows_are_named_by_their_physical_line() {
     ] {
         let error = error(text);
         assert!(
-            matches!(&error, InputError::Ragged { line: l, expected: 2, found: f, .. } if (*l, *f) == (line, found)),
+            matches!(&error, InputError::Ragged { line: at, expected: 2, found: cells, .. }
+                if (*at, *cells) == (line, found)),
             "{text:?}: {error:?}"
         );
     }
@@ -324,7 +325,8 @@ fn stray_bytes_are_located() {
     ] {
         let error = error(text);
         assert!(
-            matches!(&error, InputError::Stray { line: l, byte: b, stray: s, .. } if (*l, *b, *s) == (line, byte, stray)),
+            matches!(&error, InputError::Stray { line: l, byte: b, stray: s, .. }
+                if (*l, *b, *s) == (line, byte, stray)),
             "{text:?}: {error:?}"
         );
     }

@@ -49,8 +49,9 @@ impl Sum {
 }
 
 impl Spec {
-    /// The helper's storage for a run at its peak, where the parties announced `scales` and bring the longest lists that
-    /// these and the spec allow, and a slot takes at most `beside` bytes beside its contents.
+    /// The helper's storage for a run at its peak, where the parties announced `scales` and bring
+    /// the longest lists that these and the spec allow, and a slot takes at most `beside` bytes
+    /// beside its contents.
     ///
     /// # Panics
     /// For scales that the spec does not allow.

@@ -66,9 +66,9 @@ impl LabelKeys {
         result
     }
 
-    /// F' of inner labels, c copies of each: calls `take` with each label, and the place of its inner label in
-    /// `values`. F'(v) is F(v) ⊕ v, which nobody can invert even with the key. A party that could would find inner labels
-    /// whose outer labels are another party's.
+    /// F' of inner labels, c copies of each: calls `take` with each label, and the place of its
+    /// inner label in `values`. F'(v) is F(v) ⊕ v, which nobody can invert even with the key. A
+    /// party that could would find inner labels whose outer labels are another party's.
     pub(super) fn of_inner_labels(
         &self,
         values: &[u128],

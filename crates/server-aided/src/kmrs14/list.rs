@@ -11,6 +11,9 @@ use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_labels::{Bits, Format, Label, Order, Scratch, Segment, Sorted, Spool};
 use vesica_net::{Pool, Progress};
 
+/// Takes labels, each with what it is of.
+type Sink<'a, T> = dyn FnMut(Label, T) -> io::Result<()> + 'a;
+
 /// What a party brings: its items, row by row.
 pub trait Items: Sync {
     /// Number of rows.
@@ -86,8 +89,8 @@ impl OwnList {
         items: &dyn Items,
         format: Format,
         means: &Means<'_>,
-        mut make: impl FnMut(&[Item], &mut dyn FnMut(Label, usize) -> io::Result<()>) -> io::Result<()>,
-        dummies: impl FnOnce(&mut dyn FnMut(Label, Dummy) -> io::Result<()>) -> io::Result<()>,
+        mut make: impl FnMut(&[Item], &mut Sink<'_, usize>) -> io::Result<()>,
+        dummies: impl FnOnce(&mut Sink<'_, Dummy>) -> io::Result<()>,
     ) -> Result<Self> {
         let rows = items.rows();
         // The two numbers after the rows mark dummies.
@@ -156,8 +159,9 @@ impl SentList {
         self.len
     }
 
-    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, and their like of Figures 3 and 4: (a)
-    /// all of D_0 is in I and nothing of D_i, (b) of each item all copies are in I, or none.
+    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, and their like of
+    /// Figures 3 and 4: (a) all of D_0 is in I and nothing of D_i, (b) of each item all copies are
+    /// in I, or none.
     ///
     /// # Errors
     /// [`Misbehaviour::CommonMissing`], [`Misbehaviour::OwnFound`], [`Misbehaviour::CopiesDiffer`];

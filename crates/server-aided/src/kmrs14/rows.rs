@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use vesica_core::{ParameterError, Result};
 use vesica_party::{Parameter, Security};
 
-const SOURCE: &str = "S. Kamara, P. Mohassel, M. Raykova, S. Sadeghian, \"Scaling Private Set Intersection to \
-                      Billion-Element Sets\", Financial Cryptography 2014";
+const SOURCE: &str = "S. Kamara, P. Mohassel, M. Raykova, S. Sadeghian, \"Scaling Private Set \
+                      Intersection to Billion-Element Sets\", Financial Cryptography 2014";
 
 /// A protocol with a helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -152,9 +152,10 @@ impl Check {
     /// −log2 of the largest probability with which a helper that makes a wrong answer for lists of at most `items`
     /// different items goes unnoticed by a party.
     ///
-    /// Where m items are common and the helper omits one of them, it must hit the item's c labels among c·m + t that look
-    /// alike: m ways to succeed of C(c·m + t, c). The same holds for items that it adds. The published bound t^-(c-1)
-    /// (Theorem 2) is too small for few items: for c = 9, t = 32 and one item it gives 2^-40, where the chance is 2^-28.
+    /// Where m items are common and the helper omits one of them, it must hit the item's c labels
+    /// among c·m + t that look alike: m ways to succeed of C(c·m + t, c). The same holds for items
+    /// that it adds. The published bound t^-(c-1) (Theorem 2) is too small for few items: for c =
+    /// 9, t = 32 and one item it gives 2^-40, where the chance is 2^-28.
     pub fn bits(&self, items: u64) -> f64 {
         let (copies, dummies) = (f64::from(self.copies), f64::from(self.dummies));
         let chance = |common: f64| {
@@ -187,15 +188,18 @@ impl Spec {
     }
 }
 
-const COLLUSION: &str = "AES-128 is a pseudorandom permutation; for what the parties tell each other, X25519 or \
-                         ML-KEM-768, Ed25519, AES-256-GCM-SIV and BLAKE3 are secure; the helper colludes with no \
-                         party: together with one it could test every guess against the others' sets";
+const COLLUSION: &str = "AES-128 is a pseudorandom permutation; for what the parties tell each \
+                         other, X25519 or ML-KEM-768, Ed25519, AES-256-GCM-SIV and BLAKE3 are \
+                         secure; the helper colludes with no party: together with one it could \
+                         test every guess against the others' sets";
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "length of labels",
-        value: "40 + log2 of the sum of N_i N_j over all pairs of parties, up to a whole number of bytes",
-        source: "union bound; the paper's 80 to 100 bits of section 3.1 bound collisions within one set only",
+        value: "40 + log2 of the sum of N_i N_j over all pairs of parties, up to a whole number of \
+                bytes",
+        source: "union bound; the paper's 80 to 100 bits of section 3.1 bound collisions within \
+                 one set only",
     },
     Parameter {
         name: "pseudorandom permutation",
@@ -215,8 +219,10 @@ const CHECKED_PARAMETERS: &[Parameter] = &[
     PARAMETERS[2],
     Parameter {
         name: "copies c and dummies t",
-        value: "the fewest labels c n + 2 t with which no wrong answer goes unnoticed with more than 2^-40",
-        source: "m / C(cm + t, c) for every m; the published t^-(c-1) of Theorem 2 is too small for few items",
+        value: "the fewest labels c n + 2 t with which no wrong answer goes unnoticed with more \
+                than 2^-40",
+        source: "m / C(cm + t, c) for every m; the published t^-(c-1) of Theorem 2 is too small \
+                 for few items",
     },
 ];
 
@@ -230,7 +236,8 @@ static SEMI_HONEST: AidedProtocol = AidedProtocol {
     assumption: COLLUSION,
     parties: 2..=MAX_PARTIES,
     all_receive: false,
-    helper_learns: "who takes part, the size of each set, and how many items each group of parties has in common",
+    helper_learns: "who takes part, the size of each set, and how many items each group of parties \
+                    has in common",
     party_learns: "which of its items all parties have, and the size of each other set",
     bytes_formula: "each party: about 9 bytes (7 to 11) an item; and a bit an item back",
     parameters: PARAMETERS,
@@ -248,7 +255,8 @@ static MALICIOUS: AidedProtocol = AidedProtocol {
     all_receive: false,
     helper_learns: "who takes part, the size of each set, and how many items are common",
     party_learns: "which of its items both parties have, and the size of the other set",
-    bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels; and a bit for each back",
+    bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels; and a bit \
+                    for each back",
     parameters: CHECKED_PARAMETERS,
 };
 
@@ -263,10 +271,10 @@ static FAIR: AidedProtocol = AidedProtocol {
     parties: 2..=2,
     all_receive: true,
     helper_learns: "who takes part, the size of each set, and how many items are common",
-    party_learns: "which of its items both parties have, and the size of the other set; both learn it or none, where \
-                   the helper follows the protocol",
-    bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels, and for each of n when it opens its list; \
-                    and a bit for each label back",
+    party_learns: "which of its items both parties have, and the size of the other set; both learn \
+                   it or none, where the helper follows the protocol",
+    bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels, and for each \
+                    of n when it opens its list; and a bit for each label back",
     parameters: CHECKED_PARAMETERS,
 };
 
@@ -282,8 +290,9 @@ static SIZE_HIDING: AidedProtocol = AidedProtocol {
     all_receive: true,
     helper_learns: "who takes part and the size of each set; not how many items are common",
     party_learns: "which of its items both parties have, and the size of the other set",
-    bytes_formula: "for each of the c n + 2 t labels of the first party about 9 bytes (7 to 11) up, as many down and 5 more; \
-                    for each of the second party as many up and down, and a bit for each twice",
+    bytes_formula: "for each of the c n + 2 t labels of the first party about 9 bytes (7 to 11) \
+                    up, as many down and 5 more; for each of the second party as many up and down, \
+                    and a bit for each twice",
     parameters: CHECKED_PARAMETERS,
 };
 

@@ -287,8 +287,8 @@ impl Party<'_> {
             for (place, rank) in places.iter().zip(first..) {
                 let [a, b, c, d, e] = *place;
                 let place = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
-                // Two equal places would lose a label. All places are checked, not those of common labels: otherwise the
-                // helper would learn whether labels are common.
+                // Two equal places would lose a label. All places are checked, not those of common
+                // labels: otherwise the helper would learn whether labels are common.
                 if place >= len || named.get(place) {
                     return Err(Misbehaviour::InvalidValue.into());
                 }

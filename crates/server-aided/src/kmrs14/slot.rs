@@ -37,7 +37,8 @@ kinds! {
     Labels = 3,
     /// By each party, for the helper and all others: the number of labels in its list (8 bytes), which is complete.
     Size = 4,
-    /// By the helper, for one party: which labels of its list all parties have, a bit each; parts of [`Slot::ANSWER_PART_LEN`].
+    /// By the helper, for one party: which labels of its list all parties have, a bit each; parts
+    /// of [`Slot::ANSWER_PART_LEN`].
     Answer = 5,
     /// By the helper, for both: its commitments, one digest for each party. Fair protocol.
     Commitment = 6,
@@ -55,8 +56,9 @@ kinds! {
     TossOpening = 12,
     /// By the helper, for the first party: a segment of its list under the helper's key. Size-hiding protocol.
     Relabelled = 13,
-    /// By the second party, for the first: its list under both keys, sealed; parts of [`Slot::RELAYED_PART_LEN`], so that
-    /// their lengths reveal nothing of the labels: the helper knows one of the keys. Size-hiding protocol.
+    /// By the second party, for the first: its list under both keys, sealed; parts of
+    /// [`Slot::RELAYED_PART_LEN`], so that their lengths reveal nothing of the labels: the helper
+    /// knows one of the keys. Size-hiding protocol.
     Relayed = 14,
     /// By the first party, for the second: which of the latter's labels both have, a bit each, sealed. Size-hiding.
     Found = 15,

@@ -1,5 +1,5 @@
-//! Identifiers of items: R(z) = F_A(z) ⊕ F_B(z). Each party has the key of one function and learns the other function at
-//! its own items (§4.5; steps 1 to 8 of Figure 15).
+//! Identifiers of items: R(z) = F_A(z) ⊕ F_B(z). Each party has the key of one function and learns
+//! the other function at its own items (§4.5; steps 1 to 8 of Figure 15).
 
 use super::form::{Form, Identifiers};
 use super::plan::step;

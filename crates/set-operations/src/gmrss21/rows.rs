@@ -19,15 +19,25 @@ const SHORT_IDS: Variant =
     Variant { identifiers: Some(Identifiers::Oprf(Form::LowCommunication)), ..SHORT };
 const WHOLE: Variant = Variant { identifiers: Some(Identifiers::Oprf(Form::Silent)), ..SILENT };
 
-const SOURCE: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, on silent transfers and key-value stores";
-const SOURCE_SHORT: &str = "Pinkas, Schneider, Tkachenko, Yanai, EUROCRYPT 2019, up to the comparison; then switching as in Garimella et al., PKC 2021";
+const SOURCE: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, on silent \
+                      transfers and key-value stores";
+const SOURCE_SHORT: &str = "Pinkas, Schneider, Tkachenko, Yanai, EUROCRYPT 2019, up to the \
+                            comparison; then switching as in Garimella et al., PKC 2021";
 const SOURCE_PAPER: &str = "Garimella, Mohassel, Rosulek, Sadeghian, Singh, PKC 2021, as published";
 
-const PARTS: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + (ℓ + 1)/8·switches + OPRF of n_x + (41 + ⌈log n_x⌉)/8·n_x; ℓ = 41 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+const PARTS: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + (ℓ \
+                     + 1)/8·switches + OPRF of n_x + (41 + ⌈log n_x⌉)/8·n_x; ℓ = 41 + ⌈log n_x⌉; \
+                     switches ≈ 1.15·n_x·log n_x";
 
-const PARTS_SHORT: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits + comparison on shares of 1.32·n_x values of ℓ bits, about ℓ/2 bytes each + switches/4 + n_x/8; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+const PARTS_SHORT: &str = "characteristic(n_x, n_y) = OPRF of n_x + hint of 3·n_y values of ℓ bits \
+                           + comparison on shares of 1.32·n_x values of ℓ bits, about ℓ/2 bytes \
+                           each + switches/4 + n_x/8; ℓ = 40 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log \
+                           n_x";
 
-const PARTS_PAPER: &str = "characteristic(n_x, n_y) = KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, 16 bytes each and padded 2.3 times + (128 + 4·ℓ)/8·switches + ℓ/8·1.32·n_x + KKRT16 of n_x instances + (41 + ⌈log n_x⌉)/8·n_x; ℓ = 41 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
+const PARTS_PAPER: &str = "characteristic(n_x, n_y) = KKRT16 of 1.32·n_x instances + polynomials \
+                           of 3·n_y values, 16 bytes each and padded 2.3 times + (128 + \
+                           4·ℓ)/8·switches + ℓ/8·1.32·n_x + KKRT16 of n_x instances + (41 + ⌈log \
+                           n_x⌉)/8·n_x; ℓ = 41 + ⌈log n_x⌉; switches ≈ 1.15·n_x·log n_x";
 
 /// The row of `gmrss21_cardinality`.
 pub const CARDINALITY_ROW: Protocol = Protocol {
@@ -37,7 +47,8 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_AND_VOLE,
     operations: &[Operation::Cardinality],
-    sender_learns: "the size of the receiver's set; with bounds, whether the number of common items is inside",
+    sender_learns: "the size of the receiver's set; with bounds, whether the number of common \
+                    items is inside",
     receiver_learns: "how many items are common; the size of the sender's set",
     flights: |params| flights(SILENT, params),
     bytes_formula: PARTS,
@@ -69,7 +80,8 @@ pub const INTERSECTION_ROW: Protocol = Protocol {
     name: "Intersection by oblivious switching",
     operations: &[Operation::Intersection],
     receiver_learns: "which of its own items the sender has; the size of the sender's set",
-    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x items of 16 bytes; n_x/8 when both learn",
+    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x items of \
+                    16 bytes; n_x/8 when both learn",
     // For illustration, as the paper says: an intersection needs no switching.
     named_only: true,
     ..CARDINALITY_ROW
@@ -80,8 +92,11 @@ pub const SUM_ROW: Protocol = Protocol {
     id: "gmrss21_cardinality_sum",
     name: "Cardinality and sums by oblivious switching",
     operations: &[Operation::Sum],
-    receiver_learns: "how many items are common and the sum of their values; the size of the sender's set",
-    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x rows of columns·⌈(bits + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns when both learn",
+    receiver_learns: "how many items are common and the sum of their values; the size of the \
+                      sender's set",
+    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x rows of \
+                    columns·⌈(bits + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns when \
+                    both learn",
     // The receiver learns the number of common items, which the question does not ask for.
     named_only: true,
     wide_values: true,
@@ -93,9 +108,12 @@ pub const UNION_ROW: Protocol = Protocol {
     id: "gmrss21_union",
     name: "Union by oblivious switching",
     operations: &[Operation::Union],
-    sender_learns: "the size of the receiver's set; with a result of its own, the items that only the receiver has",
-    receiver_learns: "the items that only the sender has, and so how many are common; the size of the sender's set",
-    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x texts; 8 bytes and the texts of the union when both learn",
+    sender_learns: "the size of the receiver's set; with a result of its own, the items that only \
+                    the receiver has",
+    receiver_learns: "the items that only the sender has, and so how many are common; the size of \
+                      the sender's set",
+    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x texts; 8 \
+                    bytes and the texts of the union when both learn",
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
     ..CARDINALITY_ROW
@@ -107,7 +125,8 @@ pub const UNION_PAPER_ROW: Protocol = Protocol {
     name: "Union by oblivious switching, as published",
     ..as_published(
         UNION_ROW,
-        "characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x texts; 8 bytes and the texts of the union when both learn",
+        "characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x texts; 8 \
+         bytes and the texts of the union when both learn",
     )
 };
 
@@ -118,7 +137,8 @@ pub const SHARES_ROW: Protocol = Protocol {
     operations: &[Operation::Shares],
     sender_learns: "how many items are common; the size of the receiver's set",
     receiver_learns: "how many items are common; the size of the sender's set",
-    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + 8 + (128 + 64·columns + 1)/8 for each switch from n_x to the common items",
+    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + 8 + (128 + 64·columns + \
+                    1)/8 for each switch from n_x to the common items",
     wide_values: true,
     bytes_depend_on_result: true,
     ..CARDINALITY_ROW
@@ -129,8 +149,10 @@ pub const VALUES_ROW: Protocol = Protocol {
     id: "gmrss21_values",
     name: "Shares of values or defaults by oblivious switching",
     operations: &[Operation::SharedValues],
-    receiver_learns: "how many items are common, and which entries of the shared list are theirs; the size of the sender's set",
-    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x rows of 8·columns bytes",
+    receiver_learns: "how many items are common, and which entries of the shared list are theirs; \
+                      the size of the sender's set",
+    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x rows of \
+                    8·columns bytes",
     wide_values: true,
     ..CARDINALITY_ROW
 };
@@ -141,10 +163,14 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     assumption: assumptions::SILENT_AND_ALL_VOLE,
     name: "Private ids by sloppy OPRFs and oblivious switching",
     operations: &[Operation::PrivateId],
-    sender_learns: "a random identifier of each of its items and those of the union, and so how many items are common; the size of the receiver's set",
-    receiver_learns: "a random identifier of each of its items and those of the union, and so how many items are common; the size of the sender's set",
+    sender_learns: "a random identifier of each of its items and those of the union, and so how \
+                    many items are common; the size of the receiver's set",
+    receiver_learns: "a random identifier of each of its items and those of the union, and so how \
+                      many items are common; the size of the sender's set",
     flights: |params| flights(SLOPPY, params),
-    bytes_formula: "OPRF of n_x + hint of 3·n_y values of 128 bits, and the same with n_x and n_y exchanged; characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
+    bytes_formula: "OPRF of n_x + hint of 3·n_y values of 128 bits, and the same with n_x and n_y \
+                    exchanged; characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of \
+                    n_x identifiers; 8 bytes and the identifiers of the union",
     bytes: |params| bytes(SLOPPY, params),
     seconds: |params| seconds(SLOPPY, params),
     bounds: BoundsKept::No,
@@ -161,7 +187,10 @@ pub const PRIVATE_ID_PAPER_ROW: Protocol = Protocol {
     name: "Private ids by oblivious switching, as published",
     source: SOURCE_PAPER,
     assumption: assumptions::CODED_TRANSFERS_AND_CIPHER,
-    bytes_formula: "KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, and the same with n_x and n_y exchanged; characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
+    bytes_formula: "KKRT16 of 1.32·n_x instances + polynomials of 3·n_y values, and the same with \
+                    n_x and n_y exchanged; characteristic(n_x, n_y) as in \
+                    gmrss21_cardinality_paper + transfers of n_x identifiers; 8 bytes and the \
+                    identifiers of the union",
     flights: |params| flights(SLOPPY_PAPER, params),
     bytes: |params| bytes(SLOPPY_PAPER, params),
     compared: |params| compared(SLOPPY_PAPER, params),
@@ -177,9 +206,11 @@ pub const PRIVATE_ID_OPRF_ROW: Protocol = Protocol {
     id: "private_id_oprf",
     assumption: assumptions::SILENT_AND_VOLE,
     name: "Private ids by two VOLE OPRFs and oblivious switching",
-    source: "identifiers by the OPRF of Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320), in both directions; their union by Garimella et al., PKC 2021",
+    source: "identifiers by the OPRF of Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320), in \
+             both directions; their union by Garimella et al., PKC 2021",
     flights: |params| flights(WHOLE, params),
-    bytes_formula: "OPRF of n_x + OPRF of n_y; characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
+    bytes_formula: "OPRF of n_x + OPRF of n_y; characteristic(n_x, n_y) as in gmrss21_cardinality \
+                    + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     bytes: |params| bytes(WHOLE, params),
     seconds: |params| seconds(WHOLE, params),
     named_only: false,
@@ -201,7 +232,8 @@ pub const UNION_SHORT_ROW: Protocol = Protocol {
     name: "Union by comparison and oblivious switching",
     ..low_communication(
         UNION_ROW,
-        "characteristic(n_x, n_y) as in cardinality_low_communication + transfers of n_x texts; 8 bytes and the texts of the union when both learn",
+        "characteristic(n_x, n_y) as in cardinality_low_communication + transfers of n_x texts; 8 \
+         bytes and the texts of the union when both learn",
     )
 };
 
@@ -210,7 +242,9 @@ pub const PRIVATE_ID_SHORT_ROW: Protocol = Protocol {
     id: "private_id_low_communication",
     assumption: assumptions::SILENT_AND_ALL_VOLE,
     name: "Private ids by two VOLE OPRFs, comparison and oblivious switching",
-    bytes_formula: "OPRF of n_x + OPRF of n_y; characteristic(n_x, n_y) as in cardinality_low_communication + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
+    bytes_formula: "OPRF of n_x + OPRF of n_y; characteristic(n_x, n_y) as in \
+                    cardinality_low_communication + transfers of n_x identifiers; 8 bytes and the \
+                    identifiers of the union",
     flights: |params| flights(SHORT_IDS, params),
     bytes: |params| bytes(SHORT_IDS, params),
     compared: |params| compared(SHORT_IDS, params),

@@ -33,8 +33,8 @@ const FEW_MESSAGES: usize = 8;
 
 /// Which changes of a party's messages are tried, as (message, change, learner): `messages` is their number by learner.
 ///
-/// Every message is changed with each of the learners, and every change is made with each of them; of few messages, every
-/// change of every message is made with one of them.
+/// Every message is changed with each of the learners, and every change is made with each of them;
+/// of few messages, every change of every message is made with one of them.
 fn changes_to_try(cases: Cases, messages: [usize; 2], changes: usize) -> Vec<[usize; 3]> {
     let [few, most] = [messages[0].min(messages[1]), messages[0].max(messages[1])];
     if cases == Cases::All || cases == Cases::Pairs && most <= FEW_MESSAGES {

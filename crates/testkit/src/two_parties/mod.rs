@@ -175,8 +175,8 @@ impl Runner {
     /// where a party gave up before anything was changed.
     ///
     /// # Panics
-    /// When no attempt comes to the message, or the attempts take twenty seconds and twenty times as long as one in which
-    /// nothing is changed.
+    /// When no attempt comes to the message, or the attempts take twenty seconds and twenty times
+    /// as long as one in which nothing is changed.
     pub fn change_message<R>(
         &self,
         (from, message, change): (Role, u64, Change),

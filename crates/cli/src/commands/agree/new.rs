@@ -229,8 +229,10 @@ impl Draft {
 fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
     let text = match args.helper {
         Some(_) => {
-            "# An agreement between organisations with a helper, a server that finds what they have in\n\
-             # common. All of them keep the same file; `vesica explain` says in plain words what it means.\n\n"
+            "# An agreement between organisations with a helper, a server that finds what they \
+             have in\n\
+             # common. All of them keep the same file; `vesica explain` says in plain words what \
+             it means.\n\n"
         }
         None => {
             "# An agreement between two organisations. Both sides keep the same file;\n\

@@ -56,7 +56,8 @@ pub(super) fn write(all: bool, out: &mut impl Write) -> io::Result<()> {
     if !all {
         writeln!(
             out,
-            "These are the protocols that `auto` may choose. --all also lists those that run only if an\n\
+            "These are the protocols that `auto` may choose. --all also lists those that run only \
+             if an\n\
              agreement names them, such as protocols of the literature for comparison."
         )?;
     }

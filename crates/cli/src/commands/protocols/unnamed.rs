@@ -103,9 +103,11 @@ fn agreements(
         for profile in ["lower", "integer:16"] {
             for table in &tables {
                 texts.push(format!(
-                    "version = 2\ntitle = \"-\"\noperation = \"{operation}\"\nreceives = \"{receives}\"\n\
+                    "version = 2\ntitle = \"-\"\noperation = \"{operation}\"\nreceives = \
+                     \"{receives}\"\n\
                      security = \"{security}\"\n{protocol}{more}{bounds}\n[[key]]\nname = \"k\"\n\
-                     profile = \"{profile}\"\n\n{table}[party.one]\nidentity = \"{one}\"\nmax_rows = 1000\n\n\
+                     profile = \"{profile}\"\n\n{table}[party.one]\nidentity = \"{one}\"\nmax_rows \
+                     = 1000\n\n\
                      [party.two]\nidentity = \"{two}\"\nmax_rows = 1000\n"
                 ));
             }
@@ -140,9 +142,12 @@ mod tests {
         let mut found = Vec::new();
         for security in ["semi-honest", "malicious"] {
             let text = format!(
-                "version = 2\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \"{receives}\"\n\
-                 security = \"{security}\"\nprotocol = \"auto\"\n{figures}\n{bounds}\n\n[[key]]\nname = \"a\"\n\
-                 profile = \"{profile}\"\n\n{table}\n[party.two]\nidentity = \"{}\"\nmax_rows = 50000\n\n\
+                "version = 2\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \
+                 \"{receives}\"\n\
+                 security = \"{security}\"\nprotocol = \
+                 \"auto\"\n{figures}\n{bounds}\n\n[[key]]\nname = \"a\"\n\
+                 profile = \"{profile}\"\n\n{table}\n[party.two]\nidentity = \"{}\"\nmax_rows = \
+                 50000\n\n\
                  [party.six]\nidentity = \"{}\"\nmax_rows = 900\n",
                 parties[0], parties[1]
             );

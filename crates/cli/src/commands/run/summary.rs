@@ -161,12 +161,14 @@ fn cheating(agreement: AidedAgreement<'_>) -> String {
     let helper = &agreement.helper().name;
     if agreement.variant() == Variant::SemiHonest {
         return format!(
-            "{helper} is trusted to follow the protocol: the self-check finds errors, but not every kind of cheating"
+            "{helper} is trusted to follow the protocol: the self-check finds errors, but not \
+             every kind of cheating"
         );
     }
     if agreement.finds_cheats() {
         return format!(
-            "a wrong answer from {helper} goes unnoticed with probability at most 2^-{STATISTICAL_SECURITY_BITS}"
+            "a wrong answer from {helper} goes unnoticed with probability at most \
+             2^-{STATISTICAL_SECURITY_BITS}"
         );
     }
     format!(

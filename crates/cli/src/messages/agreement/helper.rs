@@ -10,8 +10,8 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::NotWithHelper { field: "hide_sizes" } => (
             show("\"hide_sizes\" is not available with a helper, which sees the size of every set"),
             show(
-                "remove it; with protocol = \"server_aided_size_hiding\" the helper does not learn how many keys \
-                 are common",
+                "remove it; with protocol = \"server_aided_size_hiding\" the helper does not learn \
+                 how many keys are common",
             ),
         ),
         AgreementFault::NotWithHelper { field } => (
@@ -20,11 +20,12 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
         ),
         AgreementFault::OperationWithHelper { operation } => (
             format!(
-                "the operation {operation} is not available with a helper, which finds common keys only"
+                "the operation {operation} is not available with a helper, which finds common keys \
+                 only"
             ),
             show(
-                "write operation = \"intersection\"; other operations are available to two parties without a \
-                 [helper]",
+                "write operation = \"intersection\"; other operations are available to two parties \
+                 without a [helper]",
             ),
         ),
         AgreementFault::SameName { name } => (
@@ -44,22 +45,20 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
                 "no protocol protects {parties} parties with {asked} security against the helper"
             ),
             show(
-                "only \"server_aided\" takes more than two parties: agree on security = \"semi-honest\" if all \
-                 accept that; `vesica explain` says what it means",
+                "only \"server_aided\" takes more than two parties: agree on security = \
+                 \"semi-honest\" if all accept that; `vesica explain` says what it means",
             ),
         ),
         AgreementFault::CheckTooWeak { check } => (
             format!(
-                "{} copies and {} dummies are too few for security = \"malicious\": the chance that cheating goes \
-                 unnoticed is \
-                 above 2^-40",
+                "{} copies and {} dummies are too few for security = \"malicious\": the chance \
+                 that cheating goes unnoticed is above 2^-40",
                 check.copies,
                 grouped(check.dummies.into())
             ),
             show(
-                "remove both fields, so that enough are chosen; or agree on security = \"semi-honest\" if that \
-                 chance is acceptable: \
-                 `vesica explain` shows it",
+                "remove both fields, so that enough are chosen; or agree on security = \
+                 \"semi-honest\" if that chance is acceptable: `vesica explain` shows it",
             ),
         ),
         AgreementFault::ListsTooLong { check, labels } => (
@@ -108,7 +107,8 @@ mod tests {
         };
         format!(
             "version = 2\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
-             security = \"semi-honest\"\n\n[helper]\nidentity = \"{}\"\n\n[[key]]\nname = \"email\"\n\
+             security = \"semi-honest\"\n\n[helper]\nidentity = \"{}\"\n\n[[key]]\nname = \
+             \"email\"\n\
              profile = \"email\"\n{}",
             identity(99),
             (0..parties).map(party).collect::<String>()
@@ -137,18 +137,18 @@ mod tests {
             2,
             &[(HEAD, "version = 2\nhide_sizes = true\n")],
             [
-                "the agreement, line 2, column 14: \"hide_sizes\" is not available with a helper, which sees the \
-                 size of every set",
-                "remove it; with protocol = \"server_aided_size_hiding\" the helper does not learn how many keys \
-                 are common",
+                "the agreement, line 2, column 14: \"hide_sizes\" is not available with a helper, \
+                 which sees the size of every set",
+                "remove it; with protocol = \"server_aided_size_hiding\" the helper does not learn \
+                 how many keys are common",
             ],
         );
         assert_message(
             2,
             &[(HEAD, "version = 2\nmin_matches = 3\n")],
             [
-                "the agreement, line 2, column 15: \"min_matches\" is not available with a helper, which finds \
-                 common keys only",
+                "the agreement, line 2, column 15: \"min_matches\" is not available with a helper, \
+                 which finds common keys only",
                 "remove it; it is available to two parties without a [helper]",
             ],
         );
@@ -156,10 +156,10 @@ mod tests {
             2,
             &[("\"intersection\"", "\"union\"")],
             [
-                "the agreement, line 3, column 13: the operation union is not available with a helper, which finds \
-                 common keys only",
-                "write operation = \"intersection\"; other operations are available to two parties without a \
-                 [helper]",
+                "the agreement, line 3, column 13: the operation union is not available with a \
+                 helper, which finds common keys only",
+                "write operation = \"intersection\"; other operations are available to two parties \
+                 without a [helper]",
             ],
         );
         assert_message(
@@ -191,8 +191,8 @@ mod tests {
             2,
             &[("max_rows = 1000", "max_rows = 1000\nmin_rows = 2000")],
             [
-                "the agreement, line 17, column 12: the min_rows of the party \"a\", 2,000, is above its max_rows, \
-                 1,000",
+                "the agreement, line 17, column 12: the min_rows of the party \"a\", 2,000, is \
+                 above its max_rows, 1,000",
                 "min_rows must not be above max_rows",
             ],
         );
@@ -213,8 +213,8 @@ mod tests {
             2,
             &[(HEAD, &named("server_aided")), SECURITY],
             [
-                "the agreement, line 2, column 12: the protocol \"server_aided\" is semi-honest, but the agreement \
-                 requires malicious",
+                "the agreement, line 2, column 12: the protocol \"server_aided\" is semi-honest, \
+                 but the agreement requires malicious",
                 "remove protocol, or write protocol = \"server_aided_malicious\"",
             ],
         );
@@ -222,17 +222,18 @@ mod tests {
             3,
             &[SECURITY],
             [
-                "the agreement, line 5, column 12: no protocol protects 3 parties with malicious security against \
-                 the helper",
-                "only \"server_aided\" takes more than two parties: agree on security = \"semi-honest\" if all \
-                 accept that; `vesica explain` says what it means",
+                "the agreement, line 5, column 12: no protocol protects 3 parties with malicious \
+                 security against the helper",
+                "only \"server_aided\" takes more than two parties: agree on security = \
+                 \"semi-honest\" if all accept that; `vesica explain` says what it means",
             ],
         );
         assert_message(
             2,
             &[(HEAD, &named("server_aided_fair")), ("\"all\"", "\"a\"")],
             [
-                "the agreement, line 5, column 12: the protocol \"server_aided_fair\" gives both parties the result",
+                "the agreement, line 5, column 12: the protocol \"server_aided_fair\" gives both \
+                 parties the result",
                 "write receives = \"all\", or use protocol = \"server_aided_malicious\"",
             ],
         );
@@ -240,8 +241,8 @@ mod tests {
             2,
             &[(HEAD, &named("pet"))],
             [
-                "the agreement, line 17, column 12: \"party.a.max_rows\" is 1,000, but the protocol \"pet\" \
-                 compares one value",
+                "the agreement, line 17, column 12: \"party.a.max_rows\" is 1,000, but the \
+                 protocol \"pet\" compares one value",
                 "write max_rows = 1, or use protocol = \"server_aided_size_hiding\"",
             ],
         );
@@ -251,8 +252,8 @@ mod tests {
             [
                 "the agreement, line 2, column 12: \"protocol\" cannot be \"server-aided\"",
                 "did you mean \"server_aided\"? Possible values: \"auto\", \"server_aided\", \
-                 \"server_aided_malicious\", \
-                 \"server_aided_fair\", \"server_aided_size_hiding\" and \"pet\"",
+                 \"server_aided_malicious\", \"server_aided_fair\", \"server_aided_size_hiding\" \
+                 and \"pet\"",
             ],
         );
     }
@@ -263,19 +264,18 @@ mod tests {
             2,
             &[(HELPER, "[helper]\ncopies = 3\ndummies = 100_000\n"), SECURITY],
             [
-                "the agreement, line 8, column 10: 3 copies and 100,000 dummies are too few for security = \
-                 \"malicious\": the chance that cheating goes unnoticed is \
-                 above 2^-40",
-                "remove both fields, so that enough are chosen; or agree on security = \"semi-honest\" if that chance \
-                 is acceptable: `vesica explain` shows it",
+                "the agreement, line 8, column 10: 3 copies and 100,000 dummies are too few for \
+                 security = \"malicious\": the chance that cheating goes unnoticed is above 2^-40",
+                "remove both fields, so that enough are chosen; or agree on security = \
+                 \"semi-honest\" if that chance is acceptable: `vesica explain` shows it",
             ],
         );
         assert_message(
             2,
             &[(HELPER, "[helper]\ncopies = 64\ndummies = 2\n"), ("= 1000", "= 1_000_000_000")],
             [
-                "the agreement, line 8, column 10: 64 copies make a list of 64,000,000,004 labels, which is too \
-                 long",
+                "the agreement, line 8, column 10: 64 copies make a list of 64,000,000,004 labels, \
+                 which is too long",
                 "agree on fewer copies, or on a smaller max_rows",
             ],
         );
@@ -284,16 +284,16 @@ mod tests {
             &[(HELPER, "[helper]\ncopies = 3\n")],
             [
                 "the agreement, line 7, column 1: the field \"helper.dummies\" is missing",
-                "its meaning: how many made-up keys test the answer; required with copies; `vesica agree new \
-                 agreement.toml` writes an \
-                 example",
+                "its meaning: how many made-up keys test the answer; required with copies; `vesica \
+                 agree new agreement.toml` writes an example",
             ],
         );
         assert_message(
             2,
             &[(HEAD, "version = 2\nself_check = 16\n"), SECURITY],
             [
-                "the agreement, line 2, column 14: \"self_check\" cannot be used here, where dummies test the answer",
+                "the agreement, line 2, column 14: \"self_check\" cannot be used here, where \
+                 dummies test the answer",
                 "remove it; copies and dummies under [helper] set how much is tested",
             ],
         );

@@ -114,7 +114,8 @@ fn a_value_of_another_type_is_refused() {
         (
             "[[key]]",
             "[key]",
-            "line 7, column 1: \"key\" is a table, not a list of tables, each under its own [[key]]",
+            "line 7, column 1: \"key\" is a table, not a list of tables, each \
+             under its own [[key]]",
         ),
         (
             "[party.shop]",
@@ -144,7 +145,8 @@ fn numbers_outside_their_range_are_refused() {
         assert_refused(
             &with("5_000_000", bad),
             &format!(
-                "agreement, line 13, column 12: \"party.shop.max_rows\" is {shown}, outside 1 to {MAX_ROWS}"
+                "agreement, line 13, column 12: \"party.shop.max_rows\" is {shown}, outside 1 to \
+                 {MAX_ROWS}"
             ),
         );
     }

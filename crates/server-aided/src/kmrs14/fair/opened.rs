@@ -108,8 +108,8 @@ impl Steps<'_> {
         self.compared(&sorted, party, items)
     }
 
-    /// Compares `sorted`, made of `items` inner labels, with the list that `party` had sent, and runs the party's checks
-    /// (step 10) on the answer.
+    /// Compares `sorted`, made of `items` inner labels, with the list that `party` had sent, and
+    /// runs the party's checks (step 10) on the answer.
     fn compared(&self, sorted: &Sorted, party: u8, items: u64) -> Result<Option<Opened>, Refusal> {
         let size = self.size(party)?;
         let mut bytes = Vec::new();
@@ -123,7 +123,8 @@ impl Steps<'_> {
             if self.desk.stop() {
                 return Ok(None);
             }
-            // A party that knows K_2 can choose items whose labels fall into one segment, to exhaust the helper's memory.
+            // A party that knows K_2 can choose items whose labels fall into one segment, to
+            // exhaust the helper's memory.
             if sorted.segment_len(index) > sorted.format().segment_capacity() {
                 return Ok(Some(Opened::Other));
             }

@@ -1,0 +1,147 @@
+//! The shape of the source text, where `rustfmt` does not look: it leaves an expression alone if a string in it is
+//! too long, and never joins the lines of a string.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Longest line of code, in characters. Comments may be longer.
+const CODE_MAX_COLUMNS: usize = 100;
+
+/// A line of a string that continues on the next line is at least this long, if the next word fits on it.
+const CONTINUED_MIN_COLUMNS: usize = CODE_MAX_COLUMNS / 2;
+
+/// The folders with sources.
+const FOLDERS: [&str; 3] = ["crates", "bench", "fuzz"];
+
+/// A fault and its line, counted from 1.
+type Fault = (usize, &'static str);
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of the sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The ends of what begins at `start`: a comment, a string, or a character. `None` if it is none of these.
+fn literal_end(code: &str, start: usize) -> Option<(usize, bool)> {
+    let rest = &code[start..];
+    let until = |end: &str, from: usize| {
+        rest[from..].find(end).map_or(code.len(), |at| start + from + at + end.len())
+    };
+    if rest.starts_with("//") {
+        return Some((rest.find('\n').map_or(code.len(), |at| start + at), false));
+    }
+    if rest.starts_with("/*") {
+        return Some((until("*/", 2), false));
+    }
+    if let Some(raw) = rest.strip_prefix('r') {
+        let before = code[..start].chars().next_back();
+        let in_a_word = before.is_some_and(|c| c != 'b' && (c.is_alphanumeric() || c == '_'));
+        let marks = raw.len() - raw.trim_start_matches('#').len();
+        if !in_a_word && raw[marks..].starts_with('"') {
+            return Some((until(&format!("\"{}", "#".repeat(marks)), marks + 2), false));
+        }
+    }
+    if rest.starts_with('\'') {
+        let mut chars = rest.char_indices().skip(1);
+        let (_, first) = chars.next()?;
+        if first == '\\' {
+            return Some((until("'", if rest[2..].starts_with('\'') { 3 } else { 2 }), false));
+        }
+        let (at, closes) = chars.next()?;
+        return (closes == '\'').then_some((start + at + 1, false));
+    }
+    if rest.starts_with('"') {
+        let mut escaped = false;
+        let end = rest.char_indices().skip(1).find(|&(_, c)| {
+            let closes = c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            closes
+        });
+        return Some((end.map_or(code.len(), |(at, _)| start + at + 1), true));
+    }
+    None
+}
+
+/// The faults of the strings of `code`.
+fn ragged_strings(code: &str) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut at = 0;
+    while at < code.len() {
+        let Some((end, is_string)) = literal_end(code, at) else {
+            at += code[at..].chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        if is_string {
+            let first_line = code[..at].matches('\n').count() + 1;
+            let line_start = code[..at].rfind('\n').map_or(0, |newline| newline + 1);
+            let lines: Vec<&str> = code[line_start..end].split('\n').collect();
+            for (index, pair) in lines.windows(2).enumerate() {
+                let Some(text) = pair[0].strip_suffix('\\') else { continue };
+                // A line end in the text is a reason to end the line.
+                if text.ends_with("\\n") || !text.ends_with(' ') {
+                    continue;
+                }
+                let next = pair[1].trim_start().split([' ', '\\', '"']).next().unwrap_or_default();
+                let columns = text.chars().count();
+                let fits = columns + next.chars().count() + 2 <= CODE_MAX_COLUMNS;
+                if columns < CONTINUED_MIN_COLUMNS && fits {
+                    faults.push((first_line + index, "a string continues too early"));
+                }
+            }
+        }
+        at = end;
+    }
+    faults
+}
+
+fn faults(code: &str) -> Vec<Fault> {
+    let long = code.lines().enumerate().filter(|(_, line)| {
+        line.chars().count() > CODE_MAX_COLUMNS && !line.trim_start().starts_with("//")
+    });
+    let mut faults: Vec<Fault> =
+        long.map(|(line, _)| (line + 1, "a line of code is too long")).collect();
+    faults.extend(ragged_strings(code));
+    faults
+}
+
+#[test]
+fn lines_of_code_are_short_and_lines_of_strings_are_full() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    FOLDERS.iter().for_each(|folder| sources(&root.join(folder), &mut files));
+    assert!(files.len() > 100, "the sources were not found");
+    let mut all = String::new();
+    for file in files {
+        let code = fs::read_to_string(&file).expect("a source file");
+        for (line, fault) in faults(&code) {
+            all += &format!("{}:{line}: {fault}\n", file.strip_prefix(&root).unwrap().display());
+        }
+    }
+    assert!(all.is_empty(), "\n{all}");
+}
+
+#[test]
+fn faults_of_the_text_are_found() {
+    let long = format!("let x = \"{}\";\n", "word ".repeat(20));
+    assert_eq!(faults(&long), [(1, "a line of code is too long")]);
+    assert_eq!(faults(&format!("// {long}")), []);
+    let early = [(3, "a string continues too early")];
+    let code = "fn f() {\n    let quote = '\"';\n    say(\"too \\\n         early\");\n}\n";
+    assert_eq!(faults(code), early);
+    let code = "fn f() {\n    let tick = '\\'';\n    say(\"a \\\"b\\\" \\\n         early\");\n}\n";
+    assert_eq!(faults(code), early);
+    for right in [
+        "say(\"one line\\n\\\n     another\");\n",
+        &format!("say(\"only \\\n {}\");\n", "x".repeat(90)),
+        "// \"too \\\n// early\"\n",
+        "r#\"too \\\n early\"#\n",
+    ] {
+        assert_eq!(faults(right), [], "{right}");
+    }
+}
