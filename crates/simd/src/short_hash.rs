@@ -11,7 +11,7 @@
 //!
 //! Depends at most on the lengths, never on the bytes of a key or an input.
 
-use crate::Backend;
+use crate::backend::dispatch;
 
 /// Inputs hashed together.
 pub const INPUTS: usize = 16;
@@ -24,7 +24,8 @@ pub const DIGEST_LEN: usize = 16;
 
 /// The first 16 bytes of BLAKE3's keyed hash of `blocks[i][..lens[i]]`, for each `i`.
 ///
-/// The bytes after an input in its block are ignored. Uses [`Backend::active`].
+/// The bytes after an input in its block are ignored. Uses
+/// [`Backend::active`](crate::Backend::active).
 ///
 /// # Panics
 /// If a length is above [`BLOCK_LEN`].
@@ -34,36 +35,12 @@ pub fn keyed_hash_16(
     blocks: &[[u8; BLOCK_LEN]; INPUTS],
     lens: &[u8; INPUTS],
 ) -> [[u8; DIGEST_LEN]; INPUTS] {
-    keyed_hash_16_with(Backend::active(), key, blocks, lens)
-}
-
-/// [`keyed_hash_16`] on the given backend.
-///
-/// # Panics
-/// If a length is above [`BLOCK_LEN`], or the processor cannot run the backend.
-pub fn keyed_hash_16_with(
-    backend: Backend,
-    key: &[u8; 32],
-    blocks: &[[u8; BLOCK_LEN]; INPUTS],
-    lens: &[u8; INPUTS],
-) -> [[u8; DIGEST_LEN]; INPUTS] {
     assert!(
         lens.iter().all(|len| usize::from(*len) <= BLOCK_LEN),
         "an input has at most one block"
     );
-    assert!(backend.is_available(), "the processor cannot run this backend");
     let key = words(key);
-    match backend {
-        Backend::Portable => portable::hash(&key, blocks, lens),
-        // SAFETY: the processor has AVX2, as asserted.
-        #[cfg(target_arch = "x86_64")]
-        Backend::Avx2 => unsafe { avx2::hash(&key, blocks, lens) },
-        // SAFETY: the processor has AVX-512F, as asserted.
-        #[cfg(target_arch = "x86_64")]
-        Backend::Avx512 => unsafe { avx512::hash(&key, blocks, lens) },
-        #[cfg(not(target_arch = "x86_64"))]
-        Backend::Avx2 | Backend::Avx512 => unreachable!("not available, as asserted"),
-    }
+    dispatch!(hash(&key, blocks, lens))
 }
 
 /// BLAKE3's initial vector, the part that enters a compression.

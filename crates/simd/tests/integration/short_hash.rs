@@ -3,8 +3,7 @@
 use crate::support::on_every_backend;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use vesica_simd::Backend;
-use vesica_simd::short_hash::{BLOCK_LEN, DIGEST_LEN, INPUTS, keyed_hash_16, keyed_hash_16_with};
+use vesica_simd::short_hash::{BLOCK_LEN, DIGEST_LEN, INPUTS, keyed_hash_16};
 
 /// Random blocks, including the bytes after the input.
 fn random_blocks(rng: &mut ChaCha20Rng) -> [[u8; BLOCK_LEN]; INPUTS] {
@@ -27,51 +26,41 @@ fn expected(
 #[test]
 fn every_backend_agrees_with_blake3_at_every_length_in_every_lane() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    for backend in Backend::available() {
+    on_every_backend(|backend| {
         for first in 0..=64u8 {
             let key = rng.random();
             let blocks = random_blocks(&mut rng);
             let lens = std::array::from_fn(|lane| (first + lane as u8) % 65);
-            let found = keyed_hash_16_with(backend, &key, &blocks, &lens);
+            let found = keyed_hash_16(&key, &blocks, &lens);
             assert_eq!(found, expected(&key, &blocks, &lens), "{backend:?} from {first}");
         }
-    }
+    });
 }
 
 #[test]
 fn every_backend_agrees_with_blake3_on_random_batches() {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
-    for backend in Backend::available() {
+    on_every_backend(|backend| {
         for _ in 0..2000 {
             let key = rng.random();
             let blocks = random_blocks(&mut rng);
             let lens = std::array::from_fn(|_| rng.random_range(0..=64));
-            let found = keyed_hash_16_with(backend, &key, &blocks, &lens);
+            let found = keyed_hash_16(&key, &blocks, &lens);
             assert_eq!(found, expected(&key, &blocks, &lens), "{backend:?}");
         }
-    }
+    });
 }
 
 #[test]
 fn every_backend_agrees_with_blake3_on_bytes_of_ones_and_zeros() {
-    for backend in Backend::available() {
+    on_every_backend(|backend| {
         for byte in [0, 0xff] {
             for len in 0..=64 {
                 let (key, blocks, lens) = ([byte; 32], [[byte; BLOCK_LEN]; INPUTS], [len; INPUTS]);
-                let found = keyed_hash_16_with(backend, &key, &blocks, &lens);
+                let found = keyed_hash_16(&key, &blocks, &lens);
                 assert_eq!(found, expected(&key, &blocks, &lens), "{backend:?}, {len} of {byte}");
             }
         }
-    }
-}
-
-#[test]
-fn forcing_a_backend_changes_no_result() {
-    let key = b"whats the Elvish word for friend";
-    let blocks = [std::array::from_fn(|i| i as u8); INPUTS];
-    let lens = std::array::from_fn(|lane| 4 * lane as u8);
-    on_every_backend(|_| {
-        assert_eq!(keyed_hash_16(key, &blocks, &lens), expected(key, &blocks, &lens));
     });
 }
 
