@@ -3,6 +3,7 @@
 //! `make bench` calls it; `vesica bench` measures the protocols themselves.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 mod circuits;

@@ -11,6 +11,7 @@
 //! `computed` has what they share: both parties' use of a circuit, and the answers to queries.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod bwa;
 pub mod circuit_phasing;

@@ -1,6 +1,7 @@
 //! The `vesica` command: text for people, exit codes for scripts.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod args;
 mod asked;

@@ -14,6 +14,7 @@
 //! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod agreement;
 pub mod aided;

@@ -7,6 +7,8 @@
 //! This crate and `simd` are the only ones with unsafe code; here it is the calls of the system's
 //! allocator and the system's `_exit`.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 mod allocator;
 mod out_of_memory;
 

@@ -9,6 +9,7 @@
 //! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 #[doc(hidden)]
 pub mod fuzzing;

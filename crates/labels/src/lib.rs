@@ -4,8 +4,7 @@
 //! * [`Format`] — the length of labels, and the encoding of a sorted list in segments.
 //! * [`Spool`], [`Sorted`] — sorting of lists larger than memory; [`Order`] — the original places.
 //! * [`Scratch`] — storage for intermediate data: memory, or the caller's files.
-//! * [`List`] — an encoded list; [`join`](join::common) — the intersection of several lists; [`Ranges`] — lists side by
-//!   side, for code that intersects in another way.
+//! * [`List`] — an encoded list; [`join`](join::common) — the intersection of lists; [`Ranges`] — lists side by side.
 //! * [`Bits`] — one bit per label of a list.
 //!
 //! A list of labels is always in ascending order, which does not reveal the order of the items: without the key, labels
@@ -54,6 +53,7 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod bits;
 mod code;

@@ -11,6 +11,7 @@
 //! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod cancel;
 mod error;

@@ -11,6 +11,7 @@
 //! | [`psz14`] | OT-PSI (Pinkas, Schneider, Zohner 2014) | semi-honest |
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod gbf;
 pub mod gbf_malicious;

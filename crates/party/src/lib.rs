@@ -8,6 +8,7 @@
 //! * [`answer`] — the last step of an intersection: the receiver tells the sender what is common.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod answer;
 pub mod assumptions;

@@ -13,6 +13,7 @@
 //! | [`vesica_server_aided`] | [`kmrs14`], with a helper |
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod catalogue;
 

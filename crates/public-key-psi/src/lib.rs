@@ -8,6 +8,7 @@
 //! | [`naive_hash`] | salted hashing, the baseline of the literature, without public keys | **insecure** |
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod dh;
 pub mod dl_dt10;

@@ -18,6 +18,7 @@
 //! are streamed too), plus what [`read_keys_with`] reads beside it, whatever the size of the file.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod columnar;
 pub mod encoding;

@@ -5,5 +5,6 @@
 //! | [`kmrs14`] | server-aided intersection, for any number of parties (Kamara, Mohassel, Raykova, Sadeghian 2014) | of the helper: semi-honest, malicious |
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod kmrs14;

@@ -34,6 +34,8 @@
 //! assert!(gf128::mul(a, gf128::inverse(a).unwrap()) == Block::ONE);
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 pub mod aes;
 mod backend;
 pub mod band;

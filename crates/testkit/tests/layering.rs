@@ -15,6 +15,9 @@ const COLUMNS: [&str; 4] = ["crate", "depends on", "in tests also on", "touches"
 /// The only crates that may hold unsafe code: vector kernels, and the global allocator.
 const UNSAFE_CRATES: [&str; 2] = ["heap", "simd"];
 
+/// Crates that only tests use.
+const TEST_CRATES: [&str; 3] = ["fuzz", "servers", "testkit"];
+
 /// Longest source file, in lines, without tests. The aim is about 400; this is the limit.
 const FILE_MAX_LINES: usize = 600;
 
@@ -304,6 +307,18 @@ fn unsafe_code_is_forbidden_in_all_crates_but_two() {
             let text = fs::read_to_string(root).expect("a crate root");
             let forbidden = text.contains("#![forbid(unsafe_code)]");
             assert_eq!(forbidden, !UNSAFE_CRATES.contains(&&*member.name), "{}", root.display());
+        }
+    }
+}
+
+/// A crate for tests alone may unwrap anywhere; elsewhere tests may, and clippy refuses the rest.
+#[test]
+fn nothing_is_unwrapped_outside_tests() {
+    for member in built().into_iter().filter(|member| !TEST_CRATES.contains(&&*member.name)) {
+        for root in ["src/lib.rs", "src/main.rs"].map(|root| member.directory.join(root)) {
+            let Ok(text) = fs::read_to_string(&root) else { continue };
+            let denied = text.contains("#![cfg_attr(not(test), deny(clippy::unwrap_used))]");
+            assert!(denied, "{}", root.display());
         }
     }
 }
