@@ -29,12 +29,12 @@ const COLOURS: [RGBColor; 9] = [
 /// The measurements of `bench/run`.
 #[derive(Deserialize)]
 struct Measured {
-    runs: Vec<Run>,
+    runs: Vec<Medians>,
 }
 
 /// The medians of one protocol at one size.
 #[derive(Deserialize)]
-struct Run {
+struct Medians {
     protocol: String,
     n: u64,
     network: String,

@@ -64,12 +64,12 @@ impl From<io::Error> for DemoError {
 /// The places of the demo's files.
 struct Places {
     agreement: PathBuf,
-    grocer: Party,
-    airline: Party,
+    grocer: Organisation,
+    airline: Organisation,
 }
 
 /// One organisation's files.
-struct Party {
+struct Organisation {
     name: &'static str,
     key: PathBuf,
     input: PathBuf,
@@ -78,7 +78,7 @@ struct Party {
     log: PathBuf,
 }
 
-impl Party {
+impl Organisation {
     fn new(directory: &Path, name: &'static str, input: &str) -> Self {
         let directory = directory.join(name);
         Self {
@@ -97,8 +97,8 @@ pub(crate) fn run(args: &DemoArgs, out: &mut impl Write) -> Result<(), DemoError
     let start = Instant::now();
     let places = Places {
         agreement: args.dir.join("agreement.toml"),
-        grocer: Party::new(&args.dir, "grocer", "customers.csv"),
-        airline: Party::new(&args.dir, "airline", "members.csv"),
+        grocer: Organisation::new(&args.dir, "grocer", "customers.csv"),
+        airline: Organisation::new(&args.dir, "airline", "members.csv"),
     };
     prepare(&args.dir)?;
     for party in [&places.grocer, &places.airline] {
@@ -152,7 +152,7 @@ fn make_files(places: &Places, out: &mut impl Write) -> Result<files::Made, Demo
     Ok(made)
 }
 
-fn show_result(grocer: &Party, out: &mut impl Write) -> Result<(), DemoError> {
+fn show_result(grocer: &Organisation, out: &mut impl Write) -> Result<(), DemoError> {
     script::headline(out, 6, "What the grocer got: its own rows, unchanged")?;
     writeln!(out, "{}:", grocer.output.display())?;
     show_head(&grocer.output, 5, out)?;
@@ -243,8 +243,8 @@ fn show_head(path: &Path, lines: usize, out: &mut impl Write) -> Result<(), Demo
     Ok(writeln!(out, "    …")?)
 }
 
-fn report(party: &Party) -> Result<Value, DemoError> {
-    serde_json::from_slice(&read(&party.report)?)
+fn report(organisation: &Organisation) -> Result<Value, DemoError> {
+    serde_json::from_slice(&read(&organisation.report)?)
         .map_err(|_| DemoError::WrongResult("the report is not JSON"))
 }
 

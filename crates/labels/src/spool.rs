@@ -20,12 +20,12 @@ pub struct Spool<'a> {
     run_len: usize,
     scratch: &'a dyn Scratch,
     file: Option<Box<dyn ScratchFile>>,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     len: u64,
 }
 
 /// Records ordered by segment, in memory or in the file from `offset` on.
-struct Run {
+struct SortedRun {
     offset: u64,
     starts: Vec<u64>,
 }
@@ -97,7 +97,7 @@ impl<'a> Spool<'a> {
             file.append(&bytes)?;
         }
         self.len += records.len() as u64;
-        self.runs.push(Run { offset, starts });
+        self.runs.push(SortedRun { offset, starts });
         Ok(())
     }
 
@@ -143,7 +143,7 @@ pub struct Sorted {
     records: Vec<u128>,
     starts: Vec<u64>,
     file: Option<Box<dyn ScratchFile>>,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
 }
 
 /// One segment of a sorted list.

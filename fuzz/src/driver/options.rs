@@ -25,12 +25,12 @@ pub(super) enum Asked {
     Help,
     List,
     Seeds(PathBuf),
-    Run(Run),
+    Run(Campaign),
     Child(Task),
 }
 
 /// The targets to run.
-pub(super) struct Run {
+pub(super) struct Campaign {
     pub(super) targets: Vec<&'static Target>,
     pub(super) seconds: u64,
     pub(super) at_once: usize,
@@ -81,5 +81,5 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Asked
     if targets.is_empty() {
         targets.extend(crate::TARGETS);
     }
-    Ok(Asked::Run(Run { targets, seconds, at_once, seed, input }))
+    Ok(Asked::Run(Campaign { targets, seconds, at_once, seed, input }))
 }

@@ -1,7 +1,7 @@
 //! Starts a process for each target, and reports failures.
 
 use super::child::{TOO_LONG, noted};
-use super::options::Run;
+use super::options::Campaign;
 use crate::Target;
 use std::fmt::Write as _;
 use std::io;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// Runs all targets of `run`; prints a line for each, and for a failed one its output and the input.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's answer")]
-pub(super) fn run(run: &Run) -> ExitCode {
+pub(super) fn run(run: &Campaign) -> ExitCode {
     let dir = match tempfile::tempdir() {
         Ok(dir) => dir,
         Err(error) => {
@@ -48,7 +48,7 @@ pub(super) fn run(run: &Run) -> ExitCode {
 }
 
 /// The text to print for one target; an error if it failed.
-fn one(run: &Run, target: &Target, dir: &TempDir) -> Result<String, String> {
+fn one(run: &Campaign, target: &Target, dir: &TempDir) -> Result<String, String> {
     let name = target.name;
     let current = dir.path().join(name);
     let started = Instant::now();
@@ -82,7 +82,7 @@ fn one(run: &Run, target: &Target, dir: &TempDir) -> Result<String, String> {
     Err(report)
 }
 
-fn start(run: &Run, name: &str, current: &std::path::Path) -> io::Result<Output> {
+fn start(run: &Campaign, name: &str, current: &std::path::Path) -> io::Result<Output> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--child").arg(current).arg(name);
     command.args(["--seconds", &run.seconds.to_string(), "--seed", &run.seed.to_string()]);

@@ -1,6 +1,6 @@
 //! The commands of the demo, as two engineers at two organisations would type them.
 
-use super::{DemoError, Party, Places, file_error};
+use super::{DemoError, Organisation, Places, file_error};
 use std::fs::{self, File};
 use std::io::Write;
 use std::net::TcpListener;
@@ -29,7 +29,7 @@ pub(super) fn make_keys(places: &Places, out: &mut impl Write) -> Result<(), Dem
 /// The agreement, with both identities.
 pub(super) fn write_agreement(places: &Places, out: &mut impl Write) -> Result<(), DemoError> {
     headline(out, 3, "They agree on this file, the same on both sides")?;
-    let identity = |party: &Party| {
+    let identity = |party: &Organisation| {
         Identity::load(&party.key)
             .map(|identity| identity.public())
             .map_err(|_| DemoError::Command("keygen".to_owned()))

@@ -57,17 +57,17 @@ impl Ended {
 /// A process under way; killed when dropped.
 pub struct Running {
     child: Child,
-    output: [Output; 2],
+    output: [Said; 2],
     start: Instant,
 }
 
 /// What a process says, as it says it.
-struct Output {
+struct Said {
     said: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
-impl Output {
+impl Said {
     fn of(mut from: impl Read + Send + 'static) -> Self {
         let said = Arc::new(Mutex::new(Vec::new()));
         let into = Arc::clone(&said);
@@ -97,7 +97,7 @@ impl Running {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let output =
-            [Output::of(child.stdout.take().unwrap()), Output::of(child.stderr.take().unwrap())];
+            [Said::of(child.stdout.take().unwrap()), Said::of(child.stderr.take().unwrap())];
         Self { child, output, start: Instant::now() }
     }
 
@@ -143,7 +143,7 @@ impl Running {
             std::thread::sleep(Duration::from_millis(5));
         };
         let took = self.start.elapsed();
-        let [stdout, stderr] = self.output.each_mut().map(Output::all);
+        let [stdout, stderr] = self.output.each_mut().map(Said::all);
         Ended { code: status.code(), stdout, stderr, took }
     }
 }

@@ -11,14 +11,14 @@ const CONTEXT: [u8; 32] = [7; 32];
 const NOTE_LEN: usize = 2;
 
 /// The parties of one run, each with a new meeting.
-struct Run {
+struct Parties {
     identities: Vec<Identity>,
     parties: Vec<PublicIdentity>,
     meetings: Vec<Meeting>,
     hellos: Vec<Vec<u8>>,
 }
 
-impl Run {
+impl Parties {
     fn of(count: usize) -> Self {
         Self::with((0..count).map(|_| Identity::generate().unwrap()).collect())
     }
@@ -57,7 +57,7 @@ fn shares(met: &[Met]) -> Vec<Vec<u8>> {
 fn all_parties_toss_the_same_secret_and_read_all_notes() {
     let mut secrets = Vec::new();
     for count in 2..=16 {
-        let run = Run::of(count);
+        let run = Parties::of(count);
         let met = run.meet();
         let bodies = shares(&met);
         assert!(run.hellos.iter().all(|hello| hello.len() == HELLO_LEN + NOTE_LEN));
@@ -81,12 +81,12 @@ fn all_parties_toss_the_same_secret_and_read_all_notes() {
 
 #[test]
 fn the_secret_depends_on_the_share_of_each_party() {
-    let run = Run::of(3);
+    let run = Parties::of(3);
     let met = run.meet();
     let secret = toss(&met[0], &shares(&met)).unwrap();
     for renewed in 0..3 {
         let back = |meeting: &Meeting| Meeting::from_bytes(&meeting.to_bytes()).unwrap();
-        let mut again = Run {
+        let mut again = Parties {
             identities: run.identities.clone(),
             parties: run.parties.clone(),
             meetings: run.meetings.iter().map(back).collect(),
@@ -102,7 +102,7 @@ fn the_secret_depends_on_the_share_of_each_party() {
 
 #[test]
 fn a_meeting_read_back_sends_the_same_hello_and_opens_the_same_letters() {
-    let run = Run::of(4);
+    let run = Parties::of(4);
     let met = run.meet();
     let bodies = shares(&met);
     let secret = toss(&met[0], &bodies).unwrap();
@@ -140,7 +140,7 @@ fn a_damaged_file_is_not_a_meeting() {
 
 #[test]
 fn the_helpers_view_contains_no_secret() {
-    let run = Run::of(3);
+    let run = Parties::of(3);
     let met = run.meet();
     let bodies = shares(&met);
     let seen = [run.hellos.concat(), bodies.concat()].concat();
@@ -161,7 +161,7 @@ fn the_helpers_view_contains_no_secret() {
 
 #[test]
 fn every_changed_byte_of_a_hello_is_caught_and_named() {
-    let run = Run::of(3);
+    let run = Parties::of(3);
     for at in 0..HELLO_LEN + NOTE_LEN {
         for party in 0..3 {
             let mut hellos = run.hellos.clone();
@@ -174,7 +174,7 @@ fn every_changed_byte_of_a_hello_is_caught_and_named() {
 
 #[test]
 fn every_changed_byte_of_a_letter_to_us_is_caught_and_named() {
-    let run = Run::of(3);
+    let run = Parties::of(3);
     let met = run.meet();
     let bodies = shares(&met);
     for (own, met) in met.iter().enumerate() {
@@ -193,7 +193,7 @@ fn every_changed_byte_of_a_letter_to_us_is_caught_and_named() {
 
 #[test]
 fn bodies_of_another_length_are_malformed() {
-    let run = Run::of(3);
+    let run = Parties::of(3);
     let met = run.meet();
     let bodies = shares(&met);
     let cut_or_grown = |body: &Vec<u8>| {
@@ -220,7 +220,7 @@ fn bodies_of_another_length_are_malformed() {
 
 #[test]
 fn a_hello_of_another_run_or_another_party_is_refused() {
-    let run = Run::of(3);
+    let run = Parties::of(3);
     let mut other = CONTEXT;
     other[31] ^= 1;
     let mut hellos = run.hellos.clone();
@@ -237,8 +237,8 @@ fn a_hello_of_another_run_or_another_party_is_refused() {
 
 #[test]
 fn an_old_hello_shown_as_ours_is_refused() {
-    let run = Run::of(2);
-    let old = Run::with(run.identities.clone());
+    let run = Parties::of(2);
+    let old = Parties::with(run.identities.clone());
     let hellos = [old.hellos[0].clone(), run.hellos[1].clone()];
     assert_eq!(run.meet_over(0, &hellos).err(), Some(LetterError::NotOurHello));
 }
@@ -250,8 +250,8 @@ fn parties_that_see_different_hellos_never_have_a_secret() {
     for _ in 0..40 {
         let count = rng.random_range(2..=4);
         // Two runs of the same parties with the same context; each party is in one of them.
-        let run = Run::of(count);
-        let old = Run::with(run.identities.clone());
+        let run = Parties::of(count);
+        let old = Parties::with(run.identities.clone());
         let views: Vec<Vec<Vec<u8>>> = (0..count)
             .map(|own| {
                 (0..count)
@@ -284,8 +284,8 @@ fn parties_that_see_different_hellos_never_have_a_secret() {
 
 #[test]
 fn a_complete_old_run_replayed_to_one_party_fails() {
-    let run = Run::of(2);
-    let old = Run::with(run.identities.clone());
+    let run = Parties::of(2);
+    let old = Parties::with(run.identities.clone());
     let old_bodies = shares(&old.meet());
     // The second party is absent: the helper replays its old messages.
     let met = run.meet_over(0, &[run.hellos[0].clone(), old.hellos[1].clone()]).unwrap();
@@ -294,7 +294,7 @@ fn a_complete_old_run_replayed_to_one_party_fails() {
 
 #[test]
 fn swapped_letters_do_not_open() {
-    let run = Run::of(4);
+    let run = Parties::of(4);
     let met = run.meet();
     let bodies = shares(&met);
     let mut swapped = bodies.clone();
@@ -309,7 +309,7 @@ fn swapped_letters_do_not_open() {
     reflected[1].splice(..LETTER_LEN, bodies[0][..LETTER_LEN].iter().copied());
     assert_eq!(toss(&met[0], &reflected), Err(LetterError::NotSealedForUs { party: 1 }));
     // A letter of the same parties from another run.
-    let other = Run::with(run.identities.clone());
+    let other = Parties::with(run.identities.clone());
     let mut replayed = bodies;
     replayed[3] = shares(&other.meet()).swap_remove(3);
     assert_eq!(toss(&met[0], &replayed), Err(LetterError::NotSealedForUs { party: 3 }));
@@ -317,7 +317,7 @@ fn swapped_letters_do_not_open() {
 
 #[test]
 fn parties_with_different_orders_have_no_secret() {
-    let run = Run::of(3);
+    let run = Parties::of(3);
     let first = run.meet_over(0, &run.hellos).unwrap();
     let order = [2, 1, 0];
     let parties = order.map(|i| run.parties[i]);
@@ -330,7 +330,7 @@ fn parties_with_different_orders_have_no_secret() {
 
 #[test]
 fn wrong_numbers_of_parties_are_refused() {
-    let run = Run::of(17);
+    let run = Parties::of(17);
     let try_with = |own: usize, parties: &[PublicIdentity], hellos: &[Vec<u8>]| {
         run.meetings[0].meet(own, parties, &CONTEXT, hellos, NOTE_LEN).err()
     };
@@ -344,7 +344,7 @@ fn wrong_numbers_of_parties_are_refused() {
     let hellos = [0, 1, 1].map(|i| run.hellos[i].clone());
     assert_eq!(try_with(0, &twice, &hellos), wrong);
     assert_eq!(try_with(0, &run.parties[..16], &run.hellos[..16]), None);
-    let met = Run::of(3).meet();
+    let met = Parties::of(3).meet();
     assert_eq!(toss(&met[0], &shares(&met)[..2]), Err(LetterError::WrongParties));
 }
 
