@@ -37,9 +37,9 @@ test-slow: ## Run the slow tests: large files, long waits, many seeds.
 fuzz: ## Search for inputs that break a decoder, guided by coverage, SECONDS=60 for each of TARGETS (all). Needs C++.
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
 
-fuzz-short: ## Run every fuzz target for ten seconds, without coverage; what continuous integration does.
+fuzz-short: ## Run every fuzz target for three seconds, without coverage; what continuous integration does.
 	$(CARGO) test --workspace --locked --test fuzz_targets
-	$(TARGET_DIR)/debug/vesica-fuzz --seconds 10
+	$(TARGET_DIR)/debug/vesica-fuzz --seconds 3 --at-once 4
 
 bench: dist ## Measure, print the tables, draw the figures (BENCH=--quick is short); all goes to target/bench.
 	@scripts/need python3
