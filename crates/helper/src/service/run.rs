@@ -27,6 +27,15 @@ impl Over {
     }
 }
 
+/// Whether a run is open, without waiting for its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Open,
+    /// It is about to end.
+    Ending,
+    Over(Over),
+}
+
 /// The state of a run between its connections and the workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -115,16 +124,21 @@ impl Run {
         self.members.len() as u8
     }
 
-    /// How it ended. Waits if it is about to end.
+    /// How it ended. Waits if it is about to end, so it is not called under a lock that the end takes.
     pub(super) fn over(&self) -> Option<Over> {
         let state = self.state();
         let ended = self.changed.wait_while(state, |state| state.is_ending);
         ended.unwrap_or_else(PoisonError::into_inner).over
     }
 
-    /// Whether it is about to end.
-    pub(super) fn is_ending(&self) -> bool {
-        self.state().is_ending
+    /// Whether it is open now; never waits.
+    pub(super) fn standing(&self) -> Standing {
+        let state = self.state();
+        match state.over {
+            _ if state.is_ending => Standing::Ending,
+            Some(over) => Standing::Over(over),
+            None => Standing::Open,
+        }
     }
 
     /// Starts its end if `may` permits it; false if it does not, or if it has already started. Nothing

@@ -1,7 +1,7 @@
 //! All open runs, and the ended ones of which some party has not been notified.
 
 use super::core::{Remains, short};
-use super::run::{Over, Run};
+use super::run::{Over, Run, Standing};
 use crate::store::{EndedRecord, Record, RunId, Store};
 use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
 use std::collections::{BTreeSet, HashMap};
@@ -116,7 +116,7 @@ impl Runs {
         entering: Entering<'_>,
         store: &Arc<Store>,
     ) -> Result<Entered, Refusal> {
-        let mut table = self.table_without(entering.id);
+        let (mut table, found) = self.table_and_run(entering.id);
         // Another run may have started by now; the party still learns how its own ended.
         if let Some(ended) = table.ended.get_mut(&entering.id)
             && entering.known == ended.instance
@@ -128,11 +128,11 @@ impl Runs {
         }
         let party = entering.party;
         let other_agreement = table.other_agreement(&entering.record, party);
-        if let Some(run) = table.open.get(&entering.id).cloned() {
+        if let Some((run, over)) = found {
             if ![NO_INSTANCE, run.record.instance].contains(&entering.known) {
                 return Err(Refusal::Expired);
             }
-            if let Some(over) = run.over() {
+            if let Some(over) = over {
                 return Err(over.refusal());
             }
             let (present, instance) = (run.present(), run.record.instance);
@@ -256,12 +256,20 @@ impl Runs {
         self.table().other_agreement(&run.record, party)
     }
 
-    /// The table, when the run of this name is not about to end.
-    fn table_without(&self, ending: RunId) -> MutexGuard<'_, Table> {
+    /// The table, the run of this name, if there is one, and how it ended. A run that is about to end is
+    /// waited for, and never under the lock: its end takes the table.
+    fn table_and_run(
+        &self,
+        id: RunId,
+    ) -> (MutexGuard<'_, Table>, Option<(Arc<Run>, Option<Over>)>) {
         loop {
             let table = self.table();
-            let run = table.open.get(&ending).filter(|run| run.is_ending()).cloned();
-            let Some(run) = run else { return table };
+            let Some(run) = table.open.get(&id).cloned() else { return (table, None) };
+            match run.standing() {
+                Standing::Open => return (table, Some((run, None))),
+                Standing::Over(over) => return (table, Some((run, Some(over)))),
+                Standing::Ending => {}
+            }
             drop(table);
             run.over();
         }
@@ -284,7 +292,7 @@ impl Table {
             return Err(Refusal::NotAParty);
         };
         let is_in = |run: &&Arc<Run>| {
-            if run.is_ending() {
+            if run.standing() == Standing::Ending {
                 return false;
             }
             let place = run.members.iter().position(|other| other == member);
@@ -334,5 +342,78 @@ impl Table {
                 store.forget_ended(&id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Disk, Keeping};
+    use std::sync::mpsc;
+    use vesica_server_aided::kmrs14::{PartySpec, Spec, Variant};
+
+    fn record(agreement: u8) -> Record {
+        let party =
+            |number| PartySpec { identity: [number; 32], max_rows: 9, min_rows: 0, receives: true };
+        let spec = Spec {
+            variant: Variant::SemiHonest,
+            agreement: [agreement; 32],
+            parties: vec![party(1), party(2)],
+            copies: 1,
+            dummies: 20,
+        };
+        Record { spec, instance: [agreement; 16], created: SystemTime::now(), opener: 0 }
+    }
+
+    fn entering(agreement: u8, party: u8) -> Entering<'static> {
+        let (id, record) = ([agreement; 32], record(agreement));
+        let (purpose, known) = (Purpose::TakePart, NO_INSTANCE);
+        Entering { id, record, party, members: &[0, 1], purpose, known, max_runs: 9 }
+    }
+
+    #[test]
+    fn a_run_that_begins_to_end_while_a_party_enters_blocks_no_other_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
+        let runs = Arc::new(Runs::default());
+        let enter = |agreement, party| {
+            let (runs, store) = (Arc::clone(&runs), Arc::clone(&store));
+            let (entered, result) = mpsc::channel();
+            std::thread::spawn(move || {
+                let refused = runs.enter(entering(agreement, party), &store).err();
+                let _ = entered.send(refused);
+            });
+            result
+        };
+        let wait = |result: &mpsc::Receiver<_>| result.recv_timeout(Duration::from_secs(10));
+        assert_eq!((wait(&enter(1, 0)), wait(&enter(2, 0))), (Ok(None), Ok(None)));
+        let [ending, other] = [1, 2].map(|agreement| {
+            let all = runs.open();
+            all.into_iter().find(|run| run.id == [agreement; 32]).unwrap()
+        });
+        // The entering party looks at the other run of the same parties, and waits for its lock.
+        let (hold, held) = mpsc::channel::<()>();
+        let (holds, is_held) = mpsc::channel();
+        let holding = std::thread::spawn(move || {
+            other.begin_end(|| {
+                holds.send(()).unwrap();
+                held.recv().is_ok()
+            })
+        });
+        is_held.recv().unwrap();
+        let entered = enter(1, 1);
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(ending.begin_end(|| true));
+        drop(hold);
+        assert!(!holding.join().unwrap());
+        assert_eq!(wait(&enter(3, 0)), Ok(None), "a party of another run");
+        assert_eq!(wait(&entered), Ok(None), "it was open when the party came");
+        let late = enter(1, 1);
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(wait(&enter(4, 0)), Ok(None), "a party of another run");
+        assert!(late.try_recv().is_err(), "it waits for the end");
+        let over = Over::Refused(Refusal::Ended { party: 0 });
+        ending.end(over);
+        assert_eq!(wait(&late), Ok(Some(over.refusal())));
     }
 }

@@ -12,3 +12,4 @@ mod restart;
 mod room;
 mod settings;
 mod start;
+mod tenants;
