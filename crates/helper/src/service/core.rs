@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant, SystemTime};
 use vesica_backends::{Backend, RunName};
 use vesica_core::Refusal;
@@ -204,16 +204,32 @@ impl Core {
         }
     }
 
-    /// Checks what an earlier process has left of `run`, once.
+    /// Checks what an earlier process has left of `run`, once. Calls `alive` at intervals.
     ///
     /// # Errors
     /// [`Refusal::Storage`]; the refusal that ends the run if too much of it is damaged.
-    pub(super) fn check(&self, run: &Run) -> Result<(), Refusal> {
-        let _one = run.checking.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn check(&self, run: &Run, mut alive: impl FnMut()) -> Result<(), Refusal> {
+        let _one = loop {
+            match run.checking.try_lock() {
+                Ok(one) => break one,
+                Err(TryLockError::Poisoned(one)) => break one.into_inner(),
+                // Another connection checks, which may take minutes.
+                Err(TryLockError::WouldBlock) if self.is_stopping() => {
+                    return Err(Refusal::ShuttingDown);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    alive();
+                    std::thread::sleep(CHECKING_POLL);
+                }
+            }
+        };
         if run.is_checked() {
             return Ok(());
         }
-        let checked = run.store.check(&|| self.is_stopping());
+        let checked = run.store.check(&mut || {
+            alive();
+            self.is_stopping()
+        });
         let left = match checked {
             Ok(damage) => self.salvage(run, damage),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(Refusal::ShuttingDown),
@@ -383,6 +399,9 @@ impl Core {
 /// How long an empty run is kept: a party whose connection was just lost, or for which the disk had no
 /// space, returns.
 const KEEP_EMPTY: Duration = Duration::from_secs(120);
+
+/// How often a connection looks whether another has checked the files of their run.
+const CHECKING_POLL: Duration = Duration::from_millis(50);
 
 /// How long the directory counts as failing after a failure.
 const FAILING_FOR: Duration = Duration::from_secs(60);

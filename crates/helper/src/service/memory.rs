@@ -50,16 +50,21 @@ impl Memory {
         &self,
         party: usize,
         bytes: u64,
-        give_up: impl Fn() -> bool,
+        mut give_up: impl FnMut() -> bool,
     ) -> Option<Lease<'_>> {
         let bytes = if bytes <= SMALL_LEN { 0 } else { bytes };
         let mut taken = self.taken();
         while bytes > 0 && !self.fits(&taken, party, bytes) {
+            // Without the lock: it may send something.
+            drop(taken);
             if give_up() {
                 return None;
             }
-            let waited = self.changed.wait_timeout(taken, POLL);
-            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            taken = self.taken();
+            if !self.fits(&taken, party, bytes) {
+                let waited = self.changed.wait_timeout(taken, POLL);
+                taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
         }
         taken.all += bytes;
         *taken.by_party.entry(party).or_default() += bytes;

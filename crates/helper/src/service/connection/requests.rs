@@ -200,6 +200,7 @@ impl<'a> Connection<'a> {
             if let Some(ended) = self.session.ended() {
                 return Err(ended.into());
             }
+            self.sign(&Reply::NotYet.encode())?;
             if started.elapsed() < PATIENCE {
                 continue;
             }

@@ -57,7 +57,7 @@ impl RunStore {
     ///
     /// # Errors
     /// If files cannot be read; [`io::ErrorKind::Interrupted`] if it was stopped.
-    pub(crate) fn check(&self, stop: &dyn Fn() -> bool) -> io::Result<Damage> {
+    pub(crate) fn check(&self, stop: &mut dyn FnMut() -> bool) -> io::Result<Damage> {
         let mut damage = Damage::default();
         let all: Vec<Slot> = {
             let slots = self.slots();
