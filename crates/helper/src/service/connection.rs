@@ -8,6 +8,7 @@ use super::metrics::{Counted, reason};
 use super::options::PartyLimits;
 use super::run::{Over, Run};
 use super::runs::{Entered, Entering};
+use crate::locks;
 use crate::store::{Mark, Record};
 use crate::wire::{HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, Welcome};
 use rand::TryRng;
@@ -242,7 +243,8 @@ impl<'a> Connection<'a> {
     /// reply nor a sign for one that hangs. Only the thread that gives the reply sends it.
     fn sign(&mut self, sign: &[u8]) -> Result<()> {
         if self.signed.elapsed() >= self.session.sign_every() {
-            let channel = self.channel()?;
+            // Under a lock of its run: so few bytes never wait.
+            let channel = self.context.peer()?;
             channel.send(sign)?;
             channel.flush()?;
             self.signed = Instant::now();
@@ -370,6 +372,7 @@ impl<'a> Connection<'a> {
     }
 
     fn channel(&mut self) -> Result<&mut Channel> {
+        locks::waits();
         self.context.peer()
     }
 }

@@ -10,13 +10,14 @@ use super::queue::Queue;
 use super::room::{DiskLimits, Ledger};
 use super::run::{Over, Run};
 use super::runs::Runs;
+use crate::locks::{Guard, Lock, Rank};
 use crate::store::{Damage, Found, Keeping, Store};
 use crate::wire::Instance;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant, SystemTime};
 use vesica_backends::{Backend, RunName};
 use vesica_core::Refusal;
@@ -55,8 +56,8 @@ pub(super) struct Core {
     pub(super) keep: Duration,
     is_stopping: AtomicBool,
     /// The last failure of the directory.
-    storage_failed: Mutex<Option<Instant>>,
-    sweeper: Mutex<Option<Sender<Remains>>>,
+    storage_failed: Lock<Option<Instant>>,
+    sweeper: Lock<Option<Sender<Remains>>>,
     pub(super) connections: Connections,
 }
 
@@ -95,8 +96,8 @@ impl Core {
             step_memory_bytes: memory_bytes.saturating_sub(of_connections) / workers as u64,
             keep,
             is_stopping: AtomicBool::new(false),
-            storage_failed: Mutex::default(),
-            sweeper: Mutex::new(Some(sweeper)),
+            storage_failed: Lock::new(Rank::Leaf, None),
+            sweeper: Lock::new(Rank::Leaf, Some(sweeper)),
             connections: Connections::default(),
         }
     }
@@ -210,18 +211,15 @@ impl Core {
     /// [`Refusal::Storage`]; the refusal that ends the run if too much of it is damaged.
     pub(super) fn check(&self, run: &Run, mut alive: impl FnMut()) -> Result<(), Refusal> {
         let _one = loop {
-            match run.checking.try_lock() {
-                Ok(one) => break one,
-                Err(TryLockError::Poisoned(one)) => break one.into_inner(),
-                // Another connection checks, which may take minutes.
-                Err(TryLockError::WouldBlock) if self.is_stopping() => {
-                    return Err(Refusal::ShuttingDown);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    alive();
-                    std::thread::sleep(CHECKING_POLL);
-                }
+            if let Some(one) = run.checking.try_lock() {
+                break one;
             }
+            // Another connection checks, which may take minutes.
+            if self.is_stopping() {
+                return Err(Refusal::ShuttingDown);
+            }
+            alive();
+            std::thread::sleep(CHECKING_POLL);
         };
         if run.is_checked() {
             return Ok(());
@@ -280,8 +278,8 @@ impl Core {
         *self.storage_failed() = Some(Instant::now());
     }
 
-    fn storage_failed(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.storage_failed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn storage_failed(&self) -> Guard<'_, Option<Instant>> {
+        self.storage_failed.lock()
     }
 
     /// Ends `run` for all and removes its data. No effect on an ended one.
@@ -369,8 +367,8 @@ impl Core {
         }
     }
 
-    fn sweeper(&self) -> MutexGuard<'_, Option<Sender<Remains>>> {
-        self.sweeper.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sweeper(&self) -> Guard<'_, Option<Sender<Remains>>> {
+        self.sweeper.lock()
     }
 
     /// Ends all runs that are too old.
