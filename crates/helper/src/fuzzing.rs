@@ -19,8 +19,10 @@ fn opening(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn welcome(bytes: &[u8]) -> Option<Vec<u8>> {
-    let welcome = Welcome::decode(bytes.first_chunk::<WELCOME_LEN>()?);
-    Some(Welcome::encode(welcome).to_vec())
+    Some(match Welcome::decode(bytes.first_chunk::<WELCOME_LEN>()?).transpose() {
+        None => Welcome::not_yet().to_vec(),
+        Some(welcome) => Welcome::encode(welcome).to_vec(),
+    })
 }
 
 /// A request.
@@ -74,7 +76,7 @@ pub fn reopen(directory: &Path) -> Result<usize, crate::StoreError> {
     let (store, found) = Store::open(directory, Keeping::Files, Disk::default())?;
     let _ = store.find_ended();
     for (_, record, run) in &found {
-        let _ = run.check(&|| false);
+        let _ = run.check(&mut || false);
         let parties = record.spec.parties.len();
         run.charges(parties);
         run.joined();

@@ -13,6 +13,7 @@
 
 #[doc(hidden)]
 pub mod fuzzing;
+mod locks;
 mod remote;
 mod scratch;
 mod service;

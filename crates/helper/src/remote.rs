@@ -23,8 +23,9 @@ pub struct RemoteOptions {
     pub helper: PublicIdentity,
     /// The helper's address: `host:port`.
     pub address: String,
-    /// How long to wait each time the helper is unreachable, how long it may be silent, and how long
-    /// one connection may last. The endpoint is ignored.
+    /// How long to wait each time the helper is unreachable; how long it may be silent, also as regards
+    /// a reply and signs that one is to come; and how long one connection may last. The endpoint is
+    /// ignored.
     pub link: LinkOptions,
     /// The run, in the description that all its parties share.
     pub spec: Spec,

@@ -7,7 +7,8 @@
 //!                Channel                                 Store
 //! ```
 //!
-//! Lock order: runs, queue, run, store.
+//! The order of all locks is [`Rank`](crate::locks::Rank). Nothing waits, for a thread, a party or the
+//! disk, while it holds a lock that parties of other runs need; debug builds check both.
 
 mod connection;
 mod connections;
@@ -243,6 +244,7 @@ impl Service {
         } else {
             self.threads.clear();
         }
+        crate::locks::assert_kept();
         let is_quiet = are_gone && are_finished;
         if is_quiet {
             tracing::info!("helper is shut down");

@@ -34,6 +34,7 @@ pub(crate) use ended::EndedRecord;
 pub(crate) use record::{BESIDE_SLOT, Record, charge};
 pub(crate) use run::{Damage, Kept, Mark, RunStore};
 
+use crate::locks::uses_disk;
 use crate::scratch::FolderScratch;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
@@ -200,6 +201,7 @@ impl Store {
     /// # Errors
     /// Those of the file system.
     pub(crate) fn free_bytes(&self) -> io::Result<u64> {
+        uses_disk();
         let stat = nix::sys::statvfs::statvfs(&self.root)?;
         Ok(stat.blocks_available().saturating_mul(stat.fragment_size()))
     }

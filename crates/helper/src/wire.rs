@@ -9,7 +9,9 @@
 //!                                                      ◀──   outcome ‖ 0 ‖ length [‖ body]
 //! ```
 //!
-//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it.
+//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it. While a
+//! party waits for a welcome or a reply, the thread of the helper that will give it sends a sign at
+//! intervals, so that a party can tell a helper that hangs.
 
 use vesica_core::Refusal;
 use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
@@ -17,7 +19,7 @@ use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
 const MAGIC: [u8; 6] = *b"vesica";
 
 /// Version of this protocol.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 
 /// Bytes of an opening, a request and a reply.
 pub(crate) const HEAD_LEN: usize = 16;
@@ -92,6 +94,9 @@ impl Opening {
     }
 }
 
+/// The outcome of an answer or a reply that is still to come.
+const NOT_YET: [u8; 2] = [254, 0];
+
 /// The answer to an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Welcome {
@@ -104,6 +109,13 @@ pub(crate) struct Welcome {
 }
 
 impl Welcome {
+    /// A sign that the answer is still to come.
+    pub(crate) fn not_yet() -> [u8; WELCOME_LEN] {
+        let mut out = [0; WELCOME_LEN];
+        out[..2].copy_from_slice(&NOT_YET);
+        out
+    }
+
     pub(crate) fn encode(outcome: Result<Self, Refusal>) -> [u8; WELCOME_LEN] {
         let mut out = [0; WELCOME_LEN];
         match outcome {
@@ -117,8 +129,12 @@ impl Welcome {
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8; WELCOME_LEN]) -> Result<Self, Refusal> {
+    /// `None` for a sign that the answer is still to come.
+    pub(crate) fn decode(bytes: &[u8; WELCOME_LEN]) -> Result<Option<Self>, Refusal> {
         let (outcome, rest) = bytes.split_at(2);
+        if outcome == NOT_YET {
+            return Ok(None);
+        }
         if outcome != [0, 0] {
             return Err(Refusal::from_code([outcome[0], outcome[1]]));
         }
@@ -129,7 +145,7 @@ impl Welcome {
         };
         welcome.instance.copy_from_slice(&rest[2..18]);
         welcome.other_agreement.copy_from_slice(&rest[18..]);
-        Ok(welcome)
+        Ok(Some(welcome))
     }
 }
 
@@ -214,6 +230,8 @@ pub(crate) enum Reply {
     Body(usize),
     /// The get still waits; [`WAITING_LEN`] bytes name the parties.
     Waiting,
+    /// The reply is still to come.
+    NotYet,
     /// Refused.
     Refused(Refusal),
 }
@@ -223,6 +241,7 @@ impl Reply {
         let (outcome, len) = match self {
             Reply::Body(len) => ([0, 0], len),
             Reply::Waiting => ([255, 0], WAITING_LEN),
+            Reply::NotYet => (NOT_YET, 0),
             Reply::Refused(refusal) => (refusal.code(), 0),
         };
         let mut out = [0; HEAD_LEN];
@@ -238,6 +257,7 @@ impl Reply {
         match ([a, b], len) {
             ([0, 0], len) => (len <= Slot::MAX_LEN).then_some(Reply::Body(len)),
             ([255, 0], WAITING_LEN) => Some(Reply::Waiting),
+            (NOT_YET, 0) => Some(Reply::NotYet),
             (code, 0) => Some(Reply::Refused(Refusal::from_code(code))),
             _ => None,
         }
@@ -284,7 +304,8 @@ mod tests {
             assert_eq!(Opening::decode(&opening.encode()), Ok(opening));
         }
         let welcome = Welcome { present: 0x8003, instance: [7; 16], other_agreement: [9; 32] };
-        assert_eq!(Welcome::decode(&Welcome::encode(Ok(welcome))), Ok(welcome));
+        assert_eq!(Welcome::decode(&Welcome::encode(Ok(welcome))), Ok(Some(welcome)));
+        assert_eq!(Welcome::decode(&Welcome::not_yet()), Ok(None));
         let refused = Welcome::encode(Err(Refusal::Malformed { party: 4 }));
         assert_eq!(Welcome::decode(&refused), Err(Refusal::Malformed { party: 4 }));
         let slot = Slot::part(Kind::Labels, 15, u32::MAX);
@@ -298,9 +319,8 @@ mod tests {
         ] {
             assert_eq!(Request::decode(&request.encode()), Ok(request));
         }
-        for reply in
-            [Reply::Body(0), Reply::Body(9), Reply::Waiting, Reply::Refused(Refusal::Storage)]
-        {
+        let replies = [Reply::Body(0), Reply::Body(9), Reply::Waiting, Reply::NotYet];
+        for reply in replies.into_iter().chain([Reply::Refused(Refusal::Storage)]) {
             assert_eq!(Reply::decode(&reply.encode()), Some(reply));
         }
         let waiting = WaitingFor { parties: 5, other_agreement: [3; 32] };

@@ -58,7 +58,7 @@ impl Raw {
 
 fn opening(fixture: &Fixture) -> [Vec<u8>; 2] {
     let spec = fixture.spec(2).to_bytes();
-    let mut head = b"vesica\x02\x00\x01\x00\x00\x00".to_vec();
+    let mut head = b"vesica\x03\x00\x01\x00\x00\x00".to_vec();
     head.extend_from_slice(&(spec.len() as u32).to_le_bytes());
     [head, [vec![0; 16], spec].concat()]
 }

@@ -12,6 +12,8 @@
 //!   that way.
 //! * **Signs of life.** The link's own threads send one four times per idle limit, also while the party
 //!   computes. A peer that sends nothing, or accepts nothing, for the idle limit is considered gone.
+//! * **Progress.** Signs of life say nothing about the peer's program. A side that
+//!   [expects](Session::expect) something ends the session if for a time no stream has moved.
 //! * **One end for all.** When the session ends, every blocked reader and writer wakes with the same
 //!   error.
 //!
@@ -110,6 +112,9 @@ struct Core {
     total: Option<Duration>,
     sent_bytes: AtomicU64,
     received_bytes: AtomicU64,
+    /// Counts up whenever data of a stream is sent, arrives, or is read at the other end.
+    moved: AtomicU64,
+    expectation: Mutex<Option<Expectation>>,
 }
 
 impl Session {
@@ -149,6 +154,8 @@ impl Session {
             total,
             sent_bytes: AtomicU64::new(authenticated.sent_bytes),
             received_bytes: AtomicU64::new(authenticated.received_bytes),
+            moved: AtomicU64::new(0),
+            expectation: Mutex::default(),
         });
         let session = Self { handle: Arc::new(Handle { core: Arc::clone(&core) }) };
         let for_reader = Arc::clone(&core);
@@ -191,6 +198,20 @@ impl Session {
     /// Why the session ended; `None` while it is open.
     pub fn ended(&self) -> Option<TransportError> {
         self.core().ended.get().copied()
+    }
+
+    /// From now on, ends the session with [`TransportError::Idle`] when for `limit` no data of a stream
+    /// has been sent, has arrived, or has been read at the other end; `None` for no such limit. The
+    /// link's signs of life do not count: a peer whose program hangs still sends them.
+    pub fn expect(&self, limit: Option<Duration>) {
+        let core = self.core();
+        let moved = core.moved.load(Ordering::Relaxed);
+        *lock(&core.expectation) = limit.map(|limit| Expectation::new(limit, moved));
+    }
+
+    /// How often each side sends a sign of life: often enough for the idle limits of both.
+    pub fn sign_every(&self) -> Duration {
+        self.core().keepalive
     }
 
     /// Ends the session early and sends the peer the reason. The peer's operations fail with
@@ -313,6 +334,15 @@ impl Core {
         self.ended.get().copied().unwrap_or(TransportError::Closed)
     }
 
+    fn has_moved(&self) {
+        self.moved.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The limit of an [expectation](Session::expect) that the peer has not met.
+    fn disappointed(&self) -> Option<Duration> {
+        lock(&self.expectation).as_mut()?.is_over(self.moved.load(Ordering::Relaxed))
+    }
+
     fn wake_writer(&self, outbox: &mut Outbox) {
         if std::mem::take(&mut outbox.writer_asleep) {
             self.work.notify_one();
@@ -334,6 +364,26 @@ impl Core {
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     std::thread::Builder::new().name(name.into()).spawn(run).map(drop)
+}
+
+/// That something moves.
+struct Expectation {
+    silence: Silence,
+    moved: u64,
+}
+
+impl Expectation {
+    fn new(limit: Duration, moved: u64) -> Self {
+        Self { silence: Silence::new(limit, TICK), moved }
+    }
+
+    /// The limit, if it has passed since something moved.
+    fn is_over(&mut self, moved: u64) -> Option<Duration> {
+        if std::mem::replace(&mut self.moved, moved) != moved {
+            self.silence.broken();
+        }
+        self.silence.is_over().then_some(self.silence.limit)
+    }
 }
 
 /// Time without a sign of life. Time in which this process was suspended does not count against the

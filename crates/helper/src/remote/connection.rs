@@ -317,9 +317,28 @@ impl Connection {
         let channel = self.channel()?;
         channel.send(&Opening { purpose, spec_len: spec.len() }.encode())?;
         channel.send(&[&known[..], &spec].concat())?;
-        let mut welcome = [0; WELCOME_LEN];
-        channel.recv_into(&mut welcome)?;
-        Ok(Welcome::decode(&welcome)?)
+        self.expecting(connections, |connection| {
+            loop {
+                let mut welcome = [0; WELCOME_LEN];
+                connection.channel()?.recv_into(&mut welcome)?;
+                if let Some(welcome) = Welcome::decode(&welcome)? {
+                    return Ok(welcome);
+                }
+            }
+        })
+    }
+
+    /// Runs `step`, which waits for the helper. It fails if the helper gives no sign for the idle limit:
+    /// one that hangs still sends the link's signs of life.
+    fn expecting<R>(
+        &mut self,
+        connections: &Connections,
+        step: impl FnOnce(&mut Self) -> Result<R>,
+    ) -> Result<R> {
+        self.session.expect(Some(connections.options.link.idle));
+        let result = step(self);
+        self.session.expect(None);
+        result
     }
 
     /// Whether replies are pending.
@@ -345,6 +364,10 @@ impl Connection {
 
     /// Receives the reply to the oldest pending request: a body of at most `max_len` bytes.
     pub(super) fn receive(&mut self, connections: &Connections, max_len: usize) -> Result<Vec<u8>> {
+        self.expecting(connections, |connection| connection.reply(connections, max_len))
+    }
+
+    fn reply(&mut self, connections: &Connections, max_len: usize) -> Result<Vec<u8>> {
         loop {
             let channel = self.channel()?;
             let mut head = [0; HEAD_LEN];
@@ -368,6 +391,7 @@ impl Connection {
                         .report(RemoteEvent::Waiting { parties: parties_of(waiting.parties) });
                     connections.report_agreement(waiting.other_agreement);
                 }
+                Reply::NotYet => {}
                 Reply::Refused(refusal) => {
                     self.pending_replies -= 1;
                     return Err(refusal.into());

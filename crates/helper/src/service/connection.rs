@@ -8,11 +8,12 @@ use super::metrics::{Counted, reason};
 use super::options::PartyLimits;
 use super::run::{Over, Run};
 use super::runs::{Entered, Entering};
+use crate::locks;
 use crate::store::{Mark, Record};
 use crate::wire::{HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, Welcome};
 use rand::TryRng;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tracing::field::{DisplayValue, display};
 use vesica_core::{Error, Refusal, Result, Role, StopReason, TransportError};
 use vesica_link::Session;
@@ -94,6 +95,8 @@ struct Connection<'a> {
     traffic: Traffic,
     /// The name, for logs, of the run that the party is in or knows.
     run: Option<String>,
+    /// When the party last had a message or a sign.
+    signed: Instant,
 }
 
 /// A party's place in a run; leaves the run when dropped.
@@ -123,8 +126,8 @@ impl<'a> Connection<'a> {
         let seed = [0; 32];
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Sender, Arc::new(session.clone()))];
         let context = Context::new(peers, seed, core.pool.clone(), Meter::new())?;
-        let (traffic, run) = (Traffic::default(), None);
-        Ok(Self { core, session, context, number, member, limits, traffic, run })
+        let (traffic, run, signed) = (Traffic::default(), None, Instant::now());
+        Ok(Self { core, session, context, number, member, limits, traffic, run, signed })
     }
 
     fn receive(&mut self) -> Result<()> {
@@ -206,7 +209,7 @@ impl<'a> Connection<'a> {
         let begun = participant.run.store.begin(&participant.run.record);
         if begun.map_err(|error| self.failed(&participant.run, &error))? {
             self.log_opened(&participant.run);
-        } else if let Err(refusal) = self.core.check(&participant.run) {
+        } else if let Err(refusal) = self.check(&participant.run) {
             if !refusal.passes() {
                 let notified = 1 << party;
                 self.core.end(&participant.run, Over::Refused(refusal), Counted::Failed, notified);
@@ -227,6 +230,26 @@ impl<'a> Connection<'a> {
         // If its files have just been checked.
         self.core.consider(&participant.run);
         Ok((Some(participant), welcome))
+    }
+
+    /// Checks the files of an earlier process; the party gets signs meanwhile.
+    fn check(&mut self, run: &Run) -> Result<(), Refusal> {
+        let core = self.core;
+        // To a party that has gone, it means nothing.
+        core.check(run, || drop(self.sign(&Welcome::not_yet())))
+    }
+
+    /// Sends `sign` if the party has had nothing for a while: it takes a helper that gives neither a
+    /// reply nor a sign for one that hangs. Only the thread that gives the reply sends it.
+    fn sign(&mut self, sign: &[u8]) -> Result<()> {
+        if self.signed.elapsed() >= self.session.sign_every() {
+            // Under a lock of its run: so few bytes never wait.
+            let channel = self.context.peer()?;
+            channel.send(sign)?;
+            channel.flush()?;
+            self.signed = Instant::now();
+        }
+        Ok(())
     }
 
     fn log_opened(&self, run: &Run) {
@@ -339,13 +362,17 @@ impl<'a> Connection<'a> {
 
     /// Memory for a slot of `len` bytes being received or sent; `None` if its party has gone, or the
     /// service stops.
-    fn memory(&self, len: usize) -> Option<Lease<'a>> {
-        let (core, session) = (self.core, self.session);
-        let is_idle = || core.is_stopping() || session.ended().is_some();
-        core.memory.take(self.member, len as u64, is_idle)
+    fn memory(&mut self, len: usize) -> Option<Lease<'a>> {
+        let (core, session, member) = (self.core, self.session, self.member);
+        let is_idle = || {
+            let is_gone = self.sign(&Reply::NotYet.encode()).is_err();
+            is_gone || core.is_stopping() || session.ended().is_some()
+        };
+        core.memory.take(member, len as u64, is_idle)
     }
 
     fn channel(&mut self) -> Result<&mut Channel> {
+        locks::waits();
         self.context.peer()
     }
 }

@@ -1,7 +1,8 @@
 //! The open connections, and how they are closed.
 
+use crate::locks::{Guard, Lock, Rank};
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Condvar;
 use std::time::{Duration, Instant};
 use vesica_core::StopReason;
 use vesica_link::Session;
@@ -11,10 +12,15 @@ use vesica_net::Streams;
 const CLOSE_LIMIT: Duration = Duration::from_secs(3);
 
 /// All connections of a service.
-#[derive(Default)]
 pub(super) struct Connections {
-    open: Mutex<HashMap<u64, OpenConnection>>,
+    open: Lock<HashMap<u64, OpenConnection>>,
     changed: Condvar,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self { open: Lock::new(Rank::Connections, HashMap::new()), changed: Condvar::new() }
+    }
 }
 
 /// An open connection.
@@ -80,13 +86,13 @@ impl Connections {
 
     fn wait<'a>(
         &'a self,
-        open: MutexGuard<'a, HashMap<u64, OpenConnection>>,
-    ) -> MutexGuard<'a, HashMap<u64, OpenConnection>> {
+        open: Guard<'a, HashMap<u64, OpenConnection>>,
+    ) -> Guard<'a, HashMap<u64, OpenConnection>> {
         let tick = Duration::from_millis(20);
-        self.changed.wait_timeout(open, tick).unwrap_or_else(PoisonError::into_inner).0
+        open.wait_timeout(&self.changed, tick)
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, OpenConnection>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> Guard<'_, HashMap<u64, OpenConnection>> {
+        self.open.lock()
     }
 }

@@ -10,13 +10,14 @@ use super::queue::Queue;
 use super::room::{DiskLimits, Ledger};
 use super::run::{Over, Run};
 use super::runs::Runs;
+use crate::locks::{Guard, Lock, Rank};
 use crate::store::{Damage, Found, Keeping, Store};
 use crate::wire::Instance;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use vesica_backends::{Backend, RunName};
 use vesica_core::Refusal;
@@ -55,8 +56,8 @@ pub(super) struct Core {
     pub(super) keep: Duration,
     is_stopping: AtomicBool,
     /// The last failure of the directory.
-    storage_failed: Mutex<Option<Instant>>,
-    sweeper: Mutex<Option<Sender<Remains>>>,
+    storage_failed: Lock<Option<Instant>>,
+    sweeper: Lock<Option<Sender<Remains>>>,
     pub(super) connections: Connections,
 }
 
@@ -95,8 +96,8 @@ impl Core {
             step_memory_bytes: memory_bytes.saturating_sub(of_connections) / workers as u64,
             keep,
             is_stopping: AtomicBool::new(false),
-            storage_failed: Mutex::default(),
-            sweeper: Mutex::new(Some(sweeper)),
+            storage_failed: Lock::new(Rank::Leaf, None),
+            sweeper: Lock::new(Rank::Leaf, Some(sweeper)),
             connections: Connections::default(),
         }
     }
@@ -204,16 +205,29 @@ impl Core {
         }
     }
 
-    /// Checks what an earlier process has left of `run`, once.
+    /// Checks what an earlier process has left of `run`, once. Calls `alive` at intervals.
     ///
     /// # Errors
     /// [`Refusal::Storage`]; the refusal that ends the run if too much of it is damaged.
-    pub(super) fn check(&self, run: &Run) -> Result<(), Refusal> {
-        let _one = run.checking.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn check(&self, run: &Run, mut alive: impl FnMut()) -> Result<(), Refusal> {
+        let _one = loop {
+            if let Some(one) = run.checking.try_lock() {
+                break one;
+            }
+            // Another connection checks, which may take minutes.
+            if self.is_stopping() {
+                return Err(Refusal::ShuttingDown);
+            }
+            alive();
+            std::thread::sleep(CHECKING_POLL);
+        };
         if run.is_checked() {
             return Ok(());
         }
-        let checked = run.store.check(&|| self.is_stopping());
+        let checked = run.store.check(&mut || {
+            alive();
+            self.is_stopping()
+        });
         let left = match checked {
             Ok(damage) => self.salvage(run, damage),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(Refusal::ShuttingDown),
@@ -264,8 +278,8 @@ impl Core {
         *self.storage_failed() = Some(Instant::now());
     }
 
-    fn storage_failed(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.storage_failed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn storage_failed(&self) -> Guard<'_, Option<Instant>> {
+        self.storage_failed.lock()
     }
 
     /// Ends `run` for all and removes its data. No effect on an ended one.
@@ -353,8 +367,8 @@ impl Core {
         }
     }
 
-    fn sweeper(&self) -> MutexGuard<'_, Option<Sender<Remains>>> {
-        self.sweeper.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sweeper(&self) -> Guard<'_, Option<Sender<Remains>>> {
+        self.sweeper.lock()
     }
 
     /// Ends all runs that are too old.
@@ -383,6 +397,9 @@ impl Core {
 /// How long an empty run is kept: a party whose connection was just lost, or for which the disk had no
 /// space, returns.
 const KEEP_EMPTY: Duration = Duration::from_secs(120);
+
+/// How often a connection looks whether another has checked the files of their run.
+const CHECKING_POLL: Duration = Duration::from_millis(50);
 
 /// How long the directory counts as failing after a failure.
 const FAILING_FOR: Duration = Duration::from_secs(60);

@@ -1,7 +1,8 @@
 //! Passes changes of the accepted peers to the thread that owns the port.
 
+use crate::locks::{Guard, Lock, Rank};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_link::{CancelToken, PublicIdentity};
 
@@ -22,15 +23,14 @@ struct State {
 }
 
 /// The way to the thread that owns the port.
-#[derive(Default)]
 pub(super) struct Gate {
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 impl Gate {
     /// Also wakes the thread when `cancel` is cancelled.
     pub(super) fn new(cancel: &CancelToken) -> Arc<Self> {
-        let gate = Arc::new(Self::default());
+        let gate = Arc::new(Self { state: Lock::new(Rank::Leaf, State::default()) });
         let for_cancel = Arc::downgrade(&gate);
         cancel.on_cancel(move || {
             let gate = for_cancel.upgrade();
@@ -67,7 +67,7 @@ impl Gate {
         round
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> Guard<'_, State> {
+        self.state.lock()
     }
 }

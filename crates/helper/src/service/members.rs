@@ -1,9 +1,10 @@
 //! The parties that the service serves, which may change while it runs, and their usage.
 
 use super::options::PartyLimits;
+use crate::locks::{Guard, Lock, Rank};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use vesica_link::PublicIdentity;
 
 /// The name of a party that only an earlier process served.
@@ -12,7 +13,7 @@ const FORMER: &str = "(not served)";
 /// A party that is or was served.
 pub(super) struct Member {
     pub(super) identity: PublicIdentity,
-    limits: RwLock<Arc<PartyLimits>>,
+    limits: Lock<Arc<PartyLimits>>,
     is_served: AtomicBool,
     pub(super) connections: AtomicU32,
     /// Bytes reserved for it, in all runs together. Changed only under the lock of the
@@ -26,7 +27,7 @@ impl Member {
     fn new(limits: PartyLimits, is_served: bool) -> Self {
         Self {
             identity: limits.identity,
-            limits: RwLock::new(Arc::new(limits)),
+            limits: Lock::new(Rank::Leaf, Arc::new(limits)),
             is_served: AtomicBool::new(is_served),
             connections: AtomicU32::new(0),
             reserved_bytes: AtomicU64::new(0),
@@ -36,7 +37,7 @@ impl Member {
 
     /// Its current name and limits.
     pub(super) fn limits(&self) -> Arc<PartyLimits> {
-        Arc::clone(&self.limits.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.limits.lock())
     }
 
     pub(super) fn is_served(&self) -> bool {
@@ -44,7 +45,7 @@ impl Member {
     }
 
     fn set(&self, limits: PartyLimits) {
-        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(limits);
+        *self.limits.lock() = Arc::new(limits);
         self.is_served.store(true, Ordering::Release);
     }
 }
@@ -57,9 +58,8 @@ struct Table {
 }
 
 /// All parties that are or were served since the service started.
-#[derive(Default)]
 pub(super) struct Members {
-    table: RwLock<Table>,
+    table: Lock<Table>,
 }
 
 /// The effect of a change of the parties, by name.
@@ -75,7 +75,7 @@ pub struct Changed {
 
 impl Members {
     pub(super) fn new(parties: Vec<PartyLimits>) -> Self {
-        let members = Self::default();
+        let members = Self { table: Lock::new(Rank::Members, Table::default()) };
         members.replace(parties);
         members
     }
@@ -94,10 +94,7 @@ impl Members {
 
     /// The number of a party, also of one that is not served.
     pub(super) fn number(&self, identity: &PublicIdentity) -> usize {
-        if let Some(number) = self.table().by_identity.get(identity) {
-            return *number;
-        }
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table();
         let number = table.all.len();
         let number = *table.by_identity.entry(*identity).or_insert(number);
         if number == table.all.len() {
@@ -114,7 +111,7 @@ impl Members {
 
     /// Serves only `parties` from now on.
     pub(super) fn replace(&self, parties: Vec<PartyLimits>) -> Changed {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table();
         let mut changed = Changed::default();
         let stays = |member: &Member| parties.iter().any(|party| party.identity == member.identity);
         for member in table.all.iter().filter(|member| member.is_served() && !stays(member)) {
@@ -144,8 +141,8 @@ impl Members {
         changed
     }
 
-    fn table(&self) -> RwLockReadGuard<'_, Table> {
-        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> Guard<'_, Table> {
+        self.table.lock()
     }
 }
 

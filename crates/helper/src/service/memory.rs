@@ -1,8 +1,9 @@
 //! Memory for slots being received and sent: all connections share a limit, and no party can have all
 //! of it.
 
+use crate::locks::{self, Guard, Lock, Rank};
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Condvar;
 use std::time::Duration;
 use vesica_server_aided::kmrs14::Slot;
 
@@ -21,7 +22,7 @@ struct Taken {
 /// Memory shared by connections.
 pub(super) struct Memory {
     bytes: u64,
-    taken: Mutex<Taken>,
+    taken: Lock<Taken>,
     changed: Condvar,
 }
 
@@ -39,7 +40,7 @@ impl Memory {
     }
 
     pub(super) fn new(bytes: u64) -> Self {
-        Self { bytes, taken: Mutex::default(), changed: Condvar::new() }
+        Self { bytes, taken: Lock::new(Rank::Leaf, Taken::default()), changed: Condvar::new() }
     }
 
     /// Takes `bytes` for `party` when they are free; `None` if `give_up` returns true first.
@@ -50,16 +51,21 @@ impl Memory {
         &self,
         party: usize,
         bytes: u64,
-        give_up: impl Fn() -> bool,
+        mut give_up: impl FnMut() -> bool,
     ) -> Option<Lease<'_>> {
         let bytes = if bytes <= SMALL_LEN { 0 } else { bytes };
+        locks::waits();
         let mut taken = self.taken();
         while bytes > 0 && !self.fits(&taken, party, bytes) {
+            // Without the lock: it may send something.
+            drop(taken);
             if give_up() {
                 return None;
             }
-            let waited = self.changed.wait_timeout(taken, POLL);
-            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            taken = self.taken();
+            if !self.fits(&taken, party, bytes) {
+                taken = taken.wait_timeout(&self.changed, POLL);
+            }
         }
         taken.all += bytes;
         *taken.by_party.entry(party).or_default() += bytes;
@@ -72,8 +78,8 @@ impl Memory {
         bytes <= free && (own == 0 || own + bytes <= free)
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn taken(&self) -> Guard<'_, Taken> {
+        self.taken.lock()
     }
 }
 

@@ -2,6 +2,7 @@
 //! settings.
 
 use super::connection::Traffic;
+use crate::locks::{Lock, Rank};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -10,7 +11,6 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
 use vesica_core::Refusal;
 
 /// Upper bound of the first bucket for comparison times, in seconds; each next bucket is twice as wide,
@@ -114,7 +114,7 @@ pub(super) struct Metrics {
     reserved_bytes: Gauge<u64, AtomicU64>,
     free_disk_bytes: Gauge<u64, AtomicU64>,
     /// Held while a page is made of figures that belong together.
-    one_page: Mutex<()>,
+    one_page: Lock<()>,
 }
 
 impl Metrics {
@@ -136,7 +136,7 @@ impl Metrics {
             stored_labels: Gauge::default(),
             reserved_bytes: Gauge::default(),
             free_disk_bytes: Gauge::default(),
-            one_page: Mutex::default(),
+            one_page: Lock::new(Rank::Leaf, ()),
             registry: Registry::default(),
         };
         let build = vec![("version", env!("CARGO_PKG_VERSION")), ("backend", backend)];
@@ -203,7 +203,7 @@ impl Metrics {
 
     /// All metrics as text.
     pub(super) fn text(&self, now: &Now) -> String {
-        let _one = self.one_page.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.one_page.lock();
         self.open_runs.set(now.open_runs);
         self.waiting_runs.set(now.waiting_runs);
         self.running_runs.set(now.running_runs);

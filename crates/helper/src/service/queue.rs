@@ -1,13 +1,14 @@
 //! Chooses the run that is computed next.
 
 use super::run::{Run, Turn};
+use crate::locks::{Guard, Lock, Rank};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar};
 
 /// Runs that wait for a worker. Runs of one party wait for each other, not for those of another: the
 /// parties that started them take turns, and none occupies all workers if there are several.
 pub(super) struct Queue {
-    state: Mutex<State>,
+    state: Lock<State>,
     changed: Condvar,
     /// Most workers for the runs of one party.
     at_once: usize,
@@ -27,7 +28,7 @@ impl Queue {
         let (waiting, running) = (BTreeMap::new(), BTreeMap::new());
         let state = State { waiting, running, next: 0, is_closed: false };
         let at_once = workers.saturating_sub(1).max(1);
-        Self { state: Mutex::new(state), changed: Condvar::new(), at_once }
+        Self { state: Lock::new(Rank::Queue, state), changed: Condvar::new(), at_once }
     }
 
     /// Queues `run` for a worker; at once, or again after the current one.
@@ -55,7 +56,7 @@ impl Queue {
                 run.turn(|_| Turn::Running);
                 return Some(run);
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = state.wait(&self.changed);
         }
     }
 
@@ -82,8 +83,8 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> Guard<'_, State> {
+        self.state.lock()
     }
 }
 

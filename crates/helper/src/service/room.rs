@@ -5,10 +5,10 @@
 
 use super::members::Members;
 use super::run::Run;
+use crate::locks::{Guard, Lock, Rank};
 use crate::store::{BESIDE_SLOT, Store, charge};
 use std::io;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use vesica_core::Refusal;
 use vesica_server_aided::kmrs14::helper::Desk;
 use vesica_server_aided::kmrs14::{Kind, Room, Slot};
@@ -107,25 +107,40 @@ pub(super) enum NoRoom {
     Unknown(io::ErrorKind),
 }
 
+/// Bytes of the disk that are free now, and that runs use.
+#[derive(Clone, Copy, Default)]
+struct DiskNow {
+    free: u64,
+    used: u64,
+}
+
+impl DiskNow {
+    fn of(store: &Store) -> Result<Self, NoRoom> {
+        let free = store.free_bytes().map_err(|error| NoRoom::Unknown(error.kind()))?;
+        Ok(Self { free, used: store.disk_bytes() })
+    }
+}
+
 /// Space reserved for all runs together.
 pub(super) struct Ledger {
-    limits: Mutex<DiskLimits>,
-    reserved: Mutex<u64>,
+    limits: Lock<DiskLimits>,
+    reserved: Lock<u64>,
     /// Bytes kept in memory, which take no disk space.
     in_memory_bytes: u64,
 }
 
 impl Ledger {
     pub(super) fn new(limits: DiskLimits, in_memory_bytes: u64) -> Self {
-        Self { limits: Mutex::new(limits), reserved: Mutex::new(0), in_memory_bytes }
+        let (limits, reserved) = (Lock::new(Rank::Leaf, limits), Lock::new(Rank::Ledger, 0));
+        Self { limits, reserved, in_memory_bytes }
     }
 
     pub(super) fn set_limits(&self, limits: DiskLimits) {
-        *self.limits.lock().unwrap_or_else(PoisonError::into_inner) = limits;
+        *self.limits.lock() = limits;
     }
 
     pub(super) fn limits(&self) -> DiskLimits {
-        *self.limits.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.limits.lock()
     }
 
     /// Bytes reserved for all runs.
@@ -143,6 +158,8 @@ impl Ledger {
         wanted: Reserved,
         in_any_case: bool,
     ) -> Result<(), NoRoom> {
+        // Before the locks: the file system may be slow.
+        let disk = if in_any_case { DiskNow::default() } else { DiskNow::of(store)? };
         let mut sum = self.sum();
         let mut had = run.holding();
         if had.is_over {
@@ -166,7 +183,7 @@ impl Ledger {
                     return Err(NoRoom::Taken { party: name, asked, free });
                 }
             }
-            self.check(store, &wanted, total)?;
+            self.check(disk, &wanted, total)?;
         }
         for (party, member) in parties.iter().enumerate() {
             member.reserved_bytes.store(after(party), Ordering::Relaxed);
@@ -177,7 +194,7 @@ impl Ledger {
     }
 
     /// Checks `wanted` against the limit of all runs and the disk; `total` is the sum with it.
-    fn check(&self, store: &Store, wanted: &Reserved, total: u64) -> Result<(), NoRoom> {
+    fn check(&self, disk: DiskNow, wanted: &Reserved, total: u64) -> Result<(), NoRoom> {
         let limits = self.limits();
         let asked = wanted.total();
         if let Some(most) = limits.max_stored_bytes {
@@ -190,9 +207,9 @@ impl Ledger {
             }
         }
         // What runs will use of the disk beyond what they use now.
-        let free = store.free_bytes().map_err(|error| NoRoom::Unknown(error.kind()))?;
+        let DiskNow { free, used } = disk;
         let on_disk = total.saturating_sub(self.in_memory_bytes);
-        let to_come = on_disk.saturating_sub(store.disk_bytes());
+        let to_come = on_disk.saturating_sub(used);
         if to_come.saturating_add(limits.keep_free_bytes) > free {
             let others = to_come.saturating_sub(asked).saturating_add(limits.keep_free_bytes);
             return Err(NoRoom::Taken { party: None, asked, free: free.saturating_sub(others) });
@@ -272,8 +289,8 @@ impl Ledger {
         let _ = self.reserve(members, store, run, before, true);
     }
 
-    fn sum(&self) -> MutexGuard<'_, u64> {
-        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sum(&self) -> Guard<'_, u64> {
+        self.reserved.lock()
     }
 }
 

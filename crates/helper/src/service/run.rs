@@ -1,9 +1,10 @@
 //! One open run.
 
 use super::room::Holding;
+use crate::locks::{self, Guard, Lock, Rank};
 use crate::store::{Record, RunId, RunStore};
 use crate::wire::WaitingFor;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Condvar;
 use std::time::{Duration, Instant};
 use vesica_core::Refusal;
 use vesica_server_aided::kmrs14::{Kind, Slot, Variant};
@@ -25,6 +26,15 @@ impl Over {
             Over::Refused(refusal) => refusal,
         }
     }
+}
+
+/// Whether a run is open, without waiting for its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Open,
+    /// It is about to end.
+    Ending,
+    Over(Over),
 }
 
 /// The state of a run between its connections and the workers.
@@ -67,13 +77,13 @@ pub(super) struct Run {
     pub(super) store: RunStore,
     /// The number of each party in the service's list.
     pub(super) members: Vec<usize>,
-    state: Mutex<State>,
+    state: Lock<State>,
     changed: Condvar,
     /// Held while the files of an earlier process are checked.
-    pub(super) checking: Mutex<()>,
+    pub(super) checking: Lock<()>,
     /// Held while a hello arrives: the last of them decides whether there is space.
-    pub(super) admitting: Mutex<()>,
-    holding: Mutex<Holding>,
+    pub(super) admitting: Lock<()>,
+    holding: Lock<Holding>,
 }
 
 impl Run {
@@ -93,17 +103,17 @@ impl Run {
             record,
             store,
             members,
-            state: Mutex::new(state),
+            state: Lock::new(Rank::Run, state),
             changed: Condvar::new(),
-            checking: Mutex::new(()),
-            admitting: Mutex::new(()),
-            holding: Mutex::new(holding),
+            checking: Lock::new(Rank::Checking, ()),
+            admitting: Lock::new(Rank::Admitting, ()),
+            holding: Lock::new(Rank::Holding, holding),
         }
     }
 
     /// Its space on the disk.
-    pub(super) fn holding(&self) -> MutexGuard<'_, Holding> {
-        self.holding.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn holding(&self) -> Guard<'_, Holding> {
+        self.holding.lock()
     }
 
     /// The number, in the service's list, of the party that started it.
@@ -115,16 +125,21 @@ impl Run {
         self.members.len() as u8
     }
 
-    /// How it ended. Waits if it is about to end.
+    /// How it ended. Waits if it is about to end, so it is not called under a lock.
     pub(super) fn over(&self) -> Option<Over> {
-        let state = self.state();
-        let ended = self.changed.wait_while(state, |state| state.is_ending);
-        ended.unwrap_or_else(PoisonError::into_inner).over
+        // Also where it is not about to end now.
+        locks::waits();
+        self.state().wait_while(&self.changed, |state| state.is_ending).over
     }
 
-    /// Whether it is about to end.
-    pub(super) fn is_ending(&self) -> bool {
-        self.state().is_ending
+    /// Whether it is open now; never waits.
+    pub(super) fn standing(&self) -> Standing {
+        let state = self.state();
+        match state.over {
+            _ if state.is_ending => Standing::Ending,
+            Some(over) => Standing::Over(over),
+            None => Standing::Open,
+        }
     }
 
     /// Starts its end if `may` permits it; false if it does not, or if it has already started. Nothing
@@ -241,13 +256,11 @@ impl Run {
     /// Waits until `is_out` returns true, something ends or blocks the run, or `limit` has passed;
     /// returns whether it is out. Nothing is out in an ended run.
     pub(super) fn wait(&self, limit: Duration, is_out: impl Fn() -> bool) -> bool {
-        let state = self.state();
         let waits = |state: &mut State| {
             state.is_ending || state.over.is_none() && state.hindrance.is_none() && !is_out()
         };
-        let waited = self.changed.wait_timeout_while(state, limit, waits);
+        let state = self.state().wait_timeout_while(&self.changed, limit, waits);
         // Checked together, so that the run cannot end after it was found out.
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.over.is_none() && !state.is_ending && is_out()
     }
 
@@ -281,8 +294,8 @@ impl Run {
             .fold(0, |bits, party| bits | 1 << party)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> Guard<'_, State> {
+        self.state.lock()
     }
 }
 

@@ -1,11 +1,12 @@
 //! All open runs, and the ended ones of which some party has not been notified.
 
 use super::core::{Remains, short};
-use super::run::{Over, Run};
+use super::run::{Over, Run, Standing};
+use crate::locks::{Guard, Lock, Rank};
 use crate::store::{EndedRecord, Record, RunId, Store};
 use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use vesica_core::Refusal;
 
@@ -23,11 +24,10 @@ struct Ended {
 }
 
 impl Ended {
-    /// Marks a party as notified; returns the record to store, if it changed.
-    fn mark_notified(&mut self, party: u8) -> Option<EndedRecord> {
+    /// Marks a party as notified; returns whether that is new.
+    fn mark_notified(&mut self, party: u8) -> bool {
         let unnotified = self.unnotified & !(1 << party);
-        let is_new = std::mem::replace(&mut self.unnotified, unnotified) != unnotified;
-        is_new.then(|| self.record())
+        std::mem::replace(&mut self.unnotified, unnotified) != unnotified
     }
 
     fn record(&self) -> EndedRecord {
@@ -36,7 +36,7 @@ impl Ended {
     }
 }
 
-/// Stores how a run ended. Not under the lock of the table: the disk may be slow.
+/// Stores how a run ended.
 fn keep(id: &RunId, ended: &EndedRecord, store: &Store) {
     if let Err(error) = store.keep_ended(id, ended) {
         tracing::warn!(error = %error.kind(), "the record of an ended run could not be stored");
@@ -50,9 +50,20 @@ struct Table {
 }
 
 /// All runs of a service.
-#[derive(Default)]
 pub(super) struct Runs {
-    table: Mutex<Table>,
+    table: Lock<Table>,
+    /// Held while the file of how a run ended changes; by the first byte of the run's id, so that a slow
+    /// disk delays few others.
+    ended_files: [Lock<()>; ENDED_LOCKS],
+}
+
+const ENDED_LOCKS: usize = 16;
+
+impl Default for Runs {
+    fn default() -> Self {
+        let table = Lock::new(Rank::Runs, Table::default());
+        Self { table, ended_files: std::array::from_fn(|_| Lock::new(Rank::Ended, ())) }
+    }
 }
 
 /// A party that connects to a run.
@@ -116,23 +127,25 @@ impl Runs {
         entering: Entering<'_>,
         store: &Arc<Store>,
     ) -> Result<Entered, Refusal> {
-        let mut table = self.table_without(entering.id);
+        let (mut table, found) = self.table_and_run(entering.id);
         // Another run may have started by now; the party still learns how its own ended.
         if let Some(ended) = table.ended.get_mut(&entering.id)
             && entering.known == ended.instance
         {
-            let (refusal, notified) = (ended.refusal, ended.mark_notified(entering.party));
+            let (refusal, is_new) = (ended.refusal, ended.mark_notified(entering.party));
             drop(table);
-            notified.inspect(|ended| keep(&entering.id, ended, store));
+            if is_new {
+                self.settle_ended(&entering.id, store);
+            }
             return Err(refusal);
         }
         let party = entering.party;
         let other_agreement = table.other_agreement(&entering.record, party);
-        if let Some(run) = table.open.get(&entering.id).cloned() {
+        if let Some((run, over)) = found {
             if ![NO_INSTANCE, run.record.instance].contains(&entering.known) {
                 return Err(Refusal::Expired);
             }
-            if let Some(over) = run.over() {
+            if let Some(over) = over {
                 return Err(over.refusal());
             }
             let (present, instance) = (run.present(), run.record.instance);
@@ -151,9 +164,10 @@ impl Runs {
             && entering.known == NO_INSTANCE
             && ended.unnotified >> party & 1 == 1
         {
-            let (refusal, notified) = (ended.refusal, ended.mark_notified(party));
+            let refusal = ended.refusal;
+            ended.mark_notified(party);
             drop(table);
-            notified.inspect(|ended| keep(&entering.id, ended, store));
+            self.settle_ended(&entering.id, store);
             return Err(refusal);
         }
         if entering.known != NO_INSTANCE {
@@ -187,6 +201,7 @@ impl Runs {
             table.open.remove(&run.id);
         }
         run.end(Over::Refused(Refusal::Expired));
+        drop(table);
         tracing::debug!(run = %short(run), "an empty run was forgotten");
         Remains::of(run, gone)
     }
@@ -216,39 +231,63 @@ impl Runs {
             }
         };
         // First, so that at every moment the run or its end is known.
-        if let Some(ended) = &ended {
+        let file = ended.as_ref().map(|ended| {
+            let file = self.ended_file(&run.id);
             keep(&run.id, &ended.record(), store);
-        }
+            file
+        });
         let (_, gone) = run.store.remove(0);
         let mut table = self.table();
         if table.is_open(run) {
             table.open.remove(&run.id);
         }
+        let mut excess = None;
         if let Some(ended) = ended {
             table.ended.insert(run.id, ended);
-            table.bound_ended(store);
+            excess = table.bound_ended();
         }
         run.end(over);
+        drop((table, file));
+        excess.inspect(|id| self.settle_ended(id, store));
         Some(Remains::of(run, gone))
     }
 
     /// Records that a party was notified of the end of `run`.
     pub(super) fn mark_notified(&self, run: &Run, party: u8, store: &Store) {
-        let notified = {
+        let is_new = {
             let mut table = self.table();
             let ended = table.ended.get_mut(&run.id);
             let ended = ended.filter(|ended| ended.instance == run.record.instance);
-            ended.and_then(|ended| ended.mark_notified(party))
+            ended.is_some_and(|ended| ended.mark_notified(party))
         };
-        notified.inspect(|ended| keep(&run.id, ended, store));
+        if is_new {
+            self.settle_ended(&run.id, store);
+        }
     }
 
     /// Forgets runs that ended so long ago.
     pub(super) fn forget_ended(&self, keep: Duration, store: &Store) {
-        let mut table = self.table();
-        let old = table.ended.extract_if(|_, ended| ended.at.elapsed() >= keep);
-        // Under the lock, so that a run of the same name that ends now is not affected.
-        old.for_each(|(id, _)| store.forget_ended(&id));
+        let old: Vec<RunId> = {
+            let mut table = self.table();
+            let old = table.ended.extract_if(|_, ended| ended.at.elapsed() >= keep);
+            old.map(|(id, _)| id).collect()
+        };
+        old.iter().for_each(|id| self.settle_ended(id, store));
+    }
+
+    /// Stores how the run `id` ended, or removes that, as the table has it now: a run of the same name
+    /// may end meanwhile.
+    fn settle_ended(&self, id: &RunId, store: &Store) {
+        let _file = self.ended_file(id);
+        let ended = self.table().ended.get(id).map(Ended::record);
+        match ended {
+            Some(ended) => keep(id, &ended, store),
+            None => store.forget_ended(id),
+        }
+    }
+
+    fn ended_file(&self, id: &RunId) -> Guard<'_, ()> {
+        self.ended_files[usize::from(id[0]) % ENDED_LOCKS].lock()
     }
 
     /// Like [`Table::other_agreement`], for a run.
@@ -256,19 +295,24 @@ impl Runs {
         self.table().other_agreement(&run.record, party)
     }
 
-    /// The table, when the run of this name is not about to end.
-    fn table_without(&self, ending: RunId) -> MutexGuard<'_, Table> {
+    /// The table, the run of this name, if there is one, and how it ended. A run that is about to end is
+    /// waited for, and never under the lock: its end takes the table.
+    fn table_and_run(&self, id: RunId) -> (Guard<'_, Table>, Option<(Arc<Run>, Option<Over>)>) {
         loop {
             let table = self.table();
-            let run = table.open.get(&ending).filter(|run| run.is_ending()).cloned();
-            let Some(run) = run else { return table };
+            let Some(run) = table.open.get(&id).cloned() else { return (table, None) };
+            match run.standing() {
+                Standing::Open => return (table, Some((run, None))),
+                Standing::Over(over) => return (table, Some((run, Some(over)))),
+                Standing::Ending => {}
+            }
             drop(table);
             run.over();
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> Guard<'_, Table> {
+        self.table.lock()
     }
 }
 
@@ -284,7 +328,7 @@ impl Table {
             return Err(Refusal::NotAParty);
         };
         let is_in = |run: &&Arc<Run>| {
-            if run.is_ending() {
+            if run.standing() == Standing::Ending {
                 return false;
             }
             let place = run.members.iter().position(|other| other == member);
@@ -326,13 +370,86 @@ impl Table {
         other.min().unwrap_or_default()
     }
 
-    fn bound_ended(&mut self, store: &Store) {
-        if self.ended.len() > MAX_ENDED {
-            let oldest = self.ended.iter().min_by_key(|(_, ended)| ended.at).map(|(id, _)| *id);
-            if let Some(id) = oldest {
-                self.ended.remove(&id);
-                store.forget_ended(&id);
-            }
+    /// Drops the oldest end if there are too many; returns whose it was.
+    fn bound_ended(&mut self) -> Option<RunId> {
+        if self.ended.len() <= MAX_ENDED {
+            return None;
         }
+        let oldest = self.ended.iter().min_by_key(|(_, ended)| ended.at).map(|(id, _)| *id)?;
+        self.ended.remove(&oldest);
+        Some(oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Disk, Keeping};
+    use std::sync::mpsc;
+    use vesica_server_aided::kmrs14::{PartySpec, Spec, Variant};
+
+    fn record(agreement: u8) -> Record {
+        let party =
+            |number| PartySpec { identity: [number; 32], max_rows: 9, min_rows: 0, receives: true };
+        let spec = Spec {
+            variant: Variant::SemiHonest,
+            agreement: [agreement; 32],
+            parties: vec![party(1), party(2)],
+            copies: 1,
+            dummies: 20,
+        };
+        Record { spec, instance: [agreement; 16], created: SystemTime::now(), opener: 0 }
+    }
+
+    fn entering(agreement: u8, party: u8) -> Entering<'static> {
+        let (id, record) = ([agreement; 32], record(agreement));
+        let (purpose, known) = (Purpose::TakePart, NO_INSTANCE);
+        Entering { id, record, party, members: &[0, 1], purpose, known, max_runs: 9 }
+    }
+
+    #[test]
+    fn a_run_that_begins_to_end_while_a_party_enters_blocks_no_other_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(dir.path(), Keeping::Files, Disk::default()).unwrap();
+        let runs = Arc::new(Runs::default());
+        let enter = |agreement, party| {
+            let (runs, store) = (Arc::clone(&runs), Arc::clone(&store));
+            let (entered, result) = mpsc::channel();
+            std::thread::spawn(move || {
+                let refused = runs.enter(entering(agreement, party), &store).err();
+                let _ = entered.send(refused);
+            });
+            result
+        };
+        let wait = |result: &mpsc::Receiver<_>| result.recv_timeout(Duration::from_secs(10));
+        assert_eq!((wait(&enter(1, 0)), wait(&enter(2, 0))), (Ok(None), Ok(None)));
+        let [ending, other] = [1, 2].map(|agreement| {
+            let all = runs.open();
+            all.into_iter().find(|run| run.id == [agreement; 32]).unwrap()
+        });
+        // The entering party looks at the other run of the same parties, and waits for its lock.
+        let (hold, held) = mpsc::channel::<()>();
+        let (holds, is_held) = mpsc::channel();
+        let holding = std::thread::spawn(move || {
+            other.begin_end(|| {
+                holds.send(()).unwrap();
+                held.recv().is_ok()
+            })
+        });
+        is_held.recv().unwrap();
+        let entered = enter(1, 1);
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(ending.begin_end(|| true));
+        drop(hold);
+        assert!(!holding.join().unwrap());
+        assert_eq!(wait(&enter(3, 0)), Ok(None), "a party of another run");
+        assert_eq!(wait(&entered), Ok(None), "it was open when the party came");
+        let late = enter(1, 1);
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(wait(&enter(4, 0)), Ok(None), "a party of another run");
+        assert!(late.try_recv().is_err(), "it waits for the end");
+        let over = Over::Refused(Refusal::Ended { party: 0 });
+        ending.end(over);
+        assert_eq!(wait(&late), Ok(Some(over.refusal())));
     }
 }

@@ -13,9 +13,10 @@ pub(crate) struct Disk {
     pub(crate) power: Option<std::sync::Arc<super::power::Power>>,
 }
 
-/// Reports a change to the simulated power of a test.
+/// Comes before each change; reports it to the simulated power of a test.
 macro_rules! note {
     ($disk:expr, $change:ident($($given:expr),*)) => {
+        crate::locks::uses_disk();
         #[cfg(test)]
         if let Some(power) = &$disk.power {
             power.$change($($given),*)?;

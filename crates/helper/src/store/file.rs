@@ -1,5 +1,6 @@
 //! Files that appear whole, and whose damage is detected.
 
+use crate::locks::uses_disk;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -29,6 +30,7 @@ pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
 /// # Errors
 /// Those of the file system; [`io::ErrorKind::InvalidData`] if it is not what was written.
 pub(super) fn read(dir: &Path, name: &str) -> io::Result<(Vec<u8>, Digest)> {
+    uses_disk();
     let mut body = fs::read(dir.join(name))?;
     let found = body.split_last_chunk().map(|(_, found)| *found);
     let found: Digest = found.ok_or(io::ErrorKind::InvalidData)?;
@@ -42,6 +44,7 @@ pub(super) fn read(dir: &Path, name: &str) -> io::Result<(Vec<u8>, Digest)> {
 
 /// The first `len` bytes of the body of `path`, which has `body_len`. Does not check the digest.
 pub(super) fn read_head(path: &Path, len: usize, body_len: u64) -> io::Result<Vec<u8>> {
+    uses_disk();
     let mut head = vec![0; usize::try_from(body_len).map_or(len, |body| body.min(len))];
     File::open(path)?.read_exact(&mut head)?;
     Ok(head)

@@ -7,12 +7,13 @@ pub(crate) use left::Damage;
 use super::file::{self, Digest};
 use super::record::{Record, charge, file_name, labels_of};
 use super::{Keeping, RunId, Store, name_of};
+use crate::locks::{Guard, Lock, Rank};
 use rand::TryRng;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vesica_server_aided::kmrs14::{Kind, Slot};
 use zeroize::Zeroizing;
 
@@ -69,23 +70,24 @@ pub(crate) struct Mark(u64);
 
 /// The slots of one run, the helper's secret, and the parties that are done.
 ///
-/// Lock order: `syncing`, `files`, `slots`. The last is never held during file operations: it would
-/// block all parties, also those of other runs.
+/// `slots` is never held during file operations: it would block all parties, also those of other runs.
 pub(crate) struct RunStore {
     store: Arc<Store>,
     dir: PathBuf,
-    slots: Mutex<Slots>,
+    slots: Lock<Slots>,
     /// Held while names in the directory change.
-    files: Mutex<()>,
+    files: Lock<()>,
     /// Held while slots are synced.
-    syncing: Mutex<()>,
+    syncing: Lock<()>,
 }
 
 impl RunStore {
     pub(super) fn new(store: Arc<Store>, id: &RunId) -> Self {
         let dir = store.root.join("runs").join(name_of(id));
-        let slots = Mutex::new(Slots { is_checked: true, ..Slots::default() });
-        Self { store, dir, slots, files: Mutex::default(), syncing: Mutex::default() }
+        let slots = Slots { is_checked: true, ..Slots::default() };
+        let slots = Lock::new(Rank::Slots, slots);
+        let (files, syncing) = (Lock::new(Rank::Files, ()), Lock::new(Rank::Syncing, ()));
+        Self { store, dir, slots, files, syncing }
     }
 
     /// Stores the run's description, if runs survive a restart, so that no party is accepted into a run
@@ -112,7 +114,7 @@ impl RunStore {
     /// # Errors
     /// Those of the file system, also if something was lost since `mark`.
     pub(crate) fn sync(&self, mark: Mark) -> io::Result<()> {
-        let _one = lock(&self.syncing);
+        let _one = self.syncing.lock();
         let slots = std::mem::take(&mut self.slots().unsynced);
         if !slots.is_empty() && self.store.keeping == Keeping::Files {
             let disk = &self.store.disk;
@@ -134,7 +136,7 @@ impl RunStore {
 
     /// Empties slots, and marks that rely on them become invalid.
     fn lose(&self, lost: &[Slot]) {
-        let _files = lock(&self.files);
+        let _files = self.files.lock();
         for slot in lost {
             let _ = self.store.disk.remove_file(&self.dir.join(file_name(*slot)));
         }
@@ -212,7 +214,7 @@ impl RunStore {
         let disk = &self.store.disk;
         let new = self.dir.join(self.store.fresh_name());
         disk.create(&new, body, &digest)?;
-        let files = lock(&self.files);
+        let files = self.files.lock();
         let may = {
             let slots = self.slots();
             match slots.is_removed {
@@ -262,7 +264,7 @@ impl RunStore {
         if has_dir()? {
             return Ok(());
         }
-        let _files = lock(&self.files);
+        let _files = self.files.lock();
         if has_dir()? {
             return Ok(());
         }
@@ -380,7 +382,7 @@ impl RunStore {
         if is_kept {
             self.make_dir(record)?;
         }
-        let _files = lock(&self.files);
+        let _files = self.files.lock();
         {
             let slots = self.slots();
             if let Some(secret) = &slots.secret {
@@ -419,7 +421,7 @@ impl RunStore {
         if is_kept {
             self.make_dir(record)?;
         }
-        let _files = lock(&self.files);
+        let _files = self.files.lock();
         {
             let slots = self.slots();
             if slots.is_removed {
@@ -445,7 +447,7 @@ impl RunStore {
     /// Removes everything; returns what each of the first `parties` parties had filled, and what
     /// remains to [sweep](Store::sweep). It does not return, even after a power failure.
     pub(crate) fn remove(&self, parties: usize) -> (Vec<u64>, Option<PathBuf>) {
-        let _files = lock(&self.files);
+        let _files = self.files.lock();
         let (charges, has_dir) = {
             let mut slots = self.slots();
             let charges = charges(&slots, parties);
@@ -476,13 +478,9 @@ impl RunStore {
         }
     }
 
-    fn slots(&self) -> MutexGuard<'_, Slots> {
-        lock(&self.slots)
+    fn slots(&self) -> Guard<'_, Slots> {
+        self.slots.lock()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn charges(slots: &Slots, parties: usize) -> Vec<u64> {

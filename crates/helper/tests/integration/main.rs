@@ -11,4 +11,6 @@ mod pages;
 mod restart;
 mod room;
 mod settings;
+mod silent;
 mod start;
+mod tenants;

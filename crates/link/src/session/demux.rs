@@ -31,6 +31,7 @@ impl Demux {
                 let (now, later) = bytes.split_at(bytes.len().min(payload.missing));
                 payload.block.extend_from_slice(now);
                 payload.missing -= now.len();
+                core.has_moved();
                 bytes = later;
                 if payload.missing == 0 {
                     let (stream, block) = (payload.stream, std::mem::take(&mut payload.block));
@@ -78,6 +79,7 @@ impl Core {
                 return Ok(Some(Payload { stream, block, missing: len }));
             }
             Frame::Credit { stream, bytes } => {
+                self.has_moved();
                 let mut outbox = lock(&self.outbox);
                 outbox.credit(stream, bytes)?;
                 self.wake_writer(&mut outbox);

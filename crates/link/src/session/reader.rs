@@ -49,6 +49,9 @@ fn receive(core: &Core) -> (TransportError, Option<StopReason>) {
         {
             return (TransportError::Deadline(total), Some(StopReason::Timeout));
         }
+        if let Some(limit) = core.disappointed() {
+            return (TransportError::Idle(limit), Some(StopReason::Timeout));
+        }
         match read(core, &mut buf) {
             Ok(Got::Bytes(len)) => {
                 silence.broken();

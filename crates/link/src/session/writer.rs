@@ -22,6 +22,7 @@ pub(super) fn run(core: &Core) {
         records: Vec::new(),
         sent: 0,
         sent_at: Instant::now(),
+        has_data: false,
     };
     if let Err(error) = sender.run() {
         // A peer that ends the session sends a reason and closes; our next write may fail before the
@@ -48,6 +49,8 @@ struct Sender<'a> {
     records: Vec<u8>,
     sent: usize,
     sent_at: Instant,
+    /// Whether they are data of streams.
+    has_data: bool,
 }
 
 impl Sender<'_> {
@@ -118,6 +121,7 @@ impl Sender<'_> {
             .flat_map(|(header, payload)| [IoSlice::new(header), IoSlice::new(payload)])
             .collect();
         let len: usize = slices.iter().map(|slice| slice.len()).sum();
+        self.has_data |= self.packets.iter().any(|(_, payload)| !payload.is_empty());
         let mut tls = lock(&self.core.tls);
         let taken = tls.writer().write_vectored(&slices).map_err(|_| TransportError::Tls)?;
         if taken != len {
@@ -148,6 +152,9 @@ impl Sender<'_> {
                     self.sent += len;
                     self.core.sent_bytes.fetch_add(len as u64, Ordering::Relaxed);
                     silence.broken();
+                    if self.has_data {
+                        self.core.has_moved();
+                    }
                 }
                 Err(error) => match error.kind() {
                     io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -161,6 +168,7 @@ impl Sender<'_> {
             }
         }
         self.records.clear();
+        self.has_data = false;
         self.sent = 0;
         self.sent_at = Instant::now();
         Ok(true)

@@ -386,3 +386,45 @@ fn a_quiet_session_outlives_its_idle_limit() {
     assert_eq!(b.close(), Ok(()));
     assert_eq!(closing.join().unwrap(), Ok(()));
 }
+
+#[test]
+fn a_peer_whose_program_hangs_is_detected_where_something_is_expected_of_it() {
+    let limit = Duration::from_millis(400);
+    let (a, b) = pair();
+    let (mut a_in, mut a_out) = root(&a);
+    let (mut b_in, mut b_out) = root(&b);
+    // Nothing is expected: silence is no failure.
+    std::thread::sleep(2 * limit);
+    // What is read at the other end, and then what arrives, is progress.
+    a.expect(Some(limit));
+    a_out.write_all(&[7; 16]).unwrap();
+    a_out.flush().unwrap();
+    b_in.read_exact(&mut [0; 16]).unwrap();
+    for _ in 0..6 {
+        std::thread::sleep(limit / 3);
+        b_out.write_all(&[8; 4]).unwrap();
+        b_out.flush().unwrap();
+    }
+    a_in.read_exact(&mut [0; 24]).unwrap();
+    a.expect(None);
+    std::thread::sleep(2 * limit);
+    assert_eq!((a.ended(), b.ended()), (None, None));
+    // Its threads still send signs of life.
+    let started = Instant::now();
+    a.expect(Some(limit));
+    assert_eq!(a_in.read_exact(&mut [0; 1]), Err(TransportError::Idle(limit)));
+    assert!((limit..SOON / 2).contains(&started.elapsed()));
+    let stopped = TransportError::PeerStopped(StopReason::Timeout);
+    assert_eq!(b_in.read_exact(&mut [0; 1]), Err(stopped));
+}
+
+#[test]
+fn a_writer_whose_peer_reads_nothing_is_woken_where_progress_is_expected() {
+    let limit = Duration::from_millis(400);
+    let (a, b) = pair();
+    let (_a_in, mut a_out) = root(&a);
+    let _unread = root(&b);
+    a.expect(Some(limit));
+    let result = a_out.write_all(&vec![1; 64 << 20]).and_then(|()| a_out.flush());
+    assert_eq!(result, Err(TransportError::Idle(limit)));
+}

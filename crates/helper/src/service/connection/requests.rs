@@ -8,7 +8,6 @@ use crate::service::run::{Over, Run};
 use crate::store::{Kept, charge};
 use crate::wire::{Reply, Request};
 use std::io;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use vesica_core::{Refusal, Result};
@@ -129,7 +128,7 @@ impl<'a> Connection<'a> {
     ) -> Result<io::Result<Kept>, Refusal> {
         let (run, core) = (&participant.run, self.core);
         // One at a time: the last finds all others stored.
-        let _one = run.admitting.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = run.admitting.lock();
         let before = run.holding().reserved();
         let hello = (participant.party, body);
         core.ledger
@@ -200,6 +199,7 @@ impl<'a> Connection<'a> {
             if let Some(ended) = self.session.ended() {
                 return Err(ended.into());
             }
+            self.sign(&Reply::NotYet.encode())?;
             if started.elapsed() < PATIENCE {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! The data of a run from an earlier process.
 
-use super::{Held, Place, RUN_FILE, RunStore, SECRET_FILE, lock};
+use super::{Held, Place, RUN_FILE, RunStore, SECRET_FILE, Slots};
 use crate::store::file::{self, DIGEST_LEN};
 use crate::store::record::{Record, done_of, file_name, labels_of, slot_of};
 use crate::store::{RunId, Store, is_damage};
@@ -27,27 +27,24 @@ impl RunStore {
         let run = Self::new(store, id);
         let (record, _) = file::read(&run.dir, RUN_FILE)?;
         let record = Record::from_bytes(&record).ok_or(io::ErrorKind::InvalidData)?;
-        {
-            let mut slots = run.slots();
-            (slots.is_begun, slots.has_dir, slots.is_checked) = (true, true, false);
-            for entry in fs::read_dir(&run.dir)? {
-                let entry = entry?;
-                let name = entry.file_name();
-                if let Some(slot) = name.to_str().and_then(slot_of) {
-                    let len = entry.metadata()?.len().saturating_sub(DIGEST_LEN as u64);
-                    let held = Held { len, labels: 0, place: Place::File(None) };
-                    run.count_in(&held);
-                    slots.held.insert(slot, held);
-                } else if let Some(party) = name.to_str().and_then(done_of) {
-                    // Written in one piece and synced; a damaged one says nothing.
-                    let is_whole =
-                        name.to_str().is_some_and(|name| file::read(&run.dir, name).is_ok());
-                    slots.done |= u16::from(is_whole) << party;
-                } else if name != OsStr::new(RUN_FILE) && name != OsStr::new(SECRET_FILE) {
-                    let _ = fs::remove_file(entry.path());
-                }
+        let mut found = Slots { is_begun: true, has_dir: true, ..Slots::default() };
+        for entry in fs::read_dir(&run.dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if let Some(slot) = name.to_str().and_then(slot_of) {
+                let len = entry.metadata()?.len().saturating_sub(DIGEST_LEN as u64);
+                let held = Held { len, labels: 0, place: Place::File(None) };
+                run.count_in(&held);
+                found.held.insert(slot, held);
+            } else if let Some(party) = name.to_str().and_then(done_of) {
+                // Written in one piece and synced; a damaged one says nothing.
+                let is_whole = name.to_str().is_some_and(|name| file::read(&run.dir, name).is_ok());
+                found.done |= u16::from(is_whole) << party;
+            } else if name != OsStr::new(RUN_FILE) && name != OsStr::new(SECRET_FILE) {
+                let _ = fs::remove_file(entry.path());
             }
         }
+        *run.slots() = found;
         Ok((record, run))
     }
 
@@ -57,7 +54,7 @@ impl RunStore {
     ///
     /// # Errors
     /// If files cannot be read; [`io::ErrorKind::Interrupted`] if it was stopped.
-    pub(crate) fn check(&self, stop: &dyn Fn() -> bool) -> io::Result<Damage> {
+    pub(crate) fn check(&self, stop: &mut dyn FnMut() -> bool) -> io::Result<Damage> {
         let mut damage = Damage::default();
         let all: Vec<Slot> = {
             let slots = self.slots();
@@ -120,7 +117,7 @@ impl RunStore {
     }
 
     fn empty(&self, emptied: &[Slot]) -> io::Result<()> {
-        let _files = lock(&self.files);
+        let _files = self.files.lock();
         for slot in emptied {
             match self.store.disk.remove_file(&self.dir.join(file_name(*slot))) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
