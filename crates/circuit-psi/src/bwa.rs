@@ -5,10 +5,13 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of the engine: [`vesica_circuit::yao`] or [`vesica_circuit::gmw`] |
-//! | receiver learns | the common items and the sender's size, or the answer to the query |
-//! | sender learns | the receiver's size; with bounds whether the number of matches is inside |
-//! | flights, bytes | of the engine: a one-sided gate for each item of the domain, and N − wt(N) gates for counting N |
+//! | security | semi-honest |
+//! | assumption | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | flights | 5, for 2^16 items each |
+//! | engine | [`vesica_circuit::yao`] or [`vesica_circuit::gmw`] |
+//! | bytes | of the engine: a one-sided gate for each item of the domain, and N − wt(N) gates for counting N |
 //! | cost | grows with the domain, 2^σ, and not with the sets: σ ≤ 24 |
 //!
 //! ```text

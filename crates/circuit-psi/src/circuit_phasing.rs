@@ -5,9 +5,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of the engine: [`vesica_circuit::gmw`] or [`vesica_circuit::yao`] |
-//! | receiver learns | the common items and the sender's size, or the answer to the query |
-//! | sender learns | the receiver's size; with bounds whether the number of matches is inside |
+//! | security | semi-honest |
+//! | assumption | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | flights | 17 (`circuit_phasing`), 7 (`circuit_phasing_yao`), for 2^16 items each |
+//! | engine | [`vesica_circuit::gmw`] or [`vesica_circuit::yao`] |
 //! | comparisons | β·max_β of σ' bits and s·n_x of σ bits; a comparison of w bits is w − 1 gates |
 //! | depth | ⌈log σ⌉; on shares the first layers are transfers of tables |
 //!

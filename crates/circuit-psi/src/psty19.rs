@@ -6,9 +6,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, of [`vesica_oprf::programmable`] and of [`vesica_circuit::gmw`] |
-//! | receiver learns | the common items and the sender's size, or the answer to the query |
-//! | sender learns | the receiver's size; with bounds whether the number of matches is inside |
+//! | security | semi-honest |
+//! | assumption | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | flights | 15, for 2^16 items each |
+//! | parts | [`vesica_oprf::programmable`] and [`vesica_circuit::gmw`] |
 //! | comparisons | m = 1.32·n_y of ℓ bits: ℓ − 1 gates each |
 //! | depth | ⌈log ℓ⌉, and that of the query |
 //!

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::fmt;
 use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_protocols::{Protocol, Security, Traffic};
+use vesica_protocols::{Condition, Fact, Protocol, Security, Traffic};
 
 /// Width of the text form in columns.
 const WIDTH: usize = 88;
@@ -105,16 +105,16 @@ impl<'a> Words<'a> {
         self.rows.iter().map(|row| row.security).min().unwrap_or(Security::Insecure)
     }
 
-    /// The clauses of all candidates, each once.
-    fn union(&self, clauses: impl Fn(&Protocol) -> &'static str) -> String {
-        let mut union: Vec<&str> = Vec::new();
-        for clause in self.rows.iter().flat_map(|row| clauses(row).split("; ")) {
+    /// The facts of all candidates, each once.
+    fn union(&self, facts: impl Fn(&Protocol) -> &'static [Fact]) -> Vec<Fact> {
+        let mut union: Vec<Fact> = Vec::new();
+        for fact in self.rows.iter().flat_map(|row| facts(row)) {
             // Bounds have a sentence of their own.
-            if !union.contains(&clause) && !clause.starts_with("with bounds") {
-                union.push(clause);
+            if !union.contains(fact) && fact.condition() != Condition::Bounds {
+                union.push(*fact);
             }
         }
-        union.join("; ")
+        union
     }
 
     /// `text` for each candidate, with its id if there are several and their texts differ.
@@ -158,13 +158,12 @@ impl<'a> Words<'a> {
 
     fn learned(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let sender_learns = self.learned_by_sender(&self.union(|row| row.sender_learns));
-        let receiver_learns = self.union(|row| row.receiver_learns);
-        let mut points = vec![self.learns(receiver, &self.learned_by_receiver(&receiver_learns))];
+        let sender_learns = self.learned_by_sender().join("; ");
+        let mut points = vec![format!("{receiver} learns {}.", self.learned_by_receiver())];
         let protects = self.weakest() > Security::Insecure;
         match (&self.agreement.question, self.agreement.all_receive()) {
             (Question::Intersection, false) => {
-                points.push(self.learns(sender, &sender_learns));
+                points.push(format!("{sender} learns {sender_learns}."));
                 if protects {
                     points.push(format!(
                         "{sender} does not learn which keys matched, nor how many. {receiver} \
@@ -173,10 +172,8 @@ impl<'a> Words<'a> {
                 }
             }
             (Question::Intersection, true) => {
-                points.push(format!(
-                    "{sender} learns {}; which of its own items {receiver} has.",
-                    self.named(sender, &sender_learns)
-                ));
+                let answer = Fact::CommonItems.words(receiver);
+                points.push(format!("{sender} learns {sender_learns}; {answer}."));
                 if protects {
                     points.push(
                         "Neither learns anything else about the keys that only the other has."
@@ -186,16 +183,11 @@ impl<'a> Words<'a> {
             }
             (_, both) => {
                 points.push(match (both, &self.agreement.question) {
-                    (false, _) => self.learns(sender, &sender_learns),
                     // The rows of these operations list what each party learns.
                     (_, Question::Union { .. } | Question::PrivateId)
-                    | (_, Question::Shares(_) | Question::SharedValues { .. }) => {
-                        self.learns(sender, &sender_learns)
-                    }
-                    (true, _) => {
-                        let learned = self.named(sender, &sender_learns);
-                        format!("{sender} learns {learned}; the same answer.")
-                    }
+                    | (_, Question::Shares(_) | Question::SharedValues { .. })
+                    | (false, _) => format!("{sender} learns {sender_learns}."),
+                    (true, _) => format!("{sender} learns {sender_learns}; the same answer."),
                 });
                 if protects {
                     points.push(self.not_learned());
@@ -227,29 +219,15 @@ impl<'a> Words<'a> {
         points
     }
 
-    fn learns(&self, who: &str, what: &str) -> String {
-        format!("{who} learns {}.", self.named(who, what))
-    }
-
-    /// The catalogue's text on what `who` learns, with the parties' names in place of the roles.
-    fn named(&self, who: &str, what: &str) -> String {
-        let (sender, receiver) = self.names();
+    /// `fact` in words, as `who` learns it of `peer`.
+    fn words(&self, fact: Fact, who: &str, peer: &str) -> String {
         // A party that receives a union can remove the padding.
         let is_hidden = self.agreement.hide_sizes && !self.receives_union(who);
-        let clauses = what.split("; ").map(|clause| {
-            let clause = clause
-                .replace("the sender's", &format!("{sender}'s"))
-                .replace("the receiver's", &format!("{receiver}'s"))
-                .replace("the sender", sender)
-                .replace("the receiver", receiver);
-            let is_size = clause.starts_with("the size of") || clause.ends_with("set size");
-            if is_hidden && is_size {
-                format!("{clause} (hidden: always its max_rows)")
-            } else {
-                clause
-            }
-        });
-        clauses.collect::<Vec<_>>().join("; ")
+        let hidden = match fact {
+            Fact::PeerSetLen if is_hidden => " (hidden: always its max_rows)",
+            _ => "",
+        };
+        format!("{}{hidden}", fact.words(peer))
     }
 
     fn assumed(&self) -> Vec<String> {

@@ -5,10 +5,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; that of the transfers, and a random oracle |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 5, with IKNP 3; with [`Learns::Both`] one more |
+//! | security | semi-honest |
+//! | assumption, `gbf` | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gbf_iknp`, `gbf_paper` | gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 5 (`gbf`), 3 (`gbf_iknp`, `gbf_paper`), for 2^16 items each |
 //! | payload bytes | transfers(m) + 32 + ⌈m/8⌉ + m·s, and tags(min(n_x, n_y)) with [`Learns::Both`] |
 //!
 //! ```text

@@ -5,10 +5,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; gap Diffie–Hellman, random oracle and ideal cipher, AES being pseudorandom |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 4; with [`Learns::Both`] 5 |
+//! | security | semi-honest |
+//! | assumption | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 4, for 2^16 items each |
 //! | payload bytes | setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') with [`Learns::Both`] |
 //! | β | bins of the table for n_y items, about 1.32·n_y |
 //! | W | bits of a codeword: 416 for 2^8 items of the sender to 448 for 2^24, see [`kkrt::width()`] |

@@ -6,10 +6,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; gap Diffie–Hellman, random oracle, AES being pseudorandom |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 4; with [`Learns::Both`] 5 |
+//! | security | semi-honest |
+//! | assumption | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 4, for 2^16 items each |
 //! | payload bytes | setup + 32·t·β + 32·t_s·s + tags((h + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') with [`Learns::Both`] |
 //! | t | ⌈(σ' − ⌊log β⌋ + 2)/8⌉ characters in a bin, t_s = ⌈σ'/8⌉ in the stash |
 //! | σ' | the smaller of σ and λ + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉) |

@@ -5,10 +5,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; learning parity with noise, random oracle and ideal cipher |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 5; with [`Learns::Both`] 6 |
+//! | security | semi-honest |
+//! | assumption, `rr22` | regular learning parity with noise over GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `rr22_low_communication` | regular learning parity with noise over GF(2^16); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 5, for 2^16 items each |
 //! | payload bytes | VOLE(m) + 32 + m·|B| + tags(n_x, ℓ), and ⌈n_x/8⌉ with [`Learns::Both`] |
 //! | ℓ | λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits |
 //!

@@ -6,10 +6,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | malicious; learning parity with noise, random oracle and ideal cipher |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 7; with [`Learns::Both`] 8 |
+//! | security | malicious |
+//! | assumption | regular learning parity with noise over GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 7, for 2^16 items each |
 //! | payload bytes | VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x with [`Learns::Both`] |
 //! | p | ⌈(λ + ⌈log n_x⌉) / 8⌉ bytes |
 //!

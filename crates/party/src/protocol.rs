@@ -1,6 +1,6 @@
 //! What the catalogue says of a protocol of two parties: its row, and the types of the row's fields.
 
-use crate::{Input, Party};
+use crate::{Fact, Input, Party};
 use std::fmt;
 use std::ops::RangeInclusive;
 use vesica_core::{Item, Learns, Operation, ParameterError, PsiParams, Result, Role};
@@ -144,9 +144,9 @@ pub struct Protocol {
     /// What it can compute.
     pub operations: &'static [Operation],
     /// What the sender learns when only the receiver gets the result.
-    pub sender_learns: &'static str,
+    pub sender_learns: &'static [Fact],
     /// What the receiver learns.
-    pub receiver_learns: &'static str,
+    pub receiver_learns: &'static [Fact],
     /// Messages in a row that wait for each other, when only the receiver gets the result; messages that
     /// both send at the same time count once.
     pub flights: fn(&PsiParams) -> u64,
@@ -189,6 +189,16 @@ pub struct Protocol {
 }
 
 impl Protocol {
+    /// [`Protocol::sender_learns`] in words.
+    pub fn sender_learns(&self) -> String {
+        Fact::all_words(self.sender_learns, "the receiver")
+    }
+
+    /// [`Protocol::receiver_learns`] in words.
+    pub fn receiver_learns(&self) -> String {
+        Fact::all_words(self.receiver_learns, "the sender")
+    }
+
     /// Whether it takes integers of a small domain.
     pub fn takes_integers(&self) -> bool {
         *self.item_bits.start() < Item::BITS

@@ -6,10 +6,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; DDH in Ristretto255, random oracle |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 2; with [`Learns::Both`] 3 |
+//! | security | semi-honest |
+//! | assumption | decisional Diffie–Hellman in Ristretto255; random oracle |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 2, for 2^16 items each |
 //! | payload bytes | sender → receiver 32·n_x + ℓ·n_y; receiver → sender 32·n_y, and ⌈n_x/8⌉ with [`Learns::Both`] |
 //! | ℓ | ⌈(λ + ⌈log n_x⌉ + ⌈log n_y⌉) / 8⌉ bytes |
 //! | cost | two scalar multiplications an item and party |

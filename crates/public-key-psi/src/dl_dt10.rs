@@ -7,10 +7,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe2048, random oracle |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 2; with [`Learns::Both`] 3 |
+//! | security | semi-honest |
+//! | assumption | one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe2048, of 112-bit security; random oracle |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 2, for 2^16 items each |
 //! | payload bytes | 512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ with [`Learns::Both`] |
 //! | ℓ | λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits |
 //! | cost | sender n_x + n_y powers with exponents of 256 bits; receiver 2·n_y such powers of two bases |

@@ -8,10 +8,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | **insecure** |
-//! | receiver learns | the sender's set, by guessing |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 2; with [`Learns::Both`] 3 |
+//! | security | insecure |
+//! | assumption | none holds: the receiver can test guesses at the sender's items |
+//! | receiver learns | every item of the sender it can guess |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 2, for 2^16 items each |
 //! | payload bytes | receiver → sender 32, and ⌈n_x/8⌉ with [`Learns::Both`]; sender → receiver ℓ·n_x |
 //! | ℓ | ⌈(λ + ⌈log n_x⌉ + ⌈log n_y⌉) / 8⌉ bytes |
 //!

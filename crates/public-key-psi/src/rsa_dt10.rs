@@ -6,10 +6,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; one-more RSA inversion, random oracle |
-//! | receiver learns | which of its items the sender has; n_x |
-//! | sender learns | n_y; with [`Learns::Both`] also which of its items the receiver has |
-//! | flights | 3; with [`Learns::Both`] 4 |
+//! | security | semi-honest |
+//! | assumption, `rsa_dt10` | one-more RSA inversion for 2048 bits, of 112-bit security; random oracle |
+//! | assumption, `rsa_dt10_3072` | one-more RSA inversion for 3072 bits; random oracle |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
+//! | flights | 3, for 2^16 items each |
 //! | payload bytes | \|n\| + 4 + 2·\|n\|·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ with [`Learns::Both`] |
 //! | ℓ | λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits |
 //! | cost | sender n_x + n_y roots modulo n, receiver some 25 products modulo n an item |

@@ -8,9 +8,23 @@
 //! | module | `semi_honest` | `malicious` | `fair` | `size_hiding` |
 //! | id | `server_aided` | `server_aided_malicious` | `server_aided_fair` | `server_aided_size_hiding`, `pet` |
 //! | parties | 2 to 16 | 2 | 2 | 2 |
-//! | secure against a helper that | follows the protocol | deviates | deviates | deviates |
-//! | or against | any collusion of parties | one party | one party; both learn the answer or neither does | one party |
-//! | the helper learns | sizes, how many items each group of parties shares | sizes, how many are common | sizes, how many are common | sizes |
+//!
+//! | | |
+//! |---|---|
+//! | security, `server_aided` | semi-honest |
+//! | security, `server_aided_malicious`, `server_aided_fair`, `server_aided_size_hiding`, `pet` | malicious |
+//! | security among parties, `server_aided` | any collusion of parties that deviate in any way |
+//! | security among parties, `server_aided_malicious`, `server_aided_size_hiding`, `pet` | one party that deviates in any way |
+//! | security among parties, `server_aided_fair` | one party that deviates in any way; it learns nothing that the other does not |
+//! | assumption | AES-128 is a pseudorandom permutation; for what the parties tell each other, X25519 or ML-KEM-768, Ed25519, AES-256-GCM-SIV and BLAKE3 are secure; the helper colludes with no party: together with one it could test every guess against the others' sets |
+//! | party learns, `server_aided` | which of its items all parties have, and the size of each other set |
+//! | party learns, `server_aided_malicious`, `server_aided_size_hiding` | which of its items both parties have, and the size of the other set |
+//! | party learns, `server_aided_fair` | which of its items both parties have, and the size of the other set; both learn it or none, where the helper follows the protocol |
+//! | party learns, `pet` | whether the two values are equal |
+//! | helper learns, `server_aided` | who takes part, the size of each set, and how many items each group of parties has in common |
+//! | helper learns, `server_aided_malicious`, `server_aided_fair` | who takes part, the size of each set, and how many items are common |
+//! | helper learns, `server_aided_size_hiding` | who takes part and the size of each set; not how many items are common |
+//! | helper learns, `pet` | who takes part; not whether the values are equal |
 //!
 //! All figures assume that **the helper colludes with no party**. F is AES-128; labels are its outputs, truncated
 //! ([`Spec::formats`]).
@@ -60,6 +74,7 @@ mod board;
 mod bytes;
 pub mod helper;
 mod label_keys;
+mod learned;
 mod list;
 mod party;
 mod rows;
@@ -69,6 +84,7 @@ mod stored;
 
 pub use board::{Board, Boards};
 pub use bytes::Room;
+pub use learned::{Answer, HelperFact, HelperLearns, Noun, PartyLearns};
 pub use list::{Items, Matched, Means};
 pub use party::{Memory, Outcome, Run, SEAL_LEN, Seal, run, run_in_clear};
 pub use rows::{AidedProtocol, Check, Variant, aided, find_aided};

@@ -5,9 +5,24 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest; gap Diffie–Hellman, LPN, random oracle and ideal cipher |
-//! | receiver learns | the number of common items in every operation (with private ids from the size of the union), and the result |
-//! | sender learns | n_y, and its result where it has one; with bounds whether the number is inside |
+//! | security | semi-honest |
+//! | assumption, `gmrss21_cardinality`, `gmrss21_intersection`, `gmrss21_cardinality_sum`, `gmrss21_union`, `gmrss21_secret_shared_intersection`, `gmrss21_values`, `private_id_oprf` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gmrss21_cardinality_paper`, `gmrss21_union_paper`, `gmrss21_private_id_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | assumption, `gmrss21_private_id`, `private_id_low_communication` | regular learning parity with noise over GF(2), GF(2^16) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `cardinality_low_communication`, `union_low_communication` | regular learning parity with noise over GF(2) and GF(2^16); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns, `gmrss21_cardinality`, `gmrss21_cardinality_paper`, `gmrss21_secret_shared_intersection`, `cardinality_low_communication` | how many items are common; the size of the sender's set |
+//! | receiver learns, `gmrss21_intersection` | which of its own items the sender has; the size of the sender's set |
+//! | receiver learns, `gmrss21_cardinality_sum` | how many items are common and the sum of their values; the size of the sender's set |
+//! | receiver learns, `gmrss21_union`, `gmrss21_union_paper`, `union_low_communication` | the items that only the sender has, and so how many are common; the size of the sender's set |
+//! | receiver learns, `gmrss21_values` | how many items are common, and which entries of the shared list are theirs; the size of the sender's set |
+//! | receiver learns, `gmrss21_private_id`, `gmrss21_private_id_paper`, `private_id_oprf`, `private_id_low_communication` | a random identifier of each of its items and those of the union, and so how many items are common; the size of the sender's set |
+//! | sender learns, `gmrss21_cardinality`, `gmrss21_cardinality_paper`, `gmrss21_cardinality_sum`, `cardinality_low_communication` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | sender learns, `gmrss21_intersection` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also which of its own items the receiver has |
+//! | sender learns, `gmrss21_union`, `gmrss21_union_paper`, `union_low_communication` | the size of the receiver's set; with a result of its own, the items that only the receiver has |
+//! | sender learns, `gmrss21_secret_shared_intersection` | how many items are common; the size of the receiver's set |
+//! | sender learns, `gmrss21_values` | the size of the receiver's set; with bounds, whether the number of common items is inside |
+//! | sender learns, `gmrss21_private_id`, `gmrss21_private_id_paper`, `private_id_oprf`, `private_id_low_communication` | a random identifier of each of its items and those of the union, and so how many items are common; the size of the receiver's set |
+//! | flights | 14 (`gmrss21_cardinality`), 43 (`gmrss21_cardinality_paper`), 18 (`gmrss21_intersection`, `gmrss21_cardinality_sum`, `gmrss21_union`, `gmrss21_values`), 46 (`gmrss21_union_paper`), 20 (`gmrss21_secret_shared_intersection`), 29 (`gmrss21_private_id`), 55 (`gmrss21_private_id_paper`), 25 (`private_id_oprf`), 19 (`cardinality_low_communication`), 23 (`union_low_communication`), 30 (`private_id_low_communication`), for 2^16 items each |
 //! | payload bytes | those of the parts, see [`bytes`](vesica_party::Protocol::bytes) |
 //!
 //! The core is the *permuted characteristic*. Steps 1 to 10 have the numbers of the paper's Figure 6:

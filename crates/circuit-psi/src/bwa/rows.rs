@@ -4,7 +4,7 @@ use super::{Bwa, MAX_ITEM_BITS};
 use crate::computed::{self, Gmw, Yao};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, UsableSetLen, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, UsableSetLen, assumptions,
 };
 
 /// The row of `bwa`.
@@ -15,8 +15,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_TRANSFERS,
     operations: Operation::OF_INTERSECTION,
-    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
-    receiver_learns: "the common items, or the answer to the query; the sender's set size",
+    sender_learns: Fact::SIZE_AND_BOUNDS,
+    receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Bwa, Yao>,
     bytes_formula: "16 * 2^sigma for the gates and 32 * 2^sigma for counting them; inputs and \
                     transfers besides",

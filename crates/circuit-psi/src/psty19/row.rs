@@ -3,7 +3,9 @@
 use super::{Opprf, Plan};
 use crate::computed::{self, Gmw};
 use vesica_core::PsiParams;
-use vesica_party::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, assumptions};
+use vesica_party::{
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+};
 
 /// The row of `psty19`.
 pub const ROW: Protocol = Protocol {
@@ -14,8 +16,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_AND_VOLE,
     operations: Operation::OF_INTERSECTION,
-    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
-    receiver_learns: "the common items, or the answer to the query; the sender's set size",
+    sender_learns: Fact::SIZE_AND_BOUNDS,
+    receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Opprf, Gmw>,
     bytes_formula: "OPRF of n_y + hint of 3·n_x values of ℓ bits + half a byte for each of (ℓ − \
                     1)·1.32·n_y gates; ℓ = 40 + ⌈log 1.32·n_y⌉; with a sum of the sender's values \

@@ -3,7 +3,9 @@
 use super::Pwc;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
-use vesica_party::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, assumptions};
+use vesica_party::{
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+};
 
 /// The row of `pwc`.
 pub const ROW: Protocol = Protocol {
@@ -13,8 +15,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_TRANSFERS,
     operations: Operation::OF_INTERSECTION,
-    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
-    receiver_learns: "the common items, or the answer to the query; the sender's set size",
+    sender_learns: Fact::SIZE_AND_BOUNDS,
+    receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Pwc, Yao>,
     bytes_formula: "32 * (sigma - 1) * n_x * n_y for the gates, fewer when both learn; inputs and \
                     transfers besides",

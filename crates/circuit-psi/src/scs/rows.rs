@@ -5,7 +5,9 @@ use super::shuffle::{Homomorphic, Sorted, Waksman};
 use crate::computed::{self, Engine, Gmw, Yao};
 use vesica_core::{PsiParams, Query};
 use vesica_hashing::ShortItems;
-use vesica_party::{BoundsKept, Compared, Operation, Parameter, Protocol, Security, assumptions};
+use vesica_party::{
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+};
 
 /// The row of `scs_wn`.
 pub const WAKSMAN_ROW: Protocol = Protocol {
@@ -15,8 +17,8 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_TRANSFERS,
     operations: Operation::OF_INTERSECTION,
-    sender_learns: "the receiver's set size; with bounds, whether the number of matches is inside",
-    receiver_learns: "the common items, or the answer to the query; the sender's set size",
+    sender_learns: Fact::SIZE_AND_BOUNDS,
+    receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Scs<Waksman>, Yao>,
     bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n) + 16 * sigma * (n*log n - n + 1) \
                     for n = n_x = n_y a power of two; inputs and transfers besides",

@@ -1,11 +1,13 @@
-//! The pages of the protocols, SECURITY.md and the wire say of every protocol what the catalogue does.
+//! The pages of the protocols, the heads of their modules, SECURITY.md and the wire say of every protocol what the
+//! catalogue does.
 
 use crate::docs::{page, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use vesica_protocols::{Row, Security, TrustModel, catalogue, kmrs14};
+use vesica_protocols::{Fact, Row, Security, TrustModel, catalogue, kmrs14};
 
 /// The pages of the protocols, one for each paper or family, with their names.
 fn protocol_pages() -> Vec<(String, String)> {
@@ -116,6 +118,128 @@ fn every_section_ends_with_the_row_of_the_catalogue() {
     }
 }
 
+/// Every file below `folder` with one of `names`.
+fn files(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(files(&path, names)),
+            false if names.iter().any(|name| path.ends_with(name)) => found.push(path),
+            false => {}
+        }
+    }
+    found
+}
+
+/// The modules of the protocols, each with the ids of its rows.
+fn modules() -> Vec<(PathBuf, Vec<String>)> {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let rows = crates
+        .filter(|folder| folder.join("src").is_dir())
+        .flat_map(|folder| files(&folder.join("src"), &["row.rs", "rows.rs"]));
+    let modules = rows.map(|path| {
+        let text = fs::read_to_string(&path).unwrap();
+        let ids = text.split("\n    id: \"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        (path.parent().unwrap().with_extension("rs"), ids.map(str::to_owned).collect())
+    });
+    modules.filter(|(_, ids): &(_, Vec<String>)| !ids.is_empty()).collect()
+}
+
+/// The facts of a row that the head of its module repeats.
+fn facts_of_head(row: &Value) -> Vec<(&'static str, String)> {
+    let text = |field: &str| row[field].as_str().unwrap().to_owned();
+    let mut facts = vec![("security", text("security")), ("assumption", text("assumption"))];
+    if row["flights"].is_null() {
+        facts.insert(1, ("security among parties", text("party_security")));
+        facts.push(("party learns", text("party_learns")));
+        facts.push(("helper learns", text("helper_learns")));
+        return facts;
+    }
+    let operations: Vec<&str> =
+        row["operations"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    // What comes to the sender where both learn; in the other rows the facts have it.
+    let result = match operations[..] {
+        ["intersection"] => {
+            format!("; when both learn, also {}", Fact::CommonItems.words("the receiver"))
+        }
+        ["union" | "private-id" | "shares" | "shared-values"] => String::new(),
+        _ => "; when both learn, also the answer".to_owned(),
+    };
+    facts.push(("receiver learns", text("receiver_learns")));
+    facts.push(("sender learns", text("sender_learns") + &result));
+    facts.push(("flights", row["flights"].to_string()));
+    facts
+}
+
+/// The lines that the head of a module with `rows` has: one for a fact, or one for each value of it.
+fn lines_of_head(rows: &[&Value]) -> String {
+    let facts: Vec<_> = rows.iter().map(|row| facts_of_head(row)).collect();
+    let mut lines = String::new();
+    for (position, (name, _)) in facts[0].iter().enumerate() {
+        // The values in the order of the rows, each with its rows.
+        let mut values: Vec<(&str, Vec<String>)> = Vec::new();
+        for (row, facts) in rows.iter().zip(&facts) {
+            let (value, id) = (&*facts[position].1, format!("`{}`", row["id"].as_str().unwrap()));
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, ids)) => ids.push(id),
+                None => values.push((value, vec![id])),
+            }
+        }
+        if *name == "flights" {
+            let each = values.iter().map(|(value, ids)| match values.len() {
+                1 => (*value).to_owned(),
+                _ => format!("{value} ({})", ids.join(", ")),
+            });
+            let each = each.collect::<Vec<_>>().join(", ");
+            lines += &format!("//! | flights | {each}, for 2^16 items each |\n");
+            continue;
+        }
+        for (value, ids) in &values {
+            let of =
+                if values.len() == 1 { String::new() } else { format!(", {}", ids.join(", ")) };
+            lines += &format!("//! | {name}{of} | {value} |\n");
+        }
+    }
+    lines
+}
+
+/// With `VESICA_BLESS` set, it writes the facts into the heads.
+#[test]
+fn the_head_of_every_module_says_what_its_rows_do() {
+    const TABLE: &str = "//! | | |\n//! |---|---|\n";
+    let rows = rows();
+    let mut left: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+    for (path, ids) in modules() {
+        let of = |id: &String| {
+            assert!(left.remove(&**id), "{id} is not in the catalogue, or in it twice");
+            rows.iter().find(|row| row["id"] == **id).unwrap()
+        };
+        let expected = lines_of_head(&ids.iter().map(of).collect::<Vec<_>>());
+        let source = fs::read_to_string(&path).unwrap();
+        let (before, rest) = source.split_once(TABLE).expect("a table in the head");
+        let is_fact = |line: &&str| {
+            let name = line.trim_start_matches("//! | ").split([',', '|']).next().unwrap().trim();
+            let known = expected.lines().map(|line| line.trim_start_matches("//! | "));
+            known.map(|line| line.split([',', '|']).next().unwrap().trim()).any(|it| it == name)
+        };
+        let lines: Vec<&str> = rest.split_inclusive('\n').take_while(is_fact).collect();
+        let found = lines.concat();
+        if std::env::var_os("VESICA_BLESS").is_some() {
+            let blessed = format!("{before}{TABLE}{expected}{}", &rest[found.len()..]);
+            fs::write(&path, blessed).unwrap();
+        } else {
+            assert_eq!(found, expected, "{}", path.display());
+        }
+        // A fact that is told once more, below the others, could differ.
+        let table = rest[found.len()..].lines().take_while(|line| line.starts_with("//! |"));
+        for line in table {
+            assert!(!is_fact(&line), "{}: {line}", path.display());
+        }
+    }
+    assert!(left.is_empty(), "no module has the rows {left:?}");
+}
+
 #[test]
 fn every_protocol_has_its_section_and_its_links() {
     let pages = protocol_pages();
@@ -167,7 +291,7 @@ fn the_assumption_of_every_protocol_is_that_of_the_catalogue() {
             Security::SemiHonest => "semi-honest parties",
             Security::Insecure => "**nobody**",
         };
-        assert!(against.starts_with(words), "{}: {against}", row.id);
+        assert_eq!(against, words, "{}", row.id);
     }
     assert!(known.is_empty(), "not in the catalogue: {known:?}");
 }
@@ -189,8 +313,9 @@ fn security_md_agrees_with_the_catalogue_on_every_helper() {
                 Security::Malicious => "malicious, or covert".to_owned(),
                 security => security.to_string(),
             };
-            let (parties, learns) = (row.party_security, row.helper_learns);
-            vec![format!("`{}`", row.id), helper, parties.to_owned(), learns.to_owned()]
+            let (parties, learns) =
+                (row.party_security, row.helper_learns.words(kmrs14::Noun::Items));
+            vec![format!("`{}`", row.id), helper, parties.to_owned(), learns]
         })
         .collect();
     assert_eq!(said, expected);

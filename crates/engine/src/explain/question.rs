@@ -2,7 +2,7 @@
 
 use super::{Words, grouped};
 use crate::agreement::{Question, ValueTerms};
-use vesica_protocols::{BoundsKept, Protocol};
+use vesica_protocols::{BoundsKept, Condition, Fact, Protocol};
 use vesica_records::Duplicates;
 
 /// The columns of values, as text.
@@ -173,31 +173,42 @@ impl Words<'_> {
         is_union && (who == self.receiver.name || self.agreement.all_receive())
     }
 
-    /// The catalogue's text on what the sender learns; clauses on its own result only if it gets one.
-    pub(super) fn learned_by_sender(&self, clauses: &str) -> String {
-        const OWN: &str = "with a result of its own, ";
+    /// What the sender learns; facts on its own result only if it gets one.
+    pub(super) fn learned_by_sender(&self) -> Vec<String> {
+        let (sender, receiver) = self.names();
         let both = self.agreement.all_receive();
-        let clauses = clauses.split("; ").filter(|clause| both || !clause.starts_with(OWN));
-        let clauses = clauses.map(|clause| clause.strip_prefix(OWN).unwrap_or(clause));
-        clauses.collect::<Vec<_>>().join("; ")
+        let facts = self.union(|row| row.sender_learns).into_iter();
+        let facts = facts.filter(|fact| both || fact.condition() != Condition::OwnResult);
+        facts.map(|fact| self.words(fact, sender, receiver)).collect()
     }
 
-    /// The catalogue's text on what the receiver learns, with the answer in place of the result.
-    pub(super) fn learned_by_receiver(&self, clauses: &str) -> String {
-        let answer = match self.agreement.question {
-            Question::Intersection => "which of its own items the sender has",
-            Question::Cardinality => "how many keys are in common",
-            Question::Threshold { .. } => "whether at least that many keys are in common",
-            Question::Sum(_) => "the sum",
-            // The rows for these name the result themselves.
-            _ => "the result",
-        };
-        let result = |clause: &&str| {
-            clause.starts_with("which of its own items") || clause.starts_with("the common items")
-        };
-        let (results, others): (Vec<&str>, Vec<&str>) = clauses.split("; ").partition(result);
+    /// What the receiver learns, the answer first.
+    pub(super) fn learned_by_receiver(&self) -> String {
+        let (sender, receiver) = self.names();
+        let facts = self.union(|row| row.receiver_learns);
         // An insecure protocol reveals more than the result; its row describes what.
-        let answer = (!results.is_empty()).then_some(answer);
-        answer.into_iter().chain(others).collect::<Vec<_>>().join("; ")
+        let is_answer = |fact: &Fact| matches!(fact, Fact::CommonItems | Fact::Answer);
+        let answer = facts.iter().any(is_answer).then(|| self.answer());
+        // The number of common items is the same answer again.
+        let is_count = matches!(self.agreement.question, Question::Cardinality);
+        let others = facts.into_iter().filter(|fact| {
+            !is_answer(fact) && !(*fact == Fact::Count && is_count && answer.is_some())
+        });
+        let others = others.map(|fact| self.words(fact, receiver, sender));
+        answer.clone().into_iter().chain(others).collect::<Vec<_>>().join("; ")
+    }
+
+    /// The answer to the question.
+    fn answer(&self) -> String {
+        match self.agreement.question {
+            Question::Intersection => Fact::CommonItems.words(self.names().0).into_owned(),
+            Question::Cardinality => "how many keys are in common".to_owned(),
+            Question::Threshold { .. } => {
+                "whether at least that many keys are in common".to_owned()
+            }
+            Question::Sum(_) => "the sum".to_owned(),
+            // The rows for these name the result themselves.
+            _ => "the result".to_owned(),
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{Points, bytes, grouped, of_keys};
 use crate::agreement::{AidedAgreement, PartyTerms, chance};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_protocols::Security;
-use vesica_protocols::kmrs14::{Check, Variant};
+use vesica_protocols::kmrs14::{Check, Noun, Variant};
 
 /// What `agreement` means, part by part.
 pub(super) fn points(agreement: AidedAgreement<'_>) -> Points {
@@ -115,7 +115,7 @@ impl Words<'_> {
         let mut points = vec![format!(
             "{} {}.",
             self.each_receiver("learns", "learn"),
-            row.party_learns.replace("which of its items", "which of its own keys")
+            row.party_learns.words(Noun::Keys)
         )];
         let others = self.names(|position| !self.agreement.receives(position));
         match self.parties().len() - self.agreement.receivers.len() {
@@ -133,7 +133,7 @@ impl Words<'_> {
             "{helper} learns {}. It sees the parties' identities and network addresses, when each \
              connects and disconnects, the max_rows and min_rows of each, and the hash of this \
              agreement, but not its text. It learns no key.",
-            row.helper_learns.replace("items", "keys"),
+            row.helper_learns.words(Noun::Keys),
         ));
         if self.agreement.variant() != Variant::Pet {
             points.push(format!(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use vesica_engine::agreement::{Agreement, AgreementError, AgreementFault};
 use vesica_engine::explain::explain;
 use vesica_link::PublicIdentity;
-use vesica_protocols::kmrs14::{Check, Variant, aided};
+use vesica_protocols::kmrs14::{Check, Noun, Variant, aided};
 use vesica_protocols::{Operation, Security};
 use vesica_tables::TableFault;
 

@@ -4,13 +4,9 @@ use super::plan::{Mode, Plan, SEED_LEN};
 use super::{run_receiver, run_sender, transfers};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
-    assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Parameter, Party, Protocol, Security, Traffic,
+    answer, assumptions, of_set,
 };
-
-const LEARNED_BY_SENDER: &str = "the size of the receiver's set";
-const LEARNED_BY_RECEIVER: &str =
-    "which of its own items the sender has; the size of the sender's set";
 
 /// The row of `gbf`.
 pub const SILENT_ROW: Protocol = Protocol {
@@ -20,8 +16,8 @@ pub const SILENT_ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_TRANSFERS,
     operations: &[Operation::Intersection],
-    sender_learns: LEARNED_BY_SENDER,
-    receiver_learns: LEARNED_BY_RECEIVER,
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 5,
     bytes_formula: "COT(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when \
                     both learn; m ≈ 1.5·(40 + ⌈log n_x⌉)·max(n_x, n_y) + 1024 slots; tags(n, ℓ) = \

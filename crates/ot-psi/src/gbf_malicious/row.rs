@@ -6,7 +6,7 @@ use vesica_core::elias_fano::Shape;
 use vesica_core::{Block, Malicious, PsiParams};
 use vesica_ot::silent::cot;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, assumptions,
 };
 
 /// The row of `gbf_malicious`.
@@ -18,8 +18,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::Malicious,
     assumption: assumptions::SILENT_TRANSFERS,
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 9,
     bytes_formula: "COT(2^b·N) + 128 + 2^b·(⌈N/8⌉ + ⌈c/8⌉ + ⌈m·⌈log N⌉/8⌉ + 16) + tags(n_x, 128), \
                     and p·n_x when both learn; 2^b blocks of N transfers, 2^b·N ≈ 250·n_y from a \

@@ -4,8 +4,8 @@ use super::{check_sizes, run_receiver, run_sender, table, tag_count, tags};
 use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, assumptions,
-    of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer,
+    assumptions, of_set,
 };
 
 /// The row of `kkrt16`.
@@ -17,8 +17,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::CODED_TRANSFERS_AND_CIPHER,
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 4,
     bytes_formula: "setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both \
                     learn; β ≈ 1.32·n_y; W = 400 to 464 by n_x; setup(W) ≈ 10,000 + 8·W; ℓ = 40 + \

@@ -4,8 +4,8 @@ use super::plan::{Mode, Plan, check};
 use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
-    assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Parameter, Party, Protocol, Security, Traffic,
+    answer, assumptions, of_set,
 };
 
 /// The row of `ot_phasing`.
@@ -17,8 +17,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::CODED_TRANSFERS,
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 4,
     bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; \
                     h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − \

@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Role};
 use vesica_ot::coded::kk13;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, assumptions,
-    of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer,
+    assumptions, of_set,
 };
 
 /// The row of `psz14`.
@@ -18,8 +18,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::CODED_TRANSFERS,
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 4,
     bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') \
                     when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log \

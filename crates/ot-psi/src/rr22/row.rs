@@ -4,13 +4,9 @@ use super::{Mode, run_receiver, run_sender, tags};
 use vesica_core::{PsiParams, Result, Role, SemiHonest};
 use vesica_oprf::vole;
 use vesica_party::{
-    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
-    assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Parameter, Party, Protocol, Security, Traffic,
+    answer, assumptions, of_set,
 };
-
-const LEARNED_BY_SENDER: &str = "the size of the receiver's set";
-const LEARNED_BY_RECEIVER: &str =
-    "which of its own items the sender has; the size of the sender's set";
 
 /// The row of `rr22`.
 pub const FAST_ROW: Protocol = Protocol {
@@ -20,8 +16,8 @@ pub const FAST_ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::VOLE,
     operations: &[Operation::Intersection],
-    sender_learns: LEARNED_BY_SENDER,
-    receiver_learns: LEARNED_BY_RECEIVER,
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 5,
     bytes_formula: "VOLE(m) + 32 + 16·m + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; m ≈ 1.28·n_y \
                     slots of the 3-hash store; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = \

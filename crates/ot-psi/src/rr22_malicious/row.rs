@@ -7,7 +7,7 @@ use vesica_core::{Block, Learns, Malicious, PsiParams};
 use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, UsableSetLen,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, UsableSetLen,
     assumptions,
 };
 
@@ -20,8 +20,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::Malicious,
     assumption: assumptions::VOLE,
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 7,
     bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x when both \
                     learn; m = n_y slots of one polynomial where n_y ≤ 32, or n_y ≤ 512 and \

@@ -3,7 +3,7 @@
 use super::{POINT_LEN, run_receiver, run_sender};
 use vesica_core::{PsiParams, Role};
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `dh`.
@@ -15,8 +15,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: "decisional Diffie–Hellman in Ristretto255; random oracle",
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 2,
     bytes_formula: "32·n_x + 32·n_y + ℓ·n_y, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + \
                     ⌈log n_y⌉)/8⌉",

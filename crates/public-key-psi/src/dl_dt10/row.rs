@@ -5,7 +5,7 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Role};
 use vesica_modular::modp::ELEMENT_LEN;
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `dl_dt10`.
@@ -18,8 +18,8 @@ pub const ROW: Protocol = Protocol {
     assumption: "one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo \
                  ffdhe2048, of 112-bit security; random oracle",
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 2,
     bytes_formula: "512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + \
                     2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",

@@ -3,7 +3,7 @@
 use super::{SALT_LEN, run_receiver, run_sender};
 use vesica_core::{PsiParams, Role};
 use vesica_party::{
-    BoundsKept, Compared, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `naive_hash`.
@@ -14,8 +14,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::Insecure,
     assumption: "none holds: the receiver can test guesses at the sender's items",
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "every item of the sender it can guess",
+    sender_learns: Fact::SIZE,
+    receiver_learns: &[Fact::Guesses],
     flights: |_| 2,
     bytes_formula: "32 + ℓ·n_x, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
     bytes,

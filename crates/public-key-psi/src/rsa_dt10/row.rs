@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_modular::rsa::KeySize;
 use vesica_party::{
-    BoundsKept, Compared, Input, Operation, Parameter, Party, Protocol, Security, Traffic, answer,
-    of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Parameter, Party, Protocol, Security, Traffic,
+    answer, of_set,
 };
 
 /// The row of `rsa_dt10`.
@@ -18,8 +18,8 @@ pub const ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: "one-more RSA inversion for 2048 bits, of 112-bit security; random oracle",
     operations: &[Operation::Intersection],
-    sender_learns: "the size of the receiver's set",
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    sender_learns: Fact::SIZE,
+    receiver_learns: Fact::INTERSECTION,
     flights: |_| 3,
     bytes_formula: "260 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + \
                     2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",

@@ -1,5 +1,6 @@
 //! The catalogue's rows of protocols with a helper, and the choice of copies and dummies.
 
+use super::learned::{Answer, HelperFact, HelperLearns, PartyLearns};
 use super::spec::{LAMBDA, MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, Spec};
 use std::ops::RangeInclusive;
 use vesica_core::{ParameterError, Result};
@@ -45,9 +46,9 @@ pub struct AidedProtocol {
     /// Whether all parties must receive the answer.
     pub all_receive: bool,
     /// What the helper learns.
-    pub helper_learns: &'static str,
+    pub helper_learns: HelperLearns,
     /// What a party that receives the answer learns.
-    pub party_learns: &'static str,
+    pub party_learns: PartyLearns,
     /// [`Spec::bytes`] in words.
     pub bytes_formula: &'static str,
     /// The parameters a reviewer asks for.
@@ -236,9 +237,11 @@ static SEMI_HONEST: AidedProtocol = AidedProtocol {
     assumption: COLLUSION,
     parties: 2..=MAX_PARTIES,
     all_receive: false,
-    helper_learns: "who takes part, the size of each set, and how many items each group of parties \
-                    has in common",
-    party_learns: "which of its items all parties have, and the size of each other set",
+    helper_learns: HelperLearns {
+        learned: &[HelperFact::Parties, HelperFact::SetLens, HelperFact::CountOfEachGroup],
+        hidden: None,
+    },
+    party_learns: PartyLearns { answer: Answer::CommonToAll, both_or_none: false },
     bytes_formula: "each party: about 9 bytes (7 to 11) an item; and a bit an item back",
     parameters: PARAMETERS,
 };
@@ -253,8 +256,11 @@ static MALICIOUS: AidedProtocol = AidedProtocol {
     assumption: COLLUSION,
     parties: 2..=2,
     all_receive: false,
-    helper_learns: "who takes part, the size of each set, and how many items are common",
-    party_learns: "which of its items both parties have, and the size of the other set",
+    helper_learns: HelperLearns {
+        learned: &[HelperFact::Parties, HelperFact::SetLens, HelperFact::Count],
+        hidden: None,
+    },
+    party_learns: PartyLearns { answer: Answer::CommonToBoth, both_or_none: false },
     bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels; and a bit \
                     for each back",
     parameters: CHECKED_PARAMETERS,
@@ -270,9 +276,11 @@ static FAIR: AidedProtocol = AidedProtocol {
     assumption: COLLUSION,
     parties: 2..=2,
     all_receive: true,
-    helper_learns: "who takes part, the size of each set, and how many items are common",
-    party_learns: "which of its items both parties have, and the size of the other set; both learn \
-                   it or none, where the helper follows the protocol",
+    helper_learns: HelperLearns {
+        learned: &[HelperFact::Parties, HelperFact::SetLens, HelperFact::Count],
+        hidden: None,
+    },
+    party_learns: PartyLearns { answer: Answer::CommonToBoth, both_or_none: true },
     bytes_formula: "each party: about 9 bytes (7 to 11) for each of c n + 2 t labels, and for each \
                     of n when it opens its list; and a bit for each label back",
     parameters: CHECKED_PARAMETERS,
@@ -288,8 +296,11 @@ static SIZE_HIDING: AidedProtocol = AidedProtocol {
     assumption: COLLUSION,
     parties: 2..=2,
     all_receive: true,
-    helper_learns: "who takes part and the size of each set; not how many items are common",
-    party_learns: "which of its items both parties have, and the size of the other set",
+    helper_learns: HelperLearns {
+        learned: &[HelperFact::Parties, HelperFact::SetLens],
+        hidden: Some(HelperFact::Count),
+    },
+    party_learns: PartyLearns { answer: Answer::CommonToBoth, both_or_none: false },
     bytes_formula: "for each of the c n + 2 t labels of the first party about 9 bytes (7 to 11) \
                     up, as many down and 5 more; for each of the second party as many up and down, \
                     and a bit for each twice",
@@ -306,8 +317,11 @@ static PET: AidedProtocol = AidedProtocol {
     assumption: COLLUSION,
     parties: 2..=2,
     all_receive: true,
-    helper_learns: "who takes part; not whether the values are equal",
-    party_learns: "whether the two values are equal",
+    helper_learns: HelperLearns {
+        learned: &[HelperFact::Parties],
+        hidden: Some(HelperFact::Equality),
+    },
+    party_learns: PartyLearns { answer: Answer::Equality, both_or_none: false },
     bytes_formula: "as server_aided_size_hiding, for one item each",
     parameters: CHECKED_PARAMETERS,
 };

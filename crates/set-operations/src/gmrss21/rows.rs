@@ -5,7 +5,7 @@ use super::form::{Form, Identifiers, Variant};
 use super::{Receiver, Sender};
 use vesica_core::{PsiParams, Result};
 use vesica_party::{
-    BoundsKept, Input, Operation, Parameter, Party, Protocol, Security, assumptions,
+    BoundsKept, Fact, Input, Operation, Parameter, Party, Protocol, Security, assumptions,
 };
 
 const SILENT: Variant = Variant { form: Form::Silent, identifiers: None };
@@ -47,9 +47,8 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     security: Security::SemiHonest,
     assumption: assumptions::SILENT_AND_VOLE,
     operations: &[Operation::Cardinality],
-    sender_learns: "the size of the receiver's set; with bounds, whether the number of common \
-                    items is inside",
-    receiver_learns: "how many items are common; the size of the sender's set",
+    sender_learns: Fact::SIZE_AND_BOUNDS,
+    receiver_learns: &[Fact::Count, Fact::PeerSetLen],
     flights: |params| flights(SILENT, params),
     bytes_formula: PARTS,
     bytes: |params| bytes(SILENT, params),
@@ -79,7 +78,7 @@ pub const INTERSECTION_ROW: Protocol = Protocol {
     id: "gmrss21_intersection",
     name: "Intersection by oblivious switching",
     operations: &[Operation::Intersection],
-    receiver_learns: "which of its own items the sender has; the size of the sender's set",
+    receiver_learns: Fact::INTERSECTION,
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x items of \
                     16 bytes; n_x/8 when both learn",
     // For illustration, as the paper says: an intersection needs no switching.
@@ -92,8 +91,7 @@ pub const SUM_ROW: Protocol = Protocol {
     id: "gmrss21_cardinality_sum",
     name: "Cardinality and sums by oblivious switching",
     operations: &[Operation::Sum],
-    receiver_learns: "how many items are common and the sum of their values; the size of the \
-                      sender's set",
+    receiver_learns: &[Fact::CountAndSum, Fact::PeerSetLen],
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x rows of \
                     columns·⌈(bits + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns when \
                     both learn",
@@ -108,10 +106,8 @@ pub const UNION_ROW: Protocol = Protocol {
     id: "gmrss21_union",
     name: "Union by oblivious switching",
     operations: &[Operation::Union],
-    sender_learns: "the size of the receiver's set; with a result of its own, the items that only \
-                    the receiver has",
-    receiver_learns: "the items that only the sender has, and so how many are common; the size of \
-                      the sender's set",
+    sender_learns: &[Fact::PeerSetLen, Fact::PeersOwnItems],
+    receiver_learns: &[Fact::PeersOwnItemsAndCount, Fact::PeerSetLen],
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x texts; 8 \
                     bytes and the texts of the union when both learn",
     bounds: BoundsKept::No,
@@ -135,8 +131,8 @@ pub const SHARES_ROW: Protocol = Protocol {
     id: "gmrss21_secret_shared_intersection",
     name: "Shares of the intersection by oblivious switching",
     operations: &[Operation::Shares],
-    sender_learns: "how many items are common; the size of the receiver's set",
-    receiver_learns: "how many items are common; the size of the sender's set",
+    sender_learns: &[Fact::Count, Fact::PeerSetLen],
+    receiver_learns: &[Fact::Count, Fact::PeerSetLen],
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + 8 + (128 + 64·columns + \
                     1)/8 for each switch from n_x to the common items",
     wide_values: true,
@@ -149,8 +145,7 @@ pub const VALUES_ROW: Protocol = Protocol {
     id: "gmrss21_values",
     name: "Shares of values or defaults by oblivious switching",
     operations: &[Operation::SharedValues],
-    receiver_learns: "how many items are common, and which entries of the shared list are theirs; \
-                      the size of the sender's set",
+    receiver_learns: &[Fact::CountAndEntries, Fact::PeerSetLen],
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x rows of \
                     8·columns bytes",
     wide_values: true,
@@ -163,10 +158,8 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     assumption: assumptions::SILENT_AND_ALL_VOLE,
     name: "Private ids by sloppy OPRFs and oblivious switching",
     operations: &[Operation::PrivateId],
-    sender_learns: "a random identifier of each of its items and those of the union, and so how \
-                    many items are common; the size of the receiver's set",
-    receiver_learns: "a random identifier of each of its items and those of the union, and so how \
-                      many items are common; the size of the sender's set",
+    sender_learns: &[Fact::Ids, Fact::PeerSetLen],
+    receiver_learns: &[Fact::Ids, Fact::PeerSetLen],
     flights: |params| flights(SLOPPY, params),
     bytes_formula: "OPRF of n_x + hint of 3·n_y values of 128 bits, and the same with n_x and n_y \
                     exchanged; characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of \

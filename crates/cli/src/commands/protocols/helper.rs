@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use vesica_engine::agreement::{AidedAgreement, chance};
 use vesica_engine::explain::grouped;
-use vesica_protocols::kmrs14::{AidedProtocol, Check, Variant};
+use vesica_protocols::kmrs14::{AidedProtocol, Check, Noun, Variant};
 use vesica_protocols::{Security, TrustModel};
 
 /// Sizes of sets for which copies and dummies are shown: 10^3 to 10^8.
@@ -23,8 +23,8 @@ pub(super) struct AidedRow {
     operations: [&'static str; 1],
     parties: [usize; 2],
     all_receive: bool,
-    helper_learns: &'static str,
-    party_learns: &'static str,
+    helper_learns: String,
+    party_learns: String,
     bytes_formula: &'static str,
     trust_model: &'static str,
     chosen_for: Vec<String>,
@@ -59,8 +59,8 @@ impl From<&AidedProtocol> for AidedRow {
             operations: ["intersection"],
             parties: [*row.parties.start(), *row.parties.end()],
             all_receive: row.all_receive,
-            helper_learns: row.helper_learns,
-            party_learns: row.party_learns,
+            helper_learns: row.helper_learns.words(Noun::Items),
+            party_learns: row.party_learns.words(Noun::Items),
             bytes_formula: row.bytes_formula,
             trust_model: TrustModel::Helper.name(),
             chosen_for: is_chosen(row).then(|| "intersection".to_owned()).into_iter().collect(),
@@ -108,8 +108,8 @@ pub(super) fn show(row: &AidedProtocol, out: &mut impl Write) -> io::Result<()> 
         ("parties", &parties(row)),
         ("operations", "intersection"),
         ("result", if row.all_receive { "for all parties" } else { "for any of the parties" }),
-        ("party learns", row.party_learns),
-        ("helper learns", row.helper_learns),
+        ("party learns", &row.party_learns.words(Noun::Items)),
+        ("helper learns", &row.helper_learns.words(Noun::Items)),
         ("bytes", row.bytes_formula),
     ];
     writeln!(out)?;

@@ -22,7 +22,7 @@ fn every_explanation_says_what_collusion_does() {
         assert!(text.contains("helper works together with NO party"), "{text}");
         assert!(text.contains("can test any guess of a key against the list of every other party"));
         // The catalogue's text on the helper.
-        assert!(text.contains(&row.helper_learns.replace("items", "keys")), "{text}");
+        assert!(text.contains(&row.helper_learns.words(Noun::Keys)), "{text}");
     }
 }
 
