@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod access;
 mod cancel;
 mod error;
 mod establish;
@@ -27,6 +28,7 @@ mod session;
 mod sync;
 mod tls;
 
+pub use access::{Access, access_of_others};
 pub use cancel::CancelToken;
 pub use error::LinkError;
 pub use establish::{
