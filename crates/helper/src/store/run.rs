@@ -53,6 +53,8 @@ struct Slots {
     unsynced: Vec<Slot>,
     /// How often slots were lost because they could not be synced.
     losses: u64,
+    /// The run is that of an earlier process: slots may have been damaged since.
+    is_found: bool,
     done: u16,
     /// It is recorded as started.
     is_begun: bool,
@@ -105,6 +107,12 @@ impl RunStore {
     /// A mark of the data stored up to now.
     pub(crate) fn mark(&self) -> Mark {
         Mark(self.slots().losses)
+    }
+
+    /// Whether slots that a party has filled may be empty again.
+    pub(crate) fn may_have_lost(&self) -> bool {
+        let slots = self.slots();
+        slots.is_found || slots.losses > 0
     }
 
     /// Returns when everything filled so far survives a power failure, if runs survive a restart at

@@ -6,6 +6,7 @@ mod common;
 mod damage;
 mod fairness;
 mod large;
+mod lost;
 mod many;
 mod pages;
 mod restart;

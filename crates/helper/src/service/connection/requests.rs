@@ -208,6 +208,12 @@ impl<'a> Connection<'a> {
                 other_agreement = core.runs.other_agreement(run, participant.party);
             }
             let waiting = run.missing_for(slot, other_agreement);
+            if waiting.parties & run.store.done() != 0 {
+                // What it has put is lost, and it sends nothing more.
+                let over = Over::Refused(Refusal::Expired);
+                core.end(run, over, Counted::Failed, 1 << participant.party);
+                return Ok(Err(run.over().unwrap_or(over).refusal()));
+            }
             if reported != Some(waiting) {
                 reported = Some(waiting);
                 let channel = self.channel()?;
@@ -242,8 +248,10 @@ impl<'a> Connection<'a> {
 
     fn done(&self, participant: &Participant) -> Result<Vec<u8>, Refusal> {
         let run = &participant.run;
-        // Every party has a list before it can be done.
-        if !run.store.is_filled(Slot::new(Kind::Size, participant.party)) {
+        // Every party has a list before it can be done. Where it may have been lost since, the party may
+        // have its answer, and the helper takes its word: it speaks only for itself.
+        let has_list = run.store.is_filled(Slot::new(Kind::Size, participant.party));
+        if !has_list && !run.store.may_have_lost() {
             // No slot is filled in a run that has just ended.
             return match run.over() {
                 Some(Over::Finished) => Ok(Vec::new()),
