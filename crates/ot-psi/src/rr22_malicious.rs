@@ -97,19 +97,16 @@ impl Party for Sender {
         // 1. w_s ←$ F; H(w_s)
         let opening = Opening::draw(ctx);
         ctx.peer()?.send(&opening.commitment(session))?;
-        // 2. Setup of the VOLE: Δ.
-        let mut oprf =
-            ctx.child("setup", |ctx| vole::Sender::<Malicious>::setup(ctx, session, plan))?;
-        // 3. b
-        let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-        // 4. r, w_r
-        let mut coins = [0; Seed::LEN + Block::LEN];
-        ctx.peer()?.recv_into(&mut coins)?;
-        let (r, w_r) = split(&coins);
-        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &x));
-        drop(x);
-        // 6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
-        let q = ctx.child("encoding", |ctx| oprf.unmask(ctx, rows, b))?;
+        // 2. Setup of the VOLE: Δ.  3. b  4. r, w_r  6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
+        let mut w_r = Block::ZERO;
+        let receive = |ctx: &mut Context| {
+            let mut coins = [0; Seed::LEN + Block::LEN];
+            ctx.peer()?.recv_into(&mut coins)?;
+            let (r, of_receiver) = split(&coins);
+            w_r = of_receiver;
+            Ok(r)
+        };
+        let q = vole::run_sender::<Malicious, _>(ctx, session, &plan, receive, |_, _| Ok(x))?;
         // 7. Proof right? Before w_s is opened and anything of X is sent.
         let mut proof = [0; SHARED_PROOF_LEN];
         ctx.peer()?.recv_into(&mut proof)?;
@@ -144,21 +141,19 @@ impl Party for Receiver {
         // 1. H(w_s)
         let mut commitment = [0; COMMITMENT_LEN];
         ctx.peer()?.recv_into(&mut commitment)?;
-        // 2. Setup of the VOLE.
-        let mut oprf =
-            ctx.child("setup", |ctx| vole::Receiver::<Malicious>::setup(ctx, session, plan))?;
-        // 3. a, c = aΔ + b, checked
-        let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-        // 4. r ←$ {0,1}^256, w_r ←$ F
-        let mut coins = [0; Seed::LEN + Block::LEN];
-        ctx.rng().fill_bytes(&mut coins);
-        ctx.peer()?.send(&coins)?;
-        ctx.peer()?.flush()?;
-        let (r, w_r) = split(&coins);
-        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &y));
-        drop(y);
+        // 2. Setup of the VOLE.  3. a, c = aΔ + b, checked  4. r ←$ {0,1}^256, w_r ←$ F
         // 5. P = Encode({(y, H_B(y, r))})  6. A = P + a; q = Decode(c, y)
-        let q = ctx.child("encoding", |ctx| oprf.mask(ctx, rows, ac))?;
+        let mut w_r = Block::ZERO;
+        let draw = |ctx: &mut Context| {
+            let mut coins = [0; Seed::LEN + Block::LEN];
+            ctx.rng().fill_bytes(&mut coins);
+            ctx.peer()?.send(&coins)?;
+            ctx.peer()?.flush()?;
+            let (r, drawn) = split(&coins);
+            w_r = drawn;
+            Ok(r)
+        };
+        let q = vole::run_receiver::<Malicious, _>(ctx, session, &plan, draw, |_, _| Ok(y))?;
         // 7. Proof that P holds the shared items.
         ctx.peer()?.send(&q.proof_of_shared(&shared))?;
         ctx.peer()?.flush()?;
