@@ -62,7 +62,7 @@ fn run_sender(
     ctx: &mut Context,
 ) -> Result<Output> {
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
     // 1. Setup of the VOLE: Δ.  2. r  3. b  5. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
@@ -74,7 +74,7 @@ fn run_sender(
         sorted_tags::send(ctx, tags, f_x)
     })?;
     // 8. [both] x is common iff its bit is 1
-    answer::take_places(ctx, &params, &order)
+    answer::receive_places(ctx, &params, &order)
 }
 
 /// Learns which of its items the sender has.
@@ -99,7 +99,7 @@ fn run_receiver(
         sorted_tags::find(ctx, tags, f_y)
     })?;
     // 8. [both] one bit for each tag received
-    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    answer::send_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
     Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
 }
 

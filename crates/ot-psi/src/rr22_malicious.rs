@@ -91,7 +91,7 @@ impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { params, x, shared } = *self;
         if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
+            return answer::receive_places(ctx, &params, &[]);
         }
         let (session, plan) = (params.session(), plan(&params));
         // 1. w_s ←$ F; H(w_s)
@@ -127,7 +127,7 @@ impl Party for Sender {
             sorted_tags::send(ctx, tags(&params), f_x)
         })?;
         // 11. [both] x is common iff proved
-        take_proofs(ctx, &params, &order, &proofs)
+        receive_proofs(ctx, &params, &order, &proofs)
     }
 }
 
@@ -175,7 +175,7 @@ impl Party for Receiver {
             sorted_tags::find_checked(ctx, tags(&params), f_y, &shared)
         })?;
         // 11. [both] a proof for each common tag
-        give_proofs(ctx, &params, &matches, &proofs)?;
+        send_proofs(ctx, &params, &matches, &proofs)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
     }
 }
@@ -264,7 +264,7 @@ fn proof_len(params: &PsiParams) -> usize {
 }
 
 /// The receiver's answer: for each place a proof, or random bytes of the same length.
-fn give_proofs(
+fn send_proofs(
     ctx: &mut Context,
     params: &PsiParams,
     matches: &[sorted_tags::Match],
@@ -280,11 +280,11 @@ fn give_proofs(
         let proof = proofs[found.own as usize].to_le_bytes();
         bytes[found.place as usize * len..][..len].copy_from_slice(&proof[..len]);
     }
-    answer::send(ctx, &bytes)
+    answer::send_bytes(ctx, &bytes)
 }
 
-/// The sender's side of [`give_proofs`]; `proofs` are those of its own items by position.
-fn take_proofs(
+/// The sender's side of [`send_proofs`]; `proofs` are those of its own items by position.
+fn receive_proofs(
     ctx: &mut Context,
     params: &PsiParams,
     order: &[u32],
@@ -294,7 +294,7 @@ fn take_proofs(
         return Ok(Output::Nothing);
     }
     let len = proof_len(params);
-    let bytes = answer::recv(ctx, order.len() * len)?;
+    let bytes = answer::receive_bytes(ctx, order.len() * len)?;
     Ok(answer::positions_at(order, |place| {
         let proof = proofs[order[place] as usize].to_le_bytes();
         bytes[place * len..][..len] == proof[..len]
