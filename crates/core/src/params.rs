@@ -3,9 +3,6 @@
 use crate::{Bounds, Item, ParameterError, Query, Result};
 use std::fmt;
 
-/// Computational security κ, in bits.
-pub const COMPUTATIONAL_SECURITY_BITS: u32 = 128;
-
 /// Statistical security λ, in bits: a wrong result has probability at most 2^-λ.
 pub const STATISTICAL_SECURITY_BITS: u32 = 40;
 

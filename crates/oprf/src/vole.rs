@@ -22,10 +22,11 @@
 //!   6  F(y) = H_o(Decode(K, y) − Δ·H_B(y, r))          F(x) = H_o(Decode(c, x))
 //! ```
 //!
-//! [`Sender`] and [`Receiver`] have one method for each step. A protocol calls them in this order; it may draw r after
-//! step 3 and send it together with values of its own. [`Rows`] are a party's items, hashed under r and grouped by
-//! cluster of the key-value store. Steps 4 to 6 work cluster by cluster, so that neither party ever holds all of P, A
-//! or K. [`Inputs`] are what H_o is applied to. At malicious security a common coin w is added to them.
+//! [`run_sender`] and [`run_receiver`] are steps 1 to 5 and give what H_o is applied to, [`Inputs`]; their `outputs` are
+//! step 6. At malicious security step 2 comes after step 3, so that r is drawn when the correlations are checked, and
+//! with values of the caller's own; a common coin w is then added to the inputs. A party's items are hashed under r and
+//! grouped by cluster of the key-value store. Steps 4 to 6 work cluster by cluster, so that neither party ever holds
+//! all of P, A or K.
 //!
 //! [`Plan`] is the public shape. [`overfitting`] bounds the set of a receiver that deviates.
 //!
@@ -47,92 +48,99 @@ mod rows;
 
 pub use hashing::{Hashing, Seed};
 pub use plan::Plan;
-pub use rows::{Inputs, Rows};
+pub use rows::Inputs;
 
+use rows::Rows;
+use std::ops::Deref;
 use vesica_core::{Item, Result, SessionId};
 use vesica_net::Context;
 use vesica_ot::Traffic;
-use vesica_ot::silent::vole::{self, ReceiverStream, SenderStream};
+use vesica_ot::silent::vole;
 
-/// The party that holds the key, Δ and K.
-pub struct Sender<S: Hashing> {
-    plan: Plan,
-    session: SessionId,
-    vole: vole::Sender<S>,
+/// Steps 1 to 5 of the party that holds the key, Δ and K, and of step 6 what H_o is applied to.
+///
+/// `draw_r` is step 2, such as [`Seed::receive`]. `items` gives this party's items once r is known; they are dropped
+/// as soon as they are hashed, to 20 bytes each.
+///
+/// # Errors
+/// Those of `draw_r`, of `items`, of the [setup](vole::Sender::setup), of the [VOLE](vole::Sender::extend) and of the
+/// connection.
+pub fn run_sender<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    draw_r: impl FnOnce(&mut Context) -> Result<Seed>,
+    items: impl FnOnce(&mut Context, &Seed) -> Result<I>,
+) -> Result<Inputs<S>> {
+    // 1. Setup of the VOLE: Δ ∈ F.
+    let mut vole = ctx.child("setup", |ctx| vole::Sender::<S>::setup(ctx, session))?;
+    // 2. r  3. b ∈ F^m
+    let (rows, b) = in_order::<S, _, _>(
+        ctx,
+        |ctx| hash(ctx, session, plan, draw_r, items),
+        |ctx| vole.extend(ctx, plan.correlations(), plan.values()),
+    )?;
+    // 5. K = b + AΔ  6. q = Decode(K, y) − Δ·H_B(y, r)
+    let q = ctx.child("encoding", |ctx| pass::unmask(ctx, plan, &rows, vole.delta(), b))?;
+    Ok(Inputs::new(session, rows, q))
 }
 
-impl<S: Hashing> Sender<S> {
-    /// Step 1: the setup of the VOLE, with a random Δ.
-    ///
-    /// # Errors
-    /// Those of [`vole::Sender::setup`].
-    pub fn setup(ctx: &mut Context, session: &SessionId, plan: Plan) -> Result<Self> {
-        let vole = vole::Sender::setup(ctx, session)?;
-        Ok(Self { plan, session: *session, vole })
-    }
-
-    /// After step 2, which is [`Seed::receive`]: the items `y`, hashed under r. 20 bytes an item.
-    pub fn rows(&self, ctx: &Context, r: &Seed, y: &[Item]) -> Rows<S> {
-        Rows::new(ctx.pool(), &self.plan, &self.session, r, y)
-    }
-
-    /// Step 3: m correlations, as a stream of b.
-    ///
-    /// # Errors
-    /// Those of [`vole::Sender::extend`].
-    pub fn extend(&mut self, ctx: &mut Context) -> Result<SenderStream> {
-        self.vole.extend(ctx, self.plan.correlations(), self.plan.values())
-    }
-
-    /// Step 5, and of step 6 what H_o is applied to: receives A and computes Decode(K, y) − Δ·H_B(y, r).
-    ///
-    /// # Errors
-    /// Those of the connection; [`Error::Bug`](vesica_core::Error::Bug) if `b` does not have m correlations.
-    pub fn unmask(&self, ctx: &mut Context, rows: Rows<S>, b: SenderStream) -> Result<Inputs<S>> {
-        let q = pass::unmask(ctx, &self.plan, &rows, self.vole.delta(), b)?;
-        Ok(Inputs::new(&self.session, rows, q))
-    }
+/// Steps 1 to 5 of the party that learns F at its items, and of step 6 what H_o is applied to.
+///
+/// `draw_r` is step 2, such as [`Seed::draw_and_send`]. `items` gives this party's items once r is known; they are
+/// dropped as soon as they are hashed, to 20 bytes each.
+///
+/// # Errors
+/// Those of `draw_r`, of `items`, of the [setup](vole::Receiver::setup), of the [VOLE](vole::Receiver::extend) and of
+/// the connection; [`Error::Bug`](vesica_core::Error::Bug) if a cluster cannot be encoded, which happens to an honest
+/// set with probability 2^-40.
+pub fn run_receiver<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    draw_r: impl FnOnce(&mut Context) -> Result<Seed>,
+    items: impl FnOnce(&mut Context, &Seed) -> Result<I>,
+) -> Result<Inputs<S>> {
+    // 1. Setup of the VOLE.
+    let mut vole = ctx.child("setup", |ctx| vole::Receiver::<S>::setup(ctx, session))?;
+    // 2. r ←$ {0,1}^256  3. a ∈ B^m, c = aΔ + b
+    let (rows, ac) = in_order::<S, _, _>(
+        ctx,
+        |ctx| hash(ctx, session, plan, draw_r, items),
+        |ctx| vole.extend(ctx, plan.correlations(), plan.values()),
+    )?;
+    // 4. P = Encode({(x, H_B(x, r))})  5. A = P + a  6. q = Decode(c, x)
+    let q = ctx.child("encoding", |ctx| pass::mask(ctx, plan, &rows, ac))?;
+    Ok(Inputs::new(session, rows, q))
 }
 
-/// The party that learns F at its items.
-pub struct Receiver<S: Hashing> {
-    plan: Plan,
-    session: SessionId,
-    vole: vole::Receiver<S>,
+/// Steps 2 and 3 in the order of the security level.
+fn in_order<S: Hashing, R, V>(
+    ctx: &mut Context,
+    rows: impl FnOnce(&mut Context) -> Result<R>,
+    extend: impl FnOnce(&mut Context) -> Result<V>,
+) -> Result<(R, V)> {
+    let extend = |ctx: &mut Context| ctx.child("vole", extend);
+    if S::SEED_AFTER_VOLE {
+        let vole = extend(ctx)?;
+        return Ok((rows(ctx)?, vole));
+    }
+    Ok((rows(ctx)?, extend(ctx)?))
 }
 
-impl<S: Hashing> Receiver<S> {
-    /// Step 1: the setup of the VOLE.
-    ///
-    /// # Errors
-    /// Those of [`vole::Receiver::setup`].
-    pub fn setup(ctx: &mut Context, session: &SessionId, plan: Plan) -> Result<Self> {
-        let vole = vole::Receiver::setup(ctx, session)?;
-        Ok(Self { plan, session: *session, vole })
-    }
-
-    /// After step 2, which is [`Seed::draw_and_send`]: the items `x`, hashed under r. 20 bytes an item.
-    pub fn rows(&self, ctx: &Context, r: &Seed, x: &[Item]) -> Rows<S> {
-        Rows::new(ctx.pool(), &self.plan, &self.session, r, x)
-    }
-
-    /// Step 3: m correlations, as a stream of a and c.
-    ///
-    /// # Errors
-    /// Those of [`vole::Receiver::extend`].
-    pub fn extend(&mut self, ctx: &mut Context) -> Result<ReceiverStream> {
-        self.vole.extend(ctx, self.plan.correlations(), self.plan.values())
-    }
-
-    /// Steps 4 and 5, and of step 6 what H_o is applied to: encodes P, sends A, and computes Decode(c, x).
-    ///
-    /// # Errors
-    /// Those of the connection; [`Error::Bug`](vesica_core::Error::Bug) if `ac` does not have m correlations, or if a
-    /// cluster cannot be encoded, which happens to an honest set with probability 2^-40.
-    pub fn mask(&self, ctx: &mut Context, rows: Rows<S>, ac: ReceiverStream) -> Result<Inputs<S>> {
-        let q = pass::mask(ctx, &self.plan, &rows, ac)?;
-        Ok(Inputs::new(&self.session, rows, q))
-    }
+/// Step 2, and the items hashed under r.
+fn hash<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
+    ctx: &mut Context,
+    session: &SessionId,
+    plan: &Plan,
+    draw_r: impl FnOnce(&mut Context) -> Result<Seed>,
+    items: impl FnOnce(&mut Context, &Seed) -> Result<I>,
+) -> Result<Rows<S>> {
+    let r = draw_r(ctx)?;
+    ctx.child("hashing", |ctx| {
+        let items = items(ctx, &r)?;
+        Ok(Rows::new(ctx.pool(), plan, session, &r, (*items).as_ref()))
+    })
 }
 
 /// Exact payload bytes of steps 1 to 5.

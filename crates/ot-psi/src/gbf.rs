@@ -75,7 +75,7 @@ fn run_sender(
 ) -> Result<Output> {
     let session = params.session();
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let plan = Plan::new(mode, &params);
     // 1.
@@ -162,7 +162,7 @@ fn send_filter<S: Share>(
             return Ok(Output::Nothing);
         }
         // 7.
-        answer::take_items(ctx, params, x)
+        answer::receive_items(ctx, params, x)
     };
     ctx.join(("choices", receive), ("strings", send)).map(|((), output)| output)
 }
@@ -191,7 +191,7 @@ fn recv_filter<S: Share>(
             return Ok(Vec::new());
         };
         // 7.
-        answer::give_items(ctx, params, y, &common)?;
+        answer::send_items(ctx, params, y, &common)?;
         Ok(common)
     };
     let ((), common) = ctx.join(("choices", choose), ("strings", look_up))?;

@@ -124,7 +124,7 @@ impl Party for Sender {
         let (params, x) = (self.params, &self.x);
         let session = params.session();
         if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
+            return answer::receive_places(ctx, &params, &[]);
         }
         let plan = Plan::new(&params);
         // C is sent as a seed.

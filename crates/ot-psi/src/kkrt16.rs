@@ -75,7 +75,7 @@ const _: () =
 /// its items the receiver has.
 fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let (session, table, tags) = (params.session(), table(&params), tags(&params));
     // 1. Setup.
@@ -92,7 +92,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     // 5. {F_b(x)}, sorted
     ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, tags, &f_x))?;
     // 6. [both] x is common iff its tag came
-    answer::take_items(ctx, &params, &x)
+    answer::receive_items(ctx, &params, &x)
 }
 
 /// Learns which of its items the sender has.
@@ -117,7 +117,7 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
     let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, tags, f_y))?;
     let common = sorted_tags::own_positions(&matches, y.len());
     // 6. [both] tags of the common items, and random tags
-    answer::give_items(ctx, &params, &y, &common)?;
+    answer::send_items(ctx, &params, &y, &common)?;
     Ok(Output::Positions(common))
 }
 

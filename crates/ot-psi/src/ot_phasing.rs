@@ -82,7 +82,7 @@ fn run_sender(
     ctx: &mut Context,
 ) -> Result<Output> {
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let plan = Plan::new(mode, &params);
     let session = params.session();
@@ -103,7 +103,7 @@ fn run_sender(
     ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
     drop(v);
     // 5.
-    answer::take_items(ctx, &params, &x)
+    answer::receive_items(ctx, &params, &x)
 }
 
 /// P_2: learns which of its items the sender has.
@@ -134,6 +134,6 @@ fn run_receiver(
     let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
     let common = sorted_tags::own_positions(&matches, y.len());
     // 5.
-    answer::give_items(ctx, &params, &y, &common)?;
+    answer::send_items(ctx, &params, &y, &common)?;
     Ok(Output::Positions(common))
 }

@@ -69,7 +69,7 @@ use vesica_party::{Output, answer, sorted_tags};
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
 fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let plan = Plan::new(&params);
     let session = params.session();
@@ -86,7 +86,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     // 4.
     ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
     // 5.
-    answer::take_items(ctx, &params, &x)
+    answer::receive_items(ctx, &params, &x)
 }
 
 /// P_2: learns which of its items the sender has.
@@ -114,7 +114,7 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
     matches.retain(|found| found.own != NO_ITEM);
     let common = sorted_tags::own_positions(&matches, y.len());
     // 5.
-    answer::give_items(ctx, &params, &y, &common)?;
+    answer::send_items(ctx, &params, &y, &common)?;
     Ok(Output::Positions(common))
 }
 

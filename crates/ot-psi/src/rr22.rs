@@ -62,20 +62,11 @@ fn run_sender(
     ctx: &mut Context,
 ) -> Result<Output> {
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
-    // 1. Setup of the VOLE: Δ.
-    let mut oprf =
-        ctx.child("setup", |ctx| vole::Sender::<SemiHonest>::setup(ctx, session, plan))?;
-    // 2. r
-    let r = Seed::receive(ctx)?;
-    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &x));
-    drop(x);
-    // 3. b
-    let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-    // 5. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
-    let q = ctx.child("encoding", |ctx| oprf.unmask(ctx, rows, b))?;
+    // 1. Setup of the VOLE: Δ.  2. r  3. b  5. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
+    let q = vole::run_sender::<SemiHonest, _>(ctx, session, &plan, Seed::receive, |_, _| Ok(x))?;
     let order = ctx.child("tags", |ctx| {
         // 6. F(x) = H_o(q)
         let f_x = q.outputs(ctx.pool(), tags.tag_bits());
@@ -83,7 +74,7 @@ fn run_sender(
         sorted_tags::send(ctx, tags, f_x)
     })?;
     // 8. [both] x is common iff its bit is 1
-    answer::take_places(ctx, &params, &order)
+    answer::receive_places(ctx, &params, &order)
 }
 
 /// Learns which of its items the sender has.
@@ -97,17 +88,10 @@ fn run_receiver(
         return Ok(Output::Positions(Vec::new()));
     }
     let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
-    // 1. Setup of the VOLE.
-    let mut oprf =
-        ctx.child("setup", |ctx| vole::Receiver::<SemiHonest>::setup(ctx, session, plan))?;
-    // 2. r ←$ {0,1}^256
-    let r = Seed::draw_and_send(ctx)?;
-    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &y));
-    drop(y);
-    // 3. a, c = aΔ + b
-    let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-    // 4. P = Encode({(y, H_B(y, r))})  5. A = P + a; q = Decode(c, y)
-    let q = ctx.child("encoding", |ctx| oprf.mask(ctx, rows, ac))?;
+    // 1. Setup of the VOLE.  2. r ←$ {0,1}^256  3. a, c = aΔ + b  4. P = Encode({(y, H_B(y, r))})
+    // 5. A = P + a; q = Decode(c, y)
+    let draw = Seed::draw_and_send;
+    let q = vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, |_, _| Ok(y))?;
     let matches = ctx.child("tags", |ctx| {
         // 6. F(y) = H_o(q)
         let f_y = q.outputs(ctx.pool(), tags.tag_bits());
@@ -115,7 +99,7 @@ fn run_receiver(
         sorted_tags::find(ctx, tags, f_y)
     })?;
     // 8. [both] one bit for each tag received
-    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    answer::send_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
     Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
 }
 

@@ -91,25 +91,22 @@ impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { params, x, shared } = *self;
         if params.has_empty_set() {
-            return answer::take_places(ctx, &params, &[]);
+            return answer::receive_places(ctx, &params, &[]);
         }
         let (session, plan) = (params.session(), plan(&params));
         // 1. w_s ←$ F; H(w_s)
         let opening = Opening::draw(ctx);
         ctx.peer()?.send(&opening.commitment(session))?;
-        // 2. Setup of the VOLE: Δ.
-        let mut oprf =
-            ctx.child("setup", |ctx| vole::Sender::<Malicious>::setup(ctx, session, plan))?;
-        // 3. b
-        let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-        // 4. r, w_r
-        let mut coins = [0; Seed::LEN + Block::LEN];
-        ctx.peer()?.recv_into(&mut coins)?;
-        let (r, w_r) = split(&coins);
-        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &x));
-        drop(x);
-        // 6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
-        let q = ctx.child("encoding", |ctx| oprf.unmask(ctx, rows, b))?;
+        // 2. Setup of the VOLE: Δ.  3. b  4. r, w_r  6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
+        let mut w_r = Block::ZERO;
+        let receive = |ctx: &mut Context| {
+            let mut coins = [0; Seed::LEN + Block::LEN];
+            ctx.peer()?.recv_into(&mut coins)?;
+            let (r, of_receiver) = split(&coins);
+            w_r = of_receiver;
+            Ok(r)
+        };
+        let q = vole::run_sender::<Malicious, _>(ctx, session, &plan, receive, |_, _| Ok(x))?;
         // 7. Proof right? Before w_s is opened and anything of X is sent.
         let mut proof = [0; SHARED_PROOF_LEN];
         ctx.peer()?.recv_into(&mut proof)?;
@@ -130,7 +127,7 @@ impl Party for Sender {
             sorted_tags::send(ctx, tags(&params), f_x)
         })?;
         // 11. [both] x is common iff proved
-        take_proofs(ctx, &params, &order, &proofs)
+        receive_proofs(ctx, &params, &order, &proofs)
     }
 }
 
@@ -144,21 +141,19 @@ impl Party for Receiver {
         // 1. H(w_s)
         let mut commitment = [0; COMMITMENT_LEN];
         ctx.peer()?.recv_into(&mut commitment)?;
-        // 2. Setup of the VOLE.
-        let mut oprf =
-            ctx.child("setup", |ctx| vole::Receiver::<Malicious>::setup(ctx, session, plan))?;
-        // 3. a, c = aΔ + b, checked
-        let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-        // 4. r ←$ {0,1}^256, w_r ←$ F
-        let mut coins = [0; Seed::LEN + Block::LEN];
-        ctx.rng().fill_bytes(&mut coins);
-        ctx.peer()?.send(&coins)?;
-        ctx.peer()?.flush()?;
-        let (r, w_r) = split(&coins);
-        let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &y));
-        drop(y);
+        // 2. Setup of the VOLE.  3. a, c = aΔ + b, checked  4. r ←$ {0,1}^256, w_r ←$ F
         // 5. P = Encode({(y, H_B(y, r))})  6. A = P + a; q = Decode(c, y)
-        let q = ctx.child("encoding", |ctx| oprf.mask(ctx, rows, ac))?;
+        let mut w_r = Block::ZERO;
+        let draw = |ctx: &mut Context| {
+            let mut coins = [0; Seed::LEN + Block::LEN];
+            ctx.rng().fill_bytes(&mut coins);
+            ctx.peer()?.send(&coins)?;
+            ctx.peer()?.flush()?;
+            let (r, drawn) = split(&coins);
+            w_r = drawn;
+            Ok(r)
+        };
+        let q = vole::run_receiver::<Malicious, _>(ctx, session, &plan, draw, |_, _| Ok(y))?;
         // 7. Proof that P holds the shared items.
         ctx.peer()?.send(&q.proof_of_shared(&shared))?;
         ctx.peer()?.flush()?;
@@ -180,7 +175,7 @@ impl Party for Receiver {
             sorted_tags::find_checked(ctx, tags(&params), f_y, &shared)
         })?;
         // 11. [both] a proof for each common tag
-        give_proofs(ctx, &params, &matches, &proofs)?;
+        send_proofs(ctx, &params, &matches, &proofs)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
     }
 }
@@ -269,7 +264,7 @@ fn proof_len(params: &PsiParams) -> usize {
 }
 
 /// The receiver's answer: for each place a proof, or random bytes of the same length.
-fn give_proofs(
+fn send_proofs(
     ctx: &mut Context,
     params: &PsiParams,
     matches: &[sorted_tags::Match],
@@ -285,11 +280,11 @@ fn give_proofs(
         let proof = proofs[found.own as usize].to_le_bytes();
         bytes[found.place as usize * len..][..len].copy_from_slice(&proof[..len]);
     }
-    answer::send(ctx, &bytes)
+    answer::send_bytes(ctx, &bytes)
 }
 
-/// The sender's side of [`give_proofs`]; `proofs` are those of its own items by position.
-fn take_proofs(
+/// The sender's side of [`send_proofs`]; `proofs` are those of its own items by position.
+fn receive_proofs(
     ctx: &mut Context,
     params: &PsiParams,
     order: &[u32],
@@ -299,7 +294,7 @@ fn take_proofs(
         return Ok(Output::Nothing);
     }
     let len = proof_len(params);
-    let bytes = answer::recv(ctx, order.len() * len)?;
+    let bytes = answer::receive_bytes(ctx, order.len() * len)?;
     Ok(answer::positions_at(order, |place| {
         let proof = proofs[order[place] as usize].to_le_bytes();
         bytes[place * len..][..len] == proof[..len]

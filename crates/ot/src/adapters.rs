@@ -5,7 +5,6 @@
 //! | [`random`] | two random blocks | a random bit, and the chosen block | – |
 //! | [`chosen`] | two blocks of its choice | the one chosen by a bit of its choice | ⅛, 32 |
 //! | [`correlated`] | K_i, with the given Δ | K_i + c_i·Δ for a bit c_i of its choice | ⅛, 0 |
-//! | [`correlated`] | x_i, for δ_i of its choice | x_i + c_i·δ_i for a bit c_i of its choice | ⅛, 16 |
 //! | [`vole`] | K_i | u_i, and K_i + lift(u_i)·Δ | –; one transfer per bit |
 //!
 //! All are as secure as the underlying transfer. A receiver with bits of its choice sends the XOR of these and the

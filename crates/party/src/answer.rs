@@ -28,7 +28,7 @@ pub fn bytes(params: &PsiParams) -> u64 {
 
 /// The receiver's side: the set of the sender's tags, for looking up its own. With
 /// [`Learns::Both`] the sender is told, in the order of `tags_of_x`, which are among `tags_of_y`.
-pub fn give(
+pub fn send(
     ctx: &mut Context,
     params: &PsiParams,
     tags_of_x: Vec<Tag>,
@@ -37,17 +37,17 @@ pub fn give(
     let len = params.tag_len_bytes();
     if params.learns() == Learns::Both {
         let of_y = ctx.pool().run(|| TagSet::new(tags_of_y.to_vec(), len));
-        send(ctx, &pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag))))?;
+        send_bytes(ctx, &pack_bits(tags_of_x.iter().map(|tag| of_y.contains(*tag))))?;
     }
     Ok(ctx.pool().run(|| TagSet::new(tags_of_x, len)))
 }
 
 /// The sender's side: what it learns of the items it sent in the order of `x`.
-pub fn take(ctx: &mut Context, params: &PsiParams, x: &Shuffled) -> Result<Output> {
+pub fn receive(ctx: &mut Context, params: &PsiParams, x: &Shuffled) -> Result<Output> {
     match params.learns() {
         Learns::Receiver => Ok(Output::Nothing),
         Learns::Both => {
-            let bits = recv(ctx, params.sender_len().div_ceil(8))?;
+            let bits = receive_bytes(ctx, params.sender_len().div_ceil(8))?;
             Ok(Output::Positions(x.own_positions(|place| bit(&bits, place))))
         }
     }
@@ -55,7 +55,7 @@ pub fn take(ctx: &mut Context, params: &PsiParams, x: &Shuffled) -> Result<Outpu
 
 /// The receiver's side where the sender's tags came in an order of their own: the sender is told
 /// the places of those that are common.
-pub fn give_places(
+pub fn send_places(
     ctx: &mut Context,
     params: &PsiParams,
     places: impl Iterator<Item = usize>,
@@ -65,15 +65,15 @@ pub fn give_places(
     }
     let mut common = vec![false; params.sender_len()];
     places.for_each(|place| common[place] = true);
-    send(ctx, &pack_bits(common.into_iter()))
+    send_bytes(ctx, &pack_bits(common.into_iter()))
 }
 
-/// The sender's side of [`give_places`]; `order` has the position of the item at each place.
-pub fn take_places(ctx: &mut Context, params: &PsiParams, order: &[u32]) -> Result<Output> {
+/// The sender's side of [`send_places`]; `order` has the position of the item at each place.
+pub fn receive_places(ctx: &mut Context, params: &PsiParams, order: &[u32]) -> Result<Output> {
     match params.learns() {
         Learns::Receiver => Ok(Output::Nothing),
         Learns::Both => {
-            let bits = recv(ctx, order.len().div_ceil(8))?;
+            let bits = receive_bytes(ctx, order.len().div_ceil(8))?;
             Ok(positions_at(order, |place| bit(&bits, place)))
         }
     }
@@ -96,7 +96,7 @@ pub fn positions_of_flags(is_common: &[bool]) -> Output {
 
 const COMMON_LABEL: &str = "vesica v1 common item";
 
-/// The tags of [`give_items`].
+/// The tags of [`send_items`].
 fn common_shape(params: &PsiParams) -> Shape {
     let bits = STATISTICAL_SECURITY_BITS
         + ceil_log2(params.sender_len() as u64)
@@ -104,7 +104,7 @@ fn common_shape(params: &PsiParams) -> Shape {
     Shape::new(params.sender_len().min(params.receiver_len()) as u64, bits)
 }
 
-/// Payload bytes of [`give_items`]: as many tags as items can be common, or nothing.
+/// Payload bytes of [`send_items`]: as many tags as items can be common, or nothing.
 pub fn items_bytes(params: &PsiParams) -> u64 {
     match params.learns() {
         Learns::Receiver => 0,
@@ -117,7 +117,7 @@ pub fn items_bytes(params: &PsiParams) -> u64 {
 /// random ones besides, as many as items can be common in all.
 ///
 /// The sender knows a common item, so its tag tells it nothing else.
-pub fn give_items(
+pub fn send_items(
     ctx: &mut Context,
     params: &PsiParams,
     y: &[Item],
@@ -142,8 +142,8 @@ pub fn give_items(
     })
 }
 
-/// The sender's side of [`give_items`].
-pub fn take_items(ctx: &mut Context, params: &PsiParams, x: &[Item]) -> Result<Output> {
+/// The sender's side of [`send_items`].
+pub fn receive_items(ctx: &mut Context, params: &PsiParams, x: &[Item]) -> Result<Output> {
     if params.learns() == Learns::Receiver {
         return Ok(Output::Nothing);
     }
@@ -166,7 +166,7 @@ fn common_tags(ctx: &Context, params: &PsiParams, shape: Shape, items: &[Item]) 
 }
 
 /// Sends the bytes of an answer.
-pub fn send(ctx: &mut Context, bytes: &[u8]) -> Result<()> {
+pub fn send_bytes(ctx: &mut Context, bytes: &[u8]) -> Result<()> {
     ctx.child("answer", |ctx| {
         bytes.chunks(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.send(block))
     })?;
@@ -174,7 +174,7 @@ pub fn send(ctx: &mut Context, bytes: &[u8]) -> Result<()> {
 }
 
 /// Receives the bytes of an answer.
-pub fn recv(ctx: &mut Context, len: usize) -> Result<Vec<u8>> {
+pub fn receive_bytes(ctx: &mut Context, len: usize) -> Result<Vec<u8>> {
     let mut bytes = vec![0; len];
     ctx.child("answer", |ctx| {
         bytes.chunks_mut(BYTES_PER_MESSAGE).try_for_each(|block| ctx.peer()?.recv_into(block))

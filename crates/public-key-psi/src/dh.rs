@@ -84,7 +84,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
         ("tags", |ctx: &mut Context| return_tags(ctx, &params, &alpha)),
     )?;
     // 5. [both] x is common iff its bit is 1
-    answer::take(ctx, &params, &x)
+    answer::receive(ctx, &params, &x)
 }
 
 /// P_2: learns which of its items the sender has.
@@ -99,7 +99,7 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
         ("tags", |ctx: &mut Context| exchange_points_for_tags(ctx, &params, &y, &beta)),
     )?;
     // 5. [both] one bit per x, in the order received
-    let t_x = answer::give(ctx, &params, t_x, &t_y)?;
+    let t_x = answer::send(ctx, &params, t_x, &t_y)?;
     // 4. y is common iff t_y is among the t_x
     Ok(Output::Positions(y.own_positions(|i| t_x.contains(t_y[i]))))
 }

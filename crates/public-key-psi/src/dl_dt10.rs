@@ -76,7 +76,7 @@ const WINDOW_MESSAGES: usize = 64;
 /// Holds R_s; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
 fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let (group, hash) = (Group::ffdhe2048(), Hashes::new(&params));
     // 1. R_s ←$ even
@@ -89,7 +89,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     // 6. {H'(K_x)}, sorted
     let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
     // 7. [both] x is common iff its bit is 1
-    answer::take_places(ctx, &params, &order)
+    answer::receive_places(ctx, &params, &order)
 }
 
 /// Learns which of its items the sender has.
@@ -109,7 +109,7 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
     // 6. y is common iff H'(K_y) is among the sender's
     let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
     // 7. [both] one bit for each tag received
-    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    answer::send_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
     Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
 }
 

@@ -60,7 +60,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     // 2. H(k, x) for x ∈ X, shuffled
     ctx.child("tags", |ctx| send_tags(ctx, &salted(&params, &k), &x))?;
     // 3. [both] x is common iff its bit is 1
-    answer::take(ctx, &params, &x)
+    answer::receive(ctx, &params, &x)
 }
 
 /// P_2: learns every item of the sender it can guess.
@@ -76,7 +76,7 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
     let h_y = tags(ctx, &salted(&params, &k), &y);
     let h_x = ctx.child("tags", |ctx| receive_tags(ctx, &params))?;
     // 3. [both] one bit per x, in the order received
-    let h_x = answer::give(ctx, &params, h_x, &h_y)?;
+    let h_x = answer::send(ctx, &params, h_x, &h_y)?;
     // 2. y is common iff H(k, y) is among them
     Ok(Output::Positions((0..y.len()).filter(|i| h_x.contains(h_y[*i])).collect()))
 }

@@ -80,7 +80,7 @@ fn run_sender(
     ctx: &mut Context,
 ) -> Result<Output> {
     if params.has_empty_set() {
-        return answer::take_places(ctx, &params, &[]);
+        return answer::receive_places(ctx, &params, &[]);
     }
     let key = ctx.child("key", |ctx| {
         // 1. p, q prime, n = pq, d = 1/e mod φ(n)
@@ -99,7 +99,7 @@ fn run_sender(
     // 6. {H'(K_x)}, sorted
     let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
     // 7. [both] x is common iff its bit is 1
-    answer::take_places(ctx, &params, &order)
+    answer::receive_places(ctx, &params, &order)
 }
 
 /// Learns which of its items the sender has.
@@ -128,7 +128,7 @@ fn run_receiver(
     // 6. y is common iff H'(K_y) is among the sender's
     let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
     // 7. [both] one bit for each tag received
-    answer::give_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
+    answer::send_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
     Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
 }
 

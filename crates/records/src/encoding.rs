@@ -31,25 +31,12 @@ use crate::profile::{Normalised, Profile, Refusal};
 pub const PART_HEADER_LEN: usize = 5;
 
 /// Appends the part of one column to `out`; unless the result is [`Normalised::Value`], `out` is
-/// unchanged.
+/// unchanged. `cell` is UTF-8, as its reader has checked.
 ///
 /// # Errors
 /// The profile's reason, if it refuses the value.
-pub fn push_column(
-    profile: Profile,
-    value: &str,
-    out: &mut Vec<u8>,
-) -> Result<Normalised, Refusal> {
-    push_cell(profile, value.as_bytes(), out)
-}
-
-/// [`push_column`] for bytes known to be UTF-8.
 #[inline]
-pub(crate) fn push_cell(
-    profile: Profile,
-    cell: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<Normalised, Refusal> {
+pub fn push_cell(profile: Profile, cell: &[u8], out: &mut Vec<u8>) -> Result<Normalised, Refusal> {
     let start = out.len();
     let value = start + PART_HEADER_LEN;
     out.extend_from_slice(&[profile.tag(), 0, 0, 0, 0]);

@@ -130,13 +130,13 @@ impl TextCollector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encoding::push_column;
+    use crate::encoding::push_cell;
     use crate::profile::Profile;
 
     fn text(values: &[&str], max_bytes: usize) -> Result<Vec<u8>, InputError> {
         let mut encoded = Vec::new();
         for value in values {
-            push_column(Profile::EXACT, value, &mut encoded).unwrap();
+            push_cell(Profile::EXACT, value.as_bytes(), &mut encoded).unwrap();
         }
         let column = |name: usize| KeyColumn {
             name: name.to_string(),

@@ -133,20 +133,6 @@ impl Aes128 {
     }
 }
 
-/// The streams of several keys: `out[j * len..][..len]` is the [`Aes128::ctr`] stream of `keys[j]`.
-///
-/// # Panics
-/// If `out` does not hold `len` blocks for each key.
-pub fn ctr_many(keys: &[Aes128], first: u128, out: &mut [Block], len: usize) {
-    assert_eq!(Some(out.len()), keys.len().checked_mul(len), "len blocks for each key");
-    if len == 0 {
-        return;
-    }
-    for (key, out) in keys.iter().zip(out.chunks_exact_mut(len)) {
-        key.ctr(first, out);
-    }
-}
-
 /// Encrypts `blocks[j * per_key..][..per_key]` in place under `keys[j]`, for each j.
 ///
 /// The keys are expanded on the fly, several at a time, and not kept.

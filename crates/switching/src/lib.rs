@@ -4,8 +4,8 @@
 //! * [`Network`] — Waksman and Beneš networks of any number of lanes: their levels, segments and switches.
 //! * [`Routing`] — the switch settings that realise a permutation.
 //! * [`apply_plain()`] — sends lanes through a network in the clear.
-//! * [`oblivious`] — the oblivious switching network: shares of one party's rows in the other party's secret order.
-//! * [`permute_and_share`] — the special case of a permutation of all rows.
+//! * [`oblivious`] — the oblivious switching network: shares of one party's rows in the other party's secret order;
+//!   with all rows, *permute and share*.
 //!
 //! Random switch settings do *not* permute uniformly: draw a [`Permutation`] and route it.
 //!
@@ -13,15 +13,16 @@
 //!
 //! ```
 //! use vesica_core::SessionId;
-//! use vesica_switching::oblivious::{Form, Rows};
-//! use vesica_switching::{Permutation, permute_and_share};
+//! use vesica_switching::Permutation;
+//! use vesica_switching::oblivious::{Form, Rows, Sizes, hold, route};
 //!
 //! let session = SessionId::from_bytes([1; 32]);
 //! let rows = Rows::from_numbers(&[10, 20, 30], 8);
 //! let permutation = Permutation::from_sources(vec![2, 0, 1]).unwrap();
+//! let sizes = Sizes { inputs: 3, outputs: 3, bits: 8 };
 //! let (mut sum, share) = vesica_net::run_both(
-//!     |ctx| permute_and_share::hold(ctx, &session, Form::Correlated, &rows),
-//!     |ctx| permute_and_share::route(ctx, &session, Form::Correlated, &permutation, 8),
+//!     |ctx| hold(ctx, &session, Form::Correlated, &rows, sizes.outputs),
+//!     |ctx| route(ctx, &session, Form::Correlated, permutation.sources(), &sizes),
 //! )?;
 //! sum.xor_with(&share);
 //! assert_eq!([0, 1, 2].map(|i| sum.number(i)), [30, 10, 20]);
@@ -34,7 +35,6 @@
 mod network;
 pub mod oblivious;
 mod permutation;
-pub mod permute_and_share;
 mod plain;
 mod routing;
 

@@ -2,7 +2,7 @@
 
 use super::{Target, no_seeds};
 use crate::input::Input;
-use vesica_records::encoding::{PART_HEADER_LEN, push_column};
+use vesica_records::encoding::{PART_HEADER_LEN, push_cell};
 use vesica_records::{Normalised, Profile};
 
 pub(super) const PROFILE: Target = Target {
@@ -73,7 +73,7 @@ fn profile(bytes: &[u8]) {
     let normal = &normal[b"before".len()..];
     let mut part = Vec::new();
     assert_eq!(
-        push_column(profile, &text, &mut part),
+        push_cell(profile, text.as_bytes(), &mut part),
         outcome,
         "the encoding accepts the same cells"
     );

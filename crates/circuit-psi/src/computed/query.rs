@@ -98,7 +98,7 @@ pub(crate) fn send_common(
     let is_sent = params.query() == Query::Intersection && params.learns() == Learns::Both;
     match (role, output) {
         (_, output) if !is_sent || output == Output::OutsideBounds => Ok(output),
-        (Role::Sender, _) => tags::take_items(ctx, params, items),
+        (Role::Sender, _) => tags::receive_items(ctx, params, items),
         (_, output) => {
             let said = match &output {
                 Output::Refused { said, .. } => said.as_ref(),
@@ -107,7 +107,7 @@ pub(crate) fn send_common(
             let Output::Positions(common) = said else {
                 return Err(Error::Bug("a circuit gave a result that is none of its query"));
             };
-            tags::give_items(ctx, params, items, common)?;
+            tags::send_items(ctx, params, items, common)?;
             Ok(output)
         }
     }

@@ -27,16 +27,9 @@ pub(super) fn evaluate_everywhere(
     form: Form,
     x: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
-    let plan = plan(form, x.len());
-    let mut oprf =
-        ctx.child("setup", |ctx| vole::Sender::<SemiHonest>::setup(ctx, session, plan))?;
-    let r = Seed::receive(ctx)?;
-    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &numbered(session, &r, x)));
-    let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-    ctx.child("oprf", |ctx| {
-        let q = oprf.unmask(ctx, rows, b)?;
-        Ok(outputs(ctx, q, x.len()))
-    })
+    let items = |_: &mut Context, r: &Seed| Ok(numbered(session, r, x));
+    let q = vole::run_sender(ctx, session, &plan(form, x.len()), Seed::receive, items)?;
+    Ok(outputs(ctx, q, x.len()))
 }
 
 /// The receiver's F at i‖y_i.
@@ -46,16 +39,9 @@ pub(super) fn evaluate(
     form: Form,
     y: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
-    let plan = plan(form, y.len());
-    let mut oprf =
-        ctx.child("setup", |ctx| vole::Receiver::<SemiHonest>::setup(ctx, session, plan))?;
-    let r = Seed::draw_and_send(ctx)?;
-    let rows = ctx.child("hashing", |ctx| oprf.rows(ctx, &r, &numbered(session, &r, y)));
-    let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
-    ctx.child("oprf", |ctx| {
-        let q = oprf.mask(ctx, rows, ac)?;
-        Ok(outputs(ctx, q, y.len()))
-    })
+    let items = |_: &mut Context, r: &Seed| Ok(numbered(session, r, y));
+    let q = vole::run_receiver(ctx, session, &plan(form, y.len()), Seed::draw_and_send, items)?;
+    Ok(outputs(ctx, q, y.len()))
 }
 
 /// i‖y for each i, as y ⊕ π(i). π is drawn together with the seed of the OPRF, when the values are fixed.

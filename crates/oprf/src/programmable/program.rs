@@ -75,20 +75,19 @@ fn mask_by_vole(
     y: &[Item],
     value: impl Fn(Entry) -> Block + Sync,
 ) -> Result<(Partition, Masked)> {
-    let mut oprf =
-        ctx.child("setup", |ctx| vole::Sender::<SemiHonest>::setup(ctx, session, plan.vole()))?;
-    let r = vole::Seed::receive(ctx)?;
-    let (rows, partition) = ctx.child("hashing", |ctx| {
+    let mut partition = None;
+    let items = |ctx: &mut Context, _: &vole::Seed| {
         let inputs = inputs(session, y);
         let items = inputs.iter().map(|input| Item::from_integer(input.get()));
         let items: Zeroizing<Vec<Item>> = Zeroizing::new(items.collect());
-        let rows = oprf.rows(ctx, &r, &items);
-        drop(items);
-        (rows, hint::partition(ctx.pool(), plan, session, seed, inputs))
-    });
-    let b = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+        partition = Some(hint::partition(ctx.pool(), plan, session, seed, inputs));
+        Ok(items)
+    };
+    let q =
+        vole::run_sender::<SemiHonest, _>(ctx, session, &plan.vole(), vole::Seed::receive, items)?;
+    let partition = partition.expect("the items were asked for");
     let masked = ctx.child("oprf", |ctx| {
-        let mut outputs = oprf.unmask(ctx, rows, b)?.outputs(ctx.pool(), 128);
+        let mut outputs = q.outputs(ctx.pool(), 128);
         let mut masked = Zeroizing::new(vec![[Block::ZERO; FUNCTIONS]; y.len()]);
         let flat = masked.as_flattened_mut();
         for output in &mut outputs {
@@ -109,8 +108,8 @@ fn mask_by_vole(
                 }
             });
         });
-        Ok::<_, vesica_core::Error>(masked)
-    })?;
+        masked
+    });
     Ok((partition, masked))
 }
 

@@ -97,28 +97,33 @@ fn evaluate_vole(
     plan: &Plan,
     x: &[Item],
 ) -> Result<Evaluated> {
-    let mut oprf =
-        ctx.child("setup", |ctx| vole::Receiver::<SemiHonest>::setup(ctx, session, plan.vole()))?;
-    let r = vole::Seed::draw_and_send(ctx)?;
-    let (cuckoo, occupied, rows) = ctx.child("hashing", |ctx| {
+    let mut placed = None;
+    let items = |ctx: &mut Context, _: &vole::Seed| {
         let cuckoo = place(ctx, session, plan, x)?;
         let occupied = Occupied::new(session, &cuckoo, x);
         let items = occupied.inputs.iter().map(|input| Item::from_integer(input.get()));
         let items: Zeroizing<Vec<Item>> = Zeroizing::new(items.collect());
-        let rows = oprf.rows(ctx, &r, &items);
-        Ok::<_, vesica_core::Error>((cuckoo, occupied, rows))
-    })?;
-    let ac = ctx.child("vole", |ctx| oprf.extend(ctx))?;
+        placed = Some((cuckoo, occupied));
+        Ok(items)
+    };
+    let q = vole::run_receiver::<SemiHonest, _>(
+        ctx,
+        session,
+        &plan.vole(),
+        vole::Seed::draw_and_send,
+        items,
+    )?;
+    let (cuckoo, occupied) = placed.expect("the items were asked for");
     let values = ctx.child("oprf", |ctx| {
-        let mut outputs = oprf.mask(ctx, rows, ac)?.outputs(ctx.pool(), 128);
+        let mut outputs = q.outputs(ctx.pool(), 128);
         let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
         for output in &mut outputs {
             let bin = occupied.bins[output.position() as usize];
             values[bin as usize] = Block::new(output.tag());
             output.zeroize();
         }
-        Ok::<_, vesica_core::Error>(values)
-    })?;
+        values
+    });
     Ok((occupied, cuckoo, values))
 }
 

@@ -82,6 +82,9 @@ fn first_block(key: &[u8; 32]) -> Block {
 /// | [`SemiHonest`] | π_r(x) ⊕ x, AES-128 in the ideal-cipher model | π(q) ⊕ q, correlation robust (Guo, Katz, Wang, Yu, IEEE S&P 2020) |
 /// | [`Malicious`] | BLAKE3 keyed by r and the session, a random oracle | BLAKE3 of q and k: 128 bits, a random oracle with the item inside |
 pub trait Hashing: Security {
+    /// Whether r is drawn after the correlations of the VOLE, when they are checked.
+    const SEED_AFTER_VOLE: bool;
+
     /// The row keys of `items`.
     fn rows(session: &SessionId, seed: &Seed, items: &[Item], keys: &mut [Block]);
 
@@ -90,6 +93,8 @@ pub trait Hashing: Security {
 }
 
 impl Hashing for SemiHonest {
+    const SEED_AFTER_VOLE: bool = false;
+
     fn rows(session: &SessionId, seed: &Seed, items: &[Item], keys: &mut [Block]) {
         for (key, item) in keys.iter_mut().zip(items) {
             *key = Block::from_le_bytes(*item.as_bytes());
@@ -103,6 +108,8 @@ impl Hashing for SemiHonest {
 }
 
 impl Hashing for Malicious {
+    const SEED_AFTER_VOLE: bool = true;
+
     fn rows(session: &SessionId, seed: &Seed, items: &[Item], keys: &mut [Block]) {
         let hash_key = seed.key(ROW_LABEL, session);
         let parts = items.chunks(INPUTS).zip(keys.chunks_mut(INPUTS));

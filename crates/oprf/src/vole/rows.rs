@@ -15,7 +15,7 @@ use vesica_simd::aes::Aes128;
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
 
 /// A party's items, hashed under the receiver's seed and grouped by cluster.
-pub struct Rows<S: Hashing> {
+pub(super) struct Rows<S: Hashing> {
     pub(super) partition: Partition,
     value_hash: Aes128,
     security: PhantomData<S>,

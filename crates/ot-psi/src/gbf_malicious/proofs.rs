@@ -37,7 +37,7 @@ pub(super) fn send(
         let proof = proofs[found.own as usize].to_le_bytes();
         bytes[found.place as usize * len..][..len].copy_from_slice(&proof[..len]);
     }
-    answer::send(ctx, &bytes)
+    answer::send_bytes(ctx, &bytes)
 }
 
 /// The sender's side of [`send`]; `order` has the position of the item at each place.
@@ -51,7 +51,7 @@ pub(super) fn recv(
         return Ok(Output::Nothing);
     }
     let len = proof_len(params);
-    let bytes = answer::recv(ctx, order.len() * len)?;
+    let bytes = answer::receive_bytes(ctx, order.len() * len)?;
     Ok(answer::positions_at(order, |place| {
         let proof = proofs[order[place] as usize].to_le_bytes();
         bytes[place * len..][..len] == proof[..len]

@@ -157,33 +157,6 @@ fn correlated_transfer_takes_bits_of_the_receiver() {
 }
 
 #[test]
-fn correlated_transfer_takes_differences_of_the_sender() {
-    for len in LENGTHS {
-        let (choices, differences) = (bits(len, 5), blocks(len, 6));
-        over_both(
-            |cots, ctx| {
-                let mut transfers = random::Sender::new(cots, &SESSION);
-                correlated::send_differences(&mut transfers, ctx, &differences)
-            },
-            |cots, ctx| {
-                let mut transfers = random::Receiver::new(cots, &SESSION);
-                correlated::receive_differences(&mut transfers, ctx, &choices)
-            },
-            |over, traffic, sent, received| {
-                let expected_bytes = correlated::difference_bytes(len);
-                assert!(traffic.is_none_or(|traffic| traffic == expected_bytes), "{over}");
-                let expected = sent
-                    .iter()
-                    .zip(&differences)
-                    .zip(choices.iter())
-                    .map(|((x, delta), c)| *x ^ (*delta & Block::mask(c)));
-                assert!(received.into_iter().eq(expected), "{over}, {len}");
-            },
-        );
-    }
-}
-
-#[test]
 fn vole_is_made_of_correlated_transfers() {
     let narrow = Lift::new((0..80).map(|i| Block::new(0x1_0000_0001 << i)).collect());
     for lift in [narrow, Lift::identity()] {

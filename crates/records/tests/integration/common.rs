@@ -92,9 +92,9 @@ pub(crate) fn items(values: &[&str]) -> Vec<Item> {
         .iter()
         .map(|value| {
             let mut encoded = Vec::new();
-            vesica_records::encoding::push_column(
+            vesica_records::encoding::push_cell(
                 vesica_records::Profile::EXACT,
-                value,
+                value.as_bytes(),
                 &mut encoded,
             )
             .unwrap();

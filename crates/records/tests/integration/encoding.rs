@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
-use vesica_records::encoding::{PART_HEADER_LEN, push_column};
+use vesica_records::encoding::{PART_HEADER_LEN, push_cell};
 use vesica_records::{Normalised, Profile};
 
 const VECTORS: &str =
@@ -12,7 +12,7 @@ const VECTORS: &str =
 fn encode(columns: &[(Profile, &str)]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     for (profile, value) in columns {
-        if push_column(*profile, value, &mut out).unwrap() == Normalised::Empty {
+        if push_cell(*profile, value.as_bytes(), &mut out).unwrap() == Normalised::Empty {
             return None;
         }
     }
@@ -59,8 +59,8 @@ fn commas_in_values_do_not_move_between_columns() {
 #[test]
 fn a_refused_or_empty_value_leaves_the_buffer_unchanged() {
     let mut out = b"x".to_vec();
-    assert!(push_column(Profile::EMAIL, "nobody", &mut out).is_err());
-    assert_eq!(push_column(Profile::TRIM, "  ", &mut out), Ok(Normalised::Empty));
+    assert!(push_cell(Profile::EMAIL, b"nobody", &mut out).is_err());
+    assert_eq!(push_cell(Profile::TRIM, b"  ", &mut out), Ok(Normalised::Empty));
     assert_eq!(out, b"x");
 }
 

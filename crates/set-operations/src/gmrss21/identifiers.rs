@@ -153,11 +153,9 @@ fn learn(
     if items.is_empty() || other_len == 0 {
         return Ok(());
     }
-    let mut oprf = vole::Receiver::<SemiHonest>::setup(ctx, session, plan(form, items.len()))?;
-    let r = Seed::draw_and_send(ctx)?;
-    let rows = oprf.rows(ctx, &r, items);
-    let ac = oprf.extend(ctx)?;
-    for value in oprf.mask(ctx, rows, ac)?.outputs(ctx.pool(), BITS) {
+    let (plan, draw) = (plan(form, items.len()), Seed::draw_and_send);
+    let q = vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, |_, _| Ok(items))?;
+    for value in q.outputs(ctx.pool(), BITS) {
         add(ids, value.position(), Block::new(value.tag()));
     }
     Ok(())
@@ -182,11 +180,10 @@ fn hold(
         ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
         return Ok(());
     }
-    let mut oprf = vole::Sender::<SemiHonest>::setup(ctx, session, plan(form, other_len))?;
-    let r = Seed::receive(ctx)?;
-    let rows = oprf.rows(ctx, &r, items);
-    let b = oprf.extend(ctx)?;
-    for value in oprf.unmask(ctx, rows, b)?.outputs(ctx.pool(), BITS) {
+    let plan = plan(form, other_len);
+    let q =
+        vole::run_sender::<SemiHonest, _>(ctx, session, &plan, Seed::receive, |_, _| Ok(items))?;
+    for value in q.outputs(ctx.pool(), BITS) {
         add(ids, value.position(), Block::new(value.tag()));
     }
     Ok(())

@@ -29,14 +29,14 @@ pub(super) fn bytes(form: Form, params: &PsiParams) -> Traffic {
 /// The sender's side.
 pub(super) fn sender(ctx: &mut Context, run: &Run<'_>, pi: &[u32], x: &[Item]) -> Result<Output> {
     if run.params.has_empty_set() {
-        return answer::take_places(ctx, run.params, &[]);
+        return answer::receive_places(ctx, run.params, &[]);
     }
     // 1.
     transfers::send(ctx, run, Payloads { count: pi.len(), len: Item::LEN }, |i, out| {
         out.copy_from_slice(x[pi[i] as usize].as_bytes());
     })?;
     // 2.
-    answer::take_places(ctx, run.params, pi)
+    answer::receive_places(ctx, run.params, pi)
 }
 
 /// The receiver's side.
@@ -48,7 +48,7 @@ pub(super) fn receiver(ctx: &mut Context, run: &Run<'_>, e: &Bits, y: &[Item]) -
     let items = transfers::recv(ctx, run, Item::LEN, &complement(e))?;
     // 2.
     if run.params.learns() == Learns::Both {
-        answer::send(ctx, &e.to_bytes())?;
+        answer::send_bytes(ctx, &e.to_bytes())?;
     }
     Ok(positions_of(y, &items, e))
 }

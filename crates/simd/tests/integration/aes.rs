@@ -2,7 +2,7 @@
 
 use crate::support::{lengths, on_every_backend, random_blocks};
 use vesica_simd::Block;
-use vesica_simd::aes::{Aes128, ctr_many, encrypt_rekeyed};
+use vesica_simd::aes::{Aes128, encrypt_rekeyed};
 
 /// A block from its bytes in the order of the standards.
 fn hex(digits: &str) -> Block {
@@ -132,22 +132,6 @@ fn counters_carry_into_their_high_half_and_wrap() {
             let mut out = images.clone();
             aes.tccr(&mut out, first);
             assert!(out == hashed, "tccr, {}, from {first:x}", backend.name());
-        });
-    }
-}
-
-#[test]
-fn streams_of_many_keys_equal_the_streams_of_each() {
-    for (keys, len) in [(0, 5), (5, 0), (1, 1), (3, 8), (17, 33), (9, 64)] {
-        let keys: Vec<_> = random_blocks(1, keys).into_iter().map(Aes128::new).collect();
-        let mut expected = vec![Block::ZERO; keys.len() * len];
-        for (j, key) in keys.iter().enumerate() {
-            key.ctr(9, &mut expected[j * len..][..len]);
-        }
-        on_every_backend(|backend| {
-            let mut out = vec![Block::ZERO; keys.len() * len];
-            ctr_many(&keys, 9, &mut out, len);
-            assert!(out == expected, "{}, {} keys", backend.name(), keys.len());
         });
     }
 }

@@ -9,7 +9,6 @@ use support::tamper::{Change, Tampering};
 use support::{Run, SESSION, Setting, Transcript, change_each_message};
 use vesica_core::{Block, Error, Misbehaviour, ParameterError, Role, SessionId};
 use vesica_switching::oblivious::{self, Form, Rows, Sizes as Shape};
-use vesica_switching::{Permutation, permute_and_share};
 
 const FORMS: [Form; 2] = [Form::Correlated, Form::TwoCiphertexts];
 
@@ -152,21 +151,6 @@ proptest! {
         let shape = Shape { inputs: inputs_len, outputs: inputs_len.saturating_sub(dropped), bits };
         let (rows, injection) = inputs(&shape, seed);
         check(&Setting { threads, ..Setting::default() }, form, &rows, &injection);
-    }
-}
-
-#[test]
-fn permute_and_share_is_the_case_of_all_rows() {
-    let permutation = Permutation::random(50, &mut ChaCha20Rng::seed_from_u64(3));
-    for form in FORMS {
-        let (rows, _) = inputs(&permute_and_share::sizes(50, 61), 8);
-        let run = support::run(
-            |ctx| permute_and_share::hold(ctx, &SESSION, form, &rows),
-            |ctx| permute_and_share::route(ctx, &SESSION, form, &permutation, 61),
-        );
-        let (mut a, b) = run.unwrap();
-        a.xor_with(&b);
-        assert_eq!(a, rows.select(permutation.sources()));
     }
 }
 
