@@ -63,7 +63,7 @@ impl Unchecked {
         Ok(self)
     }
 
-    /// What both sides say of it, where both have it. What is told is what the peer has said itself, or what it learns
+    /// What the closing message reveals: if both sides have the answer, only what the peer itself has sent, or learns
     /// in any case.
     pub(crate) fn told(&self, set: &CheckedSet, agreement: &Agreement) -> Told {
         let number = match (agreement.learns(), &self.said) {

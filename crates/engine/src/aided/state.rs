@@ -57,7 +57,7 @@ impl Drop for State {
             for name in KEPT.into_iter().chain([LOCK]) {
                 let _ = fs::remove_file(self.folder.join(name));
             }
-            // It may hold what is not ours.
+            // The folder may contain foreign files.
             let _ = fs::remove_dir(&self.folder);
         }
     }

@@ -130,9 +130,8 @@ impl Spec {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
     }
 
-    /// Whether `party` may bring a list of `len` labels, written in `format`: of at least as many
-    /// different items as was agreed, and no longer than the scale that it announced, from which
-    /// the length of all labels follows.
+    /// Whether `party` may bring a list of `len` labels, written in `format`. Whether the list has the agreed
+    /// minimum of different items and fits the announced scale, from which the length of all labels follows.
     pub fn takes(&self, party: usize, format: Format, len: u64) -> bool {
         let least = self.list_len(self.parties[party].min_rows);
         (least..=self.most_labels(party, format)).contains(&len)
