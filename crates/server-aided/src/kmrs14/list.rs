@@ -159,8 +159,8 @@ impl SentList {
         self.len
     }
 
-    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, and those of Figures 3 and 4 like them:
-    /// (a) all of D_0 is in I and nothing of D_i, (b) of each item all copies are in I, or none.
+    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, which Figures 3 and 4 share: (a) all of
+    /// D_0 is in I and nothing of D_i, (b) of each item all copies are in I, or none.
     ///
     /// # Errors
     /// [`Misbehaviour::CommonMissing`], [`Misbehaviour::OwnFound`], [`Misbehaviour::CopiesDiffer`];

@@ -22,8 +22,8 @@ pub const SEAL_LEN: usize = 16;
 /// helper.
 ///
 /// # Errors
-/// Any [`Error`]. After [`Error::Transport`], and after a refusal that [passes](vesica_core::Refusal::passes), the caller
-/// can call it again.
+/// Any [`Error`]. The caller can call it again after [`Error::Transport`], and after a refusal that
+/// [passes](vesica_core::Refusal::passes).
 pub fn run(
     run: &Run<'_>,
     items: &dyn Items,
@@ -109,7 +109,8 @@ pub struct Outcome {
     /// The matching rows. `None` for a party that does not receive, and for one whose answer failed its checks.
     pub matched: Option<Matched>,
     /// Why this party refuses its answer. A refusal can depend on its own items and on what is common, so nobody may
-    /// notice it: the caller continues as after a good answer, sends `done` to the helper, and alone ends with an error.
+    /// notice it: the caller continues as after a good answer and sends `done` to the helper. Then it alone ends with an
+    /// error.
     pub refused: Option<Misbehaviour>,
     /// The number of labels of each party's list, c·n + 2t.
     pub list_lens: Vec<u64>,
@@ -184,8 +185,8 @@ impl Party<'_> {
         board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())
     }
 
-    /// For each label of this party's list of `len` labels, whether it is in I. A party that does not receive waits until
-    /// the helper has stored its list.
+    /// For each label of this party's list of `len` labels, whether it is in I. A party that does not receive waits
+    /// until the helper has stored its list.
     pub(super) fn receive_answer(&self, board: &mut dyn Board, len: u64) -> Result<Option<Bits>> {
         match self.run.spec.parties[self.own()].receives {
             true => self.receive_bits(board, len, |_| {}).map(Some),

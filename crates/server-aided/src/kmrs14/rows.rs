@@ -123,8 +123,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// The cheapest check for lists of at most `items` different items: the one with the fewest labels c·n + 2t of those
-    /// with which a helper that cheats goes unnoticed with probability at most 2^-40, [`Check::bits`].
+    /// The cheapest check for lists of at most `items` different items: of those with which a helper that cheats goes
+    /// unnoticed with probability at most 2^-40, [`Check::bits`], the one with the fewest labels c·n + 2t.
     pub fn cheapest(items: u64) -> Self {
         let candidates = (2..=MAX_COPIES).filter_map(|copies| {
             let is_enough =

@@ -20,8 +20,8 @@ impl Segments for Stored<'_> {
 }
 
 impl Steps<'_> {
-    /// Number of labels of each segment of the list of `party`, which has sent its size. `None` if a part of the list was
-    /// lost since.
+    /// Number of labels of each segment of the list of `party`, which has sent its size. `None` if a part of the list
+    /// was lost since.
     pub(super) fn counts_of_list(&self, party: u8) -> Result<Option<Vec<u32>>, Refusal> {
         let format = self.formats[usize::from(party)];
         let Some(counts) = counts(self.desk, Kind::Labels, party, format)? else { return Ok(None) };
