@@ -122,8 +122,8 @@ pub(crate) fn run<R>(
         match run.take_part((&remote, board), &items, &streamed, &digest, &scratch, &mut clock) {
             Ok(done) => done,
             Err(error) => {
-                // What cannot go well any more, nobody should wait for. It is forgotten first: a helper that was
-                // caught, and lets the end of the run hang, must not see the same labels and dummies again.
+                // Nobody should wait for a run that can no longer succeed. This party deletes it first: a helper
+                // that was caught and delays the end of the run must not see the same labels and dummies again.
                 if run.is_final(&error) {
                     let forgotten = state.forget();
                     let _ = remote.end();
@@ -134,7 +134,7 @@ pub(crate) fn run<R>(
         };
     let wire_bytes = remote.wire_bytes();
     drop(remote);
-    // A result that failed its checks is none, and the run is over for this party all the same.
+    // A result that failed its checks is no result, but the run is over for this party.
     if let Some(why) = done.refused {
         let error = run.error(why.into(), Phase::Checking);
         state.remove().map_err(kept)?;
@@ -165,7 +165,7 @@ pub(crate) fn run<R>(
     Ok(said)
 }
 
-/// What a finished run left.
+/// The outcome of a finished run.
 struct Done {
     scales: Vec<u32>,
     /// Labels of each party's list.
@@ -176,7 +176,7 @@ struct Done {
     rows_written: Option<u64>,
 }
 
-/// What the steps of one run share.
+/// The values that the steps of one run share.
 struct Run<'a> {
     job: &'a Job,
     agreement: AidedAgreement<'a>,
@@ -323,11 +323,11 @@ impl Run<'_> {
             let mut progress = |_| go_on(self.cancel);
             let limits = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
             let (key, hash) = self.read;
-            // What the file is by now does not matter any more.
+            // The current contents of the file do not matter here.
             let mut drop = |_: &[Item]| Ok::<_, std::io::Error>(());
             let _ = stream_items(&job.source, key, hash, &limits, &mut drop, &mut progress);
         }
-        // First, so that the same labels and dummies are never seen again.
+        // Deleted first, so that nobody sees the same labels and dummies again.
         self.state.forget().map_err(|error| self.storage(error))?;
         let _ = remote.done();
         Ok(())
@@ -341,10 +341,10 @@ impl Run<'_> {
         output.keep(&self.job.source, &options, &**self.observer, || go_on(self.cancel))
     }
 
-    /// Ends a run that was interrupted for all parties, and forgets it.
+    /// Ends an interrupted run for all parties, and deletes it.
     ///
-    /// It is forgotten only once the helper has said that it is over: until then an answer may wait there, and the
-    /// secrets in the folder are the only way to it.
+    /// It is deleted only after the helper has confirmed the end: until then an answer may wait there, and only the
+    /// secrets in the folder give access to it.
     ///
     /// # Errors
     /// As [`Run::error`]. The folder then still holds the run: the same command continues it, with
@@ -353,7 +353,7 @@ impl Run<'_> {
         let kept = |error| self.storage(error);
         match remote.end().map_err(|error| self.error(error, Phase::Connecting)) {
             Ok(()) => {}
-            // Somebody else was faster.
+            // Another party has ended it already.
             Err(error) if is_over(&error) => {}
             Err(error @ Error::Refused { refusal: Refusal::TooLate, .. }) => {
                 if self.state.is_damaged() {
@@ -368,7 +368,7 @@ impl Run<'_> {
         self.state.give_up().map_err(kept)
     }
 
-    /// Whether the run cannot go well any more, so that the others need not wait for it.
+    /// Whether the run can no longer succeed, so that the others need not wait for it.
     fn is_final(&self, error: &Error) -> bool {
         matches!(error, Error::PeerMisbehaved { .. } | Error::Letter { .. })
             || matches!(error, Error::Input(InputFault::TooFewDifferent { .. }))
