@@ -1,4 +1,4 @@
-//! `vesica bench`: all parties, and the helper where there is one, as processes of their own, on generated items.
+//! `vesica bench`: all parties and any helper as processes of their own, on generated items.
 
 mod figures;
 mod party;

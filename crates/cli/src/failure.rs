@@ -21,7 +21,7 @@ use vesica_records::{Faults, InputError, OutputError};
 
 /// Exit codes.
 pub(crate) mod code {
-    /// Not a failure: the run is done, and its agreement allows no answer.
+    /// Not a failure: the run is finished, and its agreement allows no answer.
     pub(crate) const NO_ANSWER: u8 = 1;
     pub(crate) const USAGE: u8 = 2;
     pub(crate) const HERE: u8 = 3;
@@ -240,7 +240,7 @@ impl From<DemoError> for Failure {
     }
 }
 
-/// Prints what is wrong with the command line, or the help or version that was asked for.
+/// Prints what is wrong with the command line, or the requested help or version.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();

@@ -5,7 +5,7 @@
 //! settings only when a program starts, so the program starts itself again.
 
 /// Starts the program again with a heap that keeps its pages and asks for large ones, unless the
-/// environment already has settings for the heap. Does nothing where that is not possible.
+/// environment already has settings for the heap. Does nothing if that is not possible.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn keep_pages() {
     use nix::sys::resource::{Resource, getrlimit};
@@ -34,7 +34,7 @@ pub(crate) fn keep_pages() {
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
-    // Returns only on failure; the run is then a little slower.
+    // Returns only on failure. The run is then slightly slower.
     let _ = command.args(arguments).env(VARIABLE, tunables).env(STARTED, "1").exec();
 }
 

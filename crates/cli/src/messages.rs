@@ -52,7 +52,7 @@ impl Message {
     pub(crate) fn print(&self) -> ExitCode {
         let Message { error, hint, code } = self;
         let (error, hint) = (harmless(error), harmless(hint));
-        // Standard error gets the message once: as one line where it carries a JSON log, otherwise as these two.
+        // Standard error gets the message once: as one line if it carries a JSON log, otherwise as these two.
         let on_stderr = logging::on_stderr();
         if on_stderr != Some(LogFormat::Text) {
             tracing::error!(hint, exit_code = code, "{error}");

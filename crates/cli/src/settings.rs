@@ -254,7 +254,7 @@ impl PlaceArgs {
     /// and waits longer by default for it and for the other parties.
     ///
     /// # Errors
-    /// [`Failure::NotWithHelper`] for `--listen` where there is a helper.
+    /// [`Failure::NotWithHelper`] for `--listen` with a helper.
     pub(crate) fn link_options_for(
         &self,
         agreement: &Agreement,

@@ -138,7 +138,7 @@ impl Terms {
         self.receivers.len() == self.parties.len()
     }
 
-    /// The name of the party that receives the result, where it is one alone.
+    /// The name of the only party that receives the result; `None` if several receive it.
     pub fn sole_receiver(&self) -> Option<&str> {
         match self.receivers[..] {
             [position] => Some(&self.parties[position].name),
@@ -151,8 +151,8 @@ impl Terms {
         self.receivers.iter().map(|position| &*self.parties[*position].name)
     }
 
-    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the
-    /// result, and neither has values. It makes no difference to who learns what.
+    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the result, and
+    /// neither has values. Between parties that follow the protocol this makes no difference to who learns what.
     pub fn roles_are_open(&self) -> bool {
         self.helper.is_none() && self.all_receive() && self.question.values().is_none()
     }
@@ -298,9 +298,9 @@ impl Agreement {
         }
     }
 
-    /// How many self-check items a party adds that only it knows. None if all protocols that may
-    /// run are secure against malicious parties: there each would be one guess more than
-    /// `max_rows`, and those protocols check themselves for tags that must not be there.
+    /// How many self-check items a party adds that only it knows. None if all protocols that may run
+    /// are secure against malicious parties: there each would be one guess above `max_rows`, and
+    /// those protocols themselves look for tags that must not be there.
     pub(crate) fn own_check_items(&self) -> u32 {
         match self.candidates().iter().all(|row| row.security >= Security::Malicious) {
             true => 0,

@@ -1,4 +1,4 @@
-//! From what a protocol gave to the [`Output`], checked and without self-check items.
+//! From the output of a protocol to the [`Output`], checked and without self-check items.
 
 mod check;
 mod ids;
@@ -15,34 +15,34 @@ use vesica_protocols::Output as RawOutput;
 
 const TOLD_LABEL: &str = "vesica v1 answers compared";
 
-/// What turns an answer about keys into one about rows of the own file.
+/// Turns an answer about keys into one about rows of the own file.
 pub(crate) struct OwnRows {
-    /// The items of all rows, where the result is rows.
+    /// The items of all rows, if the result is rows.
     pub(crate) items: Vec<Item>,
-    /// The rows of each key, where the result names keys.
+    /// The rows of each key, if the result names keys.
     pub(crate) keys: Option<KeyRows>,
 }
 
-/// What a protocol gave, of which nothing has been checked.
+/// The unchecked output of a protocol.
 ///
-/// What can be wrong with it may depend on this party's own items, and on what a peer that deviates made of its own.
-/// So nothing is checked before the last word to the peer has been said: what is said until then is the same for a
-/// result that is refused, and takes the same time. `docs/checks.md` goes through all checks.
+/// Whether it is wrong may depend on this party's own items, and on the input that a deviating peer chose. So nothing
+/// is checked before the last message to the peer: until then a refused result causes the same messages, at the same
+/// times, as a good one. `docs/checks.md` lists all checks.
 pub(crate) struct Unchecked {
     said: RawOutput,
     refused: Option<Misbehaviour>,
-    /// Identifiers of the peer's own self-check items, as it said.
+    /// Identifiers that the peer named as those of its own self-check items.
     their_check_items: Vec<[u8; Item::LEN]>,
 }
 
-/// What of an answer the closing messages tell.
+/// What the closing messages reveal of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// Nothing.
     Nothing,
-    /// The answer as a number, or the hash of one that is none.
+    /// The answer as a number, or the hash of an answer that is not a number.
     Number(u128),
-    /// That there is none.
+    /// There is no answer: the number is outside the bounds.
     OutsideBounds,
 }
 
@@ -52,7 +52,7 @@ impl Unchecked {
         Self { said, refused, their_check_items: Vec::new() }
     }
 
-    /// The same once the sides have told each other what they need to take off self-check items.
+    /// Exchanges with the peer what both need to remove self-check items.
     ///
     /// # Errors
     /// Those of the channel.
@@ -63,7 +63,7 @@ impl Unchecked {
         Ok(self)
     }
 
-    /// What both sides say of it, where both have it. What is told is what the peer has said itself, or what it learns
+    /// What the closing message reveals: if both sides have the answer, only what the peer itself has sent, or learns
     /// in any case.
     pub(crate) fn told(&self, set: &CheckedSet, agreement: &Agreement) -> Told {
         let number = match (agreement.learns(), &self.said) {
@@ -94,12 +94,12 @@ impl Unchecked {
         Told::Number(number)
     }
 
-    /// The output of the job. Whether it is refused, and how long it
-    /// takes, may depend on what the peer must not learn.
+    /// The output of the job. Whether this refuses the result, and how long it takes, may depend on what the peer
+    /// must not learn.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] for a result that cannot be, [`Misbehaviour::InvalidValue`] for texts and
-    /// other values that cannot; [`vesica_core::Error::Bug`] for a result that was not asked for.
+    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result, [`Misbehaviour::InvalidValue`] for impossible
+    /// texts and other values; [`vesica_core::Error::Bug`] for a result that was not asked for.
     pub(crate) fn answer(
         self,
         set: &CheckedSet,
@@ -119,11 +119,11 @@ fn digest(parts: &[&[u8]]) -> u128 {
     u128::from_le_bytes(bytes)
 }
 
-/// The texts of keys that a run of `agreement` takes, in bytes; `None` when it takes none.
+/// The length in bytes of the texts that a run of `agreement` takes; `None` if it takes no texts.
 pub(crate) fn text_limit(agreement: &Agreement) -> Option<usize> {
     match agreement.question {
         Question::Union { key_bytes } => Some(key_bytes as usize),
-        // They stay here and may be of any length.
+        // These texts stay here and may have any length.
         Question::PrivateId => Some(usize::MAX),
         _ => None,
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions};
 
-/// What one party of a benchmark runs.
+/// The job of one party of a benchmark.
 pub struct BenchParty {
     /// The protocol and this party's part in it.
     pub part: BenchPart,
@@ -21,7 +21,7 @@ pub struct BenchParty {
     pub threads: NonZeroUsize,
     /// This party's identity.
     pub identity: Identity,
-    /// Where the other party is, or the helper, to which a party connects.
+    /// The address of the other party, or of the helper, to which a party connects.
     pub link: LinkOptions,
 }
 
@@ -33,13 +33,13 @@ pub enum BenchPart {
     WithHelper(WithHelper),
 }
 
-/// What one party used to its result: from the moment both were ready, or with a helper from before it connects.
+/// What one party used until its result: from the moment both were ready, or with a helper from before it connects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BenchFigures {
     /// Wall seconds, CPU seconds and peak resident memory of this process, its items included.
     #[serde(flatten)]
     pub used: Resources,
-    /// Bytes sent by the catalogue's formula, with a helper those of slots; the most where the result decides.
+    /// Bytes sent by the catalogue's formula, with a helper those of slots; the most if the bytes depend on the result.
     pub formula_sent: u64,
     /// Bytes received by the catalogue's formula.
     pub formula_received: u64,

@@ -1,6 +1,6 @@
 //! Which protocol runs: the one that the agreement names, or with `auto` the one that suits the
-//! sizes and the network. And in which roles, where the agreement leaves them open: those in which it
-//! is estimated to take less time over a nominal network.
+//! sizes and the network. If the agreement leaves the roles open, also in which roles: those in which
+//! it is estimated to take less time over a nominal network.
 //!
 //! Both sides choose alone and must choose alike, so everything that counts is public and the same
 //! at both: the catalogue (compared in the hello), the announced sizes, and the figures that both
@@ -20,24 +20,23 @@ const CANDIDATES_LABEL: &str = "vesica v1 candidates";
 /// Length of [`candidates_digest`].
 pub(crate) const DIGEST_LEN: usize = 7;
 
-/// A run of fewer bytes than this is over before a measurement would have paid.
+/// For a run of fewer bytes a measurement would cost more than it saves.
 const PROBE_FROM_BYTES: u64 = 2 << 20;
 
-/// A row that stands before the fastest in the catalogue, and so is at least as strong, is taken
-/// when it costs at most one part in so many more.
+/// A row before the fastest in the catalogue is at least as strong. It is taken if it costs at most
+/// one part in so many more.
 const TOLERANCE: u64 = 10;
 
 /// The protocol of a run, and why this one.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// Its row in the catalogue.
+    /// The row of the protocol in the catalogue.
     pub row: &'static Protocol,
-    /// Why.
+    /// Why this protocol.
     pub reason: Reason,
-    /// All that could have been chosen, in the catalogue's order, with what each was estimated to
-    /// take. At least one.
+    /// All candidates in the catalogue's order, at least one, with the estimated cost of each.
     pub candidates: Vec<Estimate>,
-    /// In which roles.
+    /// The roles.
     pub(crate) roles: Roles,
 }
 
@@ -49,14 +48,14 @@ pub enum Reason {
     Named,
     /// No other reaches the security asked for.
     Only,
-    /// The least estimated time, whatever the network: the run is small, or no other candidate is
-    /// better in anything.
+    /// The least estimated time over any network: the run is small, or no other candidate is better in
+    /// anything.
     AnyNetwork,
     /// The least estimated time over the network as measured.
     Measured(Network),
 }
 
-/// What one candidate is estimated to take at the sizes of a run.
+/// The estimated cost of one candidate at the sizes of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     /// The candidate.
@@ -85,12 +84,12 @@ impl Estimate {
     }
 }
 
-/// What a row says of itself at the sizes of a run. Asked once: circuits count their gates for it.
+/// The figures of a row at the sizes of a run. Computed once: circuits count their gates for them.
 #[derive(Clone, Copy)]
 pub(crate) struct Figures {
     row: &'static Protocol,
     pub(crate) roles: Roles,
-    /// Between the parties as seated, whatever their roles.
+    /// Between the parties as seated, in any roles.
     pub(crate) traffic: Traffic,
     /// Of computation.
     nanos: u64,
@@ -117,10 +116,10 @@ impl Figures {
         }
     }
 
-    /// In those of the roles `allowed`, at least one, in which the row is estimated to take less time; the first of
-    /// nearly equal ones.
+    /// The figures in those of the roles `allowed`, at least one, in which the row is estimated to take less time; the
+    /// first of nearly equal ones.
     ///
-    /// Over a nominal network: it is measured where it decides between protocols.
+    /// Over a nominal network: the network is measured only to decide between protocols.
     fn of_best(row: &'static Protocol, allowed: &[Roles]) -> Self {
         let all: Vec<_> = allowed.iter().map(|roles| Self::of(row, *roles)).collect();
         let nanos = |figures: &Self| Estimate::new(figures, &Network::NOMINAL).nanos;
@@ -133,7 +132,7 @@ impl Figures {
     }
 }
 
-/// What counts as hardly more than the least of `nanos`.
+/// The largest time that counts as nearly the least of `nanos`.
 fn near(nanos: impl Iterator<Item = u64>) -> u64 {
     let least = nanos.min().unwrap_or(0);
     least.saturating_add(least / TOLERANCE)
@@ -165,7 +164,7 @@ pub(crate) fn choose(
     Ok(pick(&figures, agreement.is_auto(), measured))
 }
 
-/// Whether the network could change the choice and the run is long enough to ask it.
+/// Whether the network could change the choice and the run is long enough for a measurement.
 fn worth_measuring(all: &[Figures]) -> bool {
     let long = all.iter().all(|figures| figures.traffic.total() >= PROBE_FROM_BYTES);
     let costs = |figures: &Figures| {
@@ -199,10 +198,10 @@ fn pick(all: &[Figures], auto: bool, measured: Option<Network>) -> Choice {
     Choice { row, reason, candidates, roles }
 }
 
-/// Names what an `auto` agreement chooses from and by which estimates; zeros for a named protocol.
+/// A digest of the candidates of an `auto` agreement and of their estimates; zeros for a named protocol.
 ///
-/// Two sides whose software knows other protocols, or judges them otherwise, would run different
-/// ones; the hello compares this first.
+/// Two sides whose software has other candidates or estimates would run different protocols. So the
+/// hello compares this first.
 pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
     match agreement.is_auto() {
         true => digest(agreement.candidates(), agreement.compared_params()),
@@ -210,7 +209,7 @@ pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
     }
 }
 
-/// Of the figures of each row at each of `sizes`: two, as different formulas can agree at one.
+/// The digest of the figures of each row at each of two `sizes`: different formulas can agree at one.
 fn digest(rows: &[&'static Protocol], sizes: [PsiParams; 2]) -> [u8; DIGEST_LEN] {
     let mut text = String::new();
     for params in &sizes {

@@ -1,4 +1,4 @@
-//! How long the phases of a run took.
+//! The times of the phases of a run.
 
 use crate::Phase;
 use crate::report::PhaseReport;
@@ -16,7 +16,7 @@ impl PhaseClock {
         self.add_with_bytes(phase, elapsed, (0, 0));
     }
 
-    /// As [`add`](Self::add), of a phase in which so many payload bytes were sent and received.
+    /// As [`add`](Self::add), for a phase in which this side sent and received so many payload bytes.
     pub(crate) fn add_with_bytes(&mut self, phase: Phase, elapsed: Duration, bytes: (u64, u64)) {
         self.phases.push((phase, elapsed, bytes));
     }

@@ -90,7 +90,7 @@ pub enum Error {
         /// What failed.
         kind: TransportFault,
     },
-    /// The helper refused, or cannot go on.
+    /// The helper refused, or cannot continue.
     #[error("{helper} refused while {phase}: {refusal}")]
     Refused {
         /// The helper's name in the agreement.
@@ -99,19 +99,18 @@ pub enum Error {
         phase: Phase,
         /// Why.
         refusal: Refusal,
-        /// The party whose doing it is, where it is one's.
+        /// The party that caused it, if one did.
         party: Option<String>,
     },
-    /// What the parties said to each other through the helper is not in order: of a party, or of a helper that
-    /// changed it.
+    /// A message between parties, through the helper, is wrong: a party made it so, or the helper changed it.
     #[error("while meeting: {kind}")]
     Letter {
-        /// The party whose words they should be, where it is one's.
+        /// The party that should have sent it, if it is known.
         party: Option<String>,
         /// What is wrong.
         kind: LetterError,
     },
-    /// The run with a helper that was to go on had been finished: a result is in place.
+    /// The interrupted run with a helper was already finished: a result is in place.
     #[error("the run was finished before")]
     AlreadyFinished,
     /// Somebody here asked to stop.
@@ -143,7 +142,8 @@ pub enum InputFault {
         /// `min_rows` of this party.
         min: u64,
     },
-    /// Fewer different keys than the agreement asks for, though there were as many rows; how many is not known.
+    /// Fewer different keys than the agreement asks for, although there were enough rows. The number of keys is not
+    /// known.
     #[error("fewer different keys than the {min} that the agreement asks for at least")]
     TooFewDifferent {
         /// `min_rows` of this party.
@@ -194,7 +194,7 @@ pub enum ConfigFault {
         /// Items of the set, padding included.
         items: u64,
     },
-    /// The system gave no memory where a protocol or a connection asked for it.
+    /// The system gave no memory to a protocol or a connection.
     #[error("the system gives this process no more memory")]
     NoMemory,
     /// The system gave no thread.
@@ -208,8 +208,8 @@ pub enum ConfigFault {
         /// Most that it takes.
         max: u64,
     },
-    /// The items found no place in a hash table, a chance below 2^-40 for keys that nobody chose for
-    /// it. Which they are is not told.
+    /// The items found no place in a hash table. The probability is below 2^-40, unless somebody chose the
+    /// keys for it. The error does not name them.
     #[error("the keys found no place in the protocol's hash table")]
     HashingFailed,
     /// Intermediate data cannot be kept.
@@ -238,7 +238,7 @@ pub enum ConfigFault {
         /// The folder.
         folder: PathBuf,
     },
-    /// A run goes on in the folder, and other users of the machine can enter it.
+    /// The folder holds an unfinished run, and other users of the machine can enter it.
     #[error("other users can enter {} (mode {mode:03o})", folder.display())]
     StateTooOpen {
         /// The folder.
@@ -246,19 +246,19 @@ pub enum ConfigFault {
         /// Its permission bits.
         mode: u32,
     },
-    /// A run of another agreement, or of another party, goes on in the folder.
+    /// The folder holds an unfinished run of another agreement, or of another party.
     #[error("{} is of another run", folder.display())]
     StateOfAnother {
         /// The folder.
         folder: PathBuf,
     },
-    /// This party learns the result and gave no place for it.
+    /// This party learns the result but named no file for it.
     #[error("{party} receives the result and names no file for it")]
     OutputMissing {
         /// This party's name.
         party: String,
     },
-    /// This party learns nothing and gave a place for a result.
+    /// This party learns nothing but named a file for a result.
     #[error("{party} does not receive the result and names a file for it")]
     OutputNotLearned {
         /// This party's name.
@@ -308,7 +308,7 @@ pub enum Incompatible {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportFault {
-    /// Before the session stood.
+    /// Before the session was established.
     #[error(transparent)]
     Link(LinkError),
     /// Within the session.
@@ -317,7 +317,7 @@ pub enum TransportFault {
 }
 
 impl Error {
-    /// What the peer is told when this error ends the session here.
+    /// What this side tells the peer if this error ends the session.
     pub(crate) fn stop_reason(&self) -> StopReason {
         match self {
             Error::Input(InputFault::Output(_)) => StopReason::Config,
@@ -402,7 +402,7 @@ impl Error {
         }
     }
 
-    /// The error of a session with `peer` that did not come to stand.
+    /// The error of a session with `peer` that was not established.
     pub(crate) fn from_link(error: LinkError, peer: &str) -> Self {
         match error {
             LinkError::BadAddress

@@ -10,13 +10,13 @@ use vesica_records::{KeyCounts, Progress};
 pub enum Event<'a> {
     /// A phase begins. Reading and connecting run side by side.
     Phase(Phase),
-    /// With a helper: where this party keeps what an interrupted run needs, and intermediate data.
+    /// With a helper: the folder for intermediate data and for what an interrupted run needs to continue.
     State {
         /// The folder.
         folder: &'a Path,
-        /// Whether a run that was interrupted is there.
+        /// Whether it holds an interrupted run.
         has_begun: bool,
-        /// Whether it is to be forgotten.
+        /// Whether this run is to be deleted.
         restart: bool,
     },
     /// The file is being read for its keys.
@@ -30,9 +30,9 @@ pub enum Event<'a> {
     },
     /// The keys are read.
     KeysRead(&'a KeyCounts),
-    /// The link waits, turns strangers away, or stands.
+    /// The link waits, rejects unknown identities, or is established.
     Link(&'a LinkEvent),
-    /// What happens on the way to a helper, or there.
+    /// An event on the connection to a helper, or at the helper.
     Helper(&'a RemoteEvent),
     /// Both sides hold the same agreement; with a helper, all parties do and have a secret in common.
     Agreed,
@@ -45,7 +45,7 @@ pub enum Event<'a> {
     },
     /// The protocol is settled.
     Chosen(&'a Choice),
-    /// A long step of the protocol goes on.
+    /// Progress of a long step of the protocol.
     Step {
         /// Which, as `matching/points`.
         label: &'a str,
@@ -57,10 +57,9 @@ pub enum Event<'a> {
     /// The peer, or the helper, has this party's last message: nobody else sees what this party does from here on.
     /// Whatever depends on the result comes later.
     LastMessage,
-    /// What the closing messages compare is equal, and the self-check passed, where there is one.
+    /// The closing messages agree, and any self-check passed.
     Checked,
-    /// The connection broke while the two sides said goodbye. Both had said before that they are done, so that the
-    /// result stands.
+    /// The connection broke during the goodbyes. Both sides had finished before, so the result stands.
     NoGoodbye(vesica_core::TransportError),
     /// The file is read again and the matching rows are written.
     Writing {
@@ -73,25 +72,25 @@ pub enum Event<'a> {
     },
 }
 
-/// How far the reading of a file is.
+/// The progress of reading a file.
 pub(crate) fn reading(progress: Progress) -> Event<'static> {
     let Progress { bytes_done, bytes_total, rows } = progress;
     Event::Reading { bytes_done, bytes_total, rows }
 }
 
-/// How far the writing of a result is.
+/// The progress of writing a result.
 pub(crate) fn writing(progress: Progress) -> Event<'static> {
     let Progress { bytes_done, bytes_total, rows } = progress;
     Event::Writing { bytes_done, bytes_total, rows }
 }
 
-/// Hears what a run does. Called from several threads, some tens of times a second.
+/// Receives the events of a run. Called from several threads, some tens of times a second.
 pub trait Observer: Send + Sync {
     /// Something happened.
     fn event(&self, event: &Event<'_>);
 }
 
-/// An observer that hears and does nothing.
+/// An observer that does nothing.
 pub struct Silent;
 
 impl Observer for Silent {

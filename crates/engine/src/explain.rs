@@ -84,8 +84,8 @@ struct Words<'a> {
     agreement: &'a Agreement,
     /// The protocols that may run, at least one.
     rows: &'a [&'static Protocol],
-    /// The parties in their roles. Where the sizes decide the roles, these are the roles by
-    /// default, and each sentence about one party holds for the other as well.
+    /// The parties in their roles. If the sizes decide the roles, these are the roles by default,
+    /// and each sentence about one party holds for the other as well.
     sender: &'a PartyTerms,
     receiver: &'a PartyTerms,
 }

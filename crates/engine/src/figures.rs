@@ -5,7 +5,7 @@ pub fn grouped(n: u64) -> String {
     grouped_digits(&n.to_string())
 }
 
-/// The same for a number that is written out: `digits` are decimal.
+/// `digits`, a decimal number, with commas between groups of three.
 pub fn grouped_digits(digits: &str) -> String {
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {

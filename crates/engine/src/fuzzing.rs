@@ -12,7 +12,7 @@ use vesica_net::Context;
 
 pub use aided::reopen_state;
 
-/// Goes with a peer through all that two parties say to each other beside the protocol: hello, sizes, closing.
+/// Exchanges with a peer all messages of two parties but those of the protocol: hello, sizes, closing.
 ///
 /// # Errors
 /// As a run's.
@@ -26,7 +26,7 @@ pub fn meet(ctx: &mut Context, agreement: &Agreement) -> Result<(), Error> {
     closings.compare().map_err(|kind| at(kind.into()))
 }
 
-/// Measures the network with a peer, as often as it can be.
+/// Measures the network with a peer, as often as possible.
 ///
 /// # Errors
 /// Those of the measurement.
@@ -34,7 +34,7 @@ pub fn measure(ctx: &mut Context, role: Role) -> vesica_core::Result<Network> {
     probe::measure(ctx, role, u64::MAX)
 }
 
-/// Whether an error of [`meet`] is no defect of this software.
+/// Whether an error of [`meet`] is not a defect of this software.
 pub fn is_no_bug(error: &Error) -> bool {
     !matches!(error, Error::Bug(_))
 }

@@ -33,14 +33,14 @@ pub struct Job {
     pub identity: Identity,
     /// This side's rows.
     pub source: Source,
-    /// For a key or a column of values of the agreement the column of the file that holds it, where the
+    /// For a key or a column of values of the agreement the column of the file that holds it, if the
     /// names differ.
     pub columns: BTreeMap<String, String>,
-    /// The file for the result, if one is to be written; only where this side receives the result. With or without it
-    /// the result is returned as an [`Output`](crate::Output).
+    /// The file for the result, if one is wanted; only if this side receives the result. The result is returned as an
+    /// [`Output`](crate::Output) in any case.
     pub output: Option<OutputOptions>,
-    /// Where the peer is, or the helper, to which a party connects. With a helper the time to wait counts whenever it
-    /// cannot be reached.
+    /// The address of the peer, or of the helper, to which a party connects. With a helper the waiting time counts
+    /// whenever the helper cannot be reached.
     pub link: LinkOptions,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
@@ -61,12 +61,12 @@ const HASH_CHARS: usize = 16;
 /// What a party keeps of a run with a helper, so that it can continue after an interruption.
 #[derive(Clone, Debug)]
 pub struct StateOptions {
-    /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the current folder. It is
-    /// made when it does not exist, and removed when the run is over.
+    /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the current folder. The
+    /// run creates it if it does not exist, and removes it at the end.
     pub folder: Option<PathBuf>,
-    /// About how much memory intermediate data may take before it goes to files.
+    /// Approximate memory for intermediate data; more than that goes to files.
     pub memory_bytes: u64,
-    /// Forgets a run that was interrupted, ends it for the other parties, and begins a new one.
+    /// Deletes an interrupted run, ends it for the other parties, and begins a new one.
     pub restart: bool,
 }
 
@@ -87,11 +87,11 @@ impl StateOptions {
     }
 }
 
-/// The key columns of `agreement` as they are named in the file of `party`, where that is known.
+/// The key columns of `agreement` as the file of `party` names them, if that is known.
 ///
 /// # Errors
-/// [`ConfigFault::UnknownKey`] when `columns` names neither a key of the agreement nor a column
-/// of values that may be this party's.
+/// [`ConfigFault::UnknownKey`] if `columns` names neither a key of the agreement nor a column of
+/// values that may be this party's.
 pub fn key_columns(
     agreement: &Agreement,
     party: Option<&str>,
@@ -117,7 +117,7 @@ pub fn key_columns(
         .collect())
 }
 
-/// The columns whose values `party` brings, as they are named in its file; `None` when it brings none.
+/// The columns whose values `party` brings, as its file names them; `None` if it brings none.
 pub fn value_columns(
     agreement: &Agreement,
     party: &str,
@@ -132,10 +132,10 @@ pub fn value_columns(
     })
 }
 
-/// What is read beside the keys under `agreement`, `values` being this party's.
+/// What a run reads beside the keys under `agreement`; `values` are this party's.
 pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
     let texts = text_limit(agreement);
-    // A result that names keys says which rows they are of.
+    // A result that names keys also names their rows.
     Beside { values, texts, rows: texts.is_some() }
 }
 
@@ -143,13 +143,13 @@ pub(crate) fn named_here(name: &str, columns: &BTreeMap<String, String>) -> Stri
     columns.get(name).map_or(name, String::as_str).to_owned()
 }
 
-/// What a file under `terms` must keep to.
+/// The limits for a file under `terms`.
 pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
     KeyLimits { max_rows: Some(terms.max_rows), strict, may_be_empty: terms.min_rows == 0 }
 }
 
-/// How encoded keys become items under `agreement`: the integers that they are where
-/// [`Agreement::integer_items`] says so, digests otherwise.
+/// How encoded keys become items under `agreement`: as integers if [`Agreement::integer_items`]
+/// says so, as digests otherwise.
 ///
 /// A digest is bound to the agreement, not the session, so that a file can be read before the peer is there;
 /// the protocols bind the session.
@@ -303,12 +303,11 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
     run_and(job, observer, cancel, |finished| finished)
 }
 
-/// The same, and passes the result to `say`, which stores it or shows it to people.
+/// Like [`run`], and passes the result to `say`, which stores it or shows it to people.
 ///
-/// With a helper, the folder of the run is removed only after `say`, and has the answer until then: after a process
-/// that was killed before it, the same job gives the result again, also when the helper has forgotten the run. After a
-/// process that was killed while it removed the folder, the next one learns that the run was finished
-/// ([`Error::AlreadyFinished`]).
+/// With a helper, the folder of the run holds the answer until after `say`, and is removed then. If a process is killed
+/// before that, the same job gives the result again, even when the helper has forgotten the run. If a process is killed
+/// while it removes the folder, the next one learns that the run was finished ([`Error::AlreadyFinished`]).
 ///
 /// # Errors
 /// As [`run`].
@@ -340,7 +339,7 @@ fn two_parties(
     let Job { agreement, identity, source, output, link, threads, .. } = job;
     let terms = agreement.terms_of(&seats.party);
 
-    // Reading and meeting the peer take their time side by side; a failure of one ends the other.
+    // Reading and meeting the peer run side by side; a failure of one ends the other.
     let run = Run::new(cancel);
     let mut clock = PhaseClock::default();
     let meter = Meter::new();

@@ -3,10 +3,10 @@
 //! * [`agreement`] — what the organisations agreed on, with or without a helper; hashed and bound into the session.
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`job`] — one run: read, meet, match, check, write.
-//! * [`aided`] — what only runs with a helper have.
+//! * [`aided`] — the parts that only runs with a helper have.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
-//! * [`shares`] — files of shares, and what two of them hold together.
-//! * [`Choice`] — the protocol of a run and why this one; [`Network`] — what was measured for it.
+//! * [`shares`] — files of shares, and the values that two of them give.
+//! * [`Choice`] — the protocol of a run and the reason for it; [`Network`] — the measurement for it.
 //! * [`Output`] — what a party has learned, in memory; a result file is written from it.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.

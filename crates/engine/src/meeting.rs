@@ -1,4 +1,4 @@
-//! The first words of a session: versions, the agreement, and the sizes.
+//! The first and last messages of a session: versions, the agreement, the sizes, the closing.
 //!
 //! | message | bytes | content |
 //! |---|---|---|
@@ -25,12 +25,12 @@ const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
 const CLOSING_LEN: usize = 33;
 
-/// What a side wants of the session.
+/// The purpose of the session for a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To run the match.
     Run,
-    /// To see whether the peer is there and holds the same agreement.
+    /// To check whether the peer is there and has the same agreement.
     Check,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn agree(
 
     let channel = ctx.peer().map_err(at)?;
     channel.send(&hello).map_err(at)?;
-    // On its way before anything here can fail, so that both sides can name what differs.
+    // Sent before anything here can fail, so that both sides can name what differs.
     channel.finish().map_err(at)?;
     let theirs = channel.recv(HELLO_LEN).map_err(at)?;
     if theirs[..6] != *MAGIC {
@@ -102,7 +102,8 @@ fn exchange_agreements(
     agreement.differences_from(&theirs).map_err(|_| Misbehaviour::InvalidValue.into())
 }
 
-/// Tells the peer our set's size and returns its own, checked against its terms.
+/// Sends this side's set size and returns the peer's, checked against its terms. Neither is committed to: a peer that
+/// reads before it sends can choose its size by ours (`SECURITY.md`).
 pub(crate) fn exchange_sizes(
     ctx: &mut Context,
     own_len: u64,
@@ -122,13 +123,13 @@ pub(crate) fn exchange_sizes(
     Ok(len)
 }
 
-/// What a side counted and says at the end.
+/// What a side counted, and reports at the end.
 pub(crate) struct Counts {
     /// Payload bytes of the protocol that this side sent.
     pub(crate) sent: u64,
     /// Payload bytes of the protocol that this side received.
     pub(crate) received: u64,
-    /// What both sides have of the answer, self-check items not counted.
+    /// What both sides know of the answer, self-check items not counted.
     pub(crate) told: Told,
 }
 
@@ -147,8 +148,8 @@ impl Counts {
         closing
     }
 
-    /// What the party in `role` tells: the receiver, who learns first, its answer. The sender has its answer from the
-    /// receiver, and says nothing of what it made of it.
+    /// What the party in `role` reports. The receiver, which learns first, reports its answer. The sender has its
+    /// answer from the receiver, and does not report its own finding.
     fn told_by(&self, role: Role) -> Told {
         match (role, self.told) {
             (Role::Sender, Told::Number(_)) => Told::Nothing,
@@ -173,9 +174,9 @@ impl Closings {
     }
 }
 
-/// Tells the peer that this side is done, and hears the same. `role` is this side's.
+/// Exchanges the closings: each side says that it has finished. `role` is this side's.
 ///
-/// Nothing is compared here: the peer must not see how that went.
+/// Compares nothing: the peer must not see the outcome of the comparison.
 pub(crate) fn exchange_closings(
     ctx: &mut Context,
     role: Role,

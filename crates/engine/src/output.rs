@@ -41,7 +41,7 @@ pub enum Output {
     },
     /// Sum: what the values of the common keys add up to.
     Sums {
-        /// How many different keys are common, where the protocol computes this too.
+        /// How many different keys are common, if the protocol computes this too.
         keys: Option<u64>,
         /// The sums, in the order of the agreement's columns.
         columns: Vec<ColumnSum>,
@@ -73,7 +73,7 @@ pub struct Finished {
 }
 
 impl Output {
-    /// Number of different common keys, where this party learns it.
+    /// Number of different common keys, if this party learns it.
     pub fn keys_in_common(&self) -> Option<u64> {
         match self {
             Self::Rows(rows) => Some(rows.keys()),
@@ -83,7 +83,7 @@ impl Output {
         }
     }
 
-    /// The own rows in the result, where the result is rows.
+    /// The own rows in the result, if the result is rows.
     pub fn rows(&self) -> Option<&RowSet> {
         match self {
             Self::Rows(rows) => Some(rows),

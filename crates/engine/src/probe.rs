@@ -8,9 +8,9 @@
 //!        figures (24)   ────────▶   round trip, rate and duration of the burst received
 //! ```
 //!
-//! A burst that was over within two round trips says little about a path whose congestion window
-//! still grows; another of four times its length follows while the bytes allowed last. The rate is
-//! that of a burst's second half, so that neither the way of the first byte nor the smallest
+//! A burst that ended within two round trips says little about a path whose congestion window still
+//! grows. Then another burst of four times its length follows, within a limit on all bytes. The rate
+//! is that of a burst's second half, so that neither the delay of the first byte nor the smallest
 //! windows count.
 
 use std::time::Instant;
@@ -27,7 +27,7 @@ const GROWTH: usize = 4;
 /// Most messages in a burst: 2 MiB.
 const MAX_BURST_BLOCKS: usize = 128;
 
-/// Of the bytes that the run takes at least, one in so many may go into a burst each way.
+/// The share of the run's least bytes that may go into a burst each way: one in so many.
 const BUDGET_SHARE: u64 = 64;
 
 const FIGURES_LEN: usize = 24;
@@ -44,14 +44,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// What is assumed where measuring would cost more than it tells: 1 Gbit/s and 1 ms.
+    /// The assumed network if a measurement would cost more than it saves: 1 Gbit/s and 1 ms.
     pub const NOMINAL: Network = Network {
         round_trip_ns: 1_000_000,
         to_receiver_bytes_per_s: 125_000_000,
         to_sender_bytes_per_s: 125_000_000,
     };
 
-    /// The same with the other party as the sender.
+    /// The network as seen with the other party as the sender.
     pub(crate) fn exchanged(self) -> Self {
         Self {
             to_receiver_bytes_per_s: self.to_sender_bytes_per_s,
@@ -85,7 +85,7 @@ impl Figures {
             *number = place.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte));
         }
         let [round_trip_ns, bytes_per_s, burst_ns] = numbers;
-        // Honest clocks give none of them as nothing, and a rate is divided by.
+        // Honest clocks never give zero, and the rate is a divisor.
         if numbers.contains(&0) {
             return Err(Misbehaviour::InvalidValue.into());
         }
@@ -93,8 +93,8 @@ impl Figures {
     }
 }
 
-/// Measures with the peer, which must do the same at the same time. `role` is this party's;
-/// `run_bytes` is what the run that follows takes at least, the same at both.
+/// Measures with the peer, which must do this at the same time. `role` is this party's.
+/// `run_bytes` is the least number of bytes of the run that follows, equal at both.
 ///
 /// # Errors
 /// [`vesica_core::Error::Transport`]; [`Misbehaviour::InvalidValue`] for impossible figures.
@@ -203,8 +203,8 @@ mod tests {
             && (round_trip..4 * round_trip + 10_000_000).contains(&measured.round_trip_ns)
     }
 
-    /// A measurement is spoilt when a thread waits for its turn while all of a burst comes in, as on a busy machine. So
-    /// it is repeated until two are near the network; a wrong one never is.
+    /// A measurement is spoilt if a thread waits for the processor while a whole burst arrives, as on a busy machine.
+    /// So the test repeats it until two are near the network; a wrong one never is.
     #[test]
     fn both_sides_measure_the_same_and_it_is_the_network() {
         for shape in [Shape::GIGABIT, Shape::WAN] {

@@ -31,7 +31,7 @@ pub struct Report {
     pub party: String,
     /// All parties, in the order of the agreement.
     pub parties: Vec<PartyReport>,
-    /// The helper, where there is one.
+    /// The helper, if there is one.
     pub helper: Option<HelperReport>,
     /// How it was computed.
     pub protocol: ProtocolReport,
@@ -67,15 +67,15 @@ pub struct AgreementReport {
     pub operation: &'static str,
     /// The names of the parties that receive the result.
     pub receives: Vec<String>,
-    /// How many common keys the answer yes takes, where that is asked.
+    /// How many common keys the answer yes takes, if the operation asks for it.
     pub threshold: Option<u64>,
-    /// The party whose values are summed, where that is asked.
+    /// The party whose values are summed, if the operation is a sum.
     pub sum_of: Option<String>,
-    /// Their column in the agreement, where it is one.
+    /// Their column in the agreement, if there is only one.
     pub sum_column: Option<String>,
     /// The bits of a value that is summed.
     pub sum_bits: Option<u32>,
-    /// The party whose values are summed or shared, where there are values.
+    /// The party whose values are summed or shared, if there are values.
     pub values_of: Option<String>,
     /// Their columns in the agreement.
     pub value_columns: Option<Vec<String>>,
@@ -83,7 +83,7 @@ pub struct AgreementReport {
     pub value_bits: Option<u32>,
     /// Whether values may be below zero.
     pub values_signed: Option<bool>,
-    /// What becomes of the values of rows with the same key: `sum`, `first` or `refuse`.
+    /// How values of rows with the same key combine: `sum`, `first` or `refuse`.
     pub duplicates: Option<&'static str>,
     /// The most bytes of a key in a union.
     pub key_bytes: Option<u32>,
@@ -102,7 +102,7 @@ pub struct PartyReport {
     pub identity: String,
     /// Its role in a protocol of two parties; `None` with a helper.
     pub role: Option<String>,
-    /// Its different keys as announced; its `max_rows` where sizes are hidden.
+    /// Its different keys as announced; its `max_rows` if sizes are hidden.
     pub keys: u64,
 }
 
@@ -134,19 +134,19 @@ pub struct ProtocolReport {
     pub trust_model: &'static str,
     /// Against whom it protects; with a helper, against what kind of helper.
     pub security: &'static str,
-    /// What is believed to be hard.
+    /// The hardness assumptions.
     pub assumption: &'static str,
     /// What the agreement says: the protocol's id, or `auto`.
     pub agreed: &'static str,
-    /// Why this one.
+    /// Why this protocol was chosen.
     pub reason: String,
-    /// All that could have run, with what each was estimated to take.
+    /// All candidates, with the estimated cost of each.
     pub candidates: Vec<CandidateReport>,
-    /// The round trip in seconds, when it was measured for the choice.
+    /// The round trip in seconds, if it was measured for the choice.
     pub round_trip_s: Option<f64>,
-    /// Bytes a second from the sender to the receiver, when measured.
+    /// Bytes a second from the sender to the receiver, if measured.
     pub to_receiver_bytes_per_s: Option<u64>,
-    /// Bytes a second from the receiver to the sender, when measured.
+    /// Bytes a second from the receiver to the sender, if measured.
     pub to_sender_bytes_per_s: Option<u64>,
     /// Its parameters.
     pub parameters: Vec<ParameterReport>,
@@ -157,8 +157,8 @@ pub struct ProtocolReport {
 pub struct CandidateReport {
     /// Its id in the catalogue.
     pub id: &'static str,
-    /// Seconds it was estimated to take at these sizes, over the network as measured or, where
-    /// nothing was measured, over a nominal one.
+    /// The estimated seconds at these sizes, over the network as measured or, without a measurement,
+    /// over a nominal one.
     pub estimated_s: f64,
     /// Its payload bytes at these sizes.
     pub bytes: u64,
@@ -221,8 +221,8 @@ pub struct SizesReport {
 pub struct ResultReport {
     /// Whether this side receives the result.
     pub learned: bool,
-    /// Whether the number of common keys is within the agreed bounds, where there are any; both
-    /// sides learn it. Outside, there is no other result.
+    /// Whether the number of common keys is within the agreed bounds, if there are any; both sides
+    /// learn it. Outside, there is no other result.
     pub within_bounds: Option<bool>,
     /// Keys in common, when this side receives them or their number.
     pub matched_keys: Option<u64>,
@@ -241,8 +241,8 @@ pub struct ResultReport {
     pub shared_entries: Option<u64>,
     /// Rows written, when this side receives them.
     pub rows_written: Option<u64>,
-    /// `passed`, a run that fails it has no report; or `none`, where the operation has no self-check items, or with a
-    /// helper where this party receives no answer to check.
+    /// `passed`; or `none` if the operation has no self-check items, or if with a helper this party receives no answer to
+    /// check. A run that fails the self-check has no report.
     pub self_check: &'static str,
 }
 
@@ -260,7 +260,7 @@ pub struct SumReport {
 pub struct NetworkReport {
     /// Payload bytes that the catalogue's formula counts, from this party to the peer or the helper.
     pub formula_sent: u64,
-    /// The same from the peer or the helper to this party.
+    /// Payload bytes by that formula from the peer or the helper to this party.
     pub formula_received: u64,
     /// Payload bytes that this party sent. With a helper they include requests and the parties' meeting.
     pub payload_sent: u64,

@@ -46,8 +46,8 @@ fn usage() -> (f64, u64) {
     (seconds, peak_of_this_program().unwrap_or(inherited))
 }
 
-/// Largest resident memory since the program was started, where Linux tells. Its `getrusage` also
-/// counts what the process was before: a large program that starts this one.
+/// Largest resident memory since the program was started, if Linux reports it. Its `getrusage` also
+/// counts the process before that: a large program that starts this one.
 fn peak_of_this_program() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,7 +1,8 @@
 //! Who is the sender of a run and who the receiver.
 //!
-//! An agreement seats the two parties: see [`Terms::role_of`](crate::agreement::Terms::role_of). Where it leaves the
-//! roles open, what a run costs can depend on who has the larger set, and both sides take the roles that cost less.
+//! An agreement seats the two parties: see [`Terms::role_of`](crate::agreement::Terms::role_of). If it leaves the roles
+//! open, the cost of a run can depend on who has the larger set. Both sides then take the roles that cost less. A peer
+//! that waits for our size before it announces its own can pick its role (`SECURITY.md`).
 
 use crate::agreement::Agreement;
 use vesica_core::{PsiParams, Role, SessionId};
@@ -19,8 +20,8 @@ impl Roles {
         Self { params, are_exchanged: false }
     }
 
-    /// All that `agreement` allows, as seated first, for the sets of the parties on the sender's and on the
-    /// receiver's seat. Both sides find the same.
+    /// All roles that `agreement` allows, the seated ones first, for the sets of the parties on the sender's and on the
+    /// receiver's seat. Both sides compute the same list.
     ///
     /// # Errors
     /// Those of [`Agreement::params`].

@@ -21,12 +21,12 @@ const READ_ITEMS: usize = 1 << 14;
 /// [`NO_ITEM`].
 pub(crate) struct RowItems<'a> {
     kept: Box<dyn ScratchFile>,
-    /// Where more than so many bytes go; `None` when they stay in memory.
+    /// The place for more than so many bytes; `None` if all stay in memory.
     spill: Option<(u64, &'a dyn Scratch)>,
 }
 
 impl<'a> RowItems<'a> {
-    /// None yet; more than `memory_bytes` of them go to `scratch`.
+    /// No items yet. More than `memory_bytes` of them go to `scratch`.
     pub(crate) fn new(memory_bytes: u64, scratch: &'a dyn Scratch) -> Self {
         Self { kept: Box::new(Vec::new()), spill: Some((memory_bytes, scratch)) }
     }
@@ -77,7 +77,7 @@ impl Items for RowItems<'_> {
 /// Reads the item of every row of `source` into `sink`, within `limits`.
 ///
 /// # Errors
-/// Those of the file, [`InputFault::TooFewKeys`] when fewer than `min_rows` rows have a key, and
+/// Those of the file, [`InputFault::TooFewKeys`] if fewer than `min_rows` rows have a key, and
 /// `failed` of an error of `sink`.
 pub(crate) fn read<E>(
     source: &Source,
@@ -105,7 +105,7 @@ pub(crate) fn read<E>(
     }
 }
 
-/// The distinct items among those of `rows`, ascending; `None` when the memory cannot be had.
+/// The distinct items among those of `rows`, ascending; `None` if there is not enough memory.
 pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     let mut items = Vec::new();
     may_fail(|| items.try_reserve_exact(rows.len())).ok()?;
@@ -114,7 +114,7 @@ pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// A bit for each of `rows`, set where its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.
+/// A bit for each of `rows`, set if its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.
 pub(crate) fn bits(rows: &[Item], matched: &[Item]) -> Vec<u64> {
     let matched = Matched::new(matched);
     let word = |items: &[Item]| {
@@ -177,7 +177,7 @@ impl<'a> Matched<'a> {
         for (range, item) in ranges.iter_mut().zip(items) {
             *range = self.range(item);
         }
-        // Nothing waits for these reads, so that the processor makes them all at once.
+        // Nothing waits for these reads, so the processor makes them all at once.
         let mut touched = 0;
         for range in &ranges[..items.len()] {
             touched ^= self.items.get(range.start).map_or(0, |item| item.as_bytes()[0]);

@@ -28,10 +28,10 @@ use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, KeySet, Source, rea
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 const EXPORT_CHECK_ITEMS: &str = "EXPORTER-vesica-self-check";
 
-/// How often a side that cannot go on looks whether its peer has come.
+/// How often a side that has failed checks whether its peer has come.
 const WORD_TICK: Duration = Duration::from_millis(20);
 
-/// Who is who, found from the agreement and the key file.
+/// The two parties, from the agreement and the key file.
 pub(crate) struct Seats {
     pub(crate) party: String,
     pub(crate) peer: String,
@@ -52,7 +52,8 @@ impl Seats {
     }
 }
 
-/// What the matching gave, once both sides have said that they are done. Of the result nothing has been checked.
+/// The outcome of the matching, after both sides have said that they have finished. Nothing of the result is checked
+/// yet.
 pub(crate) struct Done {
     unchecked: Unchecked,
     set: CheckedSet,
@@ -65,8 +66,8 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Checks the result. Only when the session is over: a failure is this side's alone, and the peer must not learn
-    /// of it.
+    /// Checks the result. Called only after the session: a failure is this side's alone, and the peer must not learn of
+    /// it.
     pub(crate) fn check(
         self,
         agreement: &Agreement,
@@ -104,11 +105,11 @@ impl Done {
 /// What this party's file holds.
 pub(crate) struct OwnKeys {
     pub(crate) keys: KeySet,
-    /// The items of all rows, in the order of the rows, where the result is rows.
+    /// The items of all rows, in the order of the rows, if the result is rows.
     pub(crate) rows: Vec<Item>,
 }
 
-/// What a run gave.
+/// The outcome of a run.
 pub(crate) struct Matched {
     pub(crate) output: Output,
     /// This side's role.
@@ -120,7 +121,7 @@ pub(crate) struct Matched {
     pub(crate) direction_changes: u64,
 }
 
-/// What the threads of one run share: who asked to stop, and the session once it stands.
+/// The state that the threads of one run share: who asked to stop, and the established session.
 pub(crate) struct Run {
     link_cancel: CancelToken,
     cancelled: Arc<AtomicBool>,
@@ -150,8 +151,8 @@ impl Run {
         run
     }
 
-    /// Ends the session with `reason`. Where none stands yet, the peer is still met for a moment, so that it hears of
-    /// it; then the wait for it ends.
+    /// Ends the session with `reason`. If there is no session yet, this side still waits a moment for the peer, to
+    /// tell it the reason.
     pub(crate) fn abort(&self, reason: StopReason) {
         lock(&self.abort_reason).get_or_insert(reason);
         let until = Instant::now() + WORD_LIMIT;
@@ -234,7 +235,7 @@ impl Run {
         let session = establish(identity, &[peer.identity], link, &on_event, &self.link_cancel)
             .map_err(|error| Error::from_link(error, &seats.peer))?;
         *lock(&self.session) = Some(session.clone());
-        // A stop that came before the line above found no session to end.
+        // A stop before the line above found no session to end.
         let aborted = *lock(&self.abort_reason);
         if aborted.is_some() || self.link_cancel.is_cancelled() {
             session.stop(aborted.unwrap_or(StopReason::Cancelled));
@@ -267,7 +268,7 @@ impl Run {
     ) -> Result<(OwnKeys, Session, Context), Error> {
         match (keys, met) {
             (Ok(keys), Ok((session, ctx))) => Ok((keys, session, ctx)),
-            // A reader that was interrupted because the link failed has nothing to say.
+            // A reader that was interrupted because the link failed is not the cause.
             (Err(Error::Interrupted { .. }), Err(error)) => Err(error),
             (Err(error), _) => Err(error),
             (_, Err(error)) => Err(error),
@@ -376,8 +377,8 @@ impl Run {
 
     /// Ends the session after `error` and returns it.
     pub(crate) fn fail(&self, session: &Session, error: Error) -> Error {
-        // Both sides find the same differences and close; a stop could overtake what the peer
-        // still reads of them.
+        // Both sides find the same differences and close. A stop message could overtake what the peer
+        // still reads.
         if matches!(error, Error::PeerIncompatible(_)) {
             let _ = session.close();
         } else {
@@ -386,12 +387,12 @@ impl Run {
         error
     }
 
-    /// Ends the session of a run whose sides have both said that they are done. What happens to the goodbyes
-    /// changes nothing about the result: if it did, a break in the last bytes would leave one side with a
-    /// result and the other without.
+    /// Ends the session of a run after both sides have said that they have finished. A lost goodbye changes nothing
+    /// about the result: otherwise a break in the last bytes would leave one side with a result and the other
+    /// without.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when this side was asked to stop meanwhile.
+    /// [`Error::Interrupted`] if this side was asked to stop meanwhile.
     pub(crate) fn close(&self, session: &Session, observer: &dyn Observer) -> Result<(), Error> {
         match session.close() {
             Ok(()) => {}
@@ -403,7 +404,7 @@ impl Run {
         Ok(())
     }
 
-    /// Ends the session in good order when `result` is good, and with its error otherwise.
+    /// Ends the session in good order if `result` is good, and with its error otherwise.
     pub(crate) fn end(
         &self,
         session: &Session,
@@ -463,7 +464,7 @@ pub(crate) fn context(
         .map_err(|error| Error::from_run(error, Phase::Connecting, peer_name))
 }
 
-/// Tells an observer how far the protocol is.
+/// Reports the progress of the protocol to an observer.
 pub(crate) struct Steps {
     pub(crate) observer: Arc<dyn Observer>,
 }

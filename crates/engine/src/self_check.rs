@@ -31,7 +31,7 @@ use vesica_records::KeyTexts;
 
 const SHARED_LABEL: &str = "vesica v1 shared self-check item";
 
-/// A party's set as it enters the protocol, and what must come out of it.
+/// A party's set as it enters the protocol, and the checks of its result.
 pub(crate) struct CheckedSet {
     items: Arc<Vec<Item>>,
     own_len: usize,
@@ -45,12 +45,12 @@ pub(crate) struct CheckedSet {
 /// The values of a set's items.
 struct OwnValues {
     values: Arc<Vec<u64>>,
-    /// What some of the keys add up to at least and at most, in each column.
+    /// The least and the largest sum of any keys, in each column.
     reach: Vec<(i128, i128)>,
 }
 
 impl CheckedSet {
-    /// The same with as many own self-check items as shared ones.
+    /// A set with as many own self-check items as shared ones.
     #[cfg(test)]
     pub(crate) fn new(
         items: Vec<Item>,
@@ -62,10 +62,10 @@ impl CheckedSet {
         Self::with_check_items(items, [check_items; 2], padded_len, secret, rng)
     }
 
-    /// `items`, then so many self-check items, shared and own ones, then random padding until
-    /// `padded_len` items and padding together are reached.
+    /// `items`, then so many shared and own self-check items, then random padding until items and
+    /// padding together are `padded_len`.
     ///
-    /// `None` when the memory cannot be had. `secret` is known to both parties of the session and to nobody else.
+    /// `None` if there is not enough memory. `secret` is known to both parties of the session and to nobody else.
     pub(crate) fn with_check_items(
         mut items: Vec<Item>,
         [check_items, own_check_items]: [usize; 2],
@@ -93,9 +93,9 @@ impl CheckedSet {
         Self { items, own_len, shared_len, own_check_items, values: None, keys: None, texts: None }
     }
 
-    /// The same for items that are integers: in place of random items there are numbers that no key
-    /// and no other kind of item has. They are no secret, and need not be between parties that follow
-    /// the protocol: each can only match its like.
+    /// A set of integers. Numbers that no key and no other kind of item has take the place of random
+    /// items. They are not secret, and need not be between parties that follow the protocol: each can
+    /// only match an equal item.
     pub(crate) fn of_integers(
         mut items: Vec<Item>,
         check_items: usize,
@@ -111,9 +111,9 @@ impl CheckedSet {
         Some(Self::of(items, own_len, [check_items; 2]))
     }
 
-    /// The same with the `values` of its keys; self-check items and padding get theirs of `checked`.
+    /// Adds the `values` of the keys; self-check items and padding get those of `checked`.
     ///
-    /// `None` when the memory cannot be had.
+    /// `None` if there is not enough memory.
     pub(crate) fn with_values(mut self, values: Vec<u64>, checked: CheckedValues) -> Option<Self> {
         let reach = checked.reach(&values);
         let others = self.items.len() - self.own_len;
@@ -123,10 +123,10 @@ impl CheckedSet {
         Some(self)
     }
 
-    /// The same with the texts of its `keys`; where all items have `texts` of so many bytes, self-check items
-    /// and padding get marked ones of the party in that role.
+    /// Adds the texts of the `keys`. If all items have `texts` of so many bytes, self-check items and padding get
+    /// marked texts of the party in that role.
     ///
-    /// `None` when the memory cannot be had.
+    /// `None` if there is not enough memory.
     pub(crate) fn with_keys(
         mut self,
         keys: KeyTexts,
@@ -151,7 +151,7 @@ impl CheckedSet {
         Some(self)
     }
 
-    /// What enters the protocol.
+    /// The input of the protocol.
     pub(crate) fn input(&self) -> Input {
         let items = Arc::clone(&self.items);
         let input = match (&self.values, &self.texts) {
@@ -163,12 +163,12 @@ impl CheckedSet {
         input.with_shared(shared)
     }
 
-    /// What the values of some own keys add up to at least and at most, in each column, where there are values.
+    /// The least and the largest sum of the values of any own keys, in each column, if there are values.
     pub(crate) fn reach(&self) -> Option<&[(i128, i128)]> {
         self.values.as_ref().map(|own| &own.reach[..])
     }
 
-    /// The texts of its keys, where they were asked for.
+    /// The texts of its keys, if they were requested.
     pub(crate) fn keys(&self) -> Option<&KeyTexts> {
         self.keys.as_ref()
     }
@@ -183,7 +183,7 @@ impl CheckedSet {
         self.own_len
     }
 
-    /// Where the shared self-check items are, and where this party's own are.
+    /// The positions of the shared self-check items, and of this party's own.
     pub(crate) fn check_items(&self) -> [std::ops::Range<usize>; 2] {
         let shared = self.own_len + self.shared_len;
         [self.own_len..shared, shared..shared + self.own_check_items]
@@ -192,8 +192,8 @@ impl CheckedSet {
     /// Checks the self-check items among `positions` and counts the others, this party's own matches.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] when a shared self-check item is missing from `positions` or
-    /// something that only this party knows is among them.
+    /// [`Misbehaviour::SelfCheckFailed`] if a shared self-check item is missing from `positions`, or an
+    /// item that only this party knows is among them.
     pub(crate) fn check(&self, positions: &[usize]) -> Result<u64, Misbehaviour> {
         let shared = self.own_len..self.own_len + self.shared_len;
         let found = positions.iter().filter(|position| shared.contains(position)).count();
@@ -205,7 +205,7 @@ impl CheckedSet {
         Ok((positions.len() - found) as u64)
     }
 
-    /// How many of `positions` are of this party's own keys.
+    /// How many of `positions` are keys of this party.
     pub(crate) fn count_own(&self, positions: &[usize]) -> u64 {
         positions.iter().filter(|position| **position < self.own_len).count() as u64
     }

@@ -1,7 +1,7 @@
-//! Shares as files: one of each party, which together give what was shared.
+//! Shares as files: one of each party. Both together give the shared items and values.
 //!
 //! * [`SharesFile`] — one party's file, written and read.
-//! * [`combine`] — what two files that belong together hold.
+//! * [`combine`] — the items and values of two files that belong together.
 //! * [`SharesError`] — why a file, or two of them, cannot be used.
 
 mod combine;
@@ -25,7 +25,7 @@ pub enum SharesError {
         /// The system's reason.
         kind: io::ErrorKind,
     },
-    /// The file is no JSON document of shares.
+    /// The file is not a JSON document of shares.
     #[error("{} is no file of shares", path.display())]
     NotShares {
         /// The file.
@@ -41,7 +41,7 @@ pub enum SharesError {
         /// The version of this software.
         known: u64,
     },
-    /// A part of the file is not what the rest of it says: base64 that is none, or another length.
+    /// A part of the file contradicts the rest: invalid base64, or another length.
     #[error("{}: {what} is damaged or cut off", path.display())]
     Damaged {
         /// The file.
@@ -55,7 +55,7 @@ pub enum SharesError {
         /// The file.
         path: PathBuf,
     },
-    /// A value that the shares give is none that the column can hold.
+    /// The shares give a value that the column cannot hold.
     #[error("a value in {column:?} is outside the column's {bits} bits")]
     OutOfRange {
         /// The column.
@@ -63,7 +63,7 @@ pub enum SharesError {
         /// Bits of a value.
         bits: u32,
     },
-    /// Both files are the same party's.
+    /// Both files belong to one party.
     #[error("both files are share {share} of the computation")]
     SameShare {
         /// Which.
@@ -72,7 +72,7 @@ pub enum SharesError {
     /// The files are of different computations.
     #[error("the files are of different computations")]
     OtherComputation,
-    /// The files are of the same computation and do not say the same of it.
+    /// The files are of the same computation but disagree about it.
     #[error("the files differ in {field}")]
     Differ {
         /// The field.

@@ -1,4 +1,4 @@
-//! The texts of a union: those of keys, and the marked ones of items that are none.
+//! The texts of a union: those of keys, and the marked ones of items that are not keys.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -12,8 +12,8 @@ use vesica_records::{KeyTexts, Normalised, Profile, key_values};
 const MARKED: [u8; 2] = [0xff; 2];
 const LEN_BYTES: usize = TEXT_LEN_BYTES as usize;
 
-/// What an item is that is no key. Texts of one party's own items are none of the other's: a protocol may
-/// tell whose items are whose by their texts.
+/// The kind of an item that is not a key. Own items of the two parties have different texts: a protocol may tell by
+/// them whose items they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A self-check item of both parties.
@@ -57,7 +57,7 @@ pub(crate) fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
 /// must be there, and padding only if `padded`.
 ///
 /// # Errors
-/// [`Misbehaviour::InvalidValue`] for a text that nobody makes, [`Misbehaviour::SelfCheckFailed`] for other
+/// [`Misbehaviour::InvalidValue`] for a text that no honest party makes, [`Misbehaviour::SelfCheckFailed`] for wrong
 /// self-check items.
 pub(crate) fn keys_of(
     texts: &[u8],
@@ -104,7 +104,7 @@ pub(crate) fn keys_of(
     Ok(keys)
 }
 
-/// That `profile` leaves `value` as it is, as it does with all that it makes.
+/// Checks that `profile` leaves `value` unchanged, as it does with all values that it makes.
 fn require_normal(profile: Profile, value: &str, normal: &mut Vec<u8>) -> Result<(), Misbehaviour> {
     normal.clear();
     match profile.normalise(value, normal) {

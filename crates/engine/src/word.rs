@@ -9,14 +9,14 @@ use std::time::Duration;
 use vesica_core::StopReason;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 
-/// How long the peer is looked for. A peer that waits already tries again at least once a second; one that is not
-/// there yet is not worth a longer wait.
+/// How long this side looks for the peer. A peer that waits already tries again at least once a second. A peer that
+/// is not there yet is not worth a longer wait.
 pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
 
-/// Meets the peer of a run that failed before it could begin, only to say so, and takes at most a few seconds.
+/// Connects only to report that the run failed before it began. Takes at most a few seconds.
 ///
-/// Otherwise the peer would wait its whole time and see nobody. Nothing happens with a helper, where the key is of no
-/// party, where nobody can know the port, and where the peer is not there.
+/// Without this the peer would wait until its time limit. The function does nothing with a helper, if the key belongs
+/// to no party, if nobody can know the port, or if the peer is not there.
 pub fn leave_word(
     agreement: &Agreement,
     identity: &Identity,

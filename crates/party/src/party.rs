@@ -127,8 +127,8 @@ pub enum Output {
     Shares(Shares),
     /// The number of common items is outside the bounds, and nothing else.
     OutsideBounds,
-    /// A result that cannot be. Whether it can depends on this party's own items, so the peer must not learn of it:
-    /// the party went on as with any other result, and ends in error, alone, when it has nothing more to say.
+    /// An impossible result; reported locally, after the last message. Whether a result is possible depends on this
+    /// party's own items, so the peer must not learn of it: until then the party continues as with any other result.
     Refused {
         /// What it said it had, where it says so.
         said: Box<Output>,

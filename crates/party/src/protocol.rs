@@ -96,7 +96,7 @@ impl Compared {
     }
 }
 
-/// Who sees to it that outside the bounds of a run nobody learns more than that.
+/// Who enforces the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundsKept {
     /// Nobody: the protocol takes no bounds.

@@ -60,7 +60,7 @@
 //! * **The parties of Figure 3 compare the commitments and sizes** before they open their lists, and the helper checks
 //!   that both answers will pass before it opens them. A helper that is not bound yet could forge an answer from the
 //!   first list that is opened; a party could make the other abort alone.
-//! * **A party remembers what the helper showed it** ([`Memory`]), and accepts nothing else when it comes back.
+//! * **A party remembers what the helper showed it** ([`Memory`]), and accepts nothing else after an interruption.
 //! * **Parties meet through the helper**: the coin toss of Figures 2 to 4 is used in Figure 1 also, where the paper lets
 //!   P_1 choose K.
 //! * **Figure 1 has dummies too**, as a self-check.

@@ -268,7 +268,7 @@ fn affordable(
     overlapping_for(protocol, (n_x, n_y, common))
 }
 
-/// More CPU threads and another network change nothing about the result, whoever learns it.
+/// More CPU threads and another network change nothing about the result, for either learner.
 pub fn psi_is_the_same_everywhere(protocol: &Protocol, cases: Cases) {
     const THREADS: [usize; 2] = [1, 3];
     const SHAPES: [vesica_net::Shape; 3] =

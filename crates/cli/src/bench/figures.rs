@@ -30,7 +30,7 @@ pub(super) struct BenchReport {
     threads: usize,
     kernels: &'static str,
     pub(super) result_ok: bool,
-    /// By the catalogue's formula, both ways, the most of any party, and the most where the result decides.
+    /// By the catalogue's formula, both ways: the most of any party, and the most if the bytes depend on the result.
     formula_bytes: u64,
     /// Only between two parties.
     #[serde(flatten)]

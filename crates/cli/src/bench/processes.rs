@@ -1,4 +1,4 @@
-//! The processes of one run: a party each, and the helper where there is one.
+//! The processes of one run: one for each party, and one for any helper.
 
 use super::BenchError;
 use super::figures::RunFigures;
@@ -13,14 +13,14 @@ use vesica_link::{Identity, ShapedRelay};
 /// The words that precede the helper's address in what it prints.
 const LISTENING: &str = "listening";
 
-/// The party that listens where there is no helper: the receiver.
+/// The party that listens in a run without a helper: the receiver.
 const LISTENER: usize = 1;
 
 /// Runs all parties once.
 pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
     let folder = match subject.row {
         Row::TwoParties(_) => tempfile::tempdir()?,
-        // Intermediate data goes beside what is compiled, not to a file system that is memory.
+        // Intermediate data goes beside the compiled program: a temporary directory may be in memory.
         Row::WithHelper(..) => tempfile::tempdir_in(std::env::current_dir()?)?,
     };
     let folder = folder.path();
@@ -40,7 +40,7 @@ pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
         command.args(["--identities", &identities.join(",")]).arg("--key").arg(&keys[party].0);
         command.arg("--folder").arg(folder.join(format!("folder-{party}")));
         helper.map(|helper| command.args(["--helper", helper]));
-        // The party reads the options of this command for itself.
+        // The party parses the options of this command itself.
         command.args(std::env::args_os().skip_while(|word| word != "bench").skip(1));
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         Process::start(command, subject.name(party))
@@ -151,11 +151,11 @@ impl Drop for Process {
 fn used_by(process: u32) -> (Option<f64>, Option<u64>) {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).ok();
     let seconds = read("stat").and_then(|stat| {
-        // After the name of the program, which may hold anything, the 12th and 13th field are the ticks.
+        // The name of the program may hold anything. After it, the 12th and 13th field are the ticks.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks: u64 =
             fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-        // The kernel reports in hundredths, whatever its own clock.
+        // The kernel reports hundredths of a second, with any clock of its own.
         Some(ticks as f64 / 100.0)
     });
     let peak = read("status").and_then(|status| {

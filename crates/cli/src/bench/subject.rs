@@ -10,7 +10,7 @@ use vesica_link::PublicIdentity;
 use vesica_protocols::Protocol;
 use vesica_protocols::kmrs14::{AidedProtocol, Check, PartySpec, Spec, Variant};
 
-/// Dummies of each kind where only parties are not trusted: the self-check.
+/// Dummies of each kind if the helper is trusted and the parties are not: the self-check.
 const SELF_CHECK: u32 = 16;
 
 /// Options of protocols with a helper.
@@ -76,7 +76,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// What the command line asks for, refused where the row cannot do it.
+    /// The subject that the command line asks for; an error if the row cannot do it.
     pub(super) fn new(args: &'a BenchArgs) -> Result<Self, BenchError> {
         let Sizes { sender, receiver } = args.size;
         if let Ok(row) = vesica_protocols::kmrs14::find_aided(&args.protocol) {
@@ -123,7 +123,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What party number `party` runs; `None` where `identities` are not as many as the parties, or the helper's is
+    /// The job of party number `party`. `None` if there are not as many `identities` as parties, or the helper's is
     /// missing.
     pub(super) fn part(
         &self,

@@ -201,11 +201,11 @@ fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Re
 /// The counts of a file.
 struct Counts {
     counts: KeyCounts,
-    /// Different keys; `None` where there are too many to compare them here.
+    /// Different keys; `None` if there are too many to compare them here.
     distinct: Option<u64>,
 }
 
-/// What is read of each row, and what is refused.
+/// What the check reads of each row, and what it refuses.
 struct Survey<'a> {
     key: &'a [KeyColumn],
     beside: Beside<'a>,
@@ -258,7 +258,7 @@ fn count_streamed(
         if let Some(kept) = &mut items {
             kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
         }
-        // Too many to compare here: the run does it.
+        // Too many to compare here. The run compares them.
         if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
             items = None;
         }
@@ -312,7 +312,7 @@ fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure>
     Ok(())
 }
 
-/// How many rows `what` is true of, and the first of them.
+/// How many rows `what` holds for, and the first of them.
 fn show_places(
     what: &str,
     count: u64,

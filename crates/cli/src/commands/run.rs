@@ -27,7 +27,7 @@ use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Observer, Rep
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_records::{OutputOptions, Source};
 
-/// What a run needs besides agreement, key and address.
+/// What a run needs in addition to agreement, key and address.
 struct Files {
     report: Option<Pending>,
     source: Source,

@@ -62,7 +62,7 @@ pub(super) fn faults(faults: &Faults) -> Message {
     }
 }
 
-/// What is wrong with rows of one kind, wherever they are.
+/// What is wrong with rows of one kind, anywhere in the file.
 pub(crate) fn kind_of(error: &InputError) -> String {
     match error {
         InputError::Ragged { expected, .. } => {

@@ -166,7 +166,7 @@ impl HelperReporter {
             }
             LinkEvent::Connected { address, peer } => {
                 screen.end_waiting();
-                // Otherwise it is one of several connections, or replaces a lost one.
+                // Otherwise this is one of several connections, or replaces a lost one.
                 if !self.state().is_connected {
                     let fingerprint = peer.fingerprint();
                     let line = format!("connected to {} ({fingerprint}) at {address}", self.helper);

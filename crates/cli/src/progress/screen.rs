@@ -46,7 +46,7 @@ pub(crate) struct Progress<'a> {
     pub(crate) name: &'a str,
     pub(crate) done: u64,
     pub(crate) total: u64,
-    /// How many units are done, for the rate.
+    /// How many units are finished, for the rate.
     pub(crate) count: u64,
     pub(crate) unit: &'static str,
 }

@@ -18,7 +18,7 @@ pub(crate) struct CheckedValues {
     room: Room,
 }
 
-/// Where self-check items are counted.
+/// Where the sum counts self-check items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
     /// In the lowest 2r bits, 2^r > c: keys have multiples of 2^(2r).

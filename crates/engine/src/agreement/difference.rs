@@ -17,9 +17,9 @@ const MAX_PATH_LEN: usize = 1024;
 pub struct Difference {
     /// The field's path, for example `party.shop.max_rows` or `key.email.profile`.
     pub field: String,
-    /// Its value on this side; `None` when it is missing.
+    /// Its value on this side; `None` if it is missing.
     pub here: Option<String>,
-    /// Its value on the other side; `None` when it is missing.
+    /// Its value on the other side; `None` if it is missing.
     pub there: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Agreement {
     /// The text is untrusted: values are shortened, and control characters are replaced.
     ///
     /// # Errors
-    /// [`DifferenceError`] when it is not TOML, too long, too deep, or has too many fields.
+    /// [`DifferenceError`] if it is not TOML, too long, too deep, or has too many fields.
     pub fn differences_from(&self, canonical: &str) -> Result<Vec<Difference>, DifferenceError> {
         let (here, there) = (flatten(&self.canonical())?, flatten(canonical)?);
         let fields: BTreeSet<&String> = here.keys().chain(there.keys()).collect();

@@ -40,7 +40,7 @@ pub enum AgreementFault {
         found: String,
         /// The word it resembles.
         nearest: Option<String>,
-        /// The words there are.
+        /// The words that the field knows.
         known: Vec<String>,
     },
     /// A text that the field does not allow.
@@ -248,7 +248,7 @@ pub enum AgreementFault {
         bounds: bool,
         /// The security asked for.
         security: Security,
-        /// The strongest security there is for the operation.
+        /// The strongest security that any protocol offers for the operation.
         strongest: Option<Security>,
     },
     /// The named protocol does not compute the operation, or not within bounds.
@@ -263,7 +263,7 @@ pub enum AgreementFault {
         operation: Operation,
         /// Whether it would offer the operation without the bounds.
         bounds: bool,
-        /// Those that do, insecure ones left out.
+        /// The protocols that do, without insecure ones.
         offering: Vec<&'static str>,
     },
     /// The named protocol compares shorter items only.
@@ -391,7 +391,7 @@ fn words_of_values(protocol: Option<&str>, of_receiver: bool) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextFault {
-    /// Nothing in it.
+    /// It is empty.
     #[error("is empty")]
     Empty,
     /// Too long.

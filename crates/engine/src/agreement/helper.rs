@@ -179,7 +179,7 @@ pub(super) fn refuse_receivers(
     Err(table.error(at.span, AgreementFault::IsForAll { protocol: row.id }))
 }
 
-/// Refuses lists that are longer than the protocol takes, which the copies `at` ask for.
+/// Refuses lists that are longer than the protocol takes because of the copies `at`.
 pub(super) fn refuse_long_lists(
     table: &Table<'_>,
     at: Range<usize>,
@@ -270,7 +270,7 @@ fn named_helper(
     Ok((name, identity.value))
 }
 
-/// How often each item is sent, and how many dummies there are; and where that stands.
+/// How often each item is sent, how many dummies there are, and the place of these fields.
 fn check(
     table: &Table<'_>,
     fields: &Table<'_>,

@@ -91,11 +91,11 @@ impl Agreement {
     /// Reads the agreement in `text`.
     ///
     /// # Errors
-    /// Any [`AgreementError`], with the place where one is known.
+    /// Any [`AgreementError`], with its place if that is known.
     pub fn parse(text: &str) -> Result<Self, AgreementError> {
         let document = document(text)?;
         let table = Table::new(text, String::new(), document.get_ref(), document.span(), FIELDS);
-        // First, so that a later format is reported as such even if its fields differ.
+        // The version comes first, so that a later format is reported as such even if its fields differ.
         check_version(&table)?;
         let helper = table.table(HELPER)?;
         if helper.is_some() {

@@ -19,16 +19,16 @@ pub(crate) const TEXT_LEN_BYTES: u32 = 2;
 /// What is asked about the keys in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Which they are.
+    /// Which keys are common.
     Intersection,
-    /// How many they are.
+    /// How many keys are common.
     Cardinality,
-    /// Whether they are at least `min`.
+    /// Whether at least `min` keys are common.
     Threshold {
         /// The least number of common keys that gives yes; at least one.
         min: u64,
     },
-    /// What the values of one party's rows with these keys add up to.
+    /// The sum of the values of one party's rows with these keys.
     Sum(ValueTerms),
     /// Which keys either party has.
     Union {
@@ -43,7 +43,7 @@ pub enum Question {
     SharedValues {
         /// The values.
         values: ValueTerms,
-        /// What stands for a value of a key that is not common; it is a value itself.
+        /// The value that stands for that of a key which is not common.
         default: i64,
     },
 }
@@ -63,7 +63,7 @@ impl Question {
         }
     }
 
-    /// The values that it is about, if any.
+    /// The values that the question is about, if any.
     pub fn values(&self) -> Option<&ValueTerms> {
         match self {
             Question::Sum(values) | Question::SharedValues { values, .. } => Some(values),
@@ -81,19 +81,19 @@ pub(super) fn is_of_shares(operation: Operation) -> bool {
 /// How many keys must be in common for an answer; outside the bounds no party learns more than that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatchBounds {
-    /// The fewest.
+    /// The fewest common keys.
     pub min: Option<u64>,
-    /// The most.
+    /// The most common keys.
     pub max: Option<u64>,
 }
 
 impl MatchBounds {
-    /// Whether there are none.
+    /// Whether there are no bounds.
     pub fn are_none(&self) -> bool {
         self.min.is_none() && self.max.is_none()
     }
 
-    /// Whether `count` common keys are inside.
+    /// Whether `count` common keys are within the bounds.
     pub fn contain(&self, count: u64) -> bool {
         self.min.is_none_or(|min| min <= count) && self.max.is_none_or(|max| count <= max)
     }

@@ -51,7 +51,7 @@ fn named(
         return refuse(AgreementFault::NotOffered {
             protocol: row.id,
             operation: terms.operation(),
-            // True if it would offer the operation without bounds.
+            // Whether it would offer the operation without bounds.
             bounds: row.operations.contains(&terms.operation()),
             offering: others.map(|row| row.id).collect(),
         });
@@ -115,8 +115,8 @@ fn auto(
     Ok((Selection::Auto(digests), None))
 }
 
-/// Those of `rows` that `auto` may choose. A protocol that is here for comparison is one of them only if no other
-/// gives the answer and its bytes do not depend on the result.
+/// The protocols among `rows` that `auto` may choose. It may choose one for comparison only if no other gives the
+/// answer and its bytes do not depend on the result.
 fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
     let rows = rows.iter().copied();
     let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();

@@ -1,13 +1,13 @@
-//! What a party finds in its folder when it comes back.
+//! Reading the folder of an interrupted run.
 
 use super::state::State;
 use std::path::Path;
 use vesica_protocols::kmrs14::{Kind, Memory};
 
-/// Opens the folder of the party `owner` and reads all that is in it, twice: what was read once is read again.
+/// Opens the folder of the party `owner` and reads all of it twice. Both readings must give the same.
 ///
 /// # Panics
-/// When the second reading gives something else.
+/// If the second reading gives something else.
 pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
     let read = || {
         let state = State::open(folder, owner).ok()?;

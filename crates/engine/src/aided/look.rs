@@ -1,4 +1,4 @@
-//! What a helper says of a run to a party that only asks.
+//! A party asks the helper about a run without beginning it.
 
 use crate::agreement::AidedAgreement;
 use crate::error::ConfigFault;
@@ -10,7 +10,7 @@ use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
 
-/// What a helper says of a run.
+/// What a helper knows of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelperSeen {
     /// The names of the parties that have said hello.

@@ -13,7 +13,7 @@ const FOUND_LABEL: &str = "vesica engine 2026 relayed answer v1";
 pub(crate) struct Common {
     /// The scales that they announced.
     pub(crate) scales: Vec<u32>,
-    /// What they tossed.
+    /// The secret from their coin toss.
     pub(crate) secret: Secret<[u8; 32]>,
 }
 
@@ -42,7 +42,7 @@ impl From<std::io::Error> for MeetingError {
     }
 }
 
-/// Says hello with this party's `scale`, waits for all others, and tosses.
+/// Says hello with this party's `scale`, waits for all others, and tosses coins with them.
 ///
 /// The scale stands before the signed words, for the helper, and in them, for the parties: a helper that changed it
 /// would make labels too short.
@@ -95,7 +95,7 @@ pub(crate) fn meet(
     Ok(Common { scales, secret: met.toss(&bodies?)? })
 }
 
-/// Seals what the two parties of a size-hiding run say to each other.
+/// Seals the messages between the two parties of a size-hiding run.
 pub(crate) struct Envelopes {
     relayed: Sealer,
     found: Sealer,

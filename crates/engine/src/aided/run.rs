@@ -157,7 +157,7 @@ pub(crate) fn run<R>(
     Ok(said)
 }
 
-/// What the steps of one run share.
+/// The values that the steps of one run share.
 struct Run<'a> {
     job: &'a Job,
     agreement: AidedAgreement<'a>,
@@ -332,9 +332,8 @@ impl Run<'_> {
         Ok(answer)
     }
 
-    /// Tells the helper that this party has all it needs. After an answer that this party refuses it is said as after
-    /// any other: a helper, or another party, that made it what it is would learn from another word whether it hit
-    /// something.
+    /// Tells the helper that this party needs nothing more. It does so after an answer that it refuses as well: a
+    /// helper, or another party, that caused the refusal would learn from a different message whether it hit something.
     fn say_done(&self, remote: &Remote) -> Result<(), Error> {
         match remote.done().map_err(|error| self.error(error, Phase::Checking)) {
             // What is known here stays known.
@@ -366,10 +365,10 @@ impl Run<'_> {
         output.keep(&self.job.source, &options, &**self.observer, || go_on(self.cancel))
     }
 
-    /// Ends a run that was interrupted for all parties, and forgets it.
+    /// Ends an interrupted run for all parties, and deletes it.
     ///
-    /// It is forgotten only once the helper has said that it is over: until then an answer may wait there, and the
-    /// secrets in the folder are the only way to it.
+    /// It is deleted only after the helper has confirmed the end: until then an answer may wait there, and only the
+    /// secrets in the folder give access to it.
     ///
     /// # Errors
     /// As [`Run::error`]. The folder then still holds the run: the same command continues it, with
@@ -378,7 +377,7 @@ impl Run<'_> {
         let kept = |error| self.storage(error);
         match remote.end().map_err(|error| self.error(error, Phase::Connecting)) {
             Ok(()) => {}
-            // Somebody else was faster.
+            // Another party has ended it already.
             Err(error) if is_over(&error) => {}
             Err(error @ Error::Refused { refusal: Refusal::TooLate, .. }) => {
                 if self.state.is_damaged() {
@@ -393,7 +392,7 @@ impl Run<'_> {
         self.state.give_up().map_err(kept)
     }
 
-    /// Whether the run cannot go well any more, so that the others need not wait for it.
+    /// Whether the run can no longer succeed, so that the others need not wait for it.
     fn is_final(&self, error: &Error) -> bool {
         matches!(error, Error::PeerMisbehaved { .. } | Error::Letter { .. })
             || matches!(error, Error::Input(InputFault::TooFewDifferent { .. }))

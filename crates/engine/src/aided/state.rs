@@ -1,6 +1,6 @@
-//! What a party keeps of a run that goes on, so that it can be interrupted and come back.
+//! What a party keeps of an unfinished run, so that it can be interrupted and continue.
 //!
-//! A folder that its owner alone may enter. Everything in it is of one run, and is removed with its end.
+//! A folder that only its owner may enter. It holds one run, and is removed when the run ends.
 
 use super::answer::Answer;
 use std::fs::{self, DirBuilder, File};
@@ -24,7 +24,7 @@ const FINISHED: &str = "finished";
 const OWNER: &str = "owner";
 const UNFINISHED: &str = "unfinished";
 
-/// The kinds of slots of which it is remembered what the helper showed, and under which name.
+/// The kinds of slots whose contents, as the helper showed them, the party remembers, with the name of the file.
 const SEEN: [(Kind, &str); 4] = [
     (Kind::Commitment, "seen-commitments"),
     (Kind::TossCommitment, "seen-toss"),
@@ -33,8 +33,8 @@ const SEEN: [(Kind, &str); 4] = [
 ];
 const LOCK: &str = "vesica-run.lock";
 
-/// Whatever is kept of a run. The first goes first: without it nothing of the run can go on. The
-/// last goes last: alone it says that the run is over.
+/// All that is kept of a run. The first file is removed first: without it the run cannot continue. The
+/// last is removed last: alone it says that the run is over.
 const KEPT: [&str; 13] = [
     MEETING, ANSWER, UNFINISHED, SHARES, ROWS, INSTANCE, SAID, OWNER, SEEN[0].1, SEEN[1].1,
     SEEN[2].1, SEEN[3].1, FINISHED,
@@ -53,14 +53,14 @@ pub(crate) struct State {
 }
 
 impl Drop for State {
-    /// A folder in which nothing has begun is not left behind.
+    /// Removes a folder in which no run has begun.
     fn drop(&mut self) {
         if !has_begun(&self.folder) {
             // The lock last: without it the rest would look like somebody else's.
             for name in KEPT.into_iter().chain([LOCK]) {
                 let _ = fs::remove_file(self.folder.join(name));
             }
-            // It may hold what is not ours.
+            // The folder may contain foreign files.
             let _ = fs::remove_dir(&self.folder);
         }
     }
@@ -92,9 +92,9 @@ fn has_begun(folder: &Path) -> bool {
 pub(crate) enum StateError {
     /// Another process uses it.
     InUse,
-    /// It was there before, with something else in it.
+    /// The folder existed before, with something else in it.
     NotOurs,
-    /// A run of another agreement, or of another party, goes on in it.
+    /// It holds an unfinished run of another agreement, or of another party.
     OfAnother,
     /// It belongs to another user of the machine.
     OfAnotherUser,
@@ -114,9 +114,9 @@ impl From<io::Error> for StateError {
 }
 
 impl State {
-    /// Opens the folder of `owner`, a party of a run, and makes it when it is not there. One process at a time.
+    /// Opens the folder of `owner`, a party of a run, and creates it if it does not exist. One process at a time.
     ///
-    /// What is left there of a run that was not forgotten to the end, or never begun, is removed.
+    /// Removes what remains of a run that was not deleted completely, or never begun.
     pub(crate) fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {
         let is_used = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -145,11 +145,11 @@ impl State {
             |name| Ok::<_, io::Error>(state.read(name)?.is_some_and(|kept| kept[..] == owner[..]));
         if state.has_begun() {
             if is_of_owner(OWNER)? {
-                // Without it a run that is over would be taken for one that has not begun.
+                // Without this file a finished run would look like one that has not begun.
                 state.is_damaged = state.instance()?.is_none();
                 return Ok(state);
             }
-            // Whose run it is is not to be read: it can be given up, and nothing else.
+            // The owner of the run cannot be read: the run can only be given up.
             let is_whole =
                 state.read(OWNER)?.is_some_and(|kept| kept.len() == owner.len() && !is_lost(&kept));
             state.is_damaged = !is_whole;
@@ -160,17 +160,17 @@ impl State {
         Ok(state)
     }
 
-    /// Whether a run that was interrupted goes on here.
+    /// Whether the folder holds an interrupted run that can continue.
     pub(crate) fn has_begun(&self) -> bool {
         has_begun(&self.folder)
     }
 
-    /// Whether the run that goes on here, or its owner, cannot be read, so that it can only be given up.
+    /// Whether the unfinished run here, or its owner, cannot be read, so that it can only be given up.
     pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// Whether the last run here was over, and its process ended before it had removed the folder.
+    /// Whether the last run here was over, but its process ended before it had removed the folder.
     pub(crate) fn was_finished(&self) -> bool {
         self.was_finished
     }
@@ -179,7 +179,7 @@ impl State {
         &self.folder
     }
 
-    /// The party's secrets of the run: those that are there, or new ones.
+    /// The party's secrets of the run: the stored ones, or new ones.
     ///
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::InvalidData`] when they are damaged.
@@ -203,8 +203,8 @@ impl State {
         Ok((meeting, secret))
     }
 
-    /// What this party says to the others in the coin toss: what it has said before, or what `make` gives, which is
-    /// kept before it is said.
+    /// What this party says to the others in the coin toss: what it has said before, or else what `make` gives. This is
+    /// stored before the party says it.
     pub(crate) fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> io::Result<Vec<u8>> {
         if let Some(bytes) = self.read(SHARES)? {
             return Ok(bytes.to_vec());
@@ -214,12 +214,13 @@ impl State {
         Ok(bytes)
     }
 
-    /// Keeps the digest of the rows that take part; `false` when others did so far.
+    /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
     pub(crate) fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
         self.keep_first(ROWS, digest)
     }
 
-    /// Which run at the helper this is; `None` before it was there, and where the file [is damaged](Self::is_damaged).
+    /// The number of this run at the helper. `None` before the helper has it, and if the file [is
+    /// damaged](Self::is_damaged).
     pub(crate) fn instance(&self) -> io::Result<Option<Instance>> {
         Ok(self.read(INSTANCE)?.and_then(|kept| as_instance(&kept)))
     }
@@ -254,17 +255,17 @@ impl State {
         self.write(SAID, &[])
     }
 
-    /// Writes again whose run this is, of a folder that [is damaged](Self::is_damaged).
+    /// Writes the owner again into a folder that [is damaged](Self::is_damaged).
     pub(crate) fn repair(&self) -> io::Result<()> {
         self.write(OWNER, &self.owner)
     }
 
-    /// Forgets the run, so that the next one in this folder is a new one.
+    /// Deletes the run, so that the next one in this folder is a new one.
     pub(crate) fn forget(&self) -> io::Result<()> {
         self.take_away(&KEPT)
     }
 
-    /// Forgets a run that was given up. `finished` goes first: if this process is killed half-way,
+    /// Deletes a run that was given up. `finished` is removed first: if this process is killed half-way,
     /// the rest must not look like a run that ended well.
     pub(crate) fn give_up(&self) -> io::Result<()> {
         self.take_away(&[FINISHED])?;
@@ -281,7 +282,7 @@ impl State {
         File::open(&self.folder)?.sync_all()
     }
 
-    /// Forgets a run that ended well, and removes the folder.
+    /// Deletes a run that ended well, and removes the folder.
     pub(crate) fn remove(self) -> io::Result<()> {
         // A process that is killed below must not leave what looks like a run that has not begun.
         self.write(FINISHED, &self.owner)?;
@@ -289,7 +290,7 @@ impl State {
         self.take_away(&KEPT[..KEPT.len() - 1])
     }
 
-    /// Keeps `bytes` under `name`; `false` when others were kept so far.
+    /// Stores `bytes` under `name`; `false` if other bytes were stored there.
     fn keep_first(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
         match self.read(name)? {
             Some(kept) => Ok(kept[..] == *bytes),
@@ -308,8 +309,7 @@ impl State {
         Ok(Some(bytes))
     }
 
-    /// Appears whole or not at all, and is on the disk when this returns: what a party has said it must be able to
-    /// say again.
+    /// Writes the file whole or not at all, and durably: a party must be able to repeat what it has said.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.write_by(name, |file| file.write_all(bytes))
     }
@@ -319,7 +319,7 @@ impl State {
         name: &str,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
-        // A name that is known: what a process that was killed here has left is written over, and
+        // The name is fixed, so this overwrites what a process killed here has left, and it is
         // removed with the rest.
         let unfinished = self.folder.join(UNFINISHED);
         let mut file = File::options()
@@ -349,7 +349,7 @@ mod tests {
         Answer { scales: vec![7, 7], list_lens: vec![90, 95], learned }
     }
 
-    /// A run as it is when the helper was reached and the secrets are made.
+    /// A run after the helper was reached and the secrets were made.
     fn begin(folder: &Path) -> State {
         let state = State::open(folder, OWN).unwrap();
         state.keep_instance(&[7; 16]).unwrap();

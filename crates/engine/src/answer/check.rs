@@ -1,4 +1,4 @@
-//! Whether an output can be, and its self-check items. Nothing here runs before the session is over.
+//! Whether an output is possible, and its self-check items. Nothing here runs before the session is over.
 
 use super::{OwnRows, ids, union};
 use crate::agreement::{Agreement, Question};
@@ -10,7 +10,7 @@ use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::Output as RawOutput;
 use vesica_records::KeyTexts;
 
-/// What a run was asked, and by whom.
+/// The question of a run, and the side that asks it.
 pub(crate) struct Asked<'a> {
     /// What was agreed.
     pub(crate) agreement: &'a Agreement,
@@ -27,20 +27,20 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Most keys of its own that a peer can have brought: in place of the self-check items of its own that it says it
-    /// adds, one that deviates brings keys.
+    /// Most keys that a peer can have brought. A peer that deviates can bring keys in place of its own self-check
+    /// items.
     fn most_theirs(&self) -> u64 {
         self.there.saturating_add(self.agreement.self_check.into())
     }
 
-    /// Most keys that can be common. No peer can bring about more, so that it cannot make this party fail by what it
-    /// has in common with it.
+    /// Most keys that can be common. No peer can exceed this, so no peer can make this party fail by what both have in
+    /// common.
     fn most(&self) -> u64 {
         self.here.min(self.most_theirs())
     }
 }
 
-/// The output of the job that `output` of the protocol gives.
+/// The output of the job, from the `output` of the protocol.
 ///
 /// # Errors
 /// As [`Unchecked::answer`](super::Unchecked::answer).
@@ -78,7 +78,7 @@ pub(super) fn answer(
         (Question::Cardinality, RawOutput::Cardinality(count)) => {
             Output::Cardinality(without_check_items(count)?)
         }
-        // One bit says nothing of self-check items, unless the sets are too small for a yes.
+        // One bit reveals nothing about self-check items, unless the sets are too small for a yes.
         (Question::Threshold { min }, RawOutput::AtLeast(yes)) => {
             require(!yes || *min <= most)?;
             Output::Threshold { min: *min, reached: yes }
@@ -209,7 +209,7 @@ mod tests {
         Unchecked::new(output).answer(set, asked, own())
     }
 
-    /// Whether `output` passes where the smaller set has five keys, and what was told of it before.
+    /// Whether `output` passes if the smaller set has five keys, and what was told of it before.
     fn told(agreement: &Agreement, set: &CheckedSet, output: RawOutput) -> Option<Told> {
         let unchecked = Unchecked::new(output);
         let told = unchecked.told(set, agreement);
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(outside(bounds("max_matches = 4")), Some(Told::OutsideBounds));
         assert_eq!(outside(bounds("max_matches = 5")), None, "no count is outside");
         assert_eq!(outside(bounds("")), None);
-        // The sender, who learns nothing else, tells it too.
+        // The sender, which learns nothing else, tells it too.
         let bounded = bounds("min_matches = 1");
         for (output, expected) in
             [(RawOutput::OutsideBounds, Told::OutsideBounds), (RawOutput::Nothing, Told::Nothing)]

@@ -28,7 +28,7 @@ fn are_in(some: &[Id], all: &[Id]) -> bool {
     some.iter().all(|id| rest.any(|other| other == id))
 }
 
-/// Tells the peer which identifiers are those of this party's own self-check items, and hears which are the peer's.
+/// Exchanges with the peer the identifiers of both parties' own self-check items.
 pub(super) fn exchange_check_items(
     ctx: &mut Context,
     ids: &Ids,
@@ -42,7 +42,7 @@ pub(super) fn exchange_check_items(
     Ok(theirs.as_chunks::<{ Item::LEN }>().0.to_vec())
 }
 
-/// `ids` without those of self-check items, `theirs` being those of the peer's own ones.
+/// `ids` without those of self-check items. `theirs` are those of the peer's own ones.
 pub(super) fn checked(
     ids: &Ids,
     theirs: &[Id],
@@ -70,7 +70,7 @@ fn without(ids: &Ids, ours: &[Id], theirs: &[Id]) -> Result<Ids, Misbehaviour> {
     Ok(Ids { own: ids.own.clone(), all: ids.all.iter().filter(is_key).copied().collect() })
 }
 
-/// `ids` with one's own keys beside them.
+/// `ids` with this party's keys beside them.
 pub(super) fn named(ids: Ids, set: &CheckedSet, own: KeyRows) -> output::Ids {
     let mut positions = vec![None; ids.all.len()];
     for (position, id) in (0..).zip(&ids.own[..set.own_len()]) {

@@ -8,7 +8,7 @@ use vesica_records::KeyTexts;
 /// The own keys of `set` and `theirs`, by their texts.
 ///
 /// # Errors
-/// [`Misbehaviour::SelfCheckFailed`] when one of `theirs` is an own one, or is there twice.
+/// [`Misbehaviour::SelfCheckFailed`] if one of `theirs` is an own key, or occurs twice.
 pub(super) fn joined(
     set: &CheckedSet,
     theirs: &KeyTexts,

@@ -21,11 +21,11 @@ const BATCH: usize = 1 << 12;
 
 /// The part of a party that talks to a helper.
 pub struct WithHelper {
-    /// What the helper is told.
+    /// The spec that the helper gets.
     pub spec: Spec,
-    /// Whether labels are the items themselves: what it would cost to hide nothing.
+    /// Whether labels are the items themselves, to measure the cost of hiding them.
     pub in_clear: bool,
-    /// Which party this is.
+    /// The index of this party.
     pub party: u8,
     /// Its rows, all different.
     pub rows: u64,
@@ -35,7 +35,7 @@ pub struct WithHelper {
     pub helper: PublicIdentity,
     /// About how much memory intermediate data may take.
     pub memory_bytes: u64,
-    /// A folder for the rest of it.
+    /// A folder for more intermediate data.
     pub folder: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! What the parties of a benchmark bring, and what they must learn.
+//! The input of the parties of a benchmark, and the result that they must learn.
 //!
 //! The sender has items 0 to n_x − 1; the receiver the first of these, as many as are common, and then others.
 //! Both number them alike, and an item's number gives its values and its text.
@@ -16,7 +16,7 @@ const TEXT_LABEL: &str = "vesica v1 bench text";
 /// Bytes that the parties show each other at a time.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// What the party brings.
+/// The party's input.
 pub(super) fn input(bench: &TwoParties) -> Input {
     let items = Arc::new(items(bench, bench.role));
     if let Some(values) = bench.query.values_of(bench.role) {
@@ -32,8 +32,8 @@ pub(super) fn input(bench: &TwoParties) -> Input {
     }
 }
 
-/// Whether `output` is what the party must learn. What one party alone cannot judge, as shares, it shows to
-/// the other one.
+/// Whether `output` is what the party must learn. If one party alone cannot judge the output, such as shares, it
+/// shows it to the other one.
 pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) -> Result<bool> {
     let common = bench.common_len;
     let sums = |values: Values| -> Vec<i128> {
@@ -69,8 +69,8 @@ pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) ->
     })
 }
 
-/// Whether both have the same list, in which each own item has an identifier of its own, the same one at both
-/// where it is common.
+/// Whether both have the same list, in which each own item has an identifier of its own, and common items have the same
+/// identifier at both.
 fn are_ids(bench: &TwoParties, ids: &Ids, ctx: &mut Context) -> Result<bool> {
     let union = bench.sender_len + bench.receiver_len - bench.common_len;
     let own = sorted(ids.own.iter().copied());
@@ -131,7 +131,7 @@ fn are_shares(
     })
 }
 
-/// Shows `ours` to the other party, and what it shows.
+/// Shows `ours` to the other party and returns what the other party shows.
 fn exchange(ctx: &mut Context, ours: &[u8]) -> Result<Vec<u8>> {
     let channel = ctx.peer()?;
     channel.send(&(ours.len() as u64).to_le_bytes())?;

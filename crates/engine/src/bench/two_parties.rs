@@ -29,12 +29,12 @@ pub struct TwoParties {
     pub common_len: u64,
     /// Who learns the answer.
     pub learns: Learns,
-    /// What is asked.
+    /// The question.
     pub query: Query,
     /// How many common items there must be for an answer.
     pub bounds: Bounds,
-    /// σ: 128 for digests, less for integers of a small domain, which must have room for all
-    /// of them: those of both sets together, and zero where the protocol keeps it for itself.
+    /// σ: 128 for digests, less for integers of a small domain. The domain must have room for the
+    /// items of both sets together, and for zero if the protocol reserves it.
     pub item_bits: u32,
     /// The other side's identity.
     pub peer: PublicIdentity,

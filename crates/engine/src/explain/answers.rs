@@ -5,7 +5,7 @@ use super::question::columns;
 use crate::agreement::Question;
 
 impl Words<'_> {
-    /// What neither side learns of keys, where the result is an answer.
+    /// What neither side learns of keys, if the result is an answer.
     pub(super) fn not_learned(&self) -> String {
         let what = match self.agreement.question {
             Question::Sum(_) if self.some_reveal_count() => "",

@@ -130,7 +130,7 @@ impl Words<'_> {
         self.rows.iter().any(|row| row.wide_values)
     }
 
-    /// The bounds, where there are any.
+    /// The bounds, if there are any.
     pub(super) fn bounds(&self) -> Option<String> {
         let bounds = self.agreement.bounds;
         let within = match (bounds.min, bounds.max) {

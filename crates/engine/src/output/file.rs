@@ -34,7 +34,7 @@ pub(crate) fn check(
 }
 
 impl Output {
-    /// Writes this output to a file, whole or not at all. Returns the number of rows written, where they are rows of
+    /// Writes this output to a file, whole or not at all. Returns the number of written rows if they are rows of
     /// `source`, the file that the job has read.
     ///
     /// [`Output::Rows`] reads `source` again and writes the rows in the set, with all columns: a
@@ -54,7 +54,7 @@ impl Output {
         options: &OutputOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Option<u64>, Error> {
-        // Keys of the other party, identifiers and shares are more sensitive than what others may read of the input.
+        // Keys of the other party, identifiers and shares can be more sensitive than the input, which others may read.
         let owners_alone = Origin::OwnersAlone(source);
         match self {
             Self::Nothing | Self::OutsideBounds => {}
@@ -108,7 +108,7 @@ fn write_totals(
     options: &OutputOptions,
 ) -> Result<(), Error> {
     let names: Vec<&str> = totals.iter().map(|(name, _)| *name).collect();
-    // A column of values may be called as one of ours.
+    // A column of values may have the name of one of ours.
     let names = distinct_columns(&names);
     let cells = totals.iter().map(|(_, cell)| cell.clone());
     let named: Vec<_> = names.iter().map(String::as_str).zip(cells).collect();

@@ -1,4 +1,4 @@
-//! A set of rows of one's own file, a bit for each.
+//! A set of rows of the own file, one bit for each row.
 
 use std::fmt;
 

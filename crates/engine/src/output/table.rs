@@ -3,7 +3,7 @@
 use vesica_core::Item;
 use vesica_records::{KeyTexts, RowNumbers, key_values};
 
-/// What a result that names keys knows of this party's file.
+/// The parts of this party's file that a result naming keys needs.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct KeyRows {
     /// The columns of the key in the file.
@@ -28,7 +28,7 @@ impl KeyRows {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Union {
     pub(crate) own: KeyRows,
-    /// The text of each key, and its position among the own keys; `None` where only the other party has it.
+    /// The text of each key, and its position among the own keys; `None` if only the other party has it.
     pub(crate) keys: Vec<(Vec<u8>, Option<u32>)>,
     pub(crate) new: u64,
 }
@@ -63,7 +63,7 @@ impl Union {
         self.new
     }
 
-    /// The keys, in an order that says nothing of who has them.
+    /// The keys, in an order that does not reveal who has them.
     pub fn entries(&self) -> impl Iterator<Item = UnionEntry<'_>> {
         self.keys.iter().map(|(text, own)| UnionEntry {
             values: self.own.values(text),
@@ -78,7 +78,7 @@ impl Union {
 pub struct Ids {
     pub(crate) own: KeyRows,
     pub(crate) all: Vec<[u8; Item::LEN]>,
-    /// Of each identifier, the position of its key among the own keys, where it is one of these.
+    /// For each identifier the position of its key among the own keys; `None` for other keys.
     pub(crate) positions: Vec<Option<u32>>,
     /// The texts of the own keys.
     pub(crate) texts: KeyTexts,
@@ -90,7 +90,7 @@ pub struct IdEntry<'a> {
     /// The identifier, 16 bytes, pseudorandom.
     pub id: &'a [u8; Item::LEN],
     /// The own key that has it, one normalised value for each of [`Ids::columns`]; `None` for a key of the other party
-    /// alone, and for padding where sizes are hidden.
+    /// alone, and for padding if sizes are hidden.
     pub values: Option<Vec<&'a str>>,
     /// The own rows with that key, ascending, from 0; empty without an own key.
     pub rows: Vec<u64>,
@@ -102,7 +102,7 @@ impl Ids {
         &self.own.columns
     }
 
-    /// Number of identifiers, of padding too where sizes are hidden.
+    /// Number of identifiers, with those of padding if sizes are hidden.
     pub fn len(&self) -> usize {
         self.all.len()
     }

@@ -41,7 +41,7 @@ impl InputReport {
     }
 }
 
-/// What a finished run knows about itself, of either kind.
+/// What a finished run of either kind knows about itself.
 pub(crate) struct Parts<'a> {
     pub(crate) agreement: &'a Agreement,
     /// This party's position.
@@ -57,7 +57,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) used: Resources,
 }
 
-/// What a run with a helper knows besides.
+/// What a run with a helper knows in addition.
 pub(crate) struct OfHelper<'a> {
     pub(crate) agreement: AidedAgreement<'a>,
     /// Rows of this party with a key.
@@ -69,7 +69,7 @@ pub(crate) struct OfHelper<'a> {
     pub(crate) output: &'a Output,
 }
 
-/// What the kinds of runs say differently.
+/// The fields that differ between the kinds of runs.
 struct Of {
     wire_version: Option<u16>,
     parties: Vec<PartyReport>,

@@ -1,14 +1,14 @@
-//! Two files of shares to what was shared.
+//! From two files of shares to the shared items and values.
 
 use super::{SharedColumn, SharesError, SharesFile};
 use crate::output::hex;
 use vesica_core::Item;
 use vesica_records::distinct_columns;
 
-/// What two files of shares hold together: the intersection, where keys were shared.
+/// The content of two files of shares: the intersection, if keys were shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Combined {
-    /// The items of the common keys, where keys were shared.
+    /// The items of the common keys, if keys were shared.
     pub keys: Option<Vec<Item>>,
     /// The columns of values, and whether each has a sign.
     columns: Vec<(String, bool)>,
@@ -23,8 +23,8 @@ impl Combined {
         self.entries
     }
 
-    /// The names of the columns, all different: `item` where keys were shared, `keys`, which the caller puts beside
-    /// it, and those of the values. `keys` keep theirs, then the values.
+    /// The names of the columns, all different: `item` if keys were shared, `keys`, which the caller puts beside it,
+    /// and those of the values. In a clash `keys` keep their names first, then the values.
     pub fn names(&self, keys: &[String]) -> Vec<String> {
         let values = self.columns.iter().map(|(name, _)| name);
         let names: Vec<&str> = keys.iter().chain(values).map(String::as_str).collect();
@@ -48,10 +48,10 @@ impl Combined {
     }
 }
 
-/// What the files `one` and `other` hold together.
+/// Combines the files `one` and `other`.
 ///
 /// # Errors
-/// [`SharesError`] when they do not belong together, or hold values that cannot be.
+/// [`SharesError`] if they do not belong together, or hold impossible values.
 pub fn combine(one: &SharesFile, other: &SharesFile) -> Result<Combined, SharesError> {
     if one.computation != other.computation {
         return Err(SharesError::OtherComputation);

@@ -14,7 +14,7 @@ use vesica_protocols::Shares;
 
 const COMPUTATION_LABEL: &str = "vesica v1 shares";
 
-/// What the field `format` says.
+/// The content of the field `format`.
 const FORMAT: &str = "vesica-shares";
 /// Version of the format.
 const VERSION: u64 = 1;
@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 /// Bytes of a value.
 const VALUE_LEN: usize = 8;
 
-/// The document. The order of the fields is that in the file: what says what it is comes first.
+/// The document. The order of the fields is that in the file: the description comes first.
 #[derive(Serialize, Deserialize)]
 struct Document {
     format: String,
@@ -46,7 +46,7 @@ struct DocumentColumn {
     shares: String,
 }
 
-/// Enough of a document to say which version it is.
+/// The part of a document that shows its version.
 #[derive(Deserialize)]
 struct Head {
     format: String,
@@ -66,9 +66,9 @@ pub struct SharesFile {
     pub share: u8,
     /// How many entries there are.
     pub entries: usize,
-    /// How the two shares of a value give it: `xor`, or `sum mod 2^64`. Those of keys always by XOR.
+    /// How two shares give a value: `xor`, or `sum mod 2^64`. Shares of keys always combine by XOR.
     pub combine: String,
-    /// Shares of the keys' items, where keys are shared.
+    /// Shares of the keys' items, if keys are shared.
     pub keys: Option<Vec<[u8; Item::LEN]>>,
     /// Shares of the values, by column.
     pub values: Vec<SharedColumn>,
@@ -92,7 +92,7 @@ impl SharedColumn {
     pub(super) fn can_hold(&self, value: u64) -> bool {
         let spare = u64::BITS - self.bits.min(u64::BITS);
         match self.signed {
-            // The bits above are those of the sign.
+            // The bits above repeat the sign.
             true => ((value << spare) as i64) >> spare == value as i64,
             false => value << spare >> spare == value,
         }

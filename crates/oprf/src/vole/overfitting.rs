@@ -2,8 +2,9 @@
 //!
 //! P has m slots, so it holds the values of any m items whose rows are independent. A receiver that hashes many items
 //! can choose more than m that fit together, which RR22 calls overfitting. K. Han, S. Kim, B. Lee and Y. Son,
-//! "Revisiting OKVS-based OPRF and PSI: cryptanalysis and better construction", ASIACRYPT 2024, turn this into attacks
-//! on all stores of this kind, and show that m does not bound the receiver's set with values of 128 bits.
+//! "Revisiting OKVS-based OPRF and PSI: cryptanalysis and better construction", ASIACRYPT 2024, publish attacks on
+//! stores of this kind. We could not read the paper's text; `parameters/overfitting` computes what two attacks of our
+//! own gain.
 //!
 //! **The bound.** A receiver that evaluates the row hash q = 2^80 times has q row keys k of 128 bits. The row and the
 //! value H_B of an item follow from its k. Equal keys therefore take the room of one: among q keys there are about
@@ -16,7 +17,7 @@
 //! ```
 //!
 //! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40. The bound does not say how to find
-//! such a P, and for most of its range no method is known. The items of a pair share an output of the OPRF, so the
+//! such a P, and we know no method for most of its range. The items of a pair share an output of the OPRF, so the
 //! receiver only learns whether the sender has one of the two.
 
 use std::f64::consts::{LN_2, TAU};

@@ -1,7 +1,6 @@
 //! The selective-failure attack on the enhanced protocol of C. Dong, L. Chen and Z. Wen, ACM CCS 2013, §5 (found
-//! by M. Lambæk, and by P. Rindal and M. Rosulek), on a simulation of its steps with an ideal transfer: why
-//! that protocol is not in the catalogue. What the repaired protocol does of the same attack is tested
-//! beside it, in `gbf_malicious`.
+//! by M. Lambæk, and by P. Rindal and M. Rosulek), on a simulation of its steps with an ideal transfer. Because of
+//! it that protocol is not in the catalogue. `gbf_malicious` tests the repaired protocol against this attack.
 
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;

@@ -20,16 +20,16 @@ const RECORD_LEN: u64 = 16;
 /// The most bytes that a run takes in the helper's storage, at any moment and whatever its parties put.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Of the slots that each party fills.
+    /// Bytes of the slots that each party fills.
     pub put: Vec<u64>,
-    /// Of the slots that the helper fills for each party, and those it keeps for itself about the party's list.
+    /// Bytes of the slots that the helper fills for each party, and of those it keeps about the party's list.
     pub written: Vec<u64>,
-    /// Of intermediate data.
+    /// Bytes of intermediate data.
     pub scratch: u64,
 }
 
 impl Room {
-    /// Of all of it.
+    /// The sum.
     pub fn total(&self) -> u64 {
         self.put.iter().chain(&self.written).sum::<u64>() + self.scratch
     }
@@ -90,7 +90,7 @@ impl Spec {
                     let inner = inner_format(self, &formats, party);
                     list(&mut own, inner, self.items(*len).max(1));
                     own.add(2 * digest, 2);
-                    // Kept, and then sent.
+                    // The helper keeps the answer and then sends it.
                     ours.add(2 * answer, 2 * parts_of_answer);
                     ours.add(3 * digest, 2);
                 }
@@ -104,7 +104,7 @@ impl Spec {
             put.push(own.bytes);
             written.push(ours.bytes);
         }
-        // One list at a time; and while a slot is replaced, the old one and the new one exist.
+        // One list at a time. While a slot is replaced, the old and the new one exist.
         let sorted = match self.variant {
             Variant::SemiHonest | Variant::Malicious => 0,
             Variant::Fair => lens.iter().copied().max().unwrap_or(0),
@@ -114,7 +114,7 @@ impl Spec {
         Room { put, written, scratch: sorted * RECORD_LEN + replaced }
     }
 
-    /// Exact bytes of all slots that each party puts, and gets, after the parties have met: of parties that announced
+    /// Exact bytes of all slots that each party puts, and gets, after the parties have met. The parties announced
     /// `scales` and have `items` different items each. Hellos, shares and requests add some kilobytes.
     ///
     /// # Panics

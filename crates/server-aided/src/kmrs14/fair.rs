@@ -111,7 +111,7 @@ impl Steps<'_> {
 
     /// Steps 8 and 9.
     fn open(&self) -> Result<bool, Refusal> {
-        // Both lists passed once. If some of them is lost since, the parties still get their answers.
+        // Both lists passed once. If a part of them was lost since, the parties still get their answers.
         if is_opened(self.spec, self.desk) {
             return self.open_commitments();
         }
@@ -135,7 +135,7 @@ impl Steps<'_> {
         if let Some((_, party)) = first(Opened::Other) {
             return Err(Refusal::OpenedOther { party });
         }
-        // The lists do not show who did it: a label of one that equals another's puts both at odds.
+        // The lists do not show who did it: an equal label in both lists can come from either party.
         if first(Opened::AtOdds).is_some() {
             return Err(Refusal::AtOdds);
         }
@@ -143,7 +143,7 @@ impl Steps<'_> {
         self.open_commitments()
     }
 
-    /// Step 9: sends both parties their answers and what opens the commitments, unless they are sent already.
+    /// Step 9: sends both parties their answers and the openings of the commitments, unless it has sent them already.
     fn open_commitments(&self) -> Result<bool, Refusal> {
         let mut wrote = false;
         for party in self.parties() {
@@ -160,7 +160,7 @@ impl Steps<'_> {
                 wrote = true;
             }
         }
-        // The first opening settles that both have an answer.
+        // After the first opening both must get an answer.
         self.settle()?;
         for party in self.parties() {
             let opening = Slot::new(Kind::Opening, party);
@@ -182,13 +182,13 @@ pub(super) fn is_opened(spec: &Spec, desk: &dyn Desk) -> bool {
     (0..spec.parties.len() as u8).any(|party| desk.is_filled(Slot::new(Kind::Opening, party)))
 }
 
-/// Whether parties may read their answers: no answer is out before both parties can have theirs (step 9).
+/// Whether parties may read their answers: the helper shows no answer before both parties can read theirs (step 9).
 pub(super) fn is_out(spec: &Spec, desk: &dyn Desk) -> bool {
     is_by_all(spec, desk, Kind::Opening)
 }
 
-/// Whether a party may still end the run for both: not once both have opened their lists (step 7), as each is to learn
-/// what the other learns then. Nor later, when the opened lists are lost and the answers are there.
+/// Whether a party may still end the run for both. It may not once both have opened their lists (step 7), because each
+/// must then learn what the other learns; nor later, if the opened lists are lost and the answers are there.
 pub(super) fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
     !is_by_all(spec, desk, Kind::OuterSecret) && !is_opened(spec, desk)
 }
@@ -226,9 +226,9 @@ impl Party<'_> {
         Ok(body.as_chunks().0.to_vec())
     }
 
-    /// Fails unless the other party has seen the same commitments and sizes, and this one at each visit. Only then does
-    /// it open anything: with K_2 and one list, a helper that is not bound yet could make an answer for the other party
-    /// that passes its checks.
+    /// Fails unless the other party has seen the same commitments and sizes, and this party the same at each visit.
+    /// This party opens nothing before: with K_2 and one list, a helper that is not bound yet could make an answer for
+    /// the other party that passes its checks.
     fn compare_seen(
         &self,
         board: &mut dyn Board,
@@ -250,11 +250,11 @@ impl Party<'_> {
     }
 }
 
-/// What the parties toss for Figure 3.
+/// The results of the parties' coin toss for Figure 3.
 struct Keys {
-    /// The key of the inner labels, which the parties keep.
+    /// The key of the inner labels. The parties never open it.
     k_1: LabelKey,
-    /// The secret that K_2 and the dummies come from, which they open.
+    /// The secret from which K_2 and the dummies are derived. The parties open it.
     k_2: Secret<[u8; DIGEST_LEN]>,
 }
 

@@ -19,7 +19,7 @@ use vesica_labels::{Bits, Format, List, Spool, count_segment};
 pub use desk::{CommonFailure, Desk};
 pub use left::{Left, left};
 
-/// Computes all that can be computed now, and writes it; returns whether anything was written.
+/// Computes and writes all that is possible now. Returns whether it wrote anything.
 ///
 /// # Errors
 /// [`Refusal::Malformed`], [`Refusal::OpenedOther`], [`Refusal::OpenedDifferently`] and [`Refusal::AtOdds`], which end
@@ -35,8 +35,8 @@ pub fn advance(spec: &Spec, desk: &dyn Desk) -> Result<bool, Refusal> {
     }
 }
 
-/// Whether a filled slot may be read yet. In the fair protocol no answer is out before both parties can have theirs; in
-/// the size-hiding one (Figure 4, step 11) the first party receives π_3 once the second has released it.
+/// Whether a filled slot may be read yet. In the fair protocol nobody reads an answer before both parties can read
+/// theirs. In the size-hiding one (Figure 4, step 11) the first party receives π_3 once the second has released it.
 pub fn is_out(spec: &Spec, desk: &dyn Desk, slot: Slot) -> bool {
     desk.is_filled(slot)
         && match slot.kind {
@@ -48,8 +48,9 @@ pub fn is_out(spec: &Spec, desk: &dyn Desk, slot: Slot) -> bool {
         }
 }
 
-/// Whether a party may still end the run for all. In the fair protocol not when both have opened their lists: each is
-/// to learn what the other learns then. Nor later, when the opened lists are lost and the answers are there.
+/// Whether a party may still end the run for all. In the fair protocol it may not once both have opened their lists,
+/// because each must then learn what the other learns; nor later, if the opened lists are lost and the answers are
+/// there.
 pub fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
     spec.variant != Variant::Fair || fair::may_be_ended(spec, desk)
 }
@@ -58,12 +59,12 @@ pub fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
 /// before: [`Slot::may_be_put_by`].
 ///
 /// # Errors
-/// [`Refusal::Malformed`] when it may not, [`Refusal::TooFew`], [`Refusal::Storage`].
+/// [`Refusal::Malformed`] if it may not, [`Refusal::TooFew`], [`Refusal::Storage`].
 pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
     use Kind::*;
     let party = usize::from(slot.party);
     let formats = formats(spec, desk)?;
-    // Until all parties have announced their scales nobody knows how much room a run needs: only hellos are kept.
+    // Until all parties have announced their scales nobody knows how much room a run needs. So only hellos are kept.
     if formats.is_none() && slot.kind != Hello {
         // If they had announced them, a hello has been damaged since, and its party will put it again.
         let was_complete = desk.is_filled(Slot::new(Share, slot.party));
@@ -87,7 +88,7 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
                 && scale <= spec.largest_scale(party)
         }
         Share => slot.part == 0 && body.len() <= Slot::SHARE_MAX_LEN,
-        // After the list was complete, a segment is empty only where it was lost.
+        // The list was complete, so an empty segment was lost.
         Labels => is_segment(format),
         Size => {
             let size = body.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
@@ -104,7 +105,7 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
                 && desk.is_filled(Slot::new(Commitment, slot.party))
         }
         Seen => is_one(DIGEST_LEN) && desk.is_filled(Slot::new(Commitment, slot.party)),
-        // All of the list must be there first: a segment that is missing later was lost, which is no party's fault.
+        // The whole list must be there first. Then a segment that is missing later was lost, through no party's fault.
         OuterSecret => {
             is_one(DIGEST_LEN)
                 && desk.is_filled(Slot::new(Commitment, slot.party))
@@ -193,7 +194,7 @@ impl Steps<'_> {
         Ok(true)
     }
 
-    /// I = ∩ T_i, as a bit for each label of each T_i; `None` when asked to stop, or when some of a list was lost.
+    /// I = ∩ T_i, as a bit for each label of each T_i. `None` when asked to stop, or if a part of a list was lost.
     pub(super) fn intersect(&self) -> Result<Option<Vec<Bits>>, Refusal> {
         let stored: Vec<_> = self
             .parties()

@@ -41,7 +41,7 @@ impl LabelKeys {
         }
     }
 
-    /// Keys that hide nothing: labels are the items. For comparison.
+    /// Keys that hide nothing: labels are the items. For comparison only.
     pub(super) fn in_clear(spec: &Spec, party: u8) -> Self {
         Self {
             copies: vec![LabelKey::identity(); spec.copies as usize],
@@ -68,7 +68,7 @@ impl LabelKeys {
 
     /// F' of inner labels, c copies of each: calls `take` with each label, and the place of its
     /// inner label in `values`. F'(v) is F(v) ⊕ v, which nobody can invert even with the key. A
-    /// party that could would find inner labels whose outer labels are another party's.
+    /// party that could invert it would find inner labels whose outer labels belong to another party.
     pub(super) fn of_inner_labels(
         &self,
         values: &[u128],

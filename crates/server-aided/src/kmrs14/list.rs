@@ -11,7 +11,7 @@ use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_labels::{Bits, Format, Label, Order, Scratch, Segment, Sorted, Spool};
 use vesica_net::{Pool, Progress};
 
-/// Takes labels, each with what it is of.
+/// Takes labels, each with the row or dummy that it labels.
 type Sink<'a, T> = dyn FnMut(Label, T) -> io::Result<()> + 'a;
 
 /// What a party brings: its items, row by row.
@@ -23,7 +23,7 @@ pub trait Items: Sync {
     /// without a key has the item zero.
     ///
     /// # Errors
-    /// Those of the place where the items are, and of `take`.
+    /// Those of reading the items, and of `take`.
     fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()>;
 }
 
@@ -37,22 +37,22 @@ impl Items for &[Item] {
     }
 }
 
-/// What a party works with.
+/// The resources of a party.
 pub struct Means<'a> {
-    /// Where intermediate data goes.
+    /// Place for intermediate data.
     pub scratch: &'a dyn Scratch,
-    /// About how many bytes of memory a step may take before it writes there.
+    /// About how many bytes of memory a step may use before it writes intermediate data.
     pub memory_bytes: u64,
     /// Its threads.
     pub pool: &'a Pool,
-    /// Receives how far a step is.
+    /// Receives the progress of a step.
     pub progress: &'a dyn Progress,
 }
 
 /// The rows whose item all parties have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
-    /// Bit r mod 64 of word ⌊r / 64⌋ is set when row r is one of them.
+    /// Bit r mod 64 of word ⌊r / 64⌋ is set if row r is one of them.
     pub rows: Vec<u64>,
     /// How many different items they have.
     pub items: u64,
@@ -69,7 +69,7 @@ pub(super) struct OwnList {
     rows: u64,
 }
 
-/// T_i once it was sent: its length, and which row each label is of. The labels and their intermediate data are gone.
+/// T_i after it was sent: its length, and the row of each label. The labels and their intermediate data are gone.
 pub(super) struct SentList {
     order: Order,
     rows: u64,
@@ -137,13 +137,13 @@ impl OwnList {
         Ok(self.sent(len))
     }
 
-    /// The list when all its segments, with `len` labels together, are on their way.
+    /// The list after all its segments, of `len` labels together, were put.
     pub(super) fn sent(self, len: u64) -> SentList {
         let order = self.order.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         SentList { order, rows: self.rows, len }
     }
 
-    /// Segment `index`; its order is kept.
+    /// Segment `index`. The list keeps its order.
     pub(super) fn encoded(&self, index: u32) -> Result<EncodedSegment> {
         let segment = self.sorted.segment(index).map_err(storage)?;
         let bytes = self.sorted.encode(&segment).map_err(storage)?;
@@ -159,9 +159,8 @@ impl SentList {
         self.len
     }
 
-    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, and their like of
-    /// Figures 3 and 4: (a) all of D_0 is in I and nothing of D_i, (b) of each item all copies are
-    /// in I, or none.
+    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, which Figures 3 and 4 share: (a) all of
+    /// D_0 is in I and nothing of D_i, (b) of each item all copies are in I, or none.
     ///
     /// # Errors
     /// [`Misbehaviour::CommonMissing`], [`Misbehaviour::OwnFound`], [`Misbehaviour::CopiesDiffer`];
@@ -204,8 +203,8 @@ impl SentList {
 /// Items labelled at once.
 const PIECE: usize = 1 << 12;
 
-/// Puts the segments of `sorted` that are not on the board yet into the parts of `place`, and returns the number of
-/// labels of all. What `board` puts next comes after all of them.
+/// Puts the segments of `sorted` that are not on the board yet into the parts of `place`, and returns the number of all
+/// labels. Later puts of `board` come after all of them.
 pub(super) fn send_segments(
     sorted: &Sorted,
     place: Slot,
@@ -235,7 +234,7 @@ pub(super) fn send_segments(
     };
     let others = boards.lanes().min(segments as usize).saturating_sub(1);
     std::thread::scope(|scope| {
-        // Each lane waits until its slots are kept: nothing else orders them before what `board` puts next.
+        // Each lane waits until its slots are kept. Nothing else orders them before the next put of `board`.
         let one = || {
             let mut board = boards.open()?;
             lane(&mut *board)?;
@@ -243,7 +242,7 @@ pub(super) fn send_segments(
         };
         let others: Vec<_> = (0..others).map(|_| scope.spawn(one)).collect();
         let own = lane(board);
-        // All lanes end before the first failure is returned.
+        // All lanes end before this returns the first failure.
         let all = others.into_iter().map(|other| match other.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -18,12 +18,12 @@ pub(super) const DIGEST_LEN: usize = 32;
 /// Bytes that sealing adds.
 pub const SEAL_LEN: usize = 16;
 
-/// Runs the party of `run` with its `items` to the end. The caller sends `done` to the helper when it has kept the
-/// outcome.
+/// Runs the party of `run` with its `items` to the end. The caller stores the outcome and then sends `done` to the
+/// helper.
 ///
 /// # Errors
-/// Any [`Error`]; after [`Error::Transport`], and a refusal that [passes](vesica_core::Refusal::passes), it can be
-/// called again.
+/// Any [`Error`]. The caller can call it again after [`Error::Transport`], and after a refusal that
+/// [passes](vesica_core::Refusal::passes).
 pub fn run(
     run: &Run<'_>,
     items: &dyn Items,
@@ -43,8 +43,8 @@ pub fn run(
     }
 }
 
-/// The exchange of Figures 1 and 2 with labels that are the items themselves: the cost of an intersection by a helper
-/// that hides nothing. For comparison; the helper sees all items.
+/// The exchange of Figures 1 and 2 with the items themselves as labels: an intersection by a helper that hides nothing.
+/// For comparison of costs only; the helper sees all items.
 ///
 /// # Errors
 /// As [`run`].
@@ -62,9 +62,9 @@ pub fn run_in_clear(
 pub struct Run<'a> {
     /// The spec that the helper has.
     pub spec: &'a Spec,
-    /// Which of its parties this is.
+    /// The index of this party in the spec.
     pub party: u8,
-    /// The scales that the parties announced in their signed words to each other.
+    /// The scales that the parties announced in their signed hellos.
     pub scales: &'a [u32],
     /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would distinguish dummies
     /// from items.
@@ -73,15 +73,15 @@ pub struct Run<'a> {
     pub own_secret: &'a Secret<[u8; 32]>,
     /// Seals messages to the other party, which pass through the helper.
     pub seal: &'a dyn Seal,
-    /// What this party has seen of this run before.
+    /// What the helper has shown this party in this run before.
     pub memory: &'a dyn Memory,
 }
 
-/// What a party remembers of a run, also when it is interrupted and comes back. Otherwise a helper could show it
-/// something else then, and learn its reaction to both.
+/// What a party remembers of a run, even if it is interrupted and comes back. Without it a helper could show the party
+/// something else the second time, and learn its reaction to both.
 pub trait Memory: Sync {
-    /// Whether `digest` is the first one given for what the helper shows in slots of `kind`. The first is kept, for as
-    /// long as the run, before this returns.
+    /// Whether `digest` equals the first one given for what the helper shows in slots of `kind`. This stores the first
+    /// one before it returns, until the run ends.
     ///
     /// # Errors
     /// [`Error::Storage`].
@@ -99,24 +99,25 @@ pub trait Seal: Sync {
     /// Opens what the other party sealed.
     ///
     /// # Errors
-    /// [`Misbehaviour::InvalidValue`] when it is not what the other party sealed.
+    /// [`Misbehaviour::InvalidValue`] if the other party did not seal it.
     fn open(&self, kind: Kind, part: u32, body: Vec<u8>) -> Result<Vec<u8>>;
 }
 
 /// What a party learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The rows that match; `None` for a party that does not receive, and for one whose answer failed its checks.
+    /// The matching rows. `None` for a party that does not receive, and for one whose answer failed its checks.
     pub matched: Option<Matched>,
-    /// Why this party refuses its answer. Whether it does can depend on its own items and on what is common, so nobody
-    /// may notice: the caller continues as after a good answer, sends `done` to the helper, and alone ends in error.
+    /// Why this party refuses its answer. A refusal can depend on its own items and on what is common, so nobody may
+    /// notice it: the caller continues as after a good answer and sends `done` to the helper. Then it alone ends with an
+    /// error.
     pub refused: Option<Misbehaviour>,
     /// The number of labels of each party's list, c·n + 2t.
     pub list_lens: Vec<u64>,
 }
 
 impl Outcome {
-    /// The outcome of the checks of the answer; `None` where the party received none.
+    /// The outcome of the checks of the answer; `None` if the party received no answer.
     pub(super) fn of(checked: Option<Result<Matched>>, list_lens: Vec<u64>) -> Result<Self> {
         let (matched, refused) = match checked {
             None => (None, None),
@@ -130,7 +131,7 @@ impl Outcome {
     /// The outcome, for a caller that has sent `done`.
     ///
     /// # Errors
-    /// [`Error::PeerMisbehaved`] where the answer was refused.
+    /// [`Error::PeerMisbehaved`] if the party refused the answer.
     pub fn checked(self) -> Result<Self> {
         match self.refused {
             Some(why) => Err(why.into()),
@@ -185,7 +186,7 @@ impl Party<'_> {
     }
 
     /// For each label of this party's list of `len` labels, whether it is in I. A party that does not receive waits
-    /// until its list is kept.
+    /// until the helper has stored its list.
     pub(super) fn receive_answer(&self, board: &mut dyn Board, len: u64) -> Result<Option<Bits>> {
         match self.run.spec.parties[self.own()].receives {
             true => self.receive_bits(board, len, |_| {}).map(Some),
@@ -227,7 +228,7 @@ impl Party<'_> {
         (0..self.run.spec.parties.len()).map(one).collect()
     }
 
-    /// Fails with `otherwise` when this party has been shown something else of `kind` before.
+    /// Fails with `otherwise` if the helper has shown this party something else of `kind` before.
     pub(super) fn remember(
         &self,
         kind: Kind,

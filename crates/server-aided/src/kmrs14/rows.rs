@@ -39,7 +39,7 @@ pub struct AidedProtocol {
     pub helper_security: Security,
     /// The parties that it protects against when the helper follows the protocol.
     pub party_security: &'static str,
-    /// What is believed to be hard, and what else is assumed.
+    /// The hardness assumptions, and other assumptions.
     pub assumption: &'static str,
     /// How many parties it takes.
     pub parties: RangeInclusive<usize>,
@@ -56,11 +56,11 @@ pub struct AidedProtocol {
 }
 
 impl Variant {
-    /// All of them, in the order of the catalogue.
+    /// All variants, in the order of the catalogue.
     pub const ALL: [Variant; 5] =
         [Variant::SemiHonest, Variant::Malicious, Variant::Fair, Variant::SizeHiding, Variant::Pet];
 
-    /// Its row.
+    /// The row of this variant.
     pub fn row(self) -> &'static AidedProtocol {
         match self {
             Variant::SemiHonest => &SEMI_HONEST,
@@ -124,8 +124,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// The cheapest for lists of at most `items` different items with which a helper that cheats goes unnoticed with
-    /// a probability of at most 2^-40, [`Check::bits`]: the one with the fewest labels c·n + 2t.
+    /// The cheapest check for lists of at most `items` different items: of those with which a helper that cheats goes
+    /// unnoticed with probability at most 2^-40, [`Check::bits`], the one with the fewest labels c·n + 2t.
     pub fn cheapest(items: u64) -> Self {
         let candidates = (2..=MAX_COPIES).filter_map(|copies| {
             let is_enough =
@@ -171,7 +171,7 @@ impl Check {
             // Any one label of an item: all common items are equally good.
             return -(items.log2() - (items + dummies).log2());
         }
-        // It rises and then falls with m: its largest value is where its derivative is zero, about t / (c (c - 1)).
+        // The chance rises and then falls with m. It is largest where its derivative is zero, about t / (c (c - 1)).
         let (mut low, mut high) = (1.0, items);
         while high - low > 2.0 {
             let third = ((high - low) / 3.0).floor().max(1.0);

@@ -90,7 +90,7 @@ impl Party<'_> {
         let [i_1, i_2] = i
             .and_then(|i| <[Bits; 2]>::try_from(i).ok())
             .ok_or(Error::Bug("two lists have two answers"))?;
-        // They may be large, and the wait for the second party long.
+        // The lists may be large, and the wait for the second party long.
         drop((t_1_prime, t_2_prime));
         self.send_found(&mut *board, &i_2)?;
         // 11. I over T_1.
@@ -120,7 +120,7 @@ impl Party<'_> {
         self.send_size(&mut *board, len)?;
         // 8.
         let i = self.receive_found(&mut *board, len)?;
-        // 10. P_1 and the helper learn of a check that fails, in this figure alone: there is no release.
+        // 10. In this figure alone, P_1 and the helper learn of a check that fails: there is no release.
         let output = t_2_prime.matched(self.run.spec, &i)?;
         // 11.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
@@ -208,8 +208,8 @@ impl Steps<'_> {
             }
             self.write(Slot::part(Kind::Relabelled, 0, index), &bytes)?;
         }
-        // Fewer where two labels became one: in lists of equal length with probability below 2^-40, and N_1 / N_2 times
-        // that where this list is the longer one. It does no harm; another run has another key.
+        // Fewer if two labels became one: with probability below 2^-40 in lists of equal length, and N_1 / N_2 times
+        // that if this list is the longer one. This does no harm; another run has another key.
         if total == len { Ok(()) } else { Err(Refusal::Internal) }
     }
 
@@ -220,7 +220,7 @@ impl Steps<'_> {
             && is_whole(self.desk, Kind::Places, 0, places))
     }
 
-    /// r, the same whenever it is asked for.
+    /// r, equal at every call.
     fn toss_share(&self) -> Result<[u8; DIGEST_LEN], Refusal> {
         Ok(derive(HELPER_TOSS_LABEL, &[&self.secret()?]))
     }
@@ -236,7 +236,7 @@ impl Party<'_> {
     fn toss(&self, board: &mut dyn Board) -> Result<LabelKey> {
         let commitment = board.get(Slot::new(Kind::TossCommitment, 1), DIGEST_LEN)?;
         let commitment = exact(commitment)?;
-        // The helper is bound to it before it sees r_2, also when this party comes back.
+        // The helper is bound to its commitment before it sees r_2, even if this party comes back later.
         self.remember(Kind::TossCommitment, &commitment, Misbehaviour::CommitmentBroken)?;
         let r_2 = derive(PARTY_TOSS_LABEL, &[self.run.own_secret.expose()]);
         board.put(Slot::new(Kind::TossShare, 1), &r_2)?;

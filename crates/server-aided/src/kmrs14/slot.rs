@@ -7,7 +7,7 @@ use vesica_labels::Format;
 /// A place on the board: its kind, its party, and which part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// What it holds.
+    /// What the slot holds.
     pub kind: Kind,
     /// The party that writes it or, where the helper writes, the party it is for.
     pub party: u8,
@@ -60,7 +60,7 @@ kinds! {
     /// [`Slot::RELAYED_PART_LEN`], so that their lengths reveal nothing of the labels: the helper
     /// knows one of the keys. Size-hiding protocol.
     Relayed = 14,
-    /// By the first party, for the second: which of the latter's labels both have, a bit each, sealed. Size-hiding.
+    /// By the first party, for the second: which labels of the second party both have, a bit each, sealed. Size-hiding.
     Found = 15,
     /// By the second party, for the helper: the answer passed its checks (1 byte). Size-hiding protocol.
     Release = 16,
@@ -141,7 +141,7 @@ impl Slot {
         }
     }
 
-    /// Whether a run of `spec` has this slot at all.
+    /// Whether a run of `spec` has this slot.
     fn belongs_to(self, spec: &Spec) -> bool {
         use Kind::*;
         use Variant::{Fair, Malicious, Pet, SemiHonest, SizeHiding};

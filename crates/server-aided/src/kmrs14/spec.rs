@@ -1,4 +1,4 @@
-//! What the helper knows of a run beforehand.
+//! What the helper knows of a run before it begins.
 
 use super::rows::Variant;
 use vesica_core::hash::derive;
@@ -24,8 +24,7 @@ const MAX_LABEL_BITS: u32 = 110;
 /// Statistical security, in bits.
 pub(super) const LAMBDA: u32 = vesica_core::params::STATISTICAL_SECURITY_BITS;
 
-/// What the helper knows of a run: who takes part, and what it is to compute. All parties send the same spec, byte for
-/// byte.
+/// What the helper knows of a run: who takes part, and what to compute. All parties send the same spec, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// Which protocol is run.
@@ -54,7 +53,7 @@ pub struct PartySpec {
 }
 
 impl Spec {
-    /// The bytes, of a length that the number of parties fixes.
+    /// The bytes. The number of parties fixes their length.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![self.variant.code(), self.parties.len() as u8];
         out.extend_from_slice(&self.copies.to_le_bytes());
@@ -69,7 +68,7 @@ impl Spec {
         out
     }
 
-    /// The spec of these bytes; `None` unless it is one that can run.
+    /// The spec of these bytes; `None` if it cannot run.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let ([variant, len], rest) = bytes.split_first_chunk()?;
         let (copies, rest) = rest.split_first_chunk()?;
@@ -120,19 +119,18 @@ impl Spec {
             && (!row.all_receive || self.parties.iter().all(|party| party.receives))
     }
 
-    /// Names the run: two runs of the same agreement with the same parties have the same name.
+    /// The name of the run. Two runs of one agreement with the same parties have the same name.
     pub fn id(&self) -> [u8; 32] {
         derive(ID_LABEL, &[&self.to_bytes()])
     }
 
-    /// Labels of a list of `rows` different items: c·rows + 2t.
+    /// Labels of a list of `items` different items: c·items + 2t.
     pub fn list_len(&self, items: u64) -> u64 {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
     }
 
-    /// Whether `party` may bring a list of `len` labels, written in `format`: of at least as many
-    /// different items as was agreed, and no longer than the scale that it announced, from which
-    /// the length of all labels follows.
+    /// Whether `party` may bring a list of `len` labels, written in `format`. Whether the list has the agreed
+    /// minimum of different items and fits the announced scale, from which the length of all labels follows.
     pub fn takes(&self, party: usize, format: Format, len: u64) -> bool {
         let least = self.list_len(self.parties[party].min_rows);
         (least..=self.most_labels(party, format)).contains(&len)
@@ -167,7 +165,7 @@ impl Spec {
     ///
     /// Labels have λ + log N_1 + log N_2 bits, more exactly λ + log Σ N_i·N_j over all pairs of parties, so that
     /// the answer is wrong with probability at most 2^-λ. (The paper takes a bound on collisions within one set,
-    /// which gives 2^-20.) Where labels are made of labels, the two layers have a bit more each.
+    /// which gives 2^-20.) If labels are made of labels, the two layers have a bit more each.
     pub fn formats(&self, scales: &[u32]) -> Option<Vec<Format>> {
         let is_allowed = |(party, scale): (usize, &u32)| *scale <= self.largest_scale(party);
         if scales.len() != self.parties.len() || !scales.iter().enumerate().all(is_allowed) {

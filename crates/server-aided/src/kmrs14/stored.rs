@@ -20,7 +20,7 @@ impl Segments for Stored<'_> {
 }
 
 impl Steps<'_> {
-    /// Number of labels of each segment of the list of `party`, which has sent its size; `None` when some of the list
+    /// Number of labels of each segment of the list of `party`, which has sent its size. `None` if a part of the list
     /// was lost since.
     pub(super) fn counts_of_list(&self, party: u8) -> Result<Option<Vec<u32>>, Refusal> {
         let format = self.formats[usize::from(party)];
@@ -38,7 +38,7 @@ pub(super) fn is_whole(desk: &dyn Desk, kind: Kind, party: u8, parts: u32) -> bo
     (0..parts).all(|part| desk.is_filled(Slot::part(kind, party, part)))
 }
 
-/// Number of labels of each segment of a list; `None` when a segment is missing.
+/// Number of labels of each segment of a list; `None` if a segment is missing.
 pub(super) fn counts(
     desk: &dyn Desk,
     kind: Kind,

@@ -60,7 +60,7 @@ pub(super) fn write(
     Ok(writeln!(out, "agreement {}", report.agreement.hash)?)
 }
 
-/// The summary where a run was finished, but its process was killed before it could report that.
+/// The summary of a finished run whose process was killed before it could report the result.
 pub(super) fn already_finished(output: Option<&Path>) -> String {
     let result =
         output.map_or(String::new(), |path| format!("; its result is in {}", path.display()));

@@ -44,21 +44,21 @@ impl Party<'_> {
     }
 }
 
-/// What an opened list shows of the list that its party had sent.
+/// How an opened list compares with the list that its party had sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opened {
-    /// It is the same, and the party's checks of the answer will pass.
+    /// The lists agree, and the party's checks of the answer will pass.
     AsSent,
-    /// It is the same, but the party's checks would fail. A party that knows K_2 can search for an inner label whose
-    /// outer label is a dummy of the other party's: its list would be in order, and the other party alone would abort.
+    /// The lists agree, but the party's checks would fail. A party that knows K_2 can search for an inner label whose
+    /// outer label is a dummy of the other party: its list would be in order, and the other party alone would abort.
     AtOdds,
-    /// It is another list.
+    /// The lists differ.
     Other,
 }
 
 impl Steps<'_> {
-    /// Step 8: makes the list of `party` again from what it opened, and compares; `None` when asked to stop, or when
-    /// some of it was lost.
+    /// Step 8: makes the list of `party` again from what it opened, and compares. `None` when asked to stop, or if a
+    /// part of the list was lost.
     pub(super) fn opened(
         &self,
         k_2: &[u8; DIGEST_LEN],
@@ -66,7 +66,7 @@ impl Steps<'_> {
     ) -> Result<Option<Opened>, Refusal> {
         let format = self.formats[usize::from(party)];
         let inner_format = inner_format(self.spec, &self.formats, usize::from(party));
-        // The party can send K_2 only after its whole list: what is missing now was lost.
+        // The party can send K_2 only after its whole list. So anything missing now was lost.
         let Some(inner_counts) = counts(self.desk, Kind::Opened, party, inner_format)? else {
             return Ok(None);
         };
@@ -79,7 +79,7 @@ impl Steps<'_> {
             Err(ListError::Malformed) => return Ok(Some(Opened::Other)),
             Err(_) => return Err(Refusal::Storage),
         };
-        // No more than the run has room for.
+        // At most as many as the run has room for.
         let most = self.spec.most_labels(usize::from(party), format);
         if inner.len() > self.spec.items(most).max(1) {
             return Ok(Some(Opened::Other));

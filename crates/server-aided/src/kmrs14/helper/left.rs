@@ -1,4 +1,4 @@
-//! What the helper can still use of a run of which some slots were lost: its disk was damaged, or the power failed.
+//! What the helper can still use of a run if a damaged disk or a power failure lost some of its slots.
 
 use super::{Desk, Steps, formats};
 use crate::kmrs14::fair::{inner_format, is_opened};
@@ -11,8 +11,8 @@ use vesica_core::Refusal;
 /// What is left of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Kinds of slots that are no longer of use, each with its party. All slots of such a kind of that party are to be
-    /// emptied, to be filled again.
+    /// Kinds of slots that are useless now, each with its party. All slots of such a kind of that party must be emptied
+    /// and filled again.
     pub useless: Vec<(Kind, u8)>,
     /// Whether the helper's secret is still needed.
     pub needs_secret: bool,
@@ -20,9 +20,9 @@ pub struct Left {
 
 /// Finds what is left of a run after some of its slots may have been lost.
 ///
-/// An answer that is there stays, even if its inputs were lost: a party may have read its own, and the other is to have
-/// its answer too. The size that marks a list as complete goes where some of the list is lost and still needed; so does
-/// a commitment whose answer is lost, which is then made again, and is the same.
+/// An existing answer stays, even if its inputs were lost: a party may have read its own, and the other must have its
+/// answer too. If a part of a list is lost and still needed, the size that marks the list as complete is emptied. If an
+/// answer is lost, so is its commitment; the helper then makes the same commitment again.
 ///
 /// # Errors
 /// [`Refusal::Storage`].
@@ -59,7 +59,7 @@ impl Steps<'_> {
         }
         let of_both = |kind| self.parties().map(move |party| (kind, party));
         if is_opened {
-            // Only where more than one file was damaged. All of it is made again, if it can be.
+            // Only if more than one file was damaged. The helper makes all of it again, if it can.
             left.needs_secret = true;
             for kind in [Kind::Opening, Kind::Answer, Kind::Commitment, Kind::Kept] {
                 left.useless.extend(of_both(kind));
@@ -102,8 +102,8 @@ impl Steps<'_> {
         Ok(left)
     }
 
-    /// Parties whose lists are incomplete: their sizes go too, so that they send them again once their lists are
-    /// complete.
+    /// Parties whose lists are incomplete. Their sizes are emptied too, so that they send them again once their lists
+    /// are complete.
     fn lost_lists(&self, left: &mut Left) -> Result<Vec<u8>, Refusal> {
         let mut incomplete = Vec::new();
         for party in self.parties() {

@@ -108,14 +108,14 @@ impl Party<'_> {
 pub(super) struct Fetched {
     format: Format,
     file: Mutex<Box<dyn ScratchFile>>,
-    /// Where each segment is.
+    /// The place of each segment.
     places: Vec<Place>,
     counts: Vec<u32>,
-    /// Of its bytes.
+    /// The digest of the list.
     pub(super) digest: [u8; DIGEST_LEN],
 }
 
-/// Where a segment is in intermediate storage.
+/// The place of a segment in intermediate storage.
 struct Place {
     offset: u64,
     len: usize,
@@ -143,8 +143,8 @@ impl Segments for Fetched {
     }
 }
 
-/// F_K2 of the labels that `produce` gives, truncated to `format` first: calls `take` with each label and what
-/// `produce` gave beside it.
+/// F_K2 of the labels that `produce` gives, truncated to `format` first. Calls `take` with each label and the value
+/// that `produce` gave beside it.
 pub(super) fn relabelled<T: Copy>(
     f_k2: &LabelKey,
     format: Format,
