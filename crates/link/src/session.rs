@@ -17,7 +17,7 @@
 //! * **One end for all.** When the session ends, every blocked reader and writer wakes with the same
 //!   error.
 //!
-//! Lock order: TLS, then inbox or outbox; never both of the latter.
+//! Lock order: TLS, then inbox or outbox; never inbox and outbox together.
 
 mod demux;
 pub(crate) mod fuzzing;

@@ -47,7 +47,7 @@ impl<'a> KeyPass<'a> {
         }
     }
 
-    /// The same, and shows each encoded key to `look`.
+    /// Like [`collect`](Self::collect), and shows each encoded key to `look`.
     #[inline]
     pub(crate) fn collect_with<E>(
         &mut self,

@@ -118,7 +118,7 @@ pub(crate) struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     /// For a pass over `source`, unless the file itself says that it has too many rows. With `faults` those of rows
-    /// are counted there, and the pass goes on.
+    /// are counted there, and the pass continues.
     pub(crate) fn new(
         source: &'a Source,
         columns: &'a [KeyColumn],
@@ -383,7 +383,7 @@ pub fn read_keys(
     read_keys_with(source, columns, Beside::default(), hash, limits, progress)
 }
 
-/// The same, with what `beside` asks for.
+/// Like [`read_keys`], with the values, texts and rows that `beside` asks for.
 ///
 /// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8, rows 16; while
 /// they are sorted all take as much again.

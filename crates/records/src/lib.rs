@@ -7,7 +7,7 @@
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — and the values of columns, and the texts of keys, beside them.
 //! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of the rows.
-//! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and go on.
+//! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and continue.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
 //! * [`write_rows`] — second pass: the rows of a bitmap, in input order.
 //! * [`shapes`] — what the values of a key column look like, without showing one.

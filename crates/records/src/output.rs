@@ -85,7 +85,7 @@ pub fn write_document<'a>(
 pub enum Origin<'a> {
     /// A file of rows.
     Rows(&'a Source),
-    /// The same, for a result that only its owner may read, whatever the mode of the source.
+    /// A file of rows, for a result that only its owner may read, whatever the mode of the source.
     OwnersAlone(&'a Source),
     /// Other files; the first one's mode applies.
     Files(&'a [PathBuf]),

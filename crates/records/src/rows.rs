@@ -30,7 +30,7 @@ pub(crate) trait Visit {
     /// Takes a row; `Break` ends the pass early.
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError>;
 
-    /// Whether the pass goes on after rows that are at fault.
+    /// Whether the pass continues after faulty rows.
     fn goes_on(&self) -> bool {
         false
     }

@@ -43,7 +43,7 @@
 //!   9                             ─── equality ─────▶       e_i = 1 iff a'_i = b_i
 //!   10  π: the items in the bins π̃(1), π̃(2), …              e
 //!
-//!   11  [bounds] end, or go on    ◀──────────────────       whether |e| is inside
+//!   11  [bounds] end, or continue ◀──────────────────       whether |e| is inside
 //!   12  the operation: π          ◀─────────────────▶       e
 //! ```
 //!

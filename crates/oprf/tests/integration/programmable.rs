@@ -286,8 +286,8 @@ fn an_item_given_twice_is_refused() {
     }
 }
 
-/// Lengths of messages that are wrong end in an error of whoever gets them, and other contents in an error
-/// or other values; nothing panics and nothing hangs.
+/// Wrong lengths of messages end in an error of the party that gets them, and other contents in an error or
+/// other values; nothing panics and nothing hangs.
 #[test]
 fn no_message_that_is_changed_makes_a_party_panic() {
     let (x, y) = (items(0..40), items(20..70));

@@ -199,7 +199,7 @@ fn places_that_repeat_or_are_opened_or_are_none_are_refused() {
 }
 
 /// The attack on the original protocol: a sender spoils the message of one transfer that is for a one, and
-/// looks whether the receiver goes on. Here the receiver goes on whatever its filter is, and loses at
+/// looks whether the receiver continues. Here the receiver continues for any filter, and loses at
 /// most matches that the sender could have kept from it anyway.
 #[test]
 fn a_spoiled_message_never_stops_the_receiver() {

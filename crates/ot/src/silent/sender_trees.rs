@@ -17,7 +17,7 @@ pub(super) struct SenderTrees {
 
 impl SenderTrees {
     /// Sends the receiver's messages for the groups' trees. `cots` holds the keys of all transfers, `noise_keys` those
-    /// of the errors; the latter is empty if the leaves are correlated.
+    /// of the errors. `noise_keys` is empty if the leaves are correlated.
     pub(super) fn send(
         &self,
         ctx: &mut Context,

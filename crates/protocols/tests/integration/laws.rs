@@ -9,7 +9,7 @@ fn intersections() -> impl Iterator<Item = &'static Protocol> + Send {
     catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection))
 }
 
-/// Items in a message, around which sizes are tried: where messages are shorter, so are they.
+/// Message sizes around which the laws test, in items; smaller for protocols with shorter messages.
 fn block(protocol: &Protocol) -> u64 {
     match protocol.id {
         "dl_dt10" => dl_dt10::ELEMENTS_PER_MESSAGE as u64,

@@ -24,7 +24,7 @@ const FIELD_BITS: FieldBits = FieldBits::One;
 const ROWS: usize = 4;
 
 /// Switches whose OTs the router stores; twice as many while it sends the choices of the next window. About 2 MiB are
-/// then in flight. The queues of a connection hold them all, so the router can go on to read whatever the holder does,
+/// then in flight. The queues of a connection hold them all, so the router can read next, whatever the holder does,
 /// and the two never both wait to write.
 const WINDOW: u64 = 1 << 16;
 

@@ -345,7 +345,7 @@ fn a_helper_that_shows_a_returning_party_other_data_is_detected() {
                 matches!(&outcome, Err(Error::PeerMisbehaved(found)) if broken.contains(found)),
                 "{variant:?} {cut_at:?}: {outcome:?}"
             );
-            // Whoever shows the same is believed.
+            // A helper that shows the same again is believed.
             visit(None, &honest).unwrap();
         });
     }

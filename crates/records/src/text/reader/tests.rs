@@ -20,7 +20,7 @@ fn read(data: &[u8], delimiter: u8, buffer_bytes: usize) -> Records {
     Ok(records)
 }
 
-/// The same, character by character. `None` where the reader must return an error.
+/// Reads character by character. `None` if the reader must return an error.
 fn slowly(text: &str, delimiter: char) -> Option<Vec<(u64, Vec<String>)>> {
     let chars: Vec<char> = text.strip_prefix('\u{feff}').unwrap_or(text).chars().collect();
     if chars.contains(&'\0') {

@@ -87,7 +87,7 @@ impl Point {
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn add_cached<const WITH_T: bool>(&mut self, q: &CachedPoint, minus: Mask) {
         let [y_plus_x, y_minus_x, z2, td2] = &q.0;
-        // -Q has Y + X and Y - X swapped and T negated; the latter swaps F and G.
+        // -Q has Y + X and Y - X swapped and T negated; negating T swaps F and G.
         let plus = y_plus_x.select(*y_minus_x, minus);
         let diff = y_minus_x.select(*y_plus_x, minus);
         let a = self.y.sub(self.x).carry().mul(diff);
