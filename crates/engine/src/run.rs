@@ -73,7 +73,7 @@ impl Done {
         seats: &Seats,
         own: OwnRows,
         observer: &dyn Observer,
-    ) -> Result<Matched, Error> {
+    ) -> Result<CheckedRun, Error> {
         let Self { unchecked, set, closings, role, choice, .. } = self;
         let asked = Asked {
             agreement,
@@ -89,7 +89,7 @@ impl Done {
             .and_then(|()| unchecked.answer(&set, &asked, own))
             .map_err(|error| Error::from_run(error, Phase::Checking, &seats.peer))?;
         observer.event(&Event::Checked);
-        Ok(Matched {
+        Ok(CheckedRun {
             output,
             role,
             params: choice.roles.params,
@@ -108,8 +108,8 @@ pub(crate) struct OwnKeys {
     pub(crate) rows: Vec<Item>,
 }
 
-/// What a run gave.
-pub(crate) struct Matched {
+/// What a run gave, its result checked.
+pub(crate) struct CheckedRun {
     pub(crate) output: Output,
     /// This side's role.
     pub(crate) role: Role,
