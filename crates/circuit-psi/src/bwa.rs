@@ -68,7 +68,7 @@ impl Circuit for Bwa {
         let len = 1 << params.item_bits();
         let role = c.role();
         let own = |of: Role| self.own.as_ref().filter(|_| role == of);
-        // 2.
+        // 2. m_i = x_i ∧ y_i
         let x = match own(Role::Sender) {
             Some(own) => Known::Mine(&own.set),
             None => Known::Theirs { len },
@@ -85,11 +85,11 @@ impl Circuit for Bwa {
             let all = c.input(of.holder(), bits.as_deref(), of.bits() as usize, len)?;
             values = mask(c, &m, &all)?;
         }
-        // 3.
+        // 3. min ≤ Σ m_i ≤ max; answers to other queries.
         if let Some(output) = computed::answer(c, params, &m, &values)? {
             return Ok(output);
         }
-        // 4.
+        // 4. m, to both where both learn
         let to = reveal_to(params);
         let bits = c.reveal(&[m], to)?.filter(|_| to.includes(role));
         Ok(match (bits.as_deref(), &self.own) {

@@ -75,9 +75,9 @@ impl Circuit for Phasing {
 
     /// Steps 2 to 5.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
-        // 2.
+        // 2. e_j = Σ_k (x_jk = y_j), for each bin j
         let mut found = vec![self.compare_bins(c)?];
-        // 3.
+        // 3. e_j = Σ_x (x = y_j), for each place j of the stash
         found.extend(self.compare_stash(c)?);
         let (e, values): (Vec<_>, Vec<_>) =
             found.into_iter().map(|found| (found.e, found.values)).unzip();
@@ -86,11 +86,11 @@ impl Circuit for Phasing {
         if let Some(all) = self.values_of_receiver(c, e.len())? {
             values = mask(c, &e, &all)?;
         }
-        // 4.
+        // 4. Bounds on Σ e_j, answers to other queries.
         if let Some(output) = computed::answer(c, &self.params, &e, &values)? {
             return Ok(output);
         }
-        // 5.
+        // 5. e: which of Y are common
         let revealed = c.reveal(&[e], Reveal::Receiver)?;
         Ok(match (revealed.as_deref(), &self.own) {
             (Some([e]), Some(Own::Receiver { positions, .. })) => {

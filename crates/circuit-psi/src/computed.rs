@@ -54,12 +54,12 @@ impl<P: Circuit, E: Engine> Party for Evaluation<P, E> {
             return Ok(of_empty_set(&params, role));
         }
         let cost = cost::<P, E>(&params);
-        // 1.
+        // 1. Prepares X, or Y.
         let circuit = ctx.child("input", |ctx| P::private(ctx, &params, role, input))?;
-        // 2.
+        // 2. e, which lanes match, and what of it is revealed.
         let output =
             ctx.child("circuit", |ctx| E::evaluate(ctx, params.session(), role, &cost, &circuit))?;
-        // 3.
+        // 3. [both] Which of X are common.
         let output = circuit.finish(ctx, role, output)?;
         ctx.finish()?;
         Ok(output)

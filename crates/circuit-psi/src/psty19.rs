@@ -76,9 +76,9 @@ impl Circuit for Opprf {
         let items = input.into_items();
         let own = match role {
             Role::Sender => {
-                // 1.
+                // 1. s_1 … s_m ←$
                 let s = plan.random_bins(ctx);
-                // 2.
+                // 2. (x‖i) ↦ s_h_i(x)
                 let values = values.as_ref().filter(|_| plan.carried > 0);
                 programmable::program(ctx, session, &plan.programmed, &items, |entry| {
                     let v_x = values.map_or(0, |values| values[entry.position as usize]);
@@ -88,7 +88,7 @@ impl Circuit for Opprf {
                 Own { items, compared: s, positions: Vec::new(), values: None }
             }
             _ => {
-                // 1. and 2.
+                // 1. Each y in one of m bins.  2. t_j, equal to s_j iff the item in bin j is common
                 let received = programmable::receive(ctx, session, &plan.programmed, &items)?;
                 let t = Zeroizing::new(received.values);
                 let position = |bin| received.cuckoo.bin(bin).map(|placed| placed.position);
@@ -106,7 +106,7 @@ impl Circuit for Opprf {
     /// Steps 3 to 5.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
         let m = self.plan.programmed.bins();
-        // 3.
+        // 3. e_j = (s_j = t_j)
         let (mut e, mut values) = (Vec::new(), Vec::new());
         for first in (0..m).step_by(c.lanes_at_once()) {
             let lanes = first..m.min(first + c.lanes_at_once());
@@ -116,11 +116,11 @@ impl Circuit for Opprf {
         }
         let e = C::Wires::concat(&e);
         let values = word::concat(&values);
-        // 4.
+        // 4. Bounds on Σ e_j, answers to other queries.
         if let Some(output) = computed::answer(c, &self.params, &e, &values)? {
             return Ok(output);
         }
-        // 5.
+        // 5. e: which of Y are common
         let revealed = c.reveal(&[e], Reveal::Receiver)?;
         Ok(match (revealed.as_deref(), &self.own) {
             (Some([e]), Some(own)) if !own.positions.is_empty() => {

@@ -136,7 +136,7 @@ impl Pwc {
         for first_row in (0..n_x).step_by(tiles.rows) {
             let mut next_column = 0;
             loop {
-                // 4.
+                // 4. e_ij of the tiles before: matched x_i and y_j are not compared again
                 while pending.len() > tiles.ahead {
                     settle(c, &mut pending, &mut left)?;
                 }
@@ -149,12 +149,12 @@ impl Pwc {
                 let columns = between(&left.columns, next_column, tiles.columns).to_vec();
                 let Some(last) = columns.last().filter(|_| !rows.is_empty()) else { break };
                 next_column = last + 1;
-                // 2.
+                // 2. e_ij = (x_i = y_j), for some x_i and y_j not matched yet
                 let e = self.compare(c, x, y, &rows, &columns)?;
-                // 3.
+                // 3. e_ij to the receiver
                 let e = c.reveal(&[e], Reveal::Receiver)?;
                 let e = e.and_then(|mut bits| bits.pop());
-                // 4.
+                // 4. e_ij back to the sender
                 if let Some(e) = &e {
                     c.send_public(e)?;
                 }
@@ -167,7 +167,7 @@ impl Pwc {
         while !pending.is_empty() {
             settle(c, &mut pending, &mut left)?;
         }
-        // 5.
+        // 5. The matched x_i, the matched y_j.
         let Some(own) = &self.own else { return Ok(Output::Nothing) };
         let side = usize::from(own.role != Role::Sender);
         let position = |found: &[u32; 2]| own.order[found[side] as usize] as usize;
@@ -178,7 +178,7 @@ impl Pwc {
 
     /// All comparisons.
     fn all<C: Computation>(&self, c: &mut C, x: &[C::Wires], y: &[C::Wires]) -> Result<Output> {
-        // 2.
+        // 2. e_ij = (x_i = y_j) for all i and j; e_i = Σ_j e_ij, e_j = Σ_i e_ij
         let Sums { e_i, e_j } = self.compare_all(c, x, y)?;
         let params = &self.params;
         let mut values = Vec::new();
@@ -189,17 +189,17 @@ impl Pwc {
             let all = c.input(of.holder(), bits.as_deref(), of.bits() as usize, e.len())?;
             values = mask(c, e, &all)?;
         }
-        // 3.
+        // 3. Bounds on Σ e_ij, answers to other queries.
         if let Some(output) = computed::answer(c, params, &e_j, &values)? {
             return Ok(output);
         }
-        // 4. Each party learns of its own items, in the random order that it drew itself.
+        // 4. e_j, [both] e_i: of the own items, in the random order that the party drew itself.
         let receivers = c.reveal(&[e_j], Reveal::Receiver)?;
         let senders = match reveal_to(params).includes(Role::Sender) {
             true => c.reveal(&[e_i], Reveal::Sender)?,
             false => None,
         };
-        // 5.
+        // 5. The matched y_j, [both] the matched x_i.
         let Some(own) = &self.own else { return Ok(Output::Nothing) };
         let mine = if own.role == Role::Sender { senders } else { receivers };
         let Some([e]) = mine.as_deref() else { return Ok(Output::Nothing) };

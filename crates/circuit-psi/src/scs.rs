@@ -114,16 +114,16 @@ impl<S: Shuffle> Circuit for Scs<S> {
 
     /// Steps 2 to 6.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
-        // 2.
+        // 2. Merge X ‖ Y, which is bitonic: n·log(2n) two-sorters.
         let merged = self.merge(c)?;
-        // 3.
+        // 3. Filter: m = of three neighbours, the middle one if it is equal to another, else 0.
         let found = self.filter(c, &merged)?;
         drop(merged);
-        // 4.
+        // 4. Audit: Σ (m ≠ 0), bounds; answers to other queries.
         if let Some(output) = computed::answer(c, &self.params, &found.is_match, &found.values)? {
             return Ok(output);
         }
-        // 5. and 6.
+        // 5. Shuffle.  6. Reveal the m found.
         S::shuffle(c, self, self.items.bits() as usize, found.items)
     }
 
@@ -133,7 +133,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
             return Ok(output);
         }
         let output = S::finish(ctx, &self, output)?;
-        // 7.
+        // 7. [both, wn and he] Which of X are common.
         if !S::ORDER_HIDES_FROM_BOTH {
             let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
             return computed::send_common(ctx, &self.params, role, items, output);

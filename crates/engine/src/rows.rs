@@ -116,7 +116,7 @@ pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
 
 /// A bit for each of `rows`, set if its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.
 pub(crate) fn bits(rows: &[Item], matched: &[Item]) -> Vec<u64> {
-    let matched = Matched::new(matched);
+    let matched = IndexedItems::new(matched);
     let word = |items: &[Item]| {
         let mut found = [false; WINDOW];
         matched.contains_each(items, &mut found);
@@ -127,7 +127,7 @@ pub(crate) fn bits(rows: &[Item], matched: &[Item]) -> Vec<u64> {
 
 /// A sorted set of items with an index by their first bits: digests are uniform, so a lookup
 /// touches one entry of the index and a few neighbouring items.
-struct Matched<'a> {
+struct IndexedItems<'a> {
     items: Cow<'a, [Item]>,
     /// `starts[p]..starts[p + 1]` are the items whose first bits are `p`.
     starts: Vec<u32>,
@@ -140,7 +140,7 @@ const INDEX_MAX_BITS: u32 = 24;
 /// Items that are looked up together, so that their cache misses overlap: those of one word of bits.
 const WINDOW: usize = 64;
 
-impl<'a> Matched<'a> {
+impl<'a> IndexedItems<'a> {
     fn new(items: &'a [Item]) -> Self {
         let items = match items.is_sorted() {
             true => Cow::Borrowed(items),

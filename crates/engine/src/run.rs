@@ -74,7 +74,7 @@ impl Done {
         seats: &Seats,
         own: OwnRows,
         observer: &dyn Observer,
-    ) -> Result<Matched, Error> {
+    ) -> Result<CheckedRun, Error> {
         let Self { unchecked, set, closings, role, choice, .. } = self;
         let asked = Asked {
             agreement,
@@ -90,7 +90,7 @@ impl Done {
             .and_then(|()| unchecked.answer(&set, &asked, own))
             .map_err(|error| Error::from_run(error, Phase::Checking, &seats.peer))?;
         observer.event(&Event::Checked);
-        Ok(Matched {
+        Ok(CheckedRun {
             output,
             role,
             params: choice.roles.params,
@@ -109,8 +109,8 @@ pub(crate) struct OwnKeys {
     pub(crate) rows: Vec<Item>,
 }
 
-/// The outcome of a run.
-pub(crate) struct Matched {
+/// The outcome of a run, its result checked.
+pub(crate) struct CheckedRun {
     pub(crate) output: Output,
     /// This side's role.
     pub(crate) role: Role,

@@ -78,11 +78,11 @@ fn run_sender(
         return answer::receive_places(ctx, &params, &[]);
     }
     let plan = Plan::new(mode, &params);
-    // 1.
+    // 1. Setup of the transfers.
     let mut keys = ctx.child("setup", |ctx| Keys::setup(ctx, session, mode))?;
-    // 2.
+    // 2. m transfers: p_0, p_1
     ctx.child("transfers", |ctx| keys.extend(ctx, plan.shape.len()))?;
-    // 3.
+    // 3. r
     let mut r = [0; SEED_LEN];
     ctx.peer()?.recv_into(&mut r)?;
     let hashing = Hashing::new(&plan, session, &r);
@@ -105,11 +105,11 @@ fn run_receiver(
         return Ok(Output::Positions(Vec::new()));
     }
     let plan = Plan::new(mode, &params);
-    // 1.
+    // 1. Setup of the transfers.
     let mut choices = ctx.child("setup", |ctx| Choices::setup(ctx, session, mode))?;
-    // 2.
+    // 2. m transfers: c ←$ {0,1}^m, p_c
     ctx.child("transfers", |ctx| choices.extend(ctx, plan.shape.len()))?;
-    // 3.
+    // 3. r ←$ {0,1}^256
     let mut r = [0; SEED_LEN];
     ctx.rng().fill_bytes(&mut r);
     ctx.peer()?.send(&r)?;
@@ -148,7 +148,7 @@ fn send_filter<S: Share>(
         for _ in 0..blocks {
             let Ok(mut transfers) = take_spare.recv() else { break };
             keys.fill(ctx, &mut transfers.keys)?;
-            // 4.
+            // 4. d
             ctx.peer()?.recv_into(&mut transfers.d)?;
             if ready.send(transfers).is_err() {
                 break;
@@ -157,11 +157,11 @@ fn send_filter<S: Share>(
         Ok(())
     };
     let send = move |ctx: &mut Context| {
-        // 5.
+        // 5. G = GarbledBloom({(x, t(x))}); G_i + p_{i, 1+d_i}
         if !garbling.send::<S>(ctx, rows, take_ready, spare)? {
             return Ok(Output::Nothing);
         }
-        // 7.
+        // 7. [both] x is common iff t'(x) is among the tags
         answer::receive_items(ctx, params, x)
     };
     ctx.join(("choices", receive), ("strings", send)).map(|((), output)| output)
@@ -182,15 +182,15 @@ fn recv_filter<S: Share>(
     let (sums, take_sums) = mpsc::sync_channel(BLOCKS_AHEAD * at_once);
     // A fork whose channel has closed ends quietly: the other fork has the error.
     let choose = |ctx: &mut Context| {
-        // 4.
+        // 4. B = Bloom(Y), d = c + B
         query.choose::<S>(ctx, &mut choices, sums)
     };
     let look_up = |ctx: &mut Context| {
-        // 5, 6.
+        // 5. G_i where B_i = 1  6. y is common iff Σ_{i ∈ h*(y)} G_i = t(y)
         let Some(common) = query.look_up::<S>(ctx, take_sums, y.len())? else {
             return Ok(Vec::new());
         };
-        // 7.
+        // 7. [both] t'(y) of the common y, and random ones
         answer::send_items(ctx, params, y, &common)?;
         Ok(common)
     };

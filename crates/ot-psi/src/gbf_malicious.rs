@@ -131,25 +131,25 @@ impl Party for Sender {
         let (mut s, mut c_seed) = ([0; SEED_LEN], [0; SEED_LEN]);
         ctx.rng().fill_bytes(&mut s);
         ctx.rng().fill_bytes(&mut c_seed);
-        // 1.
+        // 1. s ←$ {0,1}^256; H(s)
         ctx.peer()?.send(&commit(session, &s))?;
-        // 2.
+        // 2. Setup of the transfers.
         let mut transfers =
             ctx.child("setup", |ctx| cot::Sender::<Malicious>::setup(ctx, session))?;
-        // 3.
+        // 3. N transfers a block: m_{i,0}, m_{i,1}
         let (keys, corrections) = ctx.child("choosing", |ctx| {
             let keys = transfers.extend(ctx, plan.sizes.blocks() * plan.sizes.transfers)?;
             Ok::<_, Error>((keys, recv_corrections(ctx, &plan)?))
         })?;
         let pads = Pads { hash: Hash::new(session), delta: transfers.delta(), plan: &plan };
-        // 4.
+        // 4. r
         let mut r = [0; SEED_LEN];
         ctx.peer()?.recv_into(&mut r)?;
-        // 5.
+        // 5. C ⊂ [N], |C| = c, as its seed; s
         ctx.peer()?.send(&c_seed)?;
         ctx.peer()?.send(&s)?;
         ctx.peer()?.flush()?;
-        // 6, 7, and the sums of 8.
+        // 6. R, r* right?  7. π  8. Σ_{i ∈ h*(x)} m_{π(i),1}
         let hashing = Hashing::new(&plan, session, &s, &r);
         let sums = ctx.child("filter", |ctx| {
             self.sums(ctx, &plan, &hashing, &c_seed, Sent { pads, keys, corrections })
@@ -158,12 +158,12 @@ impl Party for Sender {
             Learns::Receiver => Vec::new(),
             Learns::Both => hashing.proofs(ctx.pool(), x, &sums),
         };
-        // K of 8, 9.
+        // 8. K_x = H(x, that sum)  9. {K_x}, sorted
         let order = ctx.child("tags", |ctx| {
             let k = hashing.tags(ctx.pool(), x, &sums);
             sorted_tags::send(ctx, Shape::new(params.sender_len() as u64, TAG_BITS), k)
         })?;
-        // 10.
+        // 10. [both] x is common iff proved
         proofs::recv(ctx, &params, &order, &proofs)
     }
 }
@@ -176,43 +176,43 @@ impl Party for Receiver {
             return Ok(Output::Positions(Vec::new()));
         }
         let plan = Plan::new(&params);
-        // 1.
+        // 1. H(s)
         let mut commitment = [0; SEED_LEN];
         ctx.peer()?.recv_into(&mut commitment)?;
-        // 2.
+        // 2. Setup of the transfers.
         let mut transfers =
             ctx.child("setup", |ctx| cot::Receiver::<Malicious>::setup(ctx, session))?;
-        // 3.
+        // 3. b ←$ {0,1}^N with M ones in each block; m_{i,b_i}, checked
         let chosen = ctx.child("choosing", |ctx| {
             let len = plan.sizes.blocks() * plan.sizes.transfers;
             let [first, second] = transfers.extend_readers(ctx, len)?;
             Ok::<_, Error>(Chosen { b: self.choose(ctx, &plan, first)?, messages: second })
         })?;
-        // 4.
+        // 4. r ←$ {0,1}^256
         let mut r = [0; SEED_LEN];
         ctx.rng().fill_bytes(&mut r);
         ctx.peer()?.send(&r)?;
-        // 5.
+        // 5. C, s; H(s) right?
         let (mut c_seed, mut s) = ([0; SEED_LEN], [0; SEED_LEN]);
         ctx.peer()?.recv_into(&mut c_seed)?;
         ctx.peer()?.recv_into(&mut s)?;
         if commit(session, &s) != commitment {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
-        // 6, 7, and the sums of 8.
+        // 6. R, r*  7. B, π  8. Σ_{i ∈ h*(y)} m_{π(i),b_{π(i)}}
         let hashing = Hashing::new(&plan, session, &s, &r);
         let sums = ctx.child("filter", |ctx| self.sums(ctx, &plan, &hashing, &c_seed, chosen))?;
         let proofs = match params.learns() {
             Learns::Receiver => Vec::new(),
             Learns::Both => hashing.proofs(ctx.pool(), y, &sums),
         };
-        // K of 8, 9.
+        // 8. K_y = H(y, that sum)  9. y is common iff K_y is among the sender's
         let matches = ctx.child("tags", |ctx| {
             let k = hashing.tags(ctx.pool(), y, &sums);
             let shape = Shape::new(params.sender_len() as u64, TAG_BITS);
             sorted_tags::find_checked(ctx, shape, k, &self.shared)
         })?;
-        // 10.
+        // 10. [both] a proof for each common tag
         proofs::send(ctx, &params, &matches, &proofs)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
     }
@@ -253,11 +253,11 @@ impl Sender {
             let zero = pads.apply(ctx.pool(), block, &cut, &mut one, corrections);
             #[cfg(test)]
             self.spoils.iter().for_each(|i| one[*i] ^= Block::ONE);
-            // 6.
+            // 6. |C| − |R| ≤ τ? r* = Σ_{i ∈ R} m_{i,0}?
             recv_opening(ctx, plan)?.check(plan, &zero)?;
-            // 7.
+            // 7. π injective, outside C?
             recv_places(ctx, plan, &cut, &mut pi)?;
-            // 8.
+            // 8. Σ_{i ∈ h*(x)} m_{π(i),1}
             let of_block = hashing.sums(ctx.pool(), &self.x, items, &pi, &one);
             let positions = items.iter().map(Tagged::position);
             positions.zip(of_block).for_each(|(i, sum)| sums[i as usize] = sum);
@@ -316,13 +316,13 @@ impl Receiver {
             ctx.pool().for_each(pieces.collect(), |(i, piece)| {
                 hash.apply((first + i * PER_MESSAGE) as u64, piece);
             });
-            // 6.
+            // 6. R = {i ∈ C: b_i = 0}, r* = Σ_{i ∈ R} m_{i,b_i}
             let cut = cut(&plan.sizes, session, c_seed, block);
             let opening = Opening::new(&cut, b, &m, &plan.sizes);
             #[cfg(test)]
             let opening = self.deviation.opening(opening, plan);
             send_opening(ctx, &opening)?;
-            // 7.
+            // 7. B = Bloom_{s,r}(Y); π: [m] → [N] ∖ C with b_{π(i)} = 1 where B_i = 1
             let mut filter = Bloom::new(plan.sizes.slots);
             hashing.each(&self.y, items, |indices| filter.insert(indices));
             let pool = ctx.pool().clone();
@@ -333,7 +333,7 @@ impl Receiver {
             send_places(ctx, plan, sent)?;
             // The sender works on this block while this party works on the next.
             ctx.peer()?.flush()?;
-            // 8.
+            // 8. Σ_{i ∈ h*(y)} m_{π(i),b_{π(i)}}
             let of_block = hashing.sums(&pool, &self.y, items, &pi, &m);
             let positions = items.iter().map(Tagged::position);
             positions.zip(of_block).for_each(|(i, sum)| sums[i as usize] = sum);

@@ -92,17 +92,17 @@ fn run_sender(
         // 2, then 1 and 3 item by item.
         masks.of_items(ctx, &params, &x)?
     } else {
-        // 1.
+        // 1. T_1: every x in the bins of all h functions
         let t_1 = ctx.child("hashing", |ctx| {
             Bins::new(ctx.pool(), &plan, session, plan.items.shorten(ctx.pool(), &params, &x))
         });
-        // 2, 3, group by group.
+        // 2. t rows a bin  3. V: F_b(R, i) for x in bin b by function i; group by group
         masks.of_bins(ctx, t_1)?
     };
-    // 4.
+    // 4. V, sorted
     ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
     drop(v);
-    // 5.
+    // 5. [both] x is common iff its tag came
     answer::receive_items(ctx, &params, &x)
 }
 
@@ -119,21 +119,21 @@ fn run_receiver(
     let plan = Plan::new(mode, &params);
     let session = params.session();
     let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
-    // 1.
+    // 1. T_2: every y in one bin (cuckoo), or in the stash
     let (short, t_2) = ctx.child("hashing", |ctx| {
         let short = plan.items.shorten(ctx.pool(), &params, &y);
         let bins = plan.locations(session).bins(ctx.pool(), &short);
         Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
     })?;
     let transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
-    // 2, 3. The rows, and the masks of the items.
+    // 2. The characters of what is in its bin  3. F_b(R, i) for y in bin b by function i
     let masks =
         ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
     drop((short, t_2));
-    // 4.
+    // 4. y is common iff its F is in V
     let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
     let common = sorted_tags::own_positions(&matches, y.len());
-    // 5.
+    // 5. [both] tags of the common items, and random ones
     answer::send_items(ctx, &params, &y, &common)?;
     Ok(Output::Positions(common))
 }

@@ -74,18 +74,18 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     let plan = Plan::new(&params);
     let session = params.session();
     let transfers = ctx.child("setup", |ctx| kk13::Sender::setup(ctx, session))?;
-    // 1.
+    // 1. T_1: every x in the bins of both functions
     let (short, t_1) = ctx.child("hashing", |ctx| {
         let short = plan.items.shorten(ctx.pool(), &params, &x);
         let t_1 = Simple::new(ctx.pool(), &plan.locations(session), &short);
         (short, t_1)
     });
-    // 2, 3. The rows, and the masks of the items.
+    // 2. t rows a bin  3. V: F_{b,k}(x), F_{p,k}(x)
     let v = ctx.child("masks", |ctx| sender_masks(ctx, &plan, session, transfers, &short, &t_1))?;
     drop((short, t_1));
-    // 4.
+    // 4. V, sorted
     ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
-    // 5.
+    // 5. [both] x is common iff its tag came
     answer::receive_items(ctx, &params, &x)
 }
 
@@ -97,23 +97,23 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
     let plan = Plan::new(&params);
     let session = params.session();
     let setup = ctx.child("setup", |ctx| ReceiverSetup::send(ctx, session))?;
-    // 1.
+    // 1. T_2: every y in one of β bins, or in the stash of s
     let (short, t_2) = ctx.child("hashing", |ctx| {
         let short = plan.items.shorten(ctx.pool(), &params, &y);
         let bins = plan.locations(session).bins(ctx.pool(), &short);
         Ok::<_, Error>((short, Cuckoo::new(&plan.table, &bins)?))
     })?;
     let transfers = ctx.child("setup", |ctx| kk13::Receiver::new(ctx, setup))?;
-    // 2, 3. The rows, and the masks of the items.
+    // 2. The characters of what is in its bin  3. F_{b,k}(y), F_{p,k}(y)
     let masks =
         ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
     drop((short, t_2));
-    // 4.
+    // 4. y is common iff one of its F is in V
     let mut matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
     debug_assert!(matches.iter().all(|found| found.own != NO_ITEM), "no item is common");
     matches.retain(|found| found.own != NO_ITEM);
     let common = sorted_tags::own_positions(&matches, y.len());
-    // 5.
+    // 5. [both] tags of the common items, and random ones
     answer::send_items(ctx, &params, &y, &common)?;
     Ok(Output::Positions(common))
 }
@@ -141,10 +141,10 @@ fn sender_masks(
     };
     let mut extensions = plan.extensions();
     for (group, len) in (0..t_1.groups()).zip(&mut extensions) {
-        // 2.
+        // 2. t rows a bin, 1-out-of-256
         rows.clear();
         transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))?;
-        // 1, the places.
+        // 1. In a random place k < max_β of each bin.
         let mut of_places = vec![Vec::new(); plan.places];
         let mut free = FreePlaces::new(t_1.bins(group).len(), plan.places);
         for entry in t_1.entries(group) {
@@ -153,7 +153,7 @@ fn sender_masks(
             let value = x[entry.position as usize].integer();
             of_places[k].push(((bin * shape.rows()) as u32, value));
         }
-        // 3.
+        // 3. F_{b,k}(x) for x in bin b at place k
         for (k, values) in of_places.iter().enumerate() {
             make(ctx, &Outputs::new(shape, session, k as u64), &rows, values);
         }
@@ -210,7 +210,7 @@ fn receiver_masks(
         }
         rows.clear();
         transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))?;
-        // 3.
+        // 3. F_{p,k}(y) for each k < n_x, F_{b,k}(y) for each k < max_β
         if is_stash {
             for k in 0..plan.n_x {
                 make(ctx, &Outputs::new(shape, session, stash_slot(k)), &rows, &own);

@@ -85,7 +85,7 @@ mod stored;
 pub use board::{Board, Boards};
 pub use bytes::Room;
 pub use learned::{Answer, HelperFact, HelperLearns, Noun, PartyLearns};
-pub use list::{Items, Matched, Means};
+pub use list::{CommonRows, Items, Means};
 pub use party::{Memory, Outcome, Run, SEAL_LEN, Seal, run, run_in_clear};
 pub use rows::{AidedProtocol, Check, Variant, aided, find_aided};
 pub use slot::{Kind, Slot};

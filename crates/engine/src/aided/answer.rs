@@ -11,7 +11,7 @@
 use std::io::{self, Read, Write};
 use vesica_core::Misbehaviour;
 use vesica_core::hash::Transcript;
-use vesica_protocols::kmrs14::{Matched, Outcome};
+use vesica_protocols::kmrs14::{CommonRows, Outcome};
 
 const ANSWER_LABEL: &str = "vesica engine 2026 answer of an aided run v1";
 
@@ -45,7 +45,7 @@ pub(crate) struct Answer {
 pub(crate) enum Learned {
     /// It does not receive the result.
     Nothing,
-    Rows(Matched),
+    Rows(CommonRows),
     /// Why it refuses its answer.
     Refused(Misbehaviour),
 }
@@ -156,7 +156,7 @@ impl<R: Read> Digested<R> {
         }
         let learned = match kind {
             NOTHING => Some(Learned::Nothing),
-            ROWS => Some(Learned::Rows(Matched { rows: words, items })),
+            ROWS => Some(Learned::Rows(CommonRows { rows: words, items })),
             kind => REFUSALS.get(usize::from(kind - REFUSED)).copied().map(Learned::Refused),
         };
         Ok(learned.map(|learned| Answer { scales, list_lens, learned }))
@@ -178,7 +178,7 @@ mod tests {
     /// Answers of all kinds to a party with so many rows.
     fn answers(rows: u64) -> Vec<Answer> {
         let words = rows.div_ceil(64) as usize;
-        let of = |word: u64, items| Learned::Rows(Matched { rows: vec![word; words], items });
+        let of = |word: u64, items| Learned::Rows(CommonRows { rows: vec![word; words], items });
         let mut all = vec![Learned::Nothing, of(0, 0), of(!0, rows), of(0x5555, 1)];
         all.extend(REFUSALS.map(Learned::Refused));
         all.into_iter().map(answer).collect()

@@ -339,13 +339,13 @@ impl State {
 mod tests {
     use super::super::answer::Learned;
     use super::*;
-    use vesica_protocols::kmrs14::Matched;
+    use vesica_protocols::kmrs14::CommonRows;
 
     const OWN: [u8; 32] = [7; 32];
 
     /// One of a party with 70 rows.
     fn answer() -> Answer {
-        let learned = Learned::Rows(Matched { rows: vec![5, 1], items: 2 });
+        let learned = Learned::Rows(CommonRows { rows: vec![5, 1], items: 2 });
         Answer { scales: vec![7, 7], list_lens: vec![90, 95], learned }
     }
 

@@ -9,7 +9,7 @@ use crate::agreement::{Agreement, AidedAgreement, Question};
 use crate::choice::{Choice, Reason};
 use crate::clock::PhaseClock;
 use crate::output::{ColumnSum, Output};
-use crate::run::Matched;
+use crate::run::CheckedRun;
 use crate::{Phase, Resources, meeting};
 use std::num::NonZeroUsize;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
@@ -84,7 +84,7 @@ struct Of {
 
 impl Parts<'_> {
     /// The report of a run between two parties alone.
-    pub(crate) fn of_two_parties(self, matched: &Matched) -> Report {
+    pub(crate) fn of_two_parties(self, matched: &CheckedRun) -> Report {
         let agreement = self.agreement;
         let (sent, received) = self.meter.bytes_under(Phase::Matching.name());
         let party = |position: usize| {

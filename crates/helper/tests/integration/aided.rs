@@ -10,7 +10,7 @@ use vesica_helper::{Remote, Service};
 use vesica_labels::{List, MemoryScratch};
 use vesica_net::Progress;
 use vesica_server_aided::kmrs14::{
-    Boards, Kind, Matched, Means, Memory, Run, SEAL_LEN, Seal, Slot, Spec, run,
+    Boards, CommonRows, Kind, Means, Memory, Run, SEAL_LEN, Seal, Slot, Spec, run,
 };
 
 struct NoSeal;
@@ -40,13 +40,13 @@ pub fn items(party: usize, rows: u64) -> Vec<Item> {
 }
 
 /// Whether the rows are the common ones of [`items`].
-pub fn is_right(matched: &Matched, rows: u64) -> bool {
+pub fn is_right(matched: &CommonRows, rows: u64) -> bool {
     let bit = |row: u64| matched.rows[(row / 64) as usize] >> (row % 64) & 1 == 1;
     matched.items == rows / 3 && (0..rows).all(|row| bit(row) == (row < rows / 3))
 }
 
 /// Runs a party with these rows to its answer; does not send done.
-pub fn run_party(remote: &Remote, spec: &Spec, party: usize, rows: u64) -> Result<Matched> {
+pub fn run_party(remote: &Remote, spec: &Spec, party: usize, rows: u64) -> Result<CommonRows> {
     run_party_that_remembers(remote, spec, party, rows, &Trusting)
 }
 
@@ -57,7 +57,7 @@ pub fn run_party_that_remembers(
     party: usize,
     rows: u64,
     memory: &dyn Memory,
-) -> Result<Matched> {
+) -> Result<CommonRows> {
     let parties = spec.parties.len();
     let scales: Vec<u32> = (0..parties).map(|party| spec.largest_scale(party)).collect();
     let mut board = remote.open()?;

@@ -53,7 +53,7 @@ pub(super) fn receiver_masks(
         });
         rows.clear();
         transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))?;
-        // 3.
+        // 3. F_b(R, i) for y in bin b by function i
         made.resize(firsts.len(), 0);
         f.of_own(ctx.pool(), &rows, &firsts, &mut made);
         let of_items = held.iter().zip(&made);

@@ -53,10 +53,10 @@ impl<'a> Masks<'a> {
             let mut extensions = plan.extensions();
             let f = Outputs::new(plan.bin_shape(), session, BIN_SLOT);
             for (group, len) in (0..t_1.groups()).zip(&mut extensions) {
-                // 2.
+                // 2. t rows a bin, 1-out-of-256
                 self.rows.clear();
                 self.extend(ctx, len)?;
-                // 3.
+                // 3. V: F_b(R, i) for x in bin b by function i
                 t_1.values(group, plan.bin_shape(), &mut self.values);
                 self.make(ctx, &f, 0);
             }

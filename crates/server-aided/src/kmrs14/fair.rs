@@ -35,7 +35,7 @@ use super::board::Board;
 use super::helper::{Desk, Steps, is_by_all};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
-use super::party::{DIGEST_LEN, Outcome, Party, exact};
+use super::party::{DIGEST_LEN, Outcome, PartySteps, exact};
 use super::slot::{Kind, Slot};
 use super::spec::Spec;
 use opened::Opened;
@@ -49,7 +49,7 @@ const SEEN_LABEL: &str = "vesica kmrs14 2026 commitments seen v2";
 const NONCE_LABEL: &str = "vesica kmrs14 2026 commitment nonce v1";
 const COMMITMENT_LABEL: &str = "vesica kmrs14 2026 commitment v1";
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// P_i.
     pub(super) fn fair(&self, s_i: &dyn Items) -> Result<Outcome> {
         let (spec, party) = (self.run.spec, self.run.party);
@@ -76,7 +76,7 @@ impl Party<'_> {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
         // 10. and 11.
-        Outcome::of(Some(t_i.matched(spec, &i)), sizes)
+        Outcome::of(Some(t_i.common_rows(spec, &i)), sizes)
     }
 }
 
@@ -193,7 +193,7 @@ pub(super) fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
     !is_by_all(spec, desk, Kind::OuterSecret) && !is_opened(spec, desk)
 }
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// π_i(F'_K2(F_K1(S_i)^c) + F_K2(D_0 + D_i)), π_i being the order of the labels.
     fn sort_of_inner_labels(
         &self,

@@ -51,7 +51,7 @@ pub struct Means<'a> {
 
 /// The rows whose item all parties have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matched {
+pub struct CommonRows {
     /// Bit r mod 64 of word ⌊r / 64⌋ is set if row r is one of them.
     pub rows: Vec<u64>,
     /// How many different items they have.
@@ -165,7 +165,7 @@ impl SentList {
     /// # Errors
     /// [`Misbehaviour::CommonMissing`], [`Misbehaviour::OwnFound`], [`Misbehaviour::CopiesDiffer`];
     /// [`Error::Storage`].
-    pub(super) fn matched(self, spec: &Spec, bits: &Bits) -> Result<Matched> {
+    pub(super) fn common_rows(self, spec: &Spec, bits: &Bits) -> Result<CommonRows> {
         let mut rows = vec![0_u64; self.rows.div_ceil(64) as usize];
         let mut copies = vec![0_u8; if spec.copies > 1 { self.rows as usize } else { 0 }];
         let (mut found_labels, mut failed) = (0_u64, None);
@@ -196,7 +196,7 @@ impl SentList {
         if differ {
             return Err(Misbehaviour::CopiesDiffer.into());
         }
-        Ok(Matched { rows, items: found_labels / u64::from(spec.copies) })
+        Ok(CommonRows { rows, items: found_labels / u64::from(spec.copies) })
     }
 }
 

@@ -22,10 +22,10 @@
 use super::helper::Steps;
 use super::label_keys::LabelKeys;
 use super::list::Items;
-use super::party::{Outcome, Party};
+use super::party::{Outcome, PartySteps};
 use vesica_core::{Refusal, Result};
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// P_i.
     pub(super) fn malicious(&self, s_i: &dyn Items) -> Result<Outcome> {
         let mut board = self.boards.open()?;
@@ -38,7 +38,7 @@ impl Party<'_> {
         let len = t_i.len();
         let i = self.receive_answer(&mut *board, len)?;
         // 6. and 7.
-        let output = i.map(|i| t_i.matched(self.run.spec, &i));
+        let output = i.map(|i| t_i.common_rows(self.run.spec, &i));
         Outcome::of(output, self.receive_sizes(&mut *board, len)?)
     }
 }

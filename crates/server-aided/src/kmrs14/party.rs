@@ -5,7 +5,7 @@
 
 use super::board::{Board, Boards};
 use super::label_keys::LabelKeys;
-use super::list::{Items, Matched, Means, OwnList, SentList};
+use super::list::{CommonRows, Items, Means, OwnList, SentList};
 use super::rows::Variant;
 use super::slot::{Kind, Slot, answer_parts};
 use super::spec::Spec;
@@ -30,7 +30,7 @@ pub fn run(
     means: &Means<'_>,
     boards: &dyn Boards,
 ) -> Result<Outcome> {
-    let party = Party::new(run, means, boards)?;
+    let party = PartySteps::new(run, means, boards)?;
     match run.spec.variant {
         Variant::SemiHonest => {
             let f_k = LabelKeys::new(run.secret.expose(), run.spec, run.party);
@@ -55,7 +55,7 @@ pub fn run_in_clear(
     boards: &dyn Boards,
 ) -> Result<Outcome> {
     let items_themselves = LabelKeys::in_clear(run.spec, run.party);
-    Party::new(run, means, boards)?.semi_honest(&items_themselves, items)
+    PartySteps::new(run, means, boards)?.semi_honest(&items_themselves, items)
 }
 
 /// What a party knows of a run once the parties have met and tossed their coins.
@@ -107,7 +107,7 @@ pub trait Seal: Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The matching rows. `None` for a party that does not receive, and for one whose answer failed its checks.
-    pub matched: Option<Matched>,
+    pub matched: Option<CommonRows>,
     /// Why this party refuses its answer. A refusal can depend on its own items and on what is common, so nobody may
     /// notice it: the caller continues as after a good answer and sends `done` to the helper. Then it alone ends with an
     /// error.
@@ -118,7 +118,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// The outcome of the checks of the answer; `None` if the party received no answer.
-    pub(super) fn of(checked: Option<Result<Matched>>, list_lens: Vec<u64>) -> Result<Self> {
+    pub(super) fn of(checked: Option<Result<CommonRows>>, list_lens: Vec<u64>) -> Result<Self> {
         let (matched, refused) = match checked {
             None => (None, None),
             Some(Ok(matched)) => (Some(matched), None),
@@ -140,8 +140,8 @@ impl Outcome {
     }
 }
 
-/// A party at its steps.
-pub(super) struct Party<'a> {
+/// The steps of a party, and what they use.
+pub(super) struct PartySteps<'a> {
     pub(super) run: &'a Run<'a>,
     /// How each party's list is written.
     pub(super) formats: Vec<Format>,
@@ -149,14 +149,14 @@ pub(super) struct Party<'a> {
     pub(super) boards: &'a dyn Boards,
 }
 
-impl<'a> Party<'a> {
+impl<'a> PartySteps<'a> {
     fn new(run: &'a Run<'a>, means: &'a Means<'a>, boards: &'a dyn Boards) -> Result<Self> {
         let formats = run.spec.formats(run.scales).ok_or(Misbehaviour::InvalidValue)?;
         Ok(Self { run, formats, means, boards })
     }
 }
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// π_i(F_K(S_i^c + D_0 + D_i)), π_i being the order of the labels.
     pub(super) fn sort(&self, f_k: &LabelKeys, s_i: &dyn Items) -> Result<OwnList> {
         OwnList::make(

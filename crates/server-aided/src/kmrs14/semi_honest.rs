@@ -17,11 +17,11 @@
 use super::helper::Steps;
 use super::label_keys::LabelKeys;
 use super::list::Items;
-use super::party::{Outcome, Party};
+use super::party::{Outcome, PartySteps};
 use super::slot::Kind;
 use vesica_core::{Refusal, Result};
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// P_i. K, D_0 and D_i of step 1 are in `f_k`.
     pub(super) fn semi_honest(&self, f_k: &LabelKeys, s_i: &dyn Items) -> Result<Outcome> {
         let mut board = self.boards.open()?;
@@ -32,7 +32,7 @@ impl Party<'_> {
         let len = t_i.len();
         let i = self.receive_answer(&mut *board, len)?;
         // 4.
-        let output = i.map(|i| t_i.matched(self.run.spec, &i));
+        let output = i.map(|i| t_i.common_rows(self.run.spec, &i));
         Outcome::of(output, self.receive_sizes(&mut *board, len)?)
     }
 }

@@ -49,7 +49,7 @@ use super::board::Board;
 use super::helper::{Desk, Steps, storage};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
-use super::party::{DIGEST_LEN, Outcome, Party, SEAL_LEN, exact, of_list};
+use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, exact, of_list};
 use super::slot::{Kind, Slot, answer_parts};
 use super::stored::{self, Stored, is_whole};
 use lists::{Fetched, relabelled};
@@ -64,7 +64,7 @@ const TOSS_COMMITMENT_LABEL: &str = "vesica kmrs14 2026 toss commitment v1";
 const TOSSED_LABEL: &str = "vesica kmrs14 2026 tossed key v1";
 const PLACES_LABEL: &str = "vesica kmrs14 2026 places v1";
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// P_1.
     pub(super) fn size_hiding_p_1(&self, s_1: &dyn Items) -> Result<Outcome> {
         let mut board = self.boards.open()?;
@@ -96,7 +96,7 @@ impl Party<'_> {
         // 11. I over T_1.
         let i = self.receive_places(&mut *board, &i_1, len)?;
         // 12. and 13.
-        Outcome::of(Some(t_1.matched(self.run.spec, &i)), sizes)
+        Outcome::of(Some(t_1.common_rows(self.run.spec, &i)), sizes)
     }
 
     /// P_2.
@@ -121,7 +121,7 @@ impl Party<'_> {
         // 8.
         let i = self.receive_found(&mut *board, len)?;
         // 10. In this figure alone, P_1 and the helper learn of a check that fails: there is no release.
-        let output = t_2_prime.matched(self.run.spec, &i)?;
+        let output = t_2_prime.common_rows(self.run.spec, &i)?;
         // 11.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
         board.sync()?;
@@ -231,7 +231,7 @@ pub(super) fn is_released(desk: &dyn Desk) -> bool {
     desk.is_filled(Slot::new(Kind::Release, 1))
 }
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// Step 4 of P_2: K_2, tossed with the helper.
     fn toss(&self, board: &mut dyn Board) -> Result<LabelKey> {
         let commitment = board.get(Slot::new(Kind::TossCommitment, 1), DIGEST_LEN)?;

@@ -2,7 +2,7 @@
 
 use crate::kmrs14::board::Board;
 use crate::kmrs14::list::{OwnList, SentList, storage};
-use crate::kmrs14::party::{DIGEST_LEN, Party, SEAL_LEN, of_list};
+use crate::kmrs14::party::{DIGEST_LEN, PartySteps, SEAL_LEN, of_list};
 use crate::kmrs14::slot::{Kind, Slot, relayed_parts};
 use std::io;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use vesica_labels::{Format, Label, LabelKey, List, ScratchFile, Segments, count_
 
 const FETCHED_LABEL: &str = "vesica kmrs14 2026 list of the helper's v1";
 
-impl Party<'_> {
+impl PartySteps<'_> {
     /// Step 6 of P_1: receives T'_1 into intermediate storage.
     pub(super) fn fetch_relabelled(
         &self,
