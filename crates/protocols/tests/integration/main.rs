@@ -12,3 +12,4 @@ mod large;
 mod laws;
 mod rr22_malicious;
 mod set_operations;
+mod wire;
