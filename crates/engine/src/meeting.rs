@@ -192,3 +192,23 @@ pub(crate) fn exchange_closings(
     channel.finish()?;
     Ok(Closings { expected, theirs })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recorded_bytes_and_the_document_are_of_this_wire_version() {
+        let recorded = include_str!("../../../vectors/wire.json");
+        let version = format!("\"wire_version\": {WIRE_VERSION},");
+        assert!(
+            recorded.contains(&version),
+            "vectors/wire.json is not of wire version {WIRE_VERSION}: where a protocol sends other \
+             bytes, raise the version here, in docs/wire.md and in CHANGELOG.md"
+        );
+        let document = include_str!("../../../docs/wire.md");
+        assert!(document.contains(&format!("inside the hello (`{WIRE_VERSION}`).")));
+        let changelog = include_str!("../../../CHANGELOG.md");
+        assert!(changelog.contains(&format!("Wire version {WIRE_VERSION},")));
+    }
+}

@@ -56,7 +56,7 @@ pub use rows::{IKNP_ROW, PAPER_ROW, SILENT_ROW};
 use hashing::Hashing;
 use plan::{Plan, SEED_LEN};
 use rand::Rng;
-use receiver::{BLOCKS_AHEAD, MAX_AT_ONCE, Query};
+use receiver::{GROUP_BLOCKS, GROUPS_AHEAD, Query};
 use sender::{Garbling, Transfers};
 use std::sync::{Arc, mpsc};
 use transfers::{Choices, Keys};
@@ -177,9 +177,9 @@ fn recv_filter<S: Share>(
     y: &[Item],
 ) -> Result<Vec<usize>> {
     let rows = &hashing.rows(ctx.pool(), plan, y);
-    let at_once = ctx.pool().len().min(plan.shape.blocks()).min(MAX_AT_ONCE);
+    let at_once = ctx.pool().len().min(plan.shape.blocks()).min(GROUP_BLOCKS);
     let query = &Query { plan, hashing, rows, at_once };
-    let (sums, take_sums) = mpsc::sync_channel(BLOCKS_AHEAD * at_once);
+    let (sums, take_sums) = mpsc::sync_channel(GROUPS_AHEAD);
     // A fork whose channel has closed ends quietly: the other fork has the error.
     let choose = |ctx: &mut Context| {
         // 4. B = Bloom(Y), d = c + B

@@ -64,7 +64,7 @@ fn run_with(
 
 /// Length of the items that a law tries: digests, or where a protocol takes none, integers of a domain that holds
 /// all test sets.
-fn law_bits(protocol: &Protocol) -> u32 {
+pub(crate) fn law_bits(protocol: &Protocol) -> u32 {
     match *protocol.item_bits.end() {
         Item::BITS => Item::BITS,
         most => most.min(13),
@@ -80,7 +80,7 @@ fn items_for(protocol: &Protocol, range: std::ops::Range<u64>) -> Vec<Item> {
 }
 
 /// [`overlapping`] of the length that the protocol takes.
-fn overlapping_for(
+pub(crate) fn overlapping_for(
     protocol: &Protocol,
     (n_x, n_y, common): (u64, u64, u64),
 ) -> (Vec<Item>, Vec<Item>) {
@@ -244,7 +244,7 @@ fn estimate(protocol: &Protocol, n: u64, bits: u32) -> f64 {
 }
 
 /// The row's own estimate, on a slow network too.
-fn cost(protocol: &Protocol, params: &PsiParams) -> f64 {
+pub(crate) fn cost(protocol: &Protocol, params: &PsiParams) -> f64 {
     const BYTES_PER_SECOND: f64 = 3.0e7;
     (protocol.seconds)(params) + (protocol.bytes)(params).total() as f64 / BYTES_PER_SECOND
 }

@@ -7,6 +7,7 @@
 //!   one to many protocols.
 //! * [`Cases`] — which combinations of its factors a law tries.
 //! * [`set_operations`] — the laws of unions, private ids, shares and sums of several columns.
+//! * [`wire`] — what a party sends is a function of its seed, its input and what it received.
 //! * [`tamper`] — a transport that changes message k; [`Transcript`] — a transport that records all
 //!   messages.
 //!
@@ -34,6 +35,7 @@ pub mod set_operations;
 pub mod sets;
 mod side_by_side;
 mod two_parties;
+pub mod wire;
 
 pub use cases::Cases;
 pub use runner::{Run, run};

@@ -196,7 +196,7 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// The values of items, over the whole range of `values`.
-fn values_of(items: &[Item], values: Values) -> Vec<u64> {
+pub(crate) fn values_of(items: &[Item], values: Values) -> Vec<u64> {
     let value = |item: &Item, column: usize| {
         let random = item
             .integer()
@@ -210,7 +210,7 @@ fn values_of(items: &[Item], values: Values) -> Vec<u64> {
 }
 
 /// The text of an item in a union: equal for some different items.
-fn text(item: &Item, len: TextLen) -> Vec<u8> {
+pub(crate) fn text(item: &Item, len: TextLen) -> Vec<u8> {
     if item.as_bytes()[3].is_multiple_of(8) {
         return vec![0xff; len.bytes()];
     }
@@ -233,7 +233,7 @@ fn texts(output: &Output, len: TextLen) -> Option<Vec<Vec<u8>>> {
 }
 
 /// The possible learners.
-fn learners(query: &Query) -> &'static [Learns] {
+pub(crate) fn learners(query: &Query) -> &'static [Learns] {
     match query.operation().is_for_both() {
         true => &[Learns::Both],
         false => &[Learns::Receiver, Learns::Both],

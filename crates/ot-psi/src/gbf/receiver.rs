@@ -12,19 +12,20 @@ use vesica_okvs::bloom::{Bloom, Indices, Share, sum};
 use vesica_ot::adapters::random::Hash;
 use zeroize::Zeroizing;
 
-/// Blocks under way at a time, however many CPU threads there are: all their corrections are sent
-/// before the first string is read.
-pub(super) const MAX_AT_ONCE: usize = 8;
+/// Blocks of a group, however many CPU threads there are: all their corrections are sent before the first of their
+/// strings is read.
+pub(super) const GROUP_BLOCKS: usize = 8;
 
-/// Blocks that may wait for their strings, for each that is worked on.
-pub(super) const BLOCKS_AHEAD: usize = 64;
+/// Groups that may wait for their strings. No number of CPU threads: how far the corrections are ahead of the strings
+/// is what the peer sees.
+pub(super) const GROUPS_AHEAD: usize = 64;
 
 /// The two passes over the blocks.
 pub(super) struct Query<'a> {
     pub(super) plan: &'a Plan,
     pub(super) hashing: &'a Hashing,
     pub(super) rows: &'a Buckets,
-    /// Blocks under way at a time.
+    /// Blocks that are worked on at a time, at most those of a group.
     pub(super) at_once: usize,
 }
 
@@ -48,39 +49,44 @@ struct Work<'a, S: Share> {
 /// For each item of a block t(y) + Σ p_i, the sum of the strings that a common item has.
 pub(super) type Sums<S> = Zeroizing<Vec<S>>;
 
+/// The sums of a group, block by block.
+pub(super) type GroupSums<S> = Vec<Sums<S>>;
+
 impl Query<'_> {
     /// Step 4: sends the corrections of block after block.
     pub(super) fn choose<S: Share>(
         &self,
         ctx: &mut Context,
         choices: &mut Choices,
-        done: mpsc::SyncSender<Sums<S>>,
+        done: mpsc::SyncSender<GroupSums<S>>,
     ) -> Result<()> {
         let pads = Hash::new(self.hashing.session());
         let (blocks, block_len) = (self.plan.shape.blocks(), self.plan.shape.block_len());
         let mut m = Zeroizing::new(Block::zeros(self.at_once * block_len));
         let mut c = Zeroizing::new(vec![0; block_len.div_ceil(64)]);
         let all: Vec<usize> = (0..blocks).collect();
-        for now in all.chunks(self.at_once) {
-            let built = ctx.map(now, NonZeroUsize::MIN, |block| self.build::<S>(block[0]));
-            for (built, m) in built.iter().zip(m.chunks_mut(block_len)) {
-                choices.fill(ctx, &mut c, m)?;
-                let b = built.filter.words();
-                c.iter_mut().zip(b).for_each(|(c, b)| *c ^= b);
-                let d: Vec<u8> = c.iter().flat_map(|word| word.to_le_bytes()).collect();
-                ctx.peer()?.send(&d[..self.plan.corrections_len()])?;
+        for group in all.chunks(GROUP_BLOCKS) {
+            let mut sums: GroupSums<S> = group.iter().map(|_| Sums::default()).collect();
+            for (now, sums) in group.chunks(self.at_once).zip(sums.chunks_mut(self.at_once)) {
+                let built = ctx.map(now, NonZeroUsize::MIN, |block| self.build::<S>(block[0]));
+                for (built, m) in built.iter().zip(m.chunks_mut(block_len)) {
+                    choices.fill(ctx, &mut c, m)?;
+                    let b = built.filter.words();
+                    c.iter_mut().zip(b).for_each(|(c, b)| *c ^= b);
+                    let d: Vec<u8> = c.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    ctx.peer()?.send(&d[..self.plan.corrections_len()])?;
+                }
+                ctx.peer()?.flush()?;
+                let parts = m.chunks_mut(block_len).zip(built).zip(sums).zip(now);
+                let work = parts.map(|(((blocks, built), sums), block)| Work {
+                    block: *block,
+                    blocks,
+                    built,
+                    sums,
+                });
+                ctx.pool().for_each(work.collect(), |work| self.add_pads(&pads, work));
             }
-            ctx.peer()?.flush()?;
-            let mut sums: Vec<Sums<S>> = now.iter().map(|_| Sums::default()).collect();
-            let parts = m.chunks_mut(block_len).zip(built).zip(&mut sums).zip(now);
-            let work = parts.map(|(((blocks, built), sums), block)| Work {
-                block: *block,
-                blocks,
-                built,
-                sums,
-            });
-            ctx.pool().for_each(work.collect(), |work| self.add_pads(&pads, work));
-            if sums.into_iter().any(|sums| done.send(sums).is_err()) {
+            if done.send(sums).is_err() {
                 break;
             }
         }
@@ -134,31 +140,31 @@ impl Query<'_> {
     pub(super) fn look_up<S: Share>(
         &self,
         ctx: &mut Context,
-        sums: mpsc::Receiver<Sums<S>>,
+        sums: mpsc::Receiver<GroupSums<S>>,
         n_y: usize,
     ) -> Result<Option<Vec<usize>>> {
         let (blocks, string_len) = (self.plan.shape.blocks(), self.plan.string_len);
         let mut bytes = vec![0; self.at_once * self.plan.strings_len()];
         let mut is_common = vec![false; n_y];
         let all: Vec<usize> = (0..blocks).collect();
-        for now in all.chunks(self.at_once) {
-            let sums: Vec<Sums<S>> = sums.iter().take(now.len()).collect();
-            if sums.len() < now.len() {
-                return Ok(None);
+        for group in all.chunks(GROUP_BLOCKS) {
+            let Ok(sums) = sums.recv() else { return Ok(None) };
+            for (now, sums) in group.chunks(self.at_once).zip(sums.chunks(self.at_once)) {
+                for strings in bytes.chunks_mut(self.plan.strings_len()).take(now.len()) {
+                    strings
+                        .chunks_mut(message_len(string_len))
+                        .try_for_each(|part| ctx.peer()?.recv_into(part))?;
+                }
+                let strings = bytes.chunks(self.plan.strings_len());
+                let work: Vec<_> = now.iter().zip(strings).zip(sums).collect();
+                let found = ctx.map(&work, NonZeroUsize::MIN, |work| {
+                    let ((block, bytes), sums) = work[0];
+                    self.look_up_block(*block, bytes, sums)
+                });
+                let found = found.iter().flatten();
+                found.for_each(|(position, is)| is_common[*position as usize] = *is);
+                ctx.progress(now[now.len() - 1] as u64 + 1, blocks as u64);
             }
-            for strings in bytes.chunks_mut(self.plan.strings_len()).take(now.len()) {
-                strings
-                    .chunks_mut(message_len(string_len))
-                    .try_for_each(|part| ctx.peer()?.recv_into(part))?;
-            }
-            let strings = bytes.chunks(self.plan.strings_len());
-            let work: Vec<_> = now.iter().zip(strings).zip(&sums).collect();
-            let found = ctx.map(&work, NonZeroUsize::MIN, |work| {
-                let ((block, bytes), sums) = work[0];
-                self.look_up_block(*block, bytes, sums)
-            });
-            found.iter().flatten().for_each(|(position, is)| is_common[*position as usize] = *is);
-            ctx.progress(now[now.len() - 1] as u64 + 1, blocks as u64);
         }
         let common = is_common.iter().enumerate().filter(|(_, is)| **is);
         Ok(Some(common.map(|(position, _)| position).collect()))

@@ -64,6 +64,9 @@ impl<'a> Garbling<'a> {
 
     /// Garbles and sends block after block, and gives their transfers back to be filled again. False
     /// if the other fork ended before the last block.
+    ///
+    /// Blocks whose transfers are ready are garbled at the same time. It waits for none but the next: what is sent
+    /// depends on what has come, not on the number of CPU threads.
     pub(super) fn send<S: Share>(
         &self,
         ctx: &mut Context,
@@ -74,12 +77,17 @@ impl<'a> Garbling<'a> {
         let (blocks, strings_len) = (self.plan.shape.blocks(), self.plan.strings_len());
         let at_once = ctx.pool().len().min(blocks);
         let mut strings = vec![0; at_once * strings_len];
-        for first in (0..blocks).step_by(at_once) {
-            let now = at_once.min(blocks - first);
-            let mut transfers: Vec<Transfers> = ready.iter().take(now).collect();
-            if transfers.len() < now {
-                return Ok(false);
+        let mut first = 0;
+        while first < blocks {
+            let mut transfers: Vec<Transfers> = ready.try_iter().take(at_once).collect();
+            if transfers.is_empty() {
+                // The peer may wait for these strings before it sends more.
+                ctx.peer()?.flush()?;
+                let Ok(next) = ready.recv() else { return Ok(false) };
+                transfers.push(next);
+                transfers.extend(ready.try_iter().take(at_once - 1));
             }
+            let now = transfers.len();
             let mut results = vec![Ok(()); now];
             let parts = transfers.iter_mut().zip(strings.chunks_mut(strings_len));
             let parts = parts.zip(&mut results).enumerate();
@@ -102,7 +110,8 @@ impl<'a> Garbling<'a> {
                     .chunks(message_len(self.plan.string_len))
                     .try_for_each(|part| ctx.peer()?.send(part))?;
             }
-            ctx.progress((first + now) as u64, blocks as u64);
+            first += now;
+            ctx.progress(first as u64, blocks as u64);
         }
         Ok(true)
     }

@@ -12,4 +12,5 @@ mod large;
 mod laws;
 mod rr22_malicious;
 mod set_operations;
+mod wire;
 mod wire_of_vole_oprf;

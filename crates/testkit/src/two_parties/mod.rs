@@ -77,8 +77,12 @@ impl<A, B> BothRun<A, B> {
 pub struct Runner {
     /// The emulated network.
     pub shape: Shape,
+    /// Whether messages take times of their own on each stream.
+    pub is_uneven: bool,
     /// CPU threads of each party, at least one.
     pub threads: usize,
+    /// CPU threads of the receiver, if others than the sender's.
+    pub receiver_threads: Option<usize>,
     /// How long each party waits for the other.
     pub idle: Duration,
     /// Whether both give up as soon as both wait, on a network that takes no time.
@@ -97,7 +101,9 @@ impl Default for Runner {
     fn default() -> Self {
         Self {
             shape: Shape::LOOPBACK,
+            is_uneven: false,
             threads: 1,
+            receiver_threads: None,
             idle: memory::DEFAULT_IDLE,
             in_turns: false,
             tampering: None,
@@ -126,6 +132,9 @@ impl Runner {
         if let Some(tampering) = &self.tampering {
             tampering.wrap(&mut ends);
         }
+        if self.is_uneven {
+            ends = ends.each_ref().map(tapped::uneven);
+        }
         self.transcripts.iter().for_each(|transcript| transcript.wrap(&mut ends));
         let [sender_end, receiver_end] = ends;
         let mut peers = [Role::Receiver, Role::Sender];
@@ -133,9 +142,10 @@ impl Runner {
             peers.reverse();
         }
         thread::scope(|scope| {
-            let sending =
-                scope.spawn(move || self.run_party(sender, peers[0], sender_end, self.seed));
-            let receiving = self.run_party(receiver, peers[1], receiver_end, !self.seed);
+            let own = (self.threads, self.seed);
+            let sending = scope.spawn(move || self.run_party(sender, peers[0], sender_end, own));
+            let own = (self.receiver_threads.unwrap_or(self.threads), !self.seed);
+            let receiving = self.run_party(receiver, peers[1], receiver_end, own);
             let sending = match sending.join() {
                 Ok(run) => run,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -149,11 +159,11 @@ impl Runner {
         party: impl FnOnce(&mut Context) -> Result<T>,
         peer: Role,
         streams: Arc<dyn Streams>,
-        seed: u8,
+        (threads, seed): (usize, u8),
     ) -> PartyRun<T> {
         let meter = Meter::new();
         let mut direction_changes = 0;
-        let threads = NonZeroUsize::new(self.threads).expect("a party has a thread");
+        let threads = NonZeroUsize::new(threads).expect("a party has a thread");
         let output = Pool::new(threads)
             .and_then(|pool| {
                 let peers = vec![(peer, Arc::clone(&streams))];

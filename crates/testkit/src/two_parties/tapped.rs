@@ -1,4 +1,6 @@
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 use vesica_core::{StopReason, TransportError};
 use vesica_net::{StreamId, StreamPair, StreamWriter, Streams};
 
@@ -11,6 +13,19 @@ pub(super) fn tapped(
     tap: impl Fn(StreamId) -> Tap + Send + Sync + 'static,
 ) -> Arc<dyn Streams> {
     Arc::new(Tapped { inner: Arc::clone(inner), tap })
+}
+
+/// `inner`, which takes up to three milliseconds more for each piece that is written. The times differ from stream to
+/// stream and from piece to piece, so forks overtake each other in another order than without them.
+pub(super) fn uneven(inner: &Arc<dyn Streams>) -> Arc<dyn Streams> {
+    tapped(inner, |id| {
+        let mut turn = id.as_u64();
+        Box::new(move |bytes| {
+            turn = turn.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            thread::sleep(Duration::from_millis(turn >> 62));
+            bytes.to_vec()
+        })
+    })
 }
 
 struct Tapped<F> {

@@ -22,10 +22,8 @@ impl Transcript {
 
     /// The payloads of the messages so far, in the order of each stream.
     pub fn messages(&self) -> Vec<Vec<u8>> {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        streams.sort_by_key(|(id, _)| *id);
         let mut messages = Vec::new();
-        for (_, bytes) in streams {
+        for (_, bytes) in self.streams() {
             let mut rest = &bytes[..];
             while let Some((header, after)) = rest.split_first_chunk::<MESSAGE_HEADER_LEN>() {
                 let (payload, next) = after.split_at(u32::from_le_bytes(*header) as usize);
@@ -34,6 +32,14 @@ impl Transcript {
             }
         }
         messages
+    }
+
+    /// The bytes of the messages so far, headers included, ordered by stream. The stream of a fork is named by the
+    /// forks that lead to it, so equal programs have equal names.
+    pub fn streams(&self) -> Vec<(StreamId, Vec<u8>)> {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        streams.sort_by_key(|(id, _)| *id);
+        streams
     }
 
     pub(super) fn wrap(&self, ends: &mut [Arc<dyn Streams>; 2]) {
