@@ -13,4 +13,3 @@ mod laws;
 mod rr22_malicious;
 mod set_operations;
 mod wire;
-mod wire_of_vole_oprf;
