@@ -156,6 +156,12 @@ fn refused(
                  is more space, {go_on}"
             ),
         ),
+        Refusal::TooOften => network(
+            format!("this party begins and ends runs at {helper} too often"),
+            format!(
+                "wait a minute, then {go_on}; max_runs_a_minute in the helper's settings is the limit"
+            ),
+        ),
         Refusal::Revoked { .. } => network(
             format!("{helper} no longer serves {party}, so the run is over"),
             "ask the helper's operator; once its settings list that party again, run the same \

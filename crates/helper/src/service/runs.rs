@@ -79,6 +79,8 @@ pub(super) struct Entering<'a> {
     pub(super) known: Instance,
     /// Most runs it may take part in.
     pub(super) max_runs: u32,
+    /// Whether it may begin one more now.
+    pub(super) may_begin: &'a dyn Fn() -> bool,
 }
 
 /// A party that was accepted.
@@ -176,6 +178,9 @@ impl Runs {
         if entering.purpose == Purpose::Look {
             let welcome = Welcome { present: 0, instance: NO_INSTANCE, other_agreement };
             return Ok(Entered { run: None, welcome, gives_way: None });
+        }
+        if !(entering.may_begin)() {
+            return Err(Refusal::TooOften);
         }
         let gives_way = table.make_room(&entering)?;
         let (id, record, members) = (entering.id, entering.record, entering.members.to_vec());
@@ -404,7 +409,8 @@ mod tests {
     fn entering(agreement: u8, party: u8) -> Entering<'static> {
         let (id, record) = ([agreement; 32], record(agreement));
         let (purpose, known) = (Purpose::TakePart, NO_INSTANCE);
-        Entering { id, record, party, members: &[0, 1], purpose, known, max_runs: 9 }
+        let may_begin = &|| true;
+        Entering { id, record, party, members: &[0, 1], purpose, known, max_runs: 9, may_begin }
     }
 
     #[test]
