@@ -159,7 +159,8 @@ fn refused(
         Refusal::TooOften => network(
             format!("this party begins and ends runs at {helper} too often"),
             format!(
-                "wait a minute, then {go_on}; max_runs_a_minute in the helper's settings is the limit"
+                "wait a minute, then {go_on}; the limit is max_runs_a_minute in the helper's \
+                 settings"
             ),
         ),
         Refusal::Revoked { .. } => network(

@@ -49,6 +49,9 @@ struct Table {
     ended: HashMap<RunId, Ended>,
 }
 
+/// A run of the table, and how it ended.
+type Known = (Arc<Run>, Option<Over>);
+
 /// All runs of a service.
 pub(super) struct Runs {
     table: Lock<Table>,
@@ -302,7 +305,7 @@ impl Runs {
 
     /// The table, the run of this name, if there is one, and how it ended. A run that is about to end is
     /// waited for, and never under the lock: its end takes the table.
-    fn table_and_run(&self, id: RunId) -> (Guard<'_, Table>, Option<(Arc<Run>, Option<Over>)>) {
+    fn table_and_run(&self, id: RunId) -> (Guard<'_, Table>, Option<Known>) {
         loop {
             let table = self.table();
             let Some(run) = table.open.get(&id).cloned() else { return (table, None) };
