@@ -184,13 +184,15 @@ fn reload(args: &HelperArgs, before: &Settings, service: &Service) {
     let same = Settings {
         parties: before.parties.clone(),
         max_stored_bytes: before.max_stored_bytes,
+        max_stored_percent: before.max_stored_percent,
         keep_free_bytes: before.keep_free_bytes,
         ..new.clone()
     };
     if same != *before {
         tracing::warn!("some of the new settings take effect only when the helper is restarted");
     }
-    if let Err(error) = service.serve(new.parties, new.max_stored_bytes, new.keep_free_bytes) {
+    let (most, percent) = (new.max_stored_bytes, new.max_stored_percent);
+    if let Err(error) = service.serve(new.parties, most, percent, new.keep_free_bytes) {
         tracing::error!(%error, "the new settings are not used; the previous ones stay in force");
     }
 }

@@ -66,6 +66,9 @@ pub enum Refusal {
     /// once there is room.
     #[error("it has no room for this run now")]
     NoRoom,
+    /// The party has begun and ended more runs in a short time than the helper allows it. It can continue after a while.
+    #[error("this party begins and ends runs too often")]
+    TooOften,
     /// The helper no longer serves a party of the run.
     #[error("it no longer serves party {party}")]
     Revoked {
@@ -111,6 +114,7 @@ impl Refusal {
             Refusal::Broken => [19, 0],
             Refusal::NoRoom => [20, 0],
             Refusal::Revoked { party } => [21, party],
+            Refusal::TooOften => [22, 0],
         }
     }
 
@@ -137,6 +141,7 @@ impl Refusal {
             19 => Refusal::Broken,
             20 => Refusal::NoRoom,
             21 => Refusal::Revoked { party },
+            22 => Refusal::TooOften,
             _ => Refusal::Internal,
         }
     }
@@ -145,7 +150,11 @@ impl Refusal {
     pub const fn passes(self) -> bool {
         matches!(
             self,
-            Refusal::Storage | Refusal::NoRoom | Refusal::Backend | Refusal::ShuttingDown
+            Refusal::Storage
+                | Refusal::NoRoom
+                | Refusal::TooOften
+                | Refusal::Backend
+                | Refusal::ShuttingDown
         )
     }
 }
@@ -163,6 +172,6 @@ mod tests {
             assert_eq!(Refusal::from_code([code, party]), refusal);
             known += u32::from(code == what);
         }
-        assert_eq!(known, 21);
+        assert_eq!(known, 22);
     }
 }

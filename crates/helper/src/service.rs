@@ -127,6 +127,7 @@ impl Service {
         let ended = store.find_ended().map_err(unusable)?;
         let disk = DiskLimits {
             max_stored_bytes: options.max_stored_bytes,
+            max_stored_percent: options.max_stored_percent,
             keep_free_bytes: options.keep_free_bytes,
         };
         let core = Arc::new(Core::new(
@@ -188,11 +189,16 @@ impl Service {
         &self,
         parties: Vec<PartyLimits>,
         max_stored_bytes: Option<u64>,
+        max_stored_percent: u8,
         keep_free_bytes: u64,
     ) -> Result<Changed, StartError> {
         are_sound(&parties, &self.own)?;
         let core = &self.core;
-        core.ledger.set_limits(DiskLimits { max_stored_bytes, keep_free_bytes });
+        core.ledger.set_limits(DiskLimits {
+            max_stored_bytes,
+            max_stored_percent,
+            keep_free_bytes,
+        });
         let peers = parties.iter().map(|party| party.identity).collect();
         let changed = core.members.replace(parties);
         // New connections are checked against the new list.

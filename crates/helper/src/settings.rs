@@ -11,13 +11,15 @@
 //! memory_mb = 1024                  # for computing, and for the lists with memory:
 //! threads = 8                       # for computing; as many as the machine has
 //! runs_at_once = 2                  # runs computed at once
-//! max_stored_mb = 1000000           # most of the disk for all runs; as much as it has
+//! max_stored_percent = 80           # most of the disk for all runs
+//! max_stored_mb = 1000000           # the same in megabytes, which counts if it is there
 //! keep_free_mb = 1024               # left free on the disk
 //!
 //! [party.acme]
 //! identity = "vesica1…"
 //! max_rows = 100000000              # optional limits
 //! max_runs = 64
+//! max_runs_a_minute = 240
 //! max_connections = 64
 //! max_stored_mb = 262144
 //! ```
@@ -53,6 +55,7 @@ const HELPER_FIELD_NAMES: &[&str] = &[
     "threads",
     "runs_at_once",
     "max_stored_mb",
+    "max_stored_percent",
     "keep_free_mb",
 ];
 
@@ -60,7 +63,7 @@ const PARTY_FIELDS: &[Field] =
     &[Field { name: "identity", meaning: "its public identity, as `vesica keygen` prints it" }];
 
 const PARTY_FIELD_NAMES: &[&str] =
-    &["identity", "max_rows", "max_runs", "max_connections", "max_stored_mb"];
+    &["identity", "max_rows", "max_runs", "max_runs_a_minute", "max_connections", "max_stored_mb"];
 
 type Table<'a> = vesica_tables::Table<'a, SettingsFault>;
 
@@ -101,6 +104,8 @@ pub struct Settings {
     pub runs_at_once: usize,
     /// Most bytes of the disk for all runs together; `None` for no limit but the disk.
     pub max_stored_bytes: Option<u64>,
+    /// The share of the disk's size for all runs together, in percent, unless `max_stored_bytes` says it.
+    pub max_stored_percent: u8,
     /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,
     /// The parties it serves, at least one.
@@ -199,6 +204,7 @@ impl Settings {
             workers: self.runs_at_once,
             memory_bytes: self.memory_bytes,
             max_stored_bytes: self.max_stored_bytes,
+            max_stored_percent: self.max_stored_percent,
             keep_free_bytes: self.keep_free_bytes,
             metrics: self.metrics.clone(),
         })
@@ -236,6 +242,9 @@ fn of_helper(table: &Table<'_>) -> Result<Settings, SettingsError> {
         runs_at_once: number("runs_at_once", 1..=64)?
             .map_or(ServiceOptions::WORKERS, |runs| runs as usize),
         max_stored_bytes: number("max_stored_mb", 1..=1 << 40)?.map(|mb| mb << 20),
+        max_stored_percent: number("max_stored_percent", 1..=100)?
+            .and_then(|percent| u8::try_from(percent).ok())
+            .unwrap_or(ServiceOptions::MAX_STORED_PERCENT),
         keep_free_bytes: number("keep_free_mb", 0..=1 << 40)?
             .map_or(ServiceOptions::KEEP_FREE_BYTES, |mb| mb << 20),
         parties: Vec::new(),
@@ -263,6 +272,7 @@ fn of_party(name: &str, table: &Table<'_>) -> Result<PartyLimits, SettingsError>
     Ok(PartyLimits {
         max_rows: number("max_rows", 1..=MAX_ROWS)?.unwrap_or(usual.max_rows),
         max_runs: small("max_runs", usual.max_runs)?,
+        max_runs_a_minute: small("max_runs_a_minute", usual.max_runs_a_minute)?,
         max_connections: small("max_connections", usual.max_connections)?,
         max_stored_bytes: number("max_stored_mb", 1..=1 << 40)?
             .map_or(usual.max_stored_bytes, |mb| mb << 20),

@@ -197,14 +197,15 @@ impl Store {
         self.bytes().saturating_sub(in_memory) + self.scratch.bytes()
     }
 
-    /// Free bytes on the disk for this user.
+    /// Free bytes on the disk for this user, and the size of the disk.
     ///
     /// # Errors
     /// Those of the file system.
-    pub(crate) fn free_bytes(&self) -> io::Result<u64> {
+    pub(crate) fn disk_space(&self) -> io::Result<(u64, u64)> {
         uses_disk();
         let stat = nix::sys::statvfs::statvfs(&self.root)?;
-        Ok(stat.blocks_available().saturating_mul(stat.fragment_size()))
+        let bytes = |blocks: u64| blocks.saturating_mul(stat.fragment_size());
+        Ok((bytes(stat.blocks_available()), bytes(stat.blocks())))
     }
 
     /// Stored labels of all runs.

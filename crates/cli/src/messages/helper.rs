@@ -181,6 +181,7 @@ pub(crate) fn away(error: &Error) -> String {
         Error::Refused(refusal) => match refusal {
             Refusal::Storage => "its disk is full or faulty".to_owned(),
             Refusal::NoRoom => "it has no room for this run now".to_owned(),
+            Refusal::TooOften => "this party begins and ends runs too often".to_owned(),
             Refusal::Backend => "its database cannot be reached".to_owned(),
             Refusal::ShuttingDown => "it is shutting down".to_owned(),
             refusal => refusal.to_string(),

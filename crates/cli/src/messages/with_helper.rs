@@ -156,6 +156,13 @@ fn refused(
                  is more space, {go_on}"
             ),
         ),
+        Refusal::TooOften => network(
+            format!("this party begins and ends runs at {helper} too often"),
+            format!(
+                "wait a minute, then {go_on}; the limit is max_runs_a_minute in the helper's \
+                 settings"
+            ),
+        ),
         Refusal::Revoked { .. } => network(
             format!("{helper} no longer serves {party}, so the run is over"),
             "ask the helper's operator; once its settings list that party again, run the same \

@@ -191,12 +191,16 @@ impl<'a> Connection<'a> {
         let record = Record { spec, instance, created: SystemTime::now(), opener: party };
         let max_runs = self.limits.max_runs;
         let known = *known;
-        let entering = Entering { id, record, party, members: &members, purpose, known, max_runs };
+        let member = self.core.members.get(self.member);
+        let may_begin = &|| member.may_change_runs();
+        let members = &members;
+        let entering = Entering { id, record, party, members, purpose, known, max_runs, may_begin };
         let Entered { run, mut welcome, gives_way } =
             self.core.runs.enter(entering, &self.core.store).map_err(|refusal| match refusal {
                 Refusal::OverLimit => {
                     self.over(self.name(), "max_runs", u64::from(max_runs) + 1, max_runs.into())
                 }
+                Refusal::TooOften => self.too_often(),
                 refusal => refusal,
             })?;
         if let Some(empty) = gives_way {
@@ -349,6 +353,13 @@ impl<'a> Connection<'a> {
     fn over(&self, party: &str, limit: &str, asked: u64, allowed: u64) -> Refusal {
         tracing::info!(party, run = self.run_name(), limit, asked, allowed, "above a limit");
         Refusal::OverLimit
+    }
+
+    /// Logs which limit of the settings the party has reached for now.
+    fn too_often(&self) -> Refusal {
+        let (party, run, allowed) = (self.name(), self.run_name(), self.limits.max_runs_a_minute);
+        tracing::info!(party, run, limit = "max_runs_a_minute", allowed, "above a limit");
+        Refusal::TooOften
     }
 
     /// Like [`short`], for the run that the party is in or knows.

@@ -192,7 +192,7 @@ impl Core {
             stored_bytes: self.store.bytes(),
             stored_labels: self.store.labels(),
             reserved_bytes: self.ledger.reserved(),
-            free_disk_bytes: self.store.free_bytes().unwrap_or(0),
+            free_disk_bytes: self.store.disk_space().map_or(0, |(free, _)| free),
             parties: self.members.all_served().iter().map(party).collect(),
         }
     }

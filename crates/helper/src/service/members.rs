@@ -5,6 +5,7 @@ use crate::locks::{Guard, Lock, Rank};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 use vesica_link::PublicIdentity;
 
 /// The name of a party that only an earlier process served.
@@ -15,6 +16,7 @@ pub(super) struct Member {
     pub(super) identity: PublicIdentity,
     limits: Lock<Arc<PartyLimits>>,
     is_served: AtomicBool,
+    pace: Lock<Pace>,
     pub(super) connections: AtomicU32,
     /// Bytes reserved for it, in all runs together. Changed only under the lock of the
     /// [`Ledger`](super::room::Ledger).
@@ -29,6 +31,7 @@ impl Member {
             identity: limits.identity,
             limits: Lock::new(Rank::Leaf, Arc::new(limits)),
             is_served: AtomicBool::new(is_served),
+            pace: Lock::new(Rank::Leaf, Pace::new(Instant::now())),
             connections: AtomicU32::new(0),
             reserved_bytes: AtomicU64::new(0),
             stored_bytes: AtomicU64::new(0),
@@ -44,9 +47,38 @@ impl Member {
         self.is_served.load(Ordering::Acquire)
     }
 
+    /// Whether it may begin or end a run now; counts it.
+    pub(super) fn may_change_runs(&self) -> bool {
+        let most = self.limits().max_runs_a_minute;
+        self.pace.lock().step(most, Instant::now())
+    }
+
     fn set(&self, limits: PartyLimits) {
         *self.limits.lock() = Arc::new(limits);
         self.is_served.store(true, Ordering::Release);
+    }
+}
+
+/// How often something happens: what is allowed in a minute comes back evenly, and does not add up.
+struct Pace {
+    /// How much of it is used.
+    used: f64,
+    at: Instant,
+}
+
+impl Pace {
+    fn new(at: Instant) -> Self {
+        Self { used: 0.0, at }
+    }
+
+    /// Counts one more, unless there have been `most` in a minute.
+    fn step(&mut self, most: u32, now: Instant) -> bool {
+        let most = f64::from(most);
+        let back = now.saturating_duration_since(self.at).as_secs_f64() / 60.0 * most;
+        (self.used, self.at) = ((self.used - back).max(0.0), self.at.max(now));
+        let is_allowed = self.used + 1.0 <= most;
+        self.used += if is_allowed { 1.0 } else { 0.0 };
+        is_allowed
     }
 }
 
@@ -149,9 +181,25 @@ impl Members {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn party(name: &str, byte: u8) -> PartyLimits {
         PartyLimits::new(name, PublicIdentity::from_bytes([byte; 32]))
+    }
+
+    #[test]
+    fn a_pace_comes_back_evenly_and_does_not_add_up() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        let mut steps = |seconds| {
+            let now = start + Duration::from_secs(seconds);
+            (0..100).take_while(|_| pace.step(6, now)).count()
+        };
+        assert_eq!((steps(0), steps(0), steps(9), steps(10)), (6, 0, 0, 1));
+        assert_eq!((steps(30), steps(3600), steps(3600)), (2, 6, 0));
+        // The clock does not go back, and a lower limit applies at once.
+        assert_eq!(steps(1), 0);
+        assert!(!pace.step(1, start + Duration::from_secs(3600)));
     }
 
     #[test]

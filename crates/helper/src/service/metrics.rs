@@ -248,6 +248,7 @@ pub(super) fn reason(refusal: Refusal) -> &'static str {
         Refusal::Expired => "expired",
         Refusal::Storage => "storage",
         Refusal::NoRoom => "no_room",
+        Refusal::TooOften => "too_often",
         Refusal::Revoked { .. } => "revoked",
         Refusal::Backend => "backend",
         Refusal::ShuttingDown => "shutting_down",

@@ -19,6 +19,9 @@ pub struct PartyLimits {
     pub max_rows: u64,
     /// Most runs it may take part in at once.
     pub max_runs: u32,
+    /// Most runs that it may begin and end in a minute, together. It may do as many at once after a time
+    /// without any.
+    pub max_runs_a_minute: u32,
     /// Most connections it may have at once.
     pub max_connections: u32,
     /// Most bytes reserved for it, in all runs together: what it puts, and what the helper writes for
@@ -29,6 +32,8 @@ pub struct PartyLimits {
 impl PartyLimits {
     /// Default limit of runs at once.
     pub const MAX_RUNS: u32 = 64;
+    /// Default limit of runs begun and ended in a minute.
+    pub const MAX_RUNS_A_MINUTE: u32 = 240;
     /// Default limit of connections at once.
     pub const MAX_CONNECTIONS: u32 = 64;
     /// Default limit of stored bytes: 256 GiB.
@@ -41,6 +46,7 @@ impl PartyLimits {
             identity,
             max_rows: MAX_ROWS,
             max_runs: Self::MAX_RUNS,
+            max_runs_a_minute: Self::MAX_RUNS_A_MINUTE,
             max_connections: Self::MAX_CONNECTIONS,
             max_stored_bytes: Self::MAX_STORED_BYTES,
         }
@@ -72,8 +78,10 @@ pub struct ServiceOptions {
     /// Approximate memory for computations and connections together: connections get a quarter, for
     /// slots being received and sent.
     pub memory_bytes: u64,
-    /// Most bytes of the disk for all runs together; `None` for no limit but the disk.
+    /// Most bytes of the disk for all runs together; `None` for `max_stored_percent` of its size.
     pub max_stored_bytes: Option<u64>,
+    /// The share of the disk's size for all runs together, unless `max_stored_bytes` says it.
+    pub max_stored_percent: u8,
     /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,
     /// Where health and metrics are served over HTTP; `None` for nowhere.
@@ -96,6 +104,8 @@ impl ServiceOptions {
     pub const IDLE: Duration = Duration::from_secs(30);
     /// Default number of bytes of the disk to leave free: 1 GiB.
     pub const KEEP_FREE_BYTES: u64 = 1 << 30;
+    /// Default share of the disk's size for all runs together, in percent.
+    pub const MAX_STORED_PERCENT: u8 = 80;
     /// Default number of runs computed at once.
     pub const WORKERS: usize = 2;
 }

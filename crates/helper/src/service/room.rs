@@ -16,8 +16,19 @@ use vesica_server_aided::kmrs14::{Kind, Room, Slot};
 /// Disk limits for all runs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DiskLimits {
+    /// `None` for the share of the disk's size.
     pub(super) max_stored_bytes: Option<u64>,
+    pub(super) max_stored_percent: u8,
     pub(super) keep_free_bytes: u64,
+}
+
+impl DiskLimits {
+    /// Most bytes reserved on a disk of this size, and in this much memory.
+    fn most(&self, disk_bytes: u64, memory_bytes: u64) -> u64 {
+        let share = u128::from(disk_bytes) * u128::from(self.max_stored_percent) / 100;
+        let share = u64::try_from(share).unwrap_or(u64::MAX);
+        self.max_stored_bytes.unwrap_or_else(|| share.saturating_add(memory_bytes))
+    }
 }
 
 /// Space reserved for one run.
@@ -107,17 +118,19 @@ pub(super) enum NoRoom {
     Unknown(io::ErrorKind),
 }
 
-/// Bytes of the disk that are free now, and that runs use.
+/// Bytes of the disk that are free now, that it has, and that runs use.
 #[derive(Clone, Copy, Default)]
 struct DiskNow {
     free: u64,
+    size: u64,
     used: u64,
 }
 
 impl DiskNow {
     fn of(store: &Store) -> Result<Self, NoRoom> {
-        let free = store.free_bytes().map_err(|error| NoRoom::Unknown(error.kind()))?;
-        Ok(Self { free, used: store.disk_bytes() })
+        let unknown = |error: io::Error| NoRoom::Unknown(error.kind());
+        let (free, size) = store.disk_space().map_err(unknown)?;
+        Ok(Self { free, size, used: store.disk_bytes() })
     }
 }
 
@@ -197,17 +210,16 @@ impl Ledger {
     fn check(&self, disk: DiskNow, wanted: &Reserved, total: u64) -> Result<(), NoRoom> {
         let limits = self.limits();
         let asked = wanted.total();
-        if let Some(most) = limits.max_stored_bytes {
-            if asked > most {
-                return Err(NoRoom::Above { party: None, asked, most });
-            }
-            if total > most {
-                let free = most.saturating_sub(total - asked);
-                return Err(NoRoom::Taken { party: None, asked, free });
-            }
+        let DiskNow { free, size, used } = disk;
+        let most = limits.most(size, self.in_memory_bytes);
+        if asked > most {
+            return Err(NoRoom::Above { party: None, asked, most });
+        }
+        if total > most {
+            let free = most.saturating_sub(total - asked);
+            return Err(NoRoom::Taken { party: None, asked, free });
         }
         // What runs will use of the disk beyond what they use now.
-        let DiskNow { free, used } = disk;
         let on_disk = total.saturating_sub(self.in_memory_bytes);
         let to_come = on_disk.saturating_sub(used);
         if to_come.saturating_add(limits.keep_free_bytes) > free {
@@ -345,4 +357,37 @@ impl NoRoom {
 /// Megabytes, rounded up.
 fn mb(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_runs_together_have_their_share_of_the_disk() {
+        let limits = |max_stored_bytes, max_stored_percent| DiskLimits {
+            max_stored_bytes,
+            max_stored_percent,
+            keep_free_bytes: 100,
+        };
+        let disk = DiskNow { free: 900, size: 1000, used: 0 };
+        let check = |limits, memory_bytes, wanted: u64, total| {
+            let wanted = Reserved { scratch: wanted, ..Reserved::default() };
+            Ledger::new(limits, memory_bytes).check(disk, &wanted, total)
+        };
+        let above = |asked, most| Err(NoRoom::Above { party: None, asked, most });
+        let taken = |asked, free| Err(NoRoom::Taken { party: None, asked, free });
+        assert_eq!(check(limits(None, 60), 0, 600, 600), Ok(()));
+        assert_eq!(check(limits(None, 60), 0, 601, 601), above(601, 600));
+        assert_eq!(check(limits(None, 60), 0, 200, 601), taken(200, 199));
+        // What stays in memory takes no disk.
+        assert_eq!(check(limits(None, 60), 50, 650, 650), Ok(()));
+        // The number of bytes counts in place of the share, either way.
+        assert_eq!(check(limits(Some(700), 60), 0, 700, 700), Ok(()));
+        assert_eq!(check(limits(Some(500), 60), 0, 501, 501), above(501, 500));
+        // And the free space of the disk in any case.
+        assert_eq!(check(limits(None, 100), 0, 800, 800), Ok(()));
+        assert_eq!(check(limits(None, 100), 0, 801, 801), taken(801, 800));
+        assert_eq!(limits(None, 100).most(u64::MAX, u64::MAX), u64::MAX);
+    }
 }

@@ -49,6 +49,9 @@ struct Table {
     ended: HashMap<RunId, Ended>,
 }
 
+/// A run of the table, and how it ended.
+type Known = (Arc<Run>, Option<Over>);
+
 /// All runs of a service.
 pub(super) struct Runs {
     table: Lock<Table>,
@@ -79,6 +82,8 @@ pub(super) struct Entering<'a> {
     pub(super) known: Instance,
     /// Most runs it may take part in.
     pub(super) max_runs: u32,
+    /// Whether it may begin one more now.
+    pub(super) may_begin: &'a dyn Fn() -> bool,
 }
 
 /// A party that was accepted.
@@ -176,6 +181,9 @@ impl Runs {
         if entering.purpose == Purpose::Look {
             let welcome = Welcome { present: 0, instance: NO_INSTANCE, other_agreement };
             return Ok(Entered { run: None, welcome, gives_way: None });
+        }
+        if !(entering.may_begin)() {
+            return Err(Refusal::TooOften);
         }
         let gives_way = table.make_room(&entering)?;
         let (id, record, members) = (entering.id, entering.record, entering.members.to_vec());
@@ -297,7 +305,7 @@ impl Runs {
 
     /// The table, the run of this name, if there is one, and how it ended. A run that is about to end is
     /// waited for, and never under the lock: its end takes the table.
-    fn table_and_run(&self, id: RunId) -> (Guard<'_, Table>, Option<(Arc<Run>, Option<Over>)>) {
+    fn table_and_run(&self, id: RunId) -> (Guard<'_, Table>, Option<Known>) {
         loop {
             let table = self.table();
             let Some(run) = table.open.get(&id).cloned() else { return (table, None) };
@@ -404,7 +412,8 @@ mod tests {
     fn entering(agreement: u8, party: u8) -> Entering<'static> {
         let (id, record) = ([agreement; 32], record(agreement));
         let (purpose, known) = (Purpose::TakePart, NO_INSTANCE);
-        Entering { id, record, party, members: &[0, 1], purpose, known, max_runs: 9 }
+        let may_begin = &|| true;
+        Entering { id, record, party, members: &[0, 1], purpose, known, max_runs: 9, may_begin }
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl Fixture {
             workers: 2,
             memory_bytes: 1 << 28,
             max_stored_bytes: None,
+            max_stored_percent: 100,
             keep_free_bytes: 0,
             metrics: None,
         }

@@ -25,6 +25,7 @@ fn missing_settings_have_defaults() {
     assert_eq!((settings.memory_bytes, settings.threads), (1 << 30, None));
     assert_eq!((settings.parties[0].max_rows, settings.runs_at_once), (MAX_ROWS, 2));
     assert_eq!((settings.max_stored_bytes, settings.keep_free_bytes), (None, 1 << 30));
+    assert_eq!((settings.max_stored_percent, settings.parties[0].max_runs_a_minute), (80, 240));
 }
 
 #[test]
@@ -33,7 +34,8 @@ fn every_setting_can_be_set() {
         "[helper]\nlisten = \"127.0.0.1:0\"\nbackend = \"memory:\"\nstate = \"/var/x\"\n\
          metrics = \"off\"\nmetrics_for_others = true\nkeep_hours = 2\nmemory_mb = 64\n\
          threads = 3\nruns_at_once = 1\n\
-         max_stored_mb = 5\nkeep_free_mb = 0\n{}max_rows = 1_000\nmax_runs = 2\n\
+         max_stored_mb = 5\nmax_stored_percent = 6\nkeep_free_mb = 0\n\
+         {}max_rows = 1_000\nmax_runs = 2\nmax_runs_a_minute = 7\n\
          max_connections = 3\n\
          max_stored_mb = 4\n{}",
         party("south", 1),
@@ -50,6 +52,7 @@ fn every_setting_can_be_set() {
     let south = &settings.parties[0];
     let limits = (south.max_rows, south.max_runs, south.max_connections, south.max_stored_bytes);
     assert_eq!(limits, (1000, 2, 3, 4 << 20));
+    assert_eq!((settings.max_stored_percent, south.max_runs_a_minute), (6, 7));
     let options = settings.options(Identity::generate().unwrap()).unwrap();
     assert_eq!(options.keeping, Keeping::Memory { limit_bytes: 64 << 20 });
     assert_eq!(options.state_dir.to_str(), Some("/var/x"));
@@ -98,6 +101,11 @@ fn faults_are_reported_with_their_line_and_field() {
             wrong("helper.listen", "a text in quotes", "a whole number"),
         ),
         ("[helper]\nthreads = 0\n", at(2, 11), range("helper.threads", 0, 1, 1024)),
+        (
+            "[helper]\nmax_stored_percent = 101\n",
+            at(2, 22),
+            range("helper.max_stored_percent", 101, 1, 100),
+        ),
         ("[helper]\nkeep_hours = -3\n", at(2, 14), range("helper.keep_hours", -3, 1, 24 * 366)),
         (
             "[helper]\nkeep_hours = 1.5\n",

@@ -1,10 +1,10 @@
 //! What a party notices of the runs of others: nothing.
 
-use crate::common::Fixture;
+use crate::common::{Fixture, SOON, ask_page, refusal, with_pages};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
-use vesica_core::Result;
+use vesica_core::{Refusal, Result};
 use vesica_helper::{Remote, Service};
 use vesica_server_aided::kmrs14::{Boards, Spec};
 
@@ -35,7 +35,9 @@ impl Helper {
 #[test]
 fn a_party_that_opens_and_ends_a_run_in_a_loop_keeps_no_other_from_connecting() {
     let fixture = Fixture::new(4);
-    let service = fixture.start();
+    let service = fixture.start_with(|options| {
+        options.parties.iter_mut().for_each(|party| party.max_runs_a_minute = 1 << 20);
+    });
     let (is_over, ends) = (AtomicBool::new(false), AtomicU64::new(0));
     let helper = Arc::new(Helper { fixture, service, is_over, ends });
     let (spec, other) = (helper.fixture.spec_of(&[0, 1], 1), helper.fixture.spec_of(&[2, 3], 2));
@@ -84,4 +86,47 @@ fn a_party_that_opens_and_ends_a_run_in_a_loop_keeps_no_other_from_connecting() 
     parties.into_iter().chain([bystander]).for_each(|thread| thread.join().unwrap());
     drop(open);
     assert!(helper.ends.load(Ordering::Relaxed) > 0);
+}
+
+#[test]
+fn a_party_that_begins_and_ends_runs_too_often_waits_and_others_do_not() {
+    let fixture = Fixture::new(2);
+    let service = fixture.start_with(|options| {
+        options.parties[0].max_runs_a_minute = 30;
+        with_pages(options);
+    });
+    let spec = fixture.spec(2);
+    let remote = |party: usize, wait| {
+        let mut options = fixture.remote_options(&service, party, &spec);
+        options.link.wait = wait;
+        Remote::new(options)
+    };
+    let impatient = |party| remote(party, Duration::from_millis(100));
+    let mut changes = 0;
+    let refused = loop {
+        let remote = impatient(0);
+        let step = remote.open().map(drop);
+        let step = step.inspect(|()| changes += 1).and_then(|()| remote.end());
+        match step {
+            Ok(()) => changes += 1,
+            step => break refusal(step),
+        }
+        assert!(changes < 100);
+    };
+    assert_eq!(refused, Refusal::TooOften);
+    // What a minute allows comes back evenly.
+    assert!((30..45).contains(&changes), "{changes}");
+    let metrics = ask_page(&service, b"GET /metrics HTTP/1.1\r\n\r\n");
+    assert!(metrics.contains("refusals_total{reason=\"too_often\"}"), "{metrics}");
+    (0..20).for_each(|_| {
+        let remote = impatient(1);
+        drop(remote.open().unwrap());
+        remote.end().unwrap();
+    });
+    // Connecting to a run that is there is no change, and a patient party begins one in time.
+    let patient = remote(0, SOON);
+    drop(patient.open().unwrap());
+    for _ in 0..5 {
+        drop(impatient(0).open().unwrap());
+    }
 }

@@ -78,6 +78,7 @@ fn service(scene: &Scene, lies: Option<Arc<Mutex<Vec<u8>>>>) -> Service {
         workers: 1,
         memory_bytes: 1 << 28,
         max_stored_bytes: None,
+        max_stored_percent: 100,
         keep_free_bytes: 0,
         metrics: Some(MetricsOptions { listen: "127.0.0.1:0".into(), allow_remote: false }),
     })

@@ -237,6 +237,9 @@ impl<'a> Connection<'a> {
 
     fn end(&self, participant: &Participant) -> Result<Vec<u8>, Refusal> {
         let run = &participant.run;
+        if !self.core.members.get(self.member).may_change_runs() {
+            return Err(self.too_often());
+        }
         let desk = RunDesk::new(self.core, run);
         let over = Over::Refused(Refusal::Ended { party: participant.party });
         let may = || may_be_ended(&run.record.spec, &desk);
