@@ -7,6 +7,33 @@
 //! * [`assumptions`] — what protocols rest on, in the words of the catalogue.
 //! * [`sorted_tags`] — the sender's tags, sorted and coded, compared with the receiver's.
 //! * [`answer`] — the last step of an intersection: the receiver tells the sender what is common.
+//!
+//! A protocol is two programs. This one hides nothing: the sender sends its set, and the receiver looks its own items up.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
+//! use vesica_party::{Output, of_set};
+//!
+//! let items = |numbers: [u128; 3]| Arc::new(numbers.map(Item::from_integer).to_vec());
+//! let params = PsiParams::new(SessionId::from_bytes([1; 32]), 3, 3, Learns::Receiver)?;
+//! let sender = of_set(Role::Sender, params, items([10, 20, 30]).into(), |_, x, ctx| {
+//!     x.iter().try_for_each(|x| ctx.peer()?.send(x.as_bytes()))?;
+//!     Ok(Output::Nothing)
+//! })?;
+//! let receiver = of_set(Role::Receiver, params, items([30, 40, 10]).into(), |params, y, ctx| {
+//!     let mut common = Vec::new();
+//!     for _ in 0..params.sender_len() {
+//!         let x = ctx.peer()?.recv(Item::LEN)?;
+//!         common.extend(y.iter().position(|y| y.as_bytes()[..] == x[..]));
+//!     }
+//!     common.sort_unstable();
+//!     Ok(Output::Positions(common))
+//! })?;
+//! let (_, received) = vesica_net::run_both(|ctx| sender.run(ctx), |ctx| receiver.run(ctx))?;
+//! assert_eq!(received, Output::Positions(vec![0, 2]));
+//! # Ok::<(), vesica_core::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
