@@ -233,7 +233,7 @@ impl Opprf {
     }
 }
 
-/// The public shape of a run.
+/// What both parties derive from the public sizes.
 struct Plan {
     programmed: programmable::Plan,
     /// ℓ

@@ -14,7 +14,7 @@ const NO_FUNCTION: u128 = 2;
 /// Items that are compared with a place of the stash under one transfer.
 const STASH_SLOTS: usize = Bins::MAX_SLOTS;
 
-/// The public shape of a run.
+/// What both parties derive from the public sizes.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
     pub(super) items: ShortItems,

@@ -35,7 +35,7 @@ pub enum Hint {
     Polynomial,
 }
 
-/// The public parameters of a run.
+/// What both parties derive from the public sizes.
 pub struct Plan {
     pub(super) oprf: Oprf,
     pub(super) receiver_len: usize,

@@ -20,7 +20,7 @@ const POLYNOMIAL_ALWAYS: usize = 32;
 /// Most keys for which [`Plan::malicious`] uses the random band, which is slower than the clustered store.
 const BAND_MAX: usize = 6144;
 
-/// The values that both parties derive from the set sizes and the mode.
+/// What both parties derive from the public sizes and the mode.
 pub struct Plan {
     pub(super) okvs: Box<dyn Okvs>,
     pub(super) values: Values,

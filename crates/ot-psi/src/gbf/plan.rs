@@ -24,7 +24,7 @@ pub enum Mode {
     Paper,
 }
 
-/// The sizes of a run.
+/// What both parties derive from the public sizes and the mode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) mode: Mode,

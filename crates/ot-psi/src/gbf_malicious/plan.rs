@@ -157,7 +157,7 @@ fn exp_minus(x: f64) -> f64 {
     1.0 / sum
 }
 
-/// The sizes of a run.
+/// What both parties derive from the public sizes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) sizes: Sizes,

@@ -21,7 +21,7 @@ pub enum Mode {
 /// Rows that the sender holds at once: 64 MiB.
 const MAX_ROWS_AT_ONCE: usize = 1 << 21;
 
-/// The public sizes of a run.
+/// What both parties derive from the public sizes and the mode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) table: Table,

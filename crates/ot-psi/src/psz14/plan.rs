@@ -7,7 +7,7 @@ use vesica_hashing::{Locations, ShortItems, Simple, Table, max_load};
 use vesica_oprf::characters::Shape;
 use vesica_party::{check_item_bits, check_set_len};
 
-/// The public sizes of a run.
+/// What both parties derive from the public sizes.
 pub(super) struct Plan {
     pub(super) table: Table,
     pub(super) items: ShortItems,
