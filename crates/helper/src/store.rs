@@ -38,10 +38,11 @@ use crate::scratch::FolderScratch;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use vesica_link::{Access, access_of_others};
 
 /// Names a run: the hash of its description.
 pub(crate) type RunId = [u8; 32];
@@ -120,13 +121,13 @@ impl Store {
             let path = path.to_path_buf();
             move |error: io::Error| StoreError::Unusable { path, kind: error.kind() }
         };
-        let owner = match fs::metadata(root) {
-            Ok(found) => Some(found.uid()),
+        let access = match fs::metadata(root) {
+            Ok(found) => access_of_others(&found),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(unusable(root)(error)),
         };
-        // The superuser may write there, but the owner could read everything.
-        if owner.is_some_and(|owner| owner != nix::unistd::geteuid().as_raw()) {
+        // A mode that lets others in is corrected below.
+        if access == Some(Access::Owner) {
             return Err(StoreError::NotOurs { path: root.to_path_buf() });
         }
         // Files of another program must not be swept.

@@ -1,12 +1,13 @@
 //! The secret half of an identity, and its file.
 
+use crate::access::{Access, access_of_others};
 use crate::identity::{self, PublicIdentity, SECRET_HRP};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use bech32::Bech32m;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_core::Secret;
@@ -14,9 +15,6 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// Largest key file that is read. Ours have about 300 bytes.
 const MAX_FILE_BYTES: u64 = 4096;
-
-/// Permission bits that give access to users other than the owner.
-const OTHERS: u32 = 0o077;
 
 /// An Ed25519 secret key (RFC 8032): anyone who holds it can act as this party.
 ///
@@ -71,6 +69,12 @@ pub enum IdentityError {
     /// The file holds a public identity in place of a secret key.
     #[error("{} holds a public identity, not a secret key", path.display())]
     IsPublic {
+        /// The requested file.
+        path: PathBuf,
+    },
+    /// The file belongs to another user of the machine, who is not the superuser.
+    #[error("the key file {} belongs to another user", path.display())]
+    OfAnother {
         /// The requested file.
         path: PathBuf,
     },
@@ -134,8 +138,8 @@ impl Identity {
     /// Reads a key file.
     ///
     /// # Errors
-    /// Any [`IdentityError`] about reading; [`IdentityError::TooOpen`] if the file's mode gives access
-    /// to the group or others.
+    /// Any [`IdentityError`] about reading; [`IdentityError::OfAnother`] if the file belongs neither to this user nor
+    /// to the superuser, [`IdentityError::TooOpen`] if its mode gives access to the group or others.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let path = path.as_ref();
         let own_path = || path.to_path_buf();
@@ -155,12 +159,12 @@ impl Identity {
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE_BYTES as usize));
         file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
         let identity = parse(&bytes).map_err(|fault| fault.at(path))?;
-        // Checked after the content, so that a public identity is recognised whatever its mode.
-        let mode = metadata.permissions().mode() & 0o777;
-        if mode & OTHERS != 0 {
-            return Err(IdentityError::TooOpen { path: own_path(), mode });
+        // Checked after the content, so that a public identity is recognised whatever its owner and mode.
+        match access_of_others(&metadata) {
+            None => Ok(identity),
+            Some(Access::Owner) => Err(IdentityError::OfAnother { path: own_path() }),
+            Some(Access::Mode { mode }) => Err(IdentityError::TooOpen { path: own_path(), mode }),
         }
-        Ok(identity)
     }
 
     /// Writes a key file with mode 0600. Never overwrites.

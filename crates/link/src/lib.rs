@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod cancel;
 mod error;
 mod establish;
@@ -26,6 +27,7 @@ mod session;
 mod sync;
 mod tls;
 
+pub use access::{Access, access_of_others};
 pub use cancel::CancelToken;
 pub use error::LinkError;
 pub use establish::{

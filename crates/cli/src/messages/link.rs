@@ -30,6 +30,10 @@ pub(super) fn identity(error: &IdentityError) -> Message {
             format!("{} holds a public identity, not a secret key", path.display()),
             "give the secret file that `vesica keygen` made",
         ),
+        IdentityError::OfAnother { path } => Message::here(
+            format!("the key file {} belongs to another user of this machine", path.display()),
+            "use a key of your own: its owner can read it and act as you",
+        ),
         IdentityError::TooOpen { path, mode } => Message::here(
             format!("other users can access the key file {} (mode {mode:03o})", path.display()),
             format!(

@@ -80,6 +80,22 @@ fn a_file_that_others_can_access_is_refused() {
     }
 }
 
+/// Only a superuser can give files away; `access` has the rule for everybody.
+#[test]
+fn a_file_of_another_user_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, path) = saved(dir.path());
+    match std::os::unix::fs::chown(&path, Some(12_345), None) {
+        Ok(()) => {
+            let refused = IdentityError::OfAnother { path: path.clone() };
+            assert_eq!(Identity::load(&path).err(), Some(refused));
+            std::os::unix::fs::chown(&path, Some(0), None).unwrap();
+        }
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
+    }
+    assert!(Identity::load(&path).is_ok());
+}
+
 #[test]
 fn a_missing_file_and_a_directory_are_named() {
     let dir = tempfile::tempdir().unwrap();

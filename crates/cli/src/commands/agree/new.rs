@@ -33,7 +33,13 @@ pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failu
     Agreement::parse(&complete)?;
     let Some(path) = &args.file else { return Ok(write!(out, "{text}")?) };
     // A lost key means a new identity, so a key file is not replaced even with --force.
-    if matches!(Identity::load(path), Ok(_) | Err(IdentityError::TooOpen { .. })) {
+    let is_key = match Identity::load(path) {
+        Ok(_) => true,
+        Err(error) => {
+            matches!(error, IdentityError::TooOpen { .. } | IdentityError::OfAnother { .. })
+        }
+    };
+    if is_key {
         return Err(Failure::SameFile { what: AGREEMENT, other: "key", path: path.clone() });
     }
     output::write(AGREEMENT, path, &text, args.force)?;
