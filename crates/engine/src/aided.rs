@@ -5,6 +5,7 @@
 //! What the parties agree on is an [`Agreement`](crate::agreement::Agreement) with a helper, and one party's run is a
 //! [`Job`](crate::Job) like any other.
 
+mod answer;
 pub(crate) mod fuzzing;
 mod look;
 pub(crate) mod meeting;

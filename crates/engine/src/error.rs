@@ -232,6 +232,20 @@ pub enum ConfigFault {
         /// The folder.
         folder: PathBuf,
     },
+    /// The folder for intermediate data belongs to another user of the machine.
+    #[error("{} belongs to another user", folder.display())]
+    StateOfAnotherUser {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A run goes on in the folder, and other users of the machine can enter it.
+    #[error("other users can enter {} (mode {mode:03o})", folder.display())]
+    StateTooOpen {
+        /// The folder.
+        folder: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
     /// A run of another agreement, or of another party, goes on in the folder.
     #[error("{} is of another run", folder.display())]
     StateOfAnother {

@@ -54,6 +54,9 @@ pub enum Event<'a> {
         /// Items in all.
         total: u64,
     },
+    /// The peer, or the helper, has this party's last message: nobody else sees what this party does from here on.
+    /// Whatever depends on the result comes later.
+    LastMessage,
     /// What the closing messages compare is equal, and the self-check passed, where there is one.
     Checked,
     /// The connection broke while the two sides said goodbye. Both had said before that they are done, so that the

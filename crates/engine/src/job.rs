@@ -305,9 +305,10 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
 
 /// The same, and passes the result to `say`, which stores it or shows it to people.
 ///
-/// With a helper, the folder of the run is removed only after `say`: after a process that was killed before it, the
-/// next one learns that the run was finished ([`Error::AlreadyFinished`]). A result file is in place by then; a result
-/// that was only in memory is lost.
+/// With a helper, the folder of the run is removed only after `say`, and has the answer until then: after a process
+/// that was killed before it, the same job gives the result again, also when the helper has forgotten the run. After a
+/// process that was killed while it removed the folder, the next one learns that the run was finished
+/// ([`Error::AlreadyFinished`]).
 ///
 /// # Errors
 /// As [`run`].
@@ -393,6 +394,7 @@ fn two_parties(
     };
     drop(ctx);
     run.close(&session, &*observer)?;
+    observer.event(&Event::LastMessage);
     let own = OwnRows { items: rows, keys };
     let matched = done.check(&agreement, &seats, own, &*observer)?;
 

@@ -113,6 +113,21 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             format!("{} contains other files", folder.display()),
             "give --state a folder of its own; it is created if it does not exist",
         ),
+        ConfigFault::StateOfAnotherUser { folder } => Message::here(
+            format!("{} belongs to another user of this machine", folder.display()),
+            "give --state a folder of your own; it is created if it does not exist",
+        ),
+        ConfigFault::StateTooOpen { folder, mode } => Message::here(
+            format!(
+                "other users can enter the state folder {} (mode {mode:03o})",
+                folder.display()
+            ),
+            format!(
+                "run `chmod 700 {}` if nobody else has changed anything in it; otherwise \
+                 remove it and add --restart",
+                folder.display()
+            ),
+        ),
         ConfigFault::StateOfAnother { folder } => Message::here(
             format!(
                 "{} belongs to an interrupted run of another agreement or another party",

@@ -18,7 +18,8 @@ pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
         let seen = state.is_same(Kind::Commitment, &[1; 32]).ok();
         let rows = state.keep_rows(&[1; 32]).ok();
         let instance = state.instance().ok().flatten();
-        let done = (state.has_written().ok(), state.has_finished().ok());
+        let answer = state.answer(2, 70).and_then(Result::ok);
+        let done = (state.has_said().ok(), answer);
         Some((had_begun, secrets, shares, seen, rows, instance, done))
     };
     let Some(first) = read() else { return };

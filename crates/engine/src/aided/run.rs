@@ -1,5 +1,6 @@
 //! One party's run with a helper: read, meet, match, write.
 
+use super::answer::{Answer, Learned};
 use super::meeting::{self, Envelopes, MeetingError};
 use super::state::{State, StateError};
 use crate::agreement::{AidedAgreement, PartyTerms};
@@ -17,13 +18,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_core::hash::{Transcript, derive};
-use vesica_core::{Item, Misbehaviour, Refusal};
+use vesica_core::{Item, Refusal};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Endpoint};
 use vesica_net::{Meter, Pool};
 use vesica_protocols::kmrs14::{self, Board, Boards, Means};
-use vesica_records::{KeyColumn, KeyItems, KeyLimits, OutputOptions, Streamed, stream_items};
+use vesica_records::{OutputOptions, Streamed};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of an aided run v1";
 const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";
@@ -53,9 +54,9 @@ pub(crate) fn run<R>(
     if state.was_finished() && !job.state.restart {
         return Err(Error::AlreadyFinished);
     }
+    let had_said = state.has_said().map_err(kept)?;
     if let Some(output) = &job.output {
-        let own = state.has_written().map_err(kept)?;
-        let output = OutputOptions { force: output.force || own, ..output.clone() };
+        let output = OutputOptions { force: output.force || had_said, ..output.clone() };
         output::check(&agreement, &job.source, &output)?;
     }
     observer.event(&Event::State {
@@ -94,65 +95,56 @@ pub(crate) fn run<R>(
         party,
         terms,
         folder: &folder,
-        read,
         state: &state,
+        had_said,
         observer: &observer,
         cancel,
         meter: &meter,
         pool: &pool,
     };
-    let connected = run.connect();
-    let (remote, board) = match connected {
-        Ok((remote, board)) if job.state.restart => {
-            drop(board);
-            run.restart(&remote)?;
-            drop(remote);
-            run.connect()?
-        }
-        // The helper has ended or forgotten the old run already.
-        Err(error) if job.state.restart && is_over(&error) => {
-            state.give_up().map_err(kept)?;
-            run.connect()?
-        }
-        Ok(connected) => connected,
-        Err(error) => return Err(run.ended(error)),
+    let kept_answer = match job.state.restart {
+        true => None,
+        false => run.kept_answer(&streamed, &digest)?,
     };
-    run.keep_instance(&remote)?;
-    let done =
-        match run.take_part((&remote, board), &items, &streamed, &digest, &scratch, &mut clock) {
-            Ok(done) => done,
-            Err(error) => {
-                // What cannot go well any more, nobody should wait for. It is forgotten first: a helper that was
-                // caught, and lets the end of the run hang, must not see the same labels and dummies again.
-                if run.is_final(&error) {
-                    let forgotten = state.forget();
-                    let _ = remote.end();
-                    forgotten.map_err(kept)?;
-                }
-                return Err(run.ended(error));
-            }
-        };
-    let wire_bytes = remote.wire_bytes();
-    drop(remote);
-    // A result that failed its checks is none, and the run is over for this party all the same.
-    if let Some(why) = done.refused {
-        let error = run.error(why.into(), Phase::Checking);
-        state.remove().map_err(kept)?;
-        return Err(error);
-    }
+    let (answer, wire_bytes) = match kept_answer {
+        Some(answer) => (answer, run.say_done_again()?),
+        None => run.learn(&items, &streamed, &digest, &scratch, &mut clock)?,
+    };
+    // Nobody else sees what follows, nor that it fails.
+    observer.event(&Event::LastMessage);
+    state.keep_said().map_err(kept)?;
+    let Answer { scales, list_lens, learned } = answer;
+    let output = match learned {
+        Learned::Refused(why) => {
+            let error = run.error(why.into(), Phase::Checking);
+            state.forget().map_err(kept)?;
+            return Err(error);
+        }
+        Learned::Nothing => Output::Nothing,
+        Learned::Rows(matched) => {
+            observer.event(&Event::Checked);
+            Output::Rows(RowSet::new(matched.rows, streamed.rows, matched.items))
+        }
+    };
+    let start = Instant::now();
+    let rows_written = match &job.output {
+        Some(options) => run.write(&output, options)?,
+        None => None,
+    };
+    clock.add(Phase::Writing, start.elapsed());
     let of_helper = OfHelper {
         agreement,
         keyed: streamed.keyed,
-        scales: &done.scales,
-        list_lens: &done.list_lens,
-        output: &done.output,
+        scales: &scales,
+        list_lens: &list_lens,
+        output: &output,
     };
     let report = Parts {
         agreement: &agreement,
         party: position,
         started_at,
         input: InputReport::new(job.source.format().to_string(), &streamed.counts),
-        rows_written: done.rows_written,
+        rows_written,
         wire_bytes,
         clock: &clock,
         meter: &meter,
@@ -160,20 +152,9 @@ pub(crate) fn run<R>(
         used: stopwatch.read(),
     }
     .with_helper(of_helper);
-    let said = say(Finished { report, output: done.output });
+    let said = say(Finished { report, output });
     state.remove().map_err(kept)?;
     Ok(said)
-}
-
-/// What a finished run left.
-struct Done {
-    scales: Vec<u32>,
-    /// Labels of each party's list.
-    list_lens: Vec<u64>,
-    /// Why this party refuses its answer.
-    refused: Option<Misbehaviour>,
-    output: Output,
-    rows_written: Option<u64>,
 }
 
 /// What the steps of one run share.
@@ -183,9 +164,9 @@ struct Run<'a> {
     party: u8,
     terms: &'a PartyTerms,
     folder: &'a Path,
-    /// How rows become items.
-    read: (&'a [KeyColumn], &'a KeyItems),
     state: &'a State,
+    /// Whether an earlier process has said `done`, so that a result file may be its own.
+    had_said: bool,
     observer: &'a Arc<dyn Observer>,
     cancel: &'a CancelToken,
     meter: &'a Meter,
@@ -228,6 +209,66 @@ impl Run<'_> {
         self.state.keep_instance(&instance).map_err(|error| self.storage(error))
     }
 
+    /// The answer that an earlier process has kept.
+    fn kept_answer(&self, streamed: &Streamed, digest: &[u8; 32]) -> Result<Option<Answer>, Error> {
+        let parties = self.agreement.parties.len();
+        let answer = self.state.answer(parties, streamed.rows);
+        if answer.is_some() {
+            self.check_rows(digest)?;
+        }
+        answer.transpose().map_err(|error| self.storage(error))
+    }
+
+    /// Checks that the rows are those with which the run began.
+    fn check_rows(&self, digest: &[u8; 32]) -> Result<(), Error> {
+        match self.state.keep_rows(digest).map_err(|error| self.storage(error))? {
+            true => Ok(()),
+            false => Err(InputFault::OtherRows { state: self.folder.to_owned() }.into()),
+        }
+    }
+
+    /// Takes part in the run up to its last message; returns the answer, and the bytes on the connections, which are
+    /// closed.
+    fn learn(
+        &self,
+        items: &RowItems<'_>,
+        streamed: &Streamed,
+        digest: &[u8; 32],
+        scratch: &FolderScratch,
+        clock: &mut PhaseClock,
+    ) -> Result<(Answer, (u64, u64)), Error> {
+        let (job, state) = (self.job, self.state);
+        let (remote, board) = match self.connect() {
+            Ok((remote, board)) if job.state.restart => {
+                drop(board);
+                self.restart(&remote)?;
+                drop(remote);
+                self.connect()?
+            }
+            // The helper has ended or forgotten the old run already.
+            Err(error) if job.state.restart && is_over(&error) => {
+                state.give_up().map_err(|error| self.storage(error))?;
+                self.connect()?
+            }
+            Ok(connected) => connected,
+            Err(error) => return Err(self.ended(error)),
+        };
+        self.keep_instance(&remote)?;
+        match self.take_part((&remote, board), items, streamed, digest, scratch, clock) {
+            Ok(answer) => Ok((answer, remote.wire_bytes())),
+            Err(error) => {
+                // What cannot go well any more, nobody should wait for. It is forgotten first: a helper that was
+                // caught, and lets the end of the run hang, must not see the same labels and dummies again.
+                if self.is_final(&error) {
+                    let forgotten = state.forget();
+                    let _ = remote.end();
+                    forgotten.map_err(|error| self.storage(error))?;
+                }
+                Err(self.ended(error))
+            }
+        }
+    }
+
     fn take_part(
         &self,
         (remote, mut board): (&Remote, Box<dyn Board>),
@@ -236,12 +277,10 @@ impl Run<'_> {
         digest: &[u8; 32],
         scratch: &FolderScratch,
         clock: &mut PhaseClock,
-    ) -> Result<Done, Error> {
+    ) -> Result<Answer, Error> {
         let (job, spec) = (self.job, self.agreement.spec());
         let kept = |error| self.storage(error);
-        if !self.state.keep_rows(digest).map_err(kept)? {
-            return Err(InputFault::OtherRows { state: self.folder.to_owned() }.into());
-        }
+        self.check_rows(digest)?;
 
         self.observer.event(&Event::Phase(Phase::Meeting));
         let start = Instant::now();
@@ -281,63 +320,49 @@ impl Run<'_> {
             memory: self.state,
         };
         let outcome = kmrs14::run(&facts, items, &means, remote).map_err(at)?;
-        if outcome.matched.is_some() {
-            self.observer.event(&Event::Checked);
-        }
-        let matched = self.meter.bytes_under("");
-        clock.add_with_bytes(Phase::Matching, start.elapsed(), since(met, matched));
-
-        let start = Instant::now();
-        let mut done = Done {
-            scales: common.scales,
-            list_lens: outcome.list_lens,
-            refused: outcome.refused,
-            output: outcome.matched.map_or(Output::Nothing, |matched| {
-                Output::Rows(RowSet::new(matched.rows, streamed.rows, matched.items))
-            }),
-            rows_written: None,
-        };
-        if done.refused.is_some() {
-            self.leave_unnoticed(remote)?;
-            return Ok(done);
-        }
-        if let Some(options) = &job.output {
-            done.rows_written = self.write(&done.output, options)?;
-        }
-        let written = start.elapsed();
-        self.state.keep_finished().map_err(|error| self.storage(error))?;
-        remote.done().map_err(|error| self.error(error, Phase::Checking))?;
-        // Its last words are among the bytes of its last phase.
-        let said = self.meter.bytes_under("");
-        clock.add_with_bytes(Phase::Writing, written, since(matched, said));
-        Ok(done)
+        let answer = Answer::new(common.scales, outcome);
+        // What was learned is on the disk before anybody hears that it was: the helper may forget the run then.
+        self.state.keep_answer(&answer, streamed.rows).map_err(kept)?;
+        self.say_done(remote)?;
+        clock.add_with_bytes(
+            Phase::Matching,
+            start.elapsed(),
+            since(met, self.meter.bytes_under("")),
+        );
+        Ok(answer)
     }
 
-    /// Says `done` after an answer that this party refuses, as after any other: a helper, or
-    /// another party, that made it what it is would learn from another word whether it hit
-    /// something. For the same reason, where a result file is asked for, the input is read once
-    /// more first, as if rows of it were written.
-    fn leave_unnoticed(&self, remote: &Remote) -> Result<(), Error> {
-        let job = self.job;
-        if job.output.is_some() {
-            let mut progress = |_| go_on(self.cancel);
-            let limits = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
-            let (key, hash) = self.read;
-            // What the file is by now does not matter any more.
-            let mut drop = |_: &[Item]| Ok::<_, std::io::Error>(());
-            let _ = stream_items(&job.source, key, hash, &limits, &mut drop, &mut progress);
+    /// Tells the helper that this party has all it needs. After an answer that this party refuses it is said as after
+    /// any other: a helper, or another party, that made it what it is would learn from another word whether it hit
+    /// something.
+    fn say_done(&self, remote: &Remote) -> Result<(), Error> {
+        match remote.done().map_err(|error| self.error(error, Phase::Checking)) {
+            // What is known here stays known.
+            Err(error) if !is_over(&error) => Err(error),
+            _ => Ok(()),
         }
-        // First, so that the same labels and dummies are never seen again.
-        self.state.forget().map_err(|error| self.storage(error))?;
-        let _ = remote.done();
-        Ok(())
+    }
+
+    /// As [`say_done`](Self::say_done), after an interruption; returns the bytes on the connection.
+    fn say_done_again(&self) -> Result<(u64, u64), Error> {
+        if self.state.has_said().map_err(|error| self.storage(error))? {
+            return Ok((0, 0));
+        }
+        match self.connect() {
+            Ok((remote, board)) => {
+                drop(board);
+                self.say_done(&remote)?;
+                Ok(remote.wire_bytes())
+            }
+            // It had heard this party, or somebody else has ended the run.
+            Err(error) if is_over(&error) => Ok((0, 0)),
+            Err(error) => Err(error),
+        }
     }
 
     fn write(&self, output: &Output, options: &OutputOptions) -> Result<Option<u64>, Error> {
-        let kept = |error| self.storage(error);
-        let force = options.force || self.state.has_written().map_err(kept)?;
-        let options = OutputOptions { force, ..options.clone() };
-        self.state.keep_written().map_err(kept)?;
+        // A file of that name can be one that an earlier process has written.
+        let options = OutputOptions { force: options.force || self.had_said, ..options.clone() };
         output.keep(&self.job.source, &options, &**self.observer, || go_on(self.cancel))
     }
 
@@ -380,16 +405,9 @@ impl Run<'_> {
         if !is_over(&error) {
             return error;
         }
-        let has_finished = self.state.has_finished().unwrap_or_default();
-        if let Err(error) = self.state.forget() {
-            return self.storage(error);
-        }
-        match error {
-            // Its last words had arrived, and those of all others.
-            Error::Refused { refusal: Refusal::Expired, .. } if has_finished => {
-                Error::AlreadyFinished
-            }
-            error => error,
+        match self.state.forget() {
+            Ok(()) => error,
+            Err(error) => self.storage(error),
         }
     }
 
@@ -464,6 +482,10 @@ fn state_error(folder: &Path, error: StateError) -> Error {
         StateError::InUse => ConfigFault::StateInUse { folder: in_folder() }.into(),
         StateError::NotOurs => ConfigFault::StateNotOurs { folder: in_folder() }.into(),
         StateError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
+        StateError::OfAnotherUser => ConfigFault::StateOfAnotherUser { folder: in_folder() }.into(),
+        StateError::TooOpen { mode } => {
+            ConfigFault::StateTooOpen { folder: in_folder(), mode }.into()
+        }
         StateError::Io(error) => storage(folder, error),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A folder that its owner alone may enter. Everything in it is of one run, and is removed with its end.
 
+use super::answer::Answer;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use vesica_core::Secret;
 use vesica_helper::Instance;
 use vesica_link::letters::Meeting;
+use vesica_link::{Access, access_of_others};
 use vesica_protocols::kmrs14::{Kind, Memory};
 use zeroize::Zeroizing;
 
@@ -16,7 +18,8 @@ const MEETING: &str = "meeting";
 const SHARES: &str = "shares";
 const ROWS: &str = "rows";
 const INSTANCE: &str = "instance";
-const WRITTEN: &str = "written";
+const ANSWER: &str = "answer";
+const SAID: &str = "said";
 const FINISHED: &str = "finished";
 const OWNER: &str = "owner";
 const UNFINISHED: &str = "unfinished";
@@ -32,12 +35,12 @@ const LOCK: &str = "vesica-run.lock";
 
 /// Whatever is kept of a run. The first goes first: without it nothing of the run can go on. The
 /// last goes last: alone it says that the run is over.
-const KEPT: [&str; 12] = [
-    MEETING, SHARES, ROWS, INSTANCE, WRITTEN, OWNER, UNFINISHED, SEEN[0].1, SEEN[1].1, SEEN[2].1,
-    SEEN[3].1, FINISHED,
+const KEPT: [&str; 13] = [
+    MEETING, ANSWER, UNFINISHED, SHARES, ROWS, INSTANCE, SAID, OWNER, SEEN[0].1, SEEN[1].1,
+    SEEN[2].1, SEEN[3].1, FINISHED,
 ];
 
-/// Most bytes of a file in the folder.
+/// Most bytes of a file in the folder, but for the answer.
 const MAX_LEN: u64 = 1 << 20;
 
 /// The folder of one party of one run.
@@ -93,6 +96,13 @@ pub(crate) enum StateError {
     NotOurs,
     /// A run of another agreement, or of another party, goes on in it.
     OfAnother,
+    /// It belongs to another user of the machine.
+    OfAnotherUser,
+    /// Its mode lets other users in, and it is not empty.
+    TooOpen {
+        /// Its permission bits.
+        mode: u32,
+    },
     /// The file system.
     Io(io::Error),
 }
@@ -108,13 +118,15 @@ impl State {
     ///
     /// What is left there of a run that was not forgotten to the end, or never begun, is removed.
     pub(crate) fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {
-        let is_foreign = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
-            && !folder.join(LOCK).is_file();
-        if is_foreign {
-            return Err(StateError::NotOurs);
-        }
+        let is_used = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        // Where it was there before, others may have been let in.
+        match access_of_others(&fs::metadata(folder)?) {
+            // They could list secrets, replace them, and lead what is written elsewhere by links.
+            Some(Access::Owner) => return Err(StateError::OfAnotherUser),
+            _ if is_used && !folder.join(LOCK).is_file() => return Err(StateError::NotOurs),
+            Some(Access::Mode { mode }) if is_used => return Err(StateError::TooOpen { mode }),
+            _ => {}
+        }
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
         let lock = File::options()
             .create(true)
@@ -216,22 +228,30 @@ impl State {
         self.write(INSTANCE, instance)
     }
 
-    /// Whether this run has begun to write its result, so that a file of its name may be its own.
-    pub(crate) fn has_written(&self) -> io::Result<bool> {
-        Ok(self.read(WRITTEN)?.is_some())
+    /// Keeps what this party has learned, `rows` being the rows of its file.
+    pub(crate) fn keep_answer(&self, answer: &Answer, rows: u64) -> io::Result<()> {
+        self.write_by(ANSWER, |file| answer.write(&self.owner, rows, file))
     }
 
-    pub(crate) fn keep_written(&self) -> io::Result<()> {
-        self.write(WRITTEN, &[])
+    /// What this party, one of `parties` with so many rows, had learned before it was interrupted.
+    ///
+    /// # Errors
+    /// Those of the file system; [`io::ErrorKind::InvalidData`] when it is damaged.
+    pub(crate) fn answer(&self, parties: usize, rows: u64) -> Option<io::Result<Answer>> {
+        match File::open(self.folder.join(ANSWER)) {
+            Ok(file) => Some(Answer::read(&self.owner, (parties, rows), file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(Err(error)),
+        }
     }
 
-    /// Whether this party has all it needs, and only its saying so may be missing.
-    pub(crate) fn has_finished(&self) -> io::Result<bool> {
-        Ok(self.read(FINISHED)?.is_some())
+    /// Whether the helper has heard this party's last message, so that a result file may be there.
+    pub(crate) fn has_said(&self) -> io::Result<bool> {
+        Ok(self.read(SAID)?.is_some())
     }
 
-    pub(crate) fn keep_finished(&self) -> io::Result<()> {
-        self.write(FINISHED, &self.owner)
+    pub(crate) fn keep_said(&self) -> io::Result<()> {
+        self.write(SAID, &[])
     }
 
     /// Writes again whose run this is, of a folder that [is damaged](Self::is_damaged).
@@ -261,8 +281,10 @@ impl State {
         File::open(&self.folder)?.sync_all()
     }
 
-    /// Forgets the run and removes the folder.
+    /// Forgets a run that ended well, and removes the folder.
     pub(crate) fn remove(self) -> io::Result<()> {
+        // A process that is killed below must not leave what looks like a run that has not begun.
+        self.write(FINISHED, &self.owner)?;
         // The last, and the folder, when this is dropped.
         self.take_away(&KEPT[..KEPT.len() - 1])
     }
@@ -289,6 +311,14 @@ impl State {
     /// Appears whole or not at all, and is on the disk when this returns: what a party has said it must be able to
     /// say again.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write_by(name, |file| file.write_all(bytes))
+    }
+
+    fn write_by(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
         // A name that is known: what a process that was killed here has left is written over, and
         // removed with the rest.
         let unfinished = self.folder.join(UNFINISHED);
@@ -298,7 +328,7 @@ impl State {
             .write(true)
             .mode(0o600)
             .open(&unfinished)?;
-        file.write_all(bytes)?;
+        write(&mut file)?;
         file.sync_all()?;
         fs::rename(unfinished, self.folder.join(name))?;
         File::open(&self.folder)?.sync_all()
@@ -307,9 +337,17 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use super::super::answer::Learned;
     use super::*;
+    use vesica_protocols::kmrs14::Matched;
 
     const OWN: [u8; 32] = [7; 32];
+
+    /// One of a party with 70 rows.
+    fn answer() -> Answer {
+        let learned = Learned::Rows(Matched { rows: vec![5, 1], items: 2 });
+        Answer { scales: vec![7, 7], list_lens: vec![90, 95], learned }
+    }
 
     /// A run as it is when the helper was reached and the secrets are made.
     fn begin(folder: &Path) -> State {
@@ -351,15 +389,18 @@ mod tests {
             let state = State::open(&folder, OWN).unwrap();
             state.secrets().unwrap();
             state.keep_rows(&[3; 32]).unwrap();
-            state.keep_written().unwrap();
-            state.keep_finished().unwrap();
+            state.keep_answer(&answer(), 70).unwrap();
+            state.keep_said().unwrap();
         };
         begin();
-        assert!(State::open(&folder, OWN).unwrap().has_written().unwrap());
+        let state = State::open(&folder, OWN).unwrap();
+        assert!(state.has_said().unwrap());
+        assert_eq!(state.answer(2, 70).unwrap().unwrap(), answer());
+        drop(state);
         fs::remove_file(folder.join(MEETING)).unwrap();
         fs::write(folder.join("another's"), "stays").unwrap();
         let state = State::open(&folder, OWN).unwrap();
-        assert!(!state.has_written().unwrap() && !state.has_finished().unwrap());
+        assert!(!state.has_said().unwrap() && state.answer(2, 70).is_none());
         assert!(state.keep_rows(&[4; 32]).unwrap());
         drop(state);
         assert_eq!(fs::read(folder.join("another's")).unwrap(), b"stays");
@@ -390,7 +431,7 @@ mod tests {
         let folder = parent.path().join("run");
         let state = State::open(&folder, OWN).unwrap();
         let secret = *state.secrets().unwrap().1.expose();
-        state.keep_finished().unwrap();
+        state.write(FINISHED, &OWN).unwrap();
         drop(state);
         assert!(matches!(State::open(&folder, [8; 32]), Err(StateError::OfAnother)));
         let state = State::open(&folder, OWN).unwrap();
@@ -425,9 +466,9 @@ mod tests {
         drop(state);
         let state = State::open(&folder, OWN).unwrap();
         assert!(!state.is_damaged() && state.instance().unwrap() == Some([8; 16]));
-        state.keep_finished().unwrap();
+        state.write(FINISHED, &OWN).unwrap();
         state.give_up().unwrap();
-        assert!(!state.has_begun() && !state.has_finished().unwrap());
+        assert!(!state.has_begun() && !folder.join(FINISHED).exists());
         drop(state);
         assert!(!folder.exists());
     }
@@ -440,7 +481,7 @@ mod tests {
         let killed = || {
             let state = State::open(&folder, OWN).unwrap();
             state.secrets().unwrap();
-            state.keep_finished().unwrap();
+            state.write(FINISHED, &OWN).unwrap();
             fs::remove_file(folder.join(MEETING)).unwrap();
             std::mem::forget(state);
         };
@@ -465,7 +506,7 @@ mod tests {
         let state = State::open(&folder, OWN).unwrap();
         state.secrets().unwrap();
         fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
-        state.keep_finished().unwrap();
+        state.keep_said().unwrap();
         assert!(!folder.join(UNFINISHED).exists());
         fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
         state.remove().unwrap();
@@ -478,8 +519,12 @@ mod tests {
         let folder = parent.path().join("run");
         let state = State::open(&folder, OWN).unwrap();
         state.secrets().unwrap();
+        state.keep_answer(&answer(), 70).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&folder), mode(&folder.join(MEETING))), (0o700, 0o600));
+        assert_eq!(mode(&folder), 0o700);
+        for name in [MEETING, ANSWER] {
+            assert_eq!(mode(&folder.join(name)), 0o600, "{name}");
+        }
         assert!(matches!(State::open(&folder, OWN), Err(StateError::InUse)));
     }
 
@@ -495,6 +540,45 @@ mod tests {
         assert_eq!(fs::read(folder.join(ROWS)).unwrap(), b"mine");
         fs::remove_file(folder.join(ROWS)).unwrap();
         assert!(State::open(&folder, OWN).is_ok());
+    }
+
+    /// Only a superuser can give files away; `vesica_link::access_of_others` has the rule for everybody.
+    #[test]
+    fn a_folder_of_another_user_is_refused_and_unchanged() {
+        let parent = tempfile::tempdir().unwrap();
+        let [begun, empty] = ["run", "empty"].map(|name| parent.path().join(name));
+        begin(&begun);
+        fs::create_dir(&empty).unwrap();
+        fs::set_permissions(&empty, fs::Permissions::from_mode(0o755)).unwrap();
+        for folder in [begun, empty] {
+            let mode = fs::metadata(&folder).unwrap().permissions().mode();
+            match std::os::unix::fs::chown(&folder, Some(12_345), None) {
+                Ok(()) => {
+                    let opened = State::open(&folder, OWN);
+                    assert!(matches!(opened, Err(StateError::OfAnotherUser)));
+                    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode(), mode);
+                    std::os::unix::fs::chown(&folder, Some(0), None).unwrap();
+                }
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+            }
+            assert!(State::open(&folder, OWN).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_folder_of_a_run_that_others_can_enter_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        begin(&folder);
+        for mode in [0o701, 0o710, 0o750, 0o770, 0o777, 0o755] {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+            let Err(StateError::TooOpen { mode: found }) = State::open(&folder, OWN) else {
+                panic!("{mode:o}")
+            };
+            assert_eq!(found, mode);
+        }
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(State::open(&folder, OWN).unwrap().has_begun());
     }
 
     #[test]

@@ -107,10 +107,8 @@ pub(super) fn run(
     let at = |error| Error::from_helper(error, Phase::Matching, "helper", &names, folder);
     let kept = |error: io::Error| at(vesica_core::Error::Storage(error.kind()));
     let state = State::open(folder, [0; 32]).map_err(|error| match error {
-        StateError::InUse | StateError::NotOurs | StateError::OfAnother => {
-            Error::Bug("a benchmark's folder is in use")
-        }
         StateError::Io(error) => kept(error),
+        _ => Error::Bug("a benchmark's folder is in use"),
     })?;
     let items = MadeUp::new(bench.party, bench.rows, bench.common);
 

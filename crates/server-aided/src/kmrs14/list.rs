@@ -179,19 +179,22 @@ impl SentList {
                         _ => None,
                     };
                     failed = failed.or(wrong);
-                } else if found {
-                    found_labels += u64::from(is_first);
-                    rows[(number / 64) as usize] |= 1 << (number % 64);
+                } else {
+                    // No branch on what is common: the helper sees when the next message comes.
+                    found_labels += u64::from(is_first & found);
+                    rows[(number / 64) as usize] |= u64::from(found) << (number % 64);
                     if let Some(count) = copies.get_mut(number as usize) {
-                        *count += 1;
+                        *count += u8::from(found);
                     }
                 }
             })
             .map_err(storage)?;
+        let differs = |count: &u8| (*count != 0) & (u32::from(*count) != spec.copies);
+        let differ = copies.iter().fold(false, |differ, count| differ | differs(count));
         if let Some(failed) = failed {
             return Err(failed.into());
         }
-        if copies.iter().any(|count| *count != 0 && u32::from(*count) != spec.copies) {
+        if differ {
             return Err(Misbehaviour::CopiesDiffer.into());
         }
         Ok(Matched { rows, items: found_labels / u64::from(spec.copies) })

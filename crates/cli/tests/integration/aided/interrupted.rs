@@ -6,9 +6,11 @@ use crate::support::{Running, vesica};
 use nix::sys::signal::Signal;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use vesica_engine::{Error, Event, Observer, run};
+use std::sync::atomic::{AtomicBool, Ordering};
+use vesica_engine::{Error, Event, InputFault, Job, Observer, Phase, Silent, run};
 use vesica_helper::RemoteEvent;
 use vesica_link::CancelToken;
 use vesica_records::OutputOptions;
@@ -18,6 +20,9 @@ const HELLO: u8 = 1;
 const LABELS: u8 = 3;
 const SIZE: u8 = 4;
 const RELAYED: u8 = 14;
+
+/// The file that a process holds while it uses a folder.
+const LOCK: &str = "vesica-run.lock";
 
 /// Keys of each party, in tenths: enough for the moments of a run to be told apart.
 const STEP: u64 = 20_000;
@@ -91,7 +96,7 @@ fn runs_continue_after_a_party_is_killed_at_any_moment() {
             running.signal(Signal::SIGKILL);
             drop(running.wait());
         }
-        // Whose folder is gone was done, and only its last words are missing.
+        // Whose folder is gone was done.
         let parties = ["a", "b"].into_iter();
         let is_left = |party: &&str| scene.states().iter().any(|name| name.ends_with(party));
         let left: Vec<Running> = parties.filter(is_left).map(start).collect();
@@ -368,7 +373,7 @@ fn a_restart_replaces_a_folder_with_damaged_files() {
 }
 
 #[test]
-fn a_party_killed_before_its_summary_learns_at_restart_that_the_run_is_over() {
+fn a_party_killed_before_its_summary_gives_its_result_again() {
     let scene = Scene::new();
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
@@ -380,20 +385,131 @@ fn a_party_killed_before_its_summary_learns_at_restart_that_the_run_is_over() {
     let b = Running::start(scene.party("two.toml", "b"));
     let mut a = scene.party("two.toml", "a").stdout(full).stderr(Stdio::null()).spawn().unwrap();
     b.wait().assert_code(0);
-    // Its last word has reached the helper, and it is about to tell its user.
-    until("the run is over", || {
-        fs::read_dir(scene.path("kept/runs")).is_ok_and(|mut runs| runs.next().is_none())
-    });
+    // It is about to tell its user.
+    until("the result is in place", || scene.path("a.out.csv").exists());
     a.kill().unwrap();
     a.wait().unwrap();
     drop(unread);
     assert!(filling.join().unwrap().is_err());
+    let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
+    // As it is in the middle of its removal.
+    let copied = scene.path("copied");
+    fs::create_dir(&copied).unwrap();
+    for (name, from) in [("finished", "owner"), ("owner", "owner"), (LOCK, LOCK)] {
+        fs::copy(scene.path(folder).join(from), copied.join(name)).unwrap();
+    }
+    let again = Running::start(scene.party("two.toml", "a")).wait();
+    again.assert_code(0);
+    assert!(again.stderr.contains("continuing the run in vesica-run-"), "{again:#?}");
+    assert!(!again.stdout.contains("already finished"), "{again:#?}");
+    assert_results(&scene, &expected);
+    assert_clean(&scene);
+
+    fs::set_permissions(&copied, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::rename(copied, scene.path(folder)).unwrap();
     let ended = Running::start(scene.party("two.toml", "a")).wait();
     ended.assert_code(0);
     assert!(
         ended.stdout.contains("the run had already finished before this command"),
         "{ended:#?}"
     );
+    assert_results(&scene, &expected);
+    assert_clean(&scene);
+}
+
+/// Ends a party at an event, as suddenly as a signal would.
+struct Dies<F>(F);
+
+impl<F: Fn(&Event<'_>) -> bool + Send + Sync> Observer for Dies<F> {
+    fn event(&self, event: &Event<'_>) {
+        if (self.0)(event) {
+            std::panic::resume_unwind(Box::new("killed"));
+        }
+    }
+}
+
+/// Party a's job with a result file, in the folder `a`.
+fn job_of_a(scene: &Scene) -> Job {
+    let mut job = scene.job("two.toml", "a");
+    job.output = Some(OutputOptions { path: scene.path("a.out.csv"), force: false });
+    job.state.folder = Some(scene.path("state-of-a"));
+    job
+}
+
+#[test]
+fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
+    let has_said = |event: &Event<'_>| matches!(event, Event::LastMessage);
+    let writes = |event: &Event<'_>| matches!(event, Event::Phase(Phase::Writing));
+    for (protocol, security) in
+        [("server_aided", "semi-honest"), ("server_aided_size_hiding", "malicious")]
+    {
+        for dies_writing in [false, true] {
+            let scene = Scene::new();
+            let expected = with_files(&scene, &["a", "b"], 100);
+            scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
+            let helper = scene.helper(&[]);
+            let b = Running::start(scene.party("two.toml", "b"));
+            let dies = Dies(move |event: &Event<'_>| match dies_writing {
+                true => writes(event),
+                false => has_said(event),
+            });
+            let job = job_of_a(&scene);
+            let killed = std::thread::spawn(|| run(job, Arc::new(dies), &CancelToken::new()));
+            assert!(killed.join().is_err());
+            b.wait().assert_code(0);
+            let answer = scene.path("state-of-a/answer");
+            let mode = fs::metadata(&answer).unwrap().permissions().mode() & 0o777;
+            assert!(mode == 0o600 && !scene.path("a.out.csv").exists());
+            // Of the run nothing is left there; a party that knows that it was heard needs no helper at all.
+            until("the run is over", || {
+                fs::read_dir(scene.path("kept/runs")).is_ok_and(|mut runs| runs.next().is_none())
+            });
+            let helper = if dies_writing {
+                kill(helper);
+                None
+            } else {
+                Some(helper)
+            };
+            // With other rows there is no result.
+            let rows = scene.read("a.csv");
+            scene.write("a.csv", format!("{rows}7,new@example.com\n"));
+            let other = run(job_of_a(&scene), Arc::new(Silent), &CancelToken::new());
+            assert!(matches!(other, Err(Error::Input(InputFault::OtherRows { .. }))), "{other:?}");
+            scene.write("a.csv", rows);
+            let ended = run(job_of_a(&scene), Arc::new(Silent), &CancelToken::new()).unwrap();
+            let lines = scene.read("a.out.csv").lines().count() as u64;
+            assert_eq!(ended.report.result.rows_written, Some(lines - 1));
+            assert_results(&scene, &expected);
+            assert_clean(&scene);
+            drop(helper);
+        }
+    }
+}
+
+/// The helper has the run still: the other party has not got its answer.
+#[test]
+fn a_party_killed_after_its_last_message_may_say_it_again() {
+    let scene = Scene::new();
+    let _helper = scene.helper(&[]);
+    let expected = with_files(&scene, &["a", "b"], 100);
+    scene.agreement("two.toml", &TERMS);
+    let b_is_gone = Arc::new(AtomicBool::new(false));
+    let b_was = Arc::clone(&b_is_gone);
+    let dies = Dies(move |event: &Event<'_>| {
+        if matches!(event, Event::Step { label: "sending", .. }) {
+            until("b is gone", || b_was.load(Ordering::SeqCst));
+        }
+        matches!(event, Event::LastMessage)
+    });
+    let job = job_of_a(&scene);
+    let killed = std::thread::spawn(|| run(job, Arc::new(dies), &CancelToken::new()));
+    let b = Running::start(scene.party("two.toml", "b"));
+    until("b has sent its list", || scene.keeps(SIZE, 1));
+    kill(b);
+    b_is_gone.store(true, Ordering::SeqCst);
+    assert!(killed.join().is_err() && !scene.path("a.out.csv").exists());
+    run(job_of_a(&scene), Arc::new(Silent), &CancelToken::new()).unwrap();
+    Running::start(scene.party("two.toml", "b")).wait().assert_code(0);
     assert_results(&scene, &expected);
     assert_clean(&scene);
 }

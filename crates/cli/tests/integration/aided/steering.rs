@@ -1,20 +1,37 @@
-//! A helper that gives a party a wrong answer. The party refuses it, and neither the helper nor the other party can
-//! tell that from a run in which nothing was wrong.
+//! What a party does before its last message is the same whether all is common, nothing is, or the answer is wrong:
+//! neither the helper nor the other party can tell these apart, whatever the party does with its result later.
 
-use crate::aided::scene::{Scene, TERMS, Terms, identity, joined, people};
-use crate::support::Running;
+use crate::aided::scene::{Scene, TERMS, Terms, identity, joined, people, until};
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_backends::{Answers, Backend, BackendError, RunName, Stop};
-use vesica_helper::{Keeping, MetricsOptions, PartyLimits, Service, ServiceOptions};
+use vesica_core::hash::derive;
+use vesica_engine::{Error, Event, Observer, Silent, run};
+use vesica_helper::{Keeping, MetricsOptions, PartyLimits, RemoteEvent, Service, ServiceOptions};
 use vesica_labels::List;
+use vesica_link::CancelToken;
 use vesica_net::Pool;
+use vesica_protocols::Security;
+use vesica_protocols::kmrs14::{Kind, Slot, aided};
+use vesica_records::OutputOptions;
 
-/// Finds what lists have in common, and says that all of party a's list is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Case {
+    AllCommon,
+    NoneCommon,
+    /// Half is common, and the helper gives party a another answer.
+    Refused,
+}
+
+/// Finds what lists have in common, and says that all of party a's list is. The true answer is kept.
 #[derive(Debug)]
-struct Lying(Box<dyn Backend>);
+struct Lying(Box<dyn Backend>, Arc<Mutex<Vec<u8>>>);
 
 impl Backend for Lying {
     fn name(&self) -> &'static str {
@@ -24,6 +41,7 @@ impl Backend for Lying {
     fn common(&self, run: &RunName, lists: &[List<'_>], stop: Stop<'_>) -> Answers {
         let mut answers = self.0.common(run, lists, stop)?;
         if let Some(answer) = answers.iter_mut().flatten().next() {
+            *self.1.lock().unwrap() = answer.as_bytes().to_vec();
             (0..answer.len()).for_each(|label| answer.set(label));
         }
         Ok(answers)
@@ -38,7 +56,7 @@ impl Backend for Lying {
     }
 }
 
-fn service(scene: &Scene, lies: bool) -> Service {
+fn service(scene: &Scene, lies: Option<Arc<Mutex<Vec<u8>>>>) -> Service {
     let pool = Pool::new(NonZeroUsize::MIN).unwrap();
     let state_dir = scene.path("kept");
     let honest = format!("disk:{}", state_dir.display());
@@ -48,7 +66,10 @@ fn service(scene: &Scene, lies: bool) -> Service {
         identity: vesica_link::Identity::load(scene.path("helper.key")).unwrap(),
         listen: "127.0.0.1:0".into(),
         parties: ["a", "b"].map(party).into(),
-        backend: if lies { Box::new(Lying(honest)) } else { honest },
+        backend: match lies {
+            Some(truth) => Box::new(Lying(honest, truth)),
+            None => honest,
+        },
         keeping: Keeping::Files,
         state_dir,
         keep: Duration::from_secs(3600),
@@ -78,36 +99,282 @@ fn counted(metrics: SocketAddr) -> Vec<String> {
     counts
 }
 
-#[test]
-fn a_helper_and_the_other_party_cannot_see_that_an_answer_was_refused() {
-    for (protocol, security) in
-        [("server_aided", "semi-honest"), ("server_aided_malicious", "malicious")]
-    {
-        let seen = [false, true].map(|lies| {
-            let mut scene = Scene::new();
-            let service = service(&scene, lies);
-            scene.address = service.addresses()[0].to_string();
-            scene.agreement("run", &Terms { protocol, security, ..TERMS });
-            let (a, b) = (people(0..400), people(200..600));
-            scene.write("a.csv", &a);
-            scene.write("b.csv", &b);
-            let parties = ["a", "b"].map(|party| Running::start(scene.party("run", party)));
-            let [first, second] = parties.map(Running::wait);
-            if lies {
-                first.assert_failed(4, "");
-                assert!(!scene.path("a.out.csv").exists(), "{protocol}");
-            } else {
-                first.assert_code(0);
-                assert!(scene.read("a.out.csv") == joined(&a, &[&a, &b]), "{protocol}");
+/// The slots of the one run that the helper keeps.
+#[derive(Clone)]
+struct Slots(PathBuf);
+
+impl Slots {
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        let mut runs = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        Some(runs.next()?.path().join(name))
+    }
+
+    fn file(&self, kind: Kind, party: u8) -> Option<PathBuf> {
+        let Slot { kind, party, part } = Slot::new(kind, party);
+        self.path(&format!("{:02x}-{party:02x}-{part:08x}", kind as u8))
+            .filter(|path| path.exists())
+    }
+
+    /// Puts another body of the same length into a slot.
+    fn replace(&self, kind: Kind, party: u8, change: impl FnOnce(&[u8]) -> Vec<u8>) {
+        let path = self.file(kind, party).unwrap();
+        let stored = fs::read(&path).unwrap();
+        let (body, _) = stored.split_last_chunk::<32>().unwrap();
+        let other = change(body);
+        assert!(other.len() == body.len() && other != body, "{kind:?}");
+        let name = path.file_name().unwrap().to_str().unwrap().as_bytes();
+        let digest = derive("vesica helper 2026 stored file v1", &[name, &other]);
+        // Whole or not at all, as the helper may be reading it.
+        let new = self.0.join("new");
+        fs::write(&new, [&other[..], &digest].concat()).unwrap();
+        fs::rename(new, path).unwrap();
+    }
+}
+
+/// A helper that deviates in what it keeps, where its parties say how far they are.
+struct Meddling {
+    protocol: &'static str,
+    slots: Slots,
+    /// Of party a's list.
+    truth: Arc<Mutex<Vec<u8>>>,
+    may_go_on: AtomicBool,
+}
+
+impl Meddling {
+    /// Party b takes this step.
+    fn when_b(&self, step: &str) {
+        match (self.protocol, step) {
+            // It makes its list. What party a asks for last is there, and not released.
+            ("server_aided_size_hiding" | "pet", "labels")
+                if !self.may_go_on.load(Ordering::SeqCst) =>
+            {
+                until("the places are there", || self.slots.file(Kind::Places, 0).is_some());
+                self.slots.replace(Kind::Places, 0, |places| {
+                    let backwards = places.as_chunks::<5>().0.iter().rev();
+                    backwards.copied().collect::<Vec<_>>().concat()
+                });
+                self.may_go_on.store(true, Ordering::SeqCst);
             }
-            second.assert_code(0);
-            assert!(scene.read("b.out.csv") == joined(&b, &[&a, &b]), "{protocol}");
-            let counted = counted(service.metrics_address().unwrap());
-            let finished = "vesica_helper_runs_total{outcome=\"finished\"} 1";
-            assert!(counted.iter().any(|line| line == finished), "{protocol}: {counted:#?}");
-            assert!(service.shutdown(Duration::from_secs(20)));
-            counted
+            // It opens its list: the helper has committed to the answers.
+            ("server_aided_fair", "sending") if self.slots.file(Kind::Commitment, 0).is_some() => {
+                until("party a waits", || self.may_go_on.load(Ordering::SeqCst));
+            }
+            _ => {}
+        }
+    }
+
+    /// Party a waits for the helper, and reads nothing before this returns.
+    fn when_a_waits(&self) {
+        let has_opened = self.slots.file(Kind::OuterSecret, 0).is_some();
+        if self.protocol != "server_aided_fair" || !has_opened {
+            return;
+        }
+        if self.may_go_on.load(Ordering::SeqCst) {
+            return;
+        }
+        // It is committed to the lie, compares the lists with the truth, and then opens the lie.
+        let mut lie = Vec::new();
+        self.slots.replace(Kind::Kept, 0, |kept| {
+            lie = kept.to_vec();
+            self.truth.lock().unwrap().clone()
         });
-        assert_eq!(seen[0], seen[1], "{protocol}");
+        self.may_go_on.store(true, Ordering::SeqCst);
+        until("the answer is opened", || self.slots.file(Kind::Opening, 0).is_some());
+        self.slots.replace(Kind::Answer, 0, |_| lie);
+    }
+}
+
+struct OfB(Option<Arc<Meddling>>);
+
+impl Observer for OfB {
+    fn event(&self, event: &Event<'_>) {
+        if let (Event::Step { label, .. }, Some(helper)) = (event, &self.0) {
+            helper.when_b(label);
+        }
+    }
+}
+
+/// What party a has done when its last message is out.
+#[derive(Debug, PartialEq)]
+struct Before {
+    /// Those of its own doing.
+    events: Vec<String>,
+    /// Bytes read from files, bytes written to files, calls that read, calls that write, as the system counts them
+    /// for the party's thread.
+    files: [u64; 4],
+    /// What is in the folder of the run, and how long it is.
+    folder: Vec<(String, u64)>,
+}
+
+struct OfA {
+    helper: Option<Arc<Meddling>>,
+    slots: Slots,
+    folder: PathBuf,
+    output: PathBuf,
+    events: Mutex<Vec<String>>,
+    begun: Mutex<[u64; 4]>,
+    before: Mutex<Option<Before>>,
+    /// Whether it is killed when its last message is out.
+    dies: bool,
+}
+
+/// What this thread has read from files and written to them.
+fn file_calls() -> [u64; 4] {
+    let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+    ["rchar", "wchar", "syscr", "syscw"].map(|name| {
+        let line = io.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        line.unwrap().parse().unwrap()
+    })
+}
+
+fn listed(folder: &Path) -> Vec<(String, u64)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len()))
+        .collect();
+    files.sort();
+    files
+}
+
+impl Observer for OfA {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Phase(phase) => {
+                if self.events.lock().unwrap().is_empty() {
+                    *self.begun.lock().unwrap() = file_calls();
+                }
+                self.events.lock().unwrap().push(phase.name().to_owned());
+            }
+            Event::Agreed => self.events.lock().unwrap().push("agreed".to_owned()),
+            Event::Checked => self.events.lock().unwrap().push("checked".to_owned()),
+            Event::Helper(RemoteEvent::Waiting { .. }) => {
+                // Elsewhere: what the helper reads and writes is not the party's.
+                if let Some(helper) = self.helper.clone() {
+                    std::thread::spawn(move || helper.when_a_waits()).join().unwrap();
+                }
+            }
+            Event::LastMessage => {
+                let (now, begun) = (file_calls(), *self.begun.lock().unwrap());
+                // The helper has heard it: it says so in the run's directory, or has removed that.
+                let heard = self.slots.path("done-00").is_none_or(|path| path.exists());
+                assert!(heard && !self.output.exists());
+                *self.before.lock().unwrap() = Some(Before {
+                    events: self.events.lock().unwrap().clone(),
+                    files: std::array::from_fn(|i| now[i] - begun[i]),
+                    folder: listed(&self.folder),
+                });
+                if self.dies {
+                    std::panic::resume_unwind(Box::new("killed"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What party a did before its last message, and what the helper counted. Where party a `dies` then, it comes back.
+fn seen(
+    (protocol, security): (&'static str, &'static str),
+    case: Case,
+    dies: bool,
+) -> (Before, Vec<String>) {
+    let mut scene = Scene::new();
+    let truth = Arc::default();
+    let is_backend_asked = !["server_aided_size_hiding", "pet"].contains(&protocol);
+    let is_refused = case == Case::Refused;
+    let lies = Some(Arc::clone(&truth)).filter(|_| is_refused && is_backend_asked);
+    let service = service(&scene, lies);
+    scene.address = service.addresses()[0].to_string();
+    let (len, max_rows) = if protocol == "pet" { (1, 1) } else { (400, 1000) };
+    scene.agreement("run", &Terms { protocol, security, max_rows, ..TERMS });
+    let a = people(1..1 + len);
+    let b = match case {
+        Case::AllCommon => a.clone(),
+        Case::NoneCommon => people(501..501 + len),
+        Case::Refused => people(1 + len / 2..1 + len / 2 + len),
+    };
+    scene.write("a.csv", &a);
+    scene.write("b.csv", &b);
+
+    let slots = Slots(scene.path("kept/runs"));
+    let meddling = is_refused.then(|| {
+        let may_go_on = AtomicBool::new(false);
+        Arc::new(Meddling { protocol, slots: slots.clone(), truth, may_go_on })
+    });
+    let job = |party: &str| {
+        let mut job = scene.job("run", party);
+        let path = scene.path(&format!("{party}.out.csv"));
+        job.output = Some(OutputOptions { path, force: false });
+        job
+    };
+    let [job_a, job_b, mut again] = ["a", "b", "a"].map(job);
+    again.state.folder = job_a.state.folder.clone();
+    let of_a = Arc::new(OfA {
+        helper: meddling.clone(),
+        slots,
+        folder: job_a.state.folder.clone().unwrap(),
+        output: scene.path("a.out.csv"),
+        events: Mutex::default(),
+        begun: Mutex::default(),
+        before: Mutex::default(),
+        dies,
+    });
+    let [ended_a, ended_b] = std::thread::scope(|scope| {
+        let a = scope.spawn(|| run(job_a, of_a.clone(), &CancelToken::new()));
+        let b = scope.spawn(|| run(job_b, Arc::new(OfB(meddling)), &CancelToken::new()));
+        [a, b].map(|party| party.join())
+    });
+    let ended_a = match ended_a {
+        Ok(ended) => ended,
+        Err(_) => {
+            assert!(dies && listed(&of_a.folder).iter().any(|(name, _)| name == "answer"));
+            run(again, Arc::new(Silent), &CancelToken::new())
+        }
+    };
+    match ended_a {
+        Err(Error::PeerMisbehaved { .. }) if is_refused => {
+            assert!(!scene.path("a.out.csv").exists(), "{protocol}");
+        }
+        Ok(_) if !is_refused => {
+            assert!(scene.read("a.out.csv") == joined(&a, &[&a, &b]), "{protocol} {case:?}");
+        }
+        ended => panic!("{protocol} {case:?}: {:?}", ended.map(|_| ())),
+    }
+    if let Err(error) = ended_b.unwrap() {
+        panic!("{protocol} {case:?}: {error}");
+    }
+    assert!(scene.read("b.out.csv") == joined(&b, &[&a, &b]), "{protocol} {case:?}");
+    assert!(scene.states().is_empty(), "{protocol} {case:?}");
+    let counted = counted(service.metrics_address().unwrap());
+    let finished = "vesica_helper_runs_total{outcome=\"finished\"} 1";
+    assert!(counted.iter().any(|line| line == finished), "{protocol}: {counted:#?}");
+    assert!(service.shutdown(Duration::from_secs(20)));
+    (of_a.before.lock().unwrap().take().unwrap(), counted)
+}
+
+#[test]
+fn what_is_done_before_the_last_message_does_not_depend_on_the_answer() {
+    for row in aided() {
+        let security = match row.helper_security {
+            Security::Malicious => "malicious",
+            _ => "semi-honest",
+        };
+        let [all, none, refused] = [Case::AllCommon, Case::NoneCommon, Case::Refused]
+            .map(|case| seen((row.id, security), case, false));
+        assert_eq!(all, none, "{}", row.id);
+        assert_eq!(all, refused, "{}", row.id);
+        let expected = ["preparing", "reading", "connecting", "meeting", "agreed", "matching"];
+        assert_eq!(all.0.events, expected, "{}", row.id);
+        assert!(all.0.folder.iter().any(|(name, _)| name == "answer"), "{:?}", all.0.folder);
+    }
+}
+
+#[test]
+fn a_party_killed_with_a_wrong_answer_refuses_it_when_it_comes_back() {
+    for protocol in [("server_aided", "semi-honest"), ("server_aided_size_hiding", "malicious")] {
+        // How it ends is checked there. What the helper counts depends on whether it still has the run then.
+        let [(killed, _), (not_killed, _)] =
+            [true, false].map(|dies| seen(protocol, Case::Refused, dies));
+        assert_eq!(killed, not_killed);
     }
 }

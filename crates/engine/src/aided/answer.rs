@@ -1,0 +1,241 @@
+//! What a party has learned, as it is kept before the helper hears that this party needs nothing more.
+//!
+//! ```text
+//! kind, 1 byte ‖ scale, 4 bytes, and labels of the list, 8 bytes, of each party ‖ common items, 8 bytes
+//!   ‖ a bit a row, in words of 8 bytes ‖ digest, 32 bytes
+//! ```
+//!
+//! All numbers are little-endian. The length depends on the number of parties and of rows alone: keeping it takes the
+//! same calls whatever is common, and for an answer that is refused.
+
+use std::io::{self, Read, Write};
+use vesica_core::Misbehaviour;
+use vesica_core::hash::Transcript;
+use vesica_protocols::kmrs14::{Matched, Outcome};
+
+const ANSWER_LABEL: &str = "vesica engine 2026 answer of an aided run v1";
+
+/// Why an answer can be refused. Their numbers are on disks.
+const REFUSALS: [Misbehaviour; 4] = [
+    Misbehaviour::InvalidValue,
+    Misbehaviour::CommonMissing,
+    Misbehaviour::OwnFound,
+    Misbehaviour::CopiesDiffer,
+];
+
+const NOTHING: u8 = 0;
+const ROWS: u8 = 1;
+const REFUSED: u8 = 2;
+
+/// Words written and read at once.
+const PIECE: usize = 1 << 13;
+
+/// What the run gave, for the report and the result.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Of all parties.
+    pub(crate) scales: Vec<u32>,
+    /// Labels of each party's list.
+    pub(crate) list_lens: Vec<u64>,
+    pub(crate) learned: Learned,
+}
+
+/// What this party has learned.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Learned {
+    /// It does not receive the result.
+    Nothing,
+    Rows(Matched),
+    /// Why it refuses its answer.
+    Refused(Misbehaviour),
+}
+
+impl Answer {
+    pub(crate) fn new(scales: Vec<u32>, outcome: Outcome) -> Self {
+        let learned = match (outcome.refused, outcome.matched) {
+            (Some(why), _) => Learned::Refused(why),
+            (None, Some(matched)) => Learned::Rows(matched),
+            (None, None) => Learned::Nothing,
+        };
+        Self { scales, list_lens: outcome.list_lens, learned }
+    }
+
+    /// Writes the answer of `owner`, whose file has `rows`.
+    pub(crate) fn write(&self, owner: &[u8; 32], rows: u64, out: impl Write) -> io::Result<()> {
+        let (kind, items, words) = match &self.learned {
+            Learned::Nothing => (NOTHING, 0, &[][..]),
+            Learned::Rows(matched) => (ROWS, matched.items, &matched.rows[..]),
+            Learned::Refused(why) => {
+                let number = REFUSALS.iter().position(|known| known == why).unwrap_or(0);
+                (REFUSED + number as u8, 0, &[][..])
+            }
+        };
+        let mut out = Digested { inner: out, digest: Transcript::new(ANSWER_LABEL, &[owner]) };
+        let mut head = vec![kind];
+        for (scale, len) in self.scales.iter().zip(&self.list_lens) {
+            head.extend_from_slice(&scale.to_le_bytes());
+            head.extend_from_slice(&len.to_le_bytes());
+        }
+        head.extend_from_slice(&items.to_le_bytes());
+        out.write_all(&head)?;
+        let len = rows.div_ceil(64) as usize;
+        let mut piece = Vec::with_capacity(8 * PIECE);
+        for start in (0..len).step_by(PIECE) {
+            let word = |at| words.get(at).copied().unwrap_or_default();
+            piece.clear();
+            piece.extend((start..len.min(start + PIECE)).flat_map(|at| word(at).to_le_bytes()));
+            out.write_all(&piece)?;
+        }
+        let Digested { mut inner, digest } = out;
+        inner.write_all(&digest.finish())
+    }
+
+    /// Reads the answer of `owner`, one of so many parties, whose file has so many rows.
+    ///
+    /// # Errors
+    /// Those of `from`; [`io::ErrorKind::InvalidData`] when it is not what was written.
+    pub(crate) fn read(
+        owner: &[u8; 32],
+        (parties, rows): (usize, u64),
+        from: impl Read,
+    ) -> io::Result<Self> {
+        let cut = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => io::ErrorKind::InvalidData.into(),
+            _ => error,
+        };
+        let mut from = Digested { inner: from, digest: Transcript::new(ANSWER_LABEL, &[owner]) };
+        let mut answer = from.answer(parties, rows).map_err(cut)?;
+        let Digested { mut inner, digest } = from;
+        let mut found = [0; 32];
+        inner.read_exact(&mut found).map_err(cut)?;
+        let is_whole = found == digest.finish() && inner.read(&mut [0])? == 0;
+        answer.take().filter(|_| is_whole).ok_or(io::ErrorKind::InvalidData.into())
+    }
+}
+
+/// A file, and a digest of what was written to it or read from it.
+struct Digested<F> {
+    inner: F,
+    digest: Transcript,
+}
+
+impl<W: Write> Digested<W> {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.digest.update(bytes);
+        self.inner.write_all(bytes)
+    }
+}
+
+impl<R: Read> Digested<R> {
+    fn exact<const LEN: usize>(&mut self) -> io::Result<[u8; LEN]> {
+        let mut bytes = [0; LEN];
+        self.read_exact(&mut bytes).map(|()| bytes)
+    }
+
+    fn read_exact(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        self.inner.read_exact(bytes)?;
+        self.digest.update(bytes);
+        Ok(())
+    }
+
+    /// `None` for one of a kind that there is not.
+    fn answer(&mut self, parties: usize, rows: u64) -> io::Result<Option<Answer>> {
+        let [kind] = self.exact()?;
+        let (mut scales, mut list_lens) = (Vec::new(), Vec::new());
+        for _ in 0..parties {
+            scales.push(u32::from_le_bytes(self.exact()?));
+            list_lens.push(u64::from_le_bytes(self.exact()?));
+        }
+        let items = u64::from_le_bytes(self.exact()?);
+        let len = rows.div_ceil(64) as usize;
+        let (mut words, mut piece) = (Vec::with_capacity(len), vec![0; 8 * PIECE]);
+        while words.len() < len {
+            let bytes = &mut piece[..8 * PIECE.min(len - words.len())];
+            self.read_exact(bytes)?;
+            words.extend(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)));
+        }
+        let learned = match kind {
+            NOTHING => Some(Learned::Nothing),
+            ROWS => Some(Learned::Rows(Matched { rows: words, items })),
+            kind => REFUSALS.get(usize::from(kind - REFUSED)).copied().map(Learned::Refused),
+        };
+        Ok(learned.map(|learned| Answer { scales, list_lens, learned }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNER: [u8; 32] = [7; 32];
+    /// Of more than one piece.
+    const MANY: u64 = 64 * PIECE as u64 + 65;
+
+    fn answer(learned: Learned) -> Answer {
+        Answer { scales: vec![3, 20], list_lens: vec![32, 1 << 33], learned }
+    }
+
+    /// Answers of all kinds to a party with so many rows.
+    fn answers(rows: u64) -> Vec<Answer> {
+        let words = rows.div_ceil(64) as usize;
+        let of = |word: u64, items| Learned::Rows(Matched { rows: vec![word; words], items });
+        let mut all = vec![Learned::Nothing, of(0, 0), of(!0, rows), of(0x5555, 1)];
+        all.extend(REFUSALS.map(Learned::Refused));
+        all.into_iter().map(answer).collect()
+    }
+
+    /// Keeps the lengths of writes, too.
+    #[derive(Default)]
+    struct Calls(Vec<u8>, Vec<usize>);
+
+    impl Write for Calls {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.extend_from_slice(bytes);
+            self.1.push(bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn written(answer: &Answer, rows: u64) -> Calls {
+        let mut calls = Calls::default();
+        answer.write(&OWNER, rows, &mut calls).unwrap();
+        calls
+    }
+
+    #[test]
+    fn an_answer_reads_back_and_takes_the_same_writes_whatever_it_is() {
+        for rows in [0, 1, 64, 65, MANY] {
+            let expected = written(&answer(Learned::Nothing), rows).1;
+            for answer in answers(rows) {
+                let Calls(bytes, calls) = written(&answer, rows);
+                assert_eq!(calls, expected, "{rows}");
+                let read = Answer::read(&OWNER, (2, rows), &bytes[..]).unwrap();
+                assert!(read == answer, "{rows}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_answer_is_refused() {
+        let good = answers(70).remove(3);
+        let Calls(bytes, _) = written(&good, 70);
+        let refused = |owner, of, bytes: &[u8]| {
+            Answer::read(owner, of, bytes).err().map(|error| error.kind())
+                == Some(io::ErrorKind::InvalidData)
+        };
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            assert!(refused(&OWNER, (2, 70), &damaged), "{at}");
+            assert!(refused(&OWNER, (2, 70), &bytes[..at]), "{at}");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(refused(&OWNER, (2, 70), &longer) && refused(&[8; 32], (2, 70), &bytes));
+        assert!(refused(&OWNER, (3, 70), &bytes) && refused(&OWNER, (2, 129), &bytes));
+        assert!(!refused(&OWNER, (2, 70), &bytes));
+    }
+}
