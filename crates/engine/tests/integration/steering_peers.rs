@@ -1,16 +1,20 @@
 //! A sender that chooses its input so that a check of the receiver's result depends on whether the receiver has one
-//! key. It must see the same either way.
+//! key. It must see the same either way, and the receiver must do the same until it has said its last message.
 
-use crate::support::{Listening, Pair, run};
+use crate::support::{Pair, run};
 use std::fs;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use vesica_core::{Item, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash};
+use vesica_core::{
+    Item, Learns, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash,
+};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{beside, key_columns, key_items};
-use vesica_engine::{Error, Phase, Report};
-use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Session, establish};
+use vesica_engine::{Error, Event, Observer, Phase, Report};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Streams};
 use vesica_protocols::{Input, Output};
 use vesica_records::{KeyLimits, ReadOptions, Source, read_keys_with};
@@ -50,8 +54,76 @@ struct Seen {
     end: Result<(), String>,
 }
 
-/// What the sender sees of a receiver with `keys`, and what that makes of it.
-fn attack(attack: &Attack, keys: [&str; 3]) -> (Seen, Result<Report, Error>) {
+/// What the receiver has done when its last message is out.
+#[derive(Debug, PartialEq)]
+struct Before {
+    /// Phases, and checks of the result.
+    events: Vec<String>,
+    /// Bytes read from files, bytes written to files, calls that read, calls that write, as the system counts them for
+    /// the thread that has the result.
+    files: [u64; 4],
+}
+
+/// Watches the receiver.
+struct Watched {
+    address: Mutex<Sender<String>>,
+    output: PathBuf,
+    events: Mutex<Vec<String>>,
+    begun: Mutex<[u64; 4]>,
+    before: Mutex<Option<Before>>,
+}
+
+/// What this thread has read from files and written to them.
+fn file_calls() -> [u64; 4] {
+    let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+    ["rchar", "wchar", "syscr", "syscw"].map(|name| {
+        let line = io.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        line.unwrap().parse().unwrap()
+    })
+}
+
+impl Watched {
+    fn add(&self, event: &str) {
+        self.events.lock().unwrap().push(event.to_owned());
+    }
+
+    /// Called when the sender has the closing and holds its goodbye back.
+    fn assert_waits(&self) {
+        assert!(self.before.lock().unwrap().is_none() && !self.output.exists());
+        assert_eq!(self.events.lock().unwrap().last().unwrap(), "checking");
+    }
+}
+
+impl Observer for Watched {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Link(LinkEvent::Listening { address }) => {
+                let _ = self.address.lock().unwrap().send(address.to_string());
+            }
+            // Beside all that follows.
+            Event::Phase(Phase::Reading) => {}
+            Event::Phase(phase) => {
+                if *phase == Phase::Preparing {
+                    *self.begun.lock().unwrap() = file_calls();
+                }
+                self.add(phase.name());
+            }
+            Event::Checked => self.add("checked"),
+            Event::LastMessage => {
+                let (now, begun) = (file_calls(), *self.begun.lock().unwrap());
+                assert!(!self.output.exists());
+                *self.before.lock().unwrap() = Some(Before {
+                    events: self.events.lock().unwrap().clone(),
+                    files: std::array::from_fn(|i| now[i] - begun[i]),
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the sender sees of a receiver with `keys`, what that does before its last message, and what it makes of it.
+fn attack(attack: &Attack, keys: [&str; 3]) -> (Seen, Before, Result<Report, Error>) {
     let pair = Pair::new();
     fs::write(pair.path("one.csv"), format!("id\n{}\n", keys.join("\n"))).unwrap();
     let head =
@@ -59,13 +131,23 @@ fn attack(attack: &Attack, keys: [&str; 3]) -> (Seen, Result<Report, Error>) {
     let tables = format!("{}\n{KEY}", attack.tables);
     let agreement = pair.agreement_of(&head, &tables, ["max_rows = 100"; 2]);
     let (told, address) = std::sync::mpsc::channel();
-    let observer = Arc::new(Listening(Mutex::new(told)));
     std::thread::scope(|scope| {
         let job = pair.job_of(0, agreement.clone(), Endpoint::Listen("127.0.0.1:0".into()));
-        let honest = scope.spawn(|| run(job, observer, &CancelToken::new()));
+        let observer = Arc::new(Watched {
+            address: Mutex::new(told),
+            output: job.output.as_ref().unwrap().path.clone(),
+            events: Mutex::default(),
+            begun: Mutex::default(),
+            before: Mutex::default(),
+        });
+        let watched: Arc<dyn Observer> = observer.clone();
+        let honest = scope.spawn(move || run(job, watched, &CancelToken::new()));
         let address = address.recv_timeout(Duration::from_secs(60)).unwrap();
-        let seen = watch(&pair, &agreement, address, attack.way);
-        (seen, honest.join().unwrap())
+        let seen = watch(&pair, &agreement, address, attack.way, &observer);
+        let result = honest.join().unwrap();
+        assert_eq!(observer.output.exists(), result.is_ok(), "{result:?}");
+        let before = observer.before.lock().unwrap().take().unwrap();
+        (seen, before, result)
     })
 }
 
@@ -148,7 +230,13 @@ fn query(agreement: &Agreement) -> Query {
     }
 }
 
-fn watch(pair: &Pair, agreement: &Agreement, address: String, way: Way) -> Seen {
+fn watch(
+    pair: &Pair,
+    agreement: &Agreement,
+    address: String,
+    way: Way,
+    receiver: &Watched,
+) -> Seen {
     let hash = agreement.hash();
     let link = LinkOptions {
         endpoint: Endpoint::Connect(address),
@@ -165,7 +253,7 @@ fn watch(pair: &Pair, agreement: &Agreement, address: String, way: Way) -> Seen 
 
     let mut hello = vec![0; 64];
     hello[..6].copy_from_slice(b"vesica");
-    hello[6] = 5;
+    hello[6] = 6;
     hello[16..48].copy_from_slice(hash.as_bytes());
     ctx.peer().unwrap().send(&hello).unwrap();
     ctx.peer().unwrap().recv(64).unwrap();
@@ -189,9 +277,15 @@ fn watch(pair: &Pair, agreement: &Agreement, address: String, way: Way) -> Seen 
             ctx.finish().map(|()| output)
         })
         .unwrap();
-    let bytes = ctx.meter().bytes_under("matching");
-    let closing = last_words(&mut ctx, &output, bytes);
+    let mut bytes = ctx.meter().bytes_under("matching");
+    let mut closing = last_words(&mut ctx, &output, bytes);
+    if learns == Learns::Both && agreement.candidates()[0].bytes_depend_on_result {
+        // They differ between two runs of the same sets: a match ends comparisons, in a random order.
+        bytes = (0, 0);
+        closing.iter_mut().for_each(|closing| closing[1..17].fill(0));
+    }
     drop(ctx);
+    receiver.assert_waits();
     Seen { bytes, closing: closing.map_err(|error| error.to_string()), end: end(&session) }
 }
 
@@ -232,7 +326,8 @@ fn sees_nothing(case: &Attack, keys: [[&str; 3]; 2]) -> [Result<Report, Error>; 
     let [with, without] = keys.map(|keys| attack(case, keys));
     assert_eq!(with.0, without.0, "{}", case.protocol);
     assert!(with.0.closing.is_ok() && with.0.end.is_ok(), "{}: {:?}", case.protocol, with.0);
-    [with.1, without.1]
+    assert_eq!(with.1, without.1, "{}", case.protocol);
+    [with.2, without.2]
 }
 
 #[track_caller]
@@ -244,6 +339,7 @@ fn assert_fails_alone(result: &Result<Report, Error>) {
 }
 
 const ROWS: &str = "operation = \"intersection\"\nreceives = \"one\"";
+const ROWS_FOR_BOTH: &str = "operation = \"intersection\"\nreceives = \"all\"";
 const COUNT: &str = "operation = \"cardinality\"\nreceives = \"one\"";
 const SUM: &str = "operation = \"sum\"\nreceives = \"one\"";
 const SUM_TABLE: &str = "[sum]\nof = \"two\"\ncolumn = \"v\"\nbits = 8\n";
@@ -256,6 +352,10 @@ fn keys_in_place_of_self_check_items_reveal_nothing() {
         ("rr22", ROWS, ""),
         ("dh", ROWS, ""),
         ("gmrss21_intersection", ROWS, ""),
+        ("scs_wn", ROWS, ""),
+        ("scs_sort_gmw", ROWS, ""),
+        ("pwc", ROWS, ""),
+        ("pwc_gmw", ROWS, ""),
         ("gmrss21_cardinality", COUNT, ""),
         ("gmrss21_cardinality_sum", SUM, SUM_TABLE),
         ("psty19", SUM, SUM_TABLE),
@@ -275,12 +375,50 @@ fn keys_in_place_of_self_check_items_reveal_nothing() {
 fn missing_self_check_items_are_found_out_and_the_sender_does_not_see_it() {
     for (protocol, head, tables) in [
         ("rr22", ROWS, ""),
+        ("scs_wn", ROWS, ""),
+        ("scs_sort_gmw", ROWS, ""),
+        ("pwc", ROWS, ""),
+        ("pwc_gmw", ROWS, ""),
         ("gmrss21_cardinality", COUNT, ""),
         ("gmrss21_cardinality_sum", SUM, SUM_TABLE),
         ("psty19", SUM, SUM_TABLE),
     ] {
         let case = Attack { protocol, head, tables, way: Way::NoCheckItems };
         sees_nothing(&case, [WITH, WITHOUT]).iter().for_each(assert_fails_alone);
+    }
+}
+
+/// The sender learns how many keys are common, and that is the same in either case.
+#[test]
+fn missing_self_check_items_reveal_nothing_where_both_learn() {
+    let keys = [[TARGET, "another", "other"], [KNOWN, "another", "other"]];
+    for protocol in
+        ["rr22", "dh", "gmrss21_intersection", "scs_wn", "scs_sort_gmw", "pwc", "pwc_gmw"]
+    {
+        let case = Attack { protocol, head: ROWS_FOR_BOTH, tables: "", way: Way::NoCheckItems };
+        sees_nothing(&case, keys).iter().for_each(assert_fails_alone);
+    }
+}
+
+/// Rows of all kinds of results are written, or refused, after the last message alone.
+#[test]
+fn what_is_done_before_the_last_message_does_not_depend_on_the_result() {
+    for protocol in ["rr22", "scs_wn", "pwc_gmw"] {
+        let of = |way, keys| {
+            let (_, before, result) =
+                attack(&Attack { protocol, head: ROWS, tables: "", way }, keys);
+            (before, result)
+        };
+        let (all, matched) = of(Way::More, WITH);
+        assert_eq!(matched.unwrap().result.matched_keys, Some(2), "{protocol}");
+        let (none, matched) = of(Way::More, ["some", "another", "other"]);
+        assert_eq!(matched.unwrap().result.matched_keys, Some(0), "{protocol}");
+        let (refused, result) = of(Way::NoCheckItems, WITH);
+        assert_fails_alone(&result);
+        assert_eq!([&none, &refused], [&all; 2], "{protocol}");
+        let phases =
+            ["preparing", "connecting", "agreeing", "sizes", "choosing", "matching", "checking"];
+        assert_eq!(all.events, phases, "{protocol}");
     }
 }
 
