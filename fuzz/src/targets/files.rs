@@ -5,6 +5,7 @@ use crate::input::Input;
 use std::convert::Infallible;
 use std::fs;
 use std::ops::ControlFlow;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
@@ -184,10 +185,10 @@ const STATE_FILES: [&str; 15] = [
     "shares",
     "rows",
     "instance",
-    "written",
+    "said",
     "finished",
     "owner",
-    "aside",
+    "answer",
     "unfinished",
     "seen-commitments",
     "seen-toss",
@@ -202,7 +203,8 @@ fn state(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let owner = [7; 32];
     let folder = scratch().path().join(format!("state-{}", fresh()));
-    fs::create_dir(&folder).expect("a folder can be made");
+    // One that others can enter is refused.
+    fs::DirBuilder::new().mode(0o700).create(&folder).expect("a folder can be made");
     let write = |name: &str, body: &[u8]| {
         fs::write(folder.join(name), body).expect("a small file can be written");
     };

@@ -3,6 +3,9 @@
 use super::{assert_results, with_files};
 use crate::aided::scene::{Scene, TERMS, Terms, identity, until_told};
 use crate::support::{Running, free_port, vesica};
+use std::fs::{self, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Command;
 
 /// A party's command that gives up soon.
@@ -212,4 +215,38 @@ fn options_that_do_not_fit_the_kind_of_run_are_refused() {
             .assert_failed(2, &format!("{name} is only for runs with a helper"));
     }
     assert!(scene.states().is_empty(), "{:?}", scene.states());
+}
+
+/// Only a superuser can give files away; `vesica_link::access_of_others` has the rule for everybody.
+#[test]
+fn state_folders_and_key_files_of_another_user_or_open_to_others_are_refused() {
+    let scene = Scene::new();
+    with_files(&scene, &["a", "b"], 10);
+    scene.agreement("two.toml", &TERMS);
+    let with = |state: &str| {
+        let mut command = scene.party_without("two.toml", "a", &[]);
+        command.args(["--state", state, "--output", "a.out.csv"]);
+        Running::start(command).wait()
+    };
+    let give_away = |name: &str| match chown(scene.path(name), Some(12_345), None) {
+        Ok(()) => true,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+            false
+        }
+    };
+    for name in ["theirs", "open"] {
+        fs::create_dir(scene.path(name)).unwrap();
+        scene.write(&format!("{name}/vesica-run.lock"), "");
+    }
+    fs::set_permissions(scene.path("open"), Permissions::from_mode(0o755)).unwrap();
+    let told = "other users can enter the state folder open (mode 755)";
+    with("open").assert_failed(3, told);
+    if give_away("theirs") {
+        with("theirs").assert_failed(3, "theirs belongs to another user of this machine");
+    }
+    if give_away("a.key") {
+        let told = "the key file a.key belongs to another user of this machine";
+        with("state").assert_failed(3, told);
+    }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_backends::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_core::hash::derive;
-use vesica_engine::{Error, Event, Observer, run};
+use vesica_engine::{Error, Event, Observer, Silent, run};
 use vesica_helper::{Keeping, MetricsOptions, PartyLimits, RemoteEvent, Service, ServiceOptions};
 use vesica_labels::List;
 use vesica_link::CancelToken;
@@ -142,20 +142,22 @@ struct Meddling {
 }
 
 impl Meddling {
-    /// Party b is about to send something.
-    fn when_b_sends(&self) {
-        match self.protocol {
-            // Its list. What party a asks for last is there, and not released.
-            "server_aided_size_hiding" | "pet" if !self.may_go_on.load(Ordering::SeqCst) => {
+    /// Party b takes this step.
+    fn when_b(&self, step: &str) {
+        match (self.protocol, step) {
+            // It makes its list. What party a asks for last is there, and not released.
+            ("server_aided_size_hiding" | "pet", "labels")
+                if !self.may_go_on.load(Ordering::SeqCst) =>
+            {
                 until("the places are there", || self.slots.file(Kind::Places, 0).is_some());
-                let backwards = |places: &[u8]| places.as_chunks::<5>().0.iter().rev().copied();
                 self.slots.replace(Kind::Places, 0, |places| {
-                    backwards(places).collect::<Vec<_>>().concat()
+                    let backwards = places.as_chunks::<5>().0.iter().rev();
+                    backwards.copied().collect::<Vec<_>>().concat()
                 });
                 self.may_go_on.store(true, Ordering::SeqCst);
             }
-            // What opens its list: the helper has said what it will answer.
-            "server_aided_fair" if self.slots.file(Kind::Commitment, 0).is_some() => {
+            // It opens its list: the helper has committed to the answers.
+            ("server_aided_fair", "sending") if self.slots.file(Kind::Commitment, 0).is_some() => {
                 until("party a waits", || self.may_go_on.load(Ordering::SeqCst));
             }
             _ => {}
@@ -187,8 +189,8 @@ struct OfB(Option<Arc<Meddling>>);
 
 impl Observer for OfB {
     fn event(&self, event: &Event<'_>) {
-        if let (Event::Step { label: "sending", .. }, Some(helper)) = (event, &self.0) {
-            helper.when_b_sends();
+        if let (Event::Step { label, .. }, Some(helper)) = (event, &self.0) {
+            helper.when_b(label);
         }
     }
 }
@@ -213,6 +215,8 @@ struct OfA {
     events: Mutex<Vec<String>>,
     begun: Mutex<[u64; 4]>,
     before: Mutex<Option<Before>>,
+    /// Whether it is killed when its last message is out.
+    dies: bool,
 }
 
 /// What this thread has read from files and written to them.
@@ -245,7 +249,10 @@ impl Observer for OfA {
             Event::Agreed => self.events.lock().unwrap().push("agreed".to_owned()),
             Event::Checked => self.events.lock().unwrap().push("checked".to_owned()),
             Event::Helper(RemoteEvent::Waiting { .. }) => {
-                self.helper.iter().for_each(|helper| helper.when_a_waits());
+                // Elsewhere: what the helper reads and writes is not the party's.
+                if let Some(helper) = self.helper.clone() {
+                    std::thread::spawn(move || helper.when_a_waits()).join().unwrap();
+                }
             }
             Event::LastMessage => {
                 let (now, begun) = (file_calls(), *self.begun.lock().unwrap());
@@ -257,14 +264,21 @@ impl Observer for OfA {
                     files: std::array::from_fn(|i| now[i] - begun[i]),
                     folder: listed(&self.folder),
                 });
+                if self.dies {
+                    std::panic::resume_unwind(Box::new("killed"));
+                }
             }
             _ => {}
         }
     }
 }
 
-/// What party a did before its last message, and what the helper counted.
-fn seen(protocol: &'static str, security: &'static str, case: Case) -> (Before, Vec<String>) {
+/// What party a did before its last message, and what the helper counted. Where party a `dies` then, it comes back.
+fn seen(
+    (protocol, security): (&'static str, &'static str),
+    case: Case,
+    dies: bool,
+) -> (Before, Vec<String>) {
     let mut scene = Scene::new();
     let truth = Arc::default();
     let is_backend_asked = !["server_aided_size_hiding", "pet"].contains(&protocol);
@@ -294,7 +308,8 @@ fn seen(protocol: &'static str, security: &'static str, case: Case) -> (Before, 
         job.output = Some(OutputOptions { path, force: false });
         job
     };
-    let [job_a, job_b] = ["a", "b"].map(job);
+    let [job_a, job_b, mut again] = ["a", "b", "a"].map(job);
+    again.state.folder = job_a.state.folder.clone();
     let of_a = Arc::new(OfA {
         helper: meddling.clone(),
         slots,
@@ -303,12 +318,20 @@ fn seen(protocol: &'static str, security: &'static str, case: Case) -> (Before, 
         events: Mutex::default(),
         begun: Mutex::default(),
         before: Mutex::default(),
+        dies,
     });
     let [ended_a, ended_b] = std::thread::scope(|scope| {
         let a = scope.spawn(|| run(job_a, of_a.clone(), &CancelToken::new()));
         let b = scope.spawn(|| run(job_b, Arc::new(OfB(meddling)), &CancelToken::new()));
-        [a, b].map(|party| party.join().unwrap())
+        [a, b].map(|party| party.join())
     });
+    let ended_a = match ended_a {
+        Ok(ended) => ended,
+        Err(_) => {
+            assert!(dies && listed(&of_a.folder).iter().any(|(name, _)| name == "answer"));
+            run(again, Arc::new(Silent), &CancelToken::new())
+        }
+    };
     match ended_a {
         Err(Error::PeerMisbehaved { .. }) if is_refused => {
             assert!(!scene.path("a.out.csv").exists(), "{protocol}");
@@ -318,7 +341,7 @@ fn seen(protocol: &'static str, security: &'static str, case: Case) -> (Before, 
         }
         ended => panic!("{protocol} {case:?}: {:?}", ended.map(|_| ())),
     }
-    if let Err(error) = ended_b {
+    if let Err(error) = ended_b.unwrap() {
         panic!("{protocol} {case:?}: {error}");
     }
     assert!(scene.read("b.out.csv") == joined(&b, &[&a, &b]), "{protocol} {case:?}");
@@ -338,11 +361,21 @@ fn what_is_done_before_the_last_message_does_not_depend_on_the_answer() {
             _ => "semi-honest",
         };
         let [all, none, refused] = [Case::AllCommon, Case::NoneCommon, Case::Refused]
-            .map(|case| seen(row.id, security, case));
+            .map(|case| seen((row.id, security), case, false));
         assert_eq!(all, none, "{}", row.id);
         assert_eq!(all, refused, "{}", row.id);
         let expected = ["preparing", "reading", "connecting", "meeting", "agreed", "matching"];
         assert_eq!(all.0.events, expected, "{}", row.id);
         assert!(all.0.folder.iter().any(|(name, _)| name == "answer"), "{:?}", all.0.folder);
+    }
+}
+
+#[test]
+fn a_party_killed_with_a_wrong_answer_refuses_it_when_it_comes_back() {
+    for protocol in [("server_aided", "semi-honest"), ("server_aided_size_hiding", "malicious")] {
+        // How it ends is checked there. What the helper counts depends on whether it still has the run then.
+        let [(killed, _), (not_killed, _)] =
+            [true, false].map(|dies| seen(protocol, Case::Refused, dies));
+        assert_eq!(killed, not_killed);
     }
 }
