@@ -1,4 +1,4 @@
-//! From the output of a protocol to the [`Output`], checked and without self-check items.
+//! From the output of a protocol to the [`RunResult`], checked and without self-check items.
 
 mod check;
 mod ids;
@@ -7,11 +7,11 @@ mod union;
 pub(crate) use check::Asked;
 
 use crate::agreement::{Agreement, Question};
-use crate::output::{KeyRows, Output};
+use crate::output::{KeyRows, RunResult};
 use crate::self_check::CheckedSet;
 use vesica_core::{Item, Learns, Misbehaviour, Result, hash};
 use vesica_net::Context;
-use vesica_protocols::Output as RawOutput;
+use vesica_protocols::Output;
 
 const TOLD_LABEL: &str = "vesica v1 answers compared";
 
@@ -29,7 +29,7 @@ pub(crate) struct OwnRows {
 /// is checked before the last message to the peer: until then a refused result causes the same messages, at the same
 /// times, as a good one. `docs/checks.md` lists all checks.
 pub(crate) struct Unchecked {
-    said: RawOutput,
+    said: Output,
     refused: Option<Misbehaviour>,
     /// Identifiers that the peer named as those of its own self-check items.
     their_check_items: Vec<[u8; Item::LEN]>,
@@ -47,7 +47,7 @@ pub(crate) enum Told {
 }
 
 impl Unchecked {
-    pub(crate) fn new(output: RawOutput) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         let (said, refused) = output.split();
         Self { said, refused, their_check_items: Vec::new() }
     }
@@ -57,7 +57,7 @@ impl Unchecked {
     /// # Errors
     /// Those of the channel.
     pub(crate) fn settled(mut self, ctx: &mut Context, set: &CheckedSet) -> Result<Self> {
-        if let RawOutput::Ids(ids) = &self.said {
+        if let Output::Ids(ids) = &self.said {
             self.their_check_items = ids::exchange_check_items(ctx, ids, set)?;
         }
         Ok(self)
@@ -67,28 +67,28 @@ impl Unchecked {
     /// in any case.
     pub(crate) fn told(&self, set: &CheckedSet, agreement: &Agreement) -> Told {
         let number = match (agreement.learns(), &self.said) {
-            (_, RawOutput::OutsideBounds) => return Told::OutsideBounds,
+            (_, Output::OutsideBounds) => return Told::OutsideBounds,
             (Learns::Receiver, _) => return Told::Nothing,
-            (_, RawOutput::Positions(positions)) => set.count_own(positions).into(),
-            (_, RawOutput::Cardinality(count)) => {
+            (_, Output::Positions(positions)) => set.count_own(positions).into(),
+            (_, Output::Cardinality(count)) => {
                 count.saturating_sub(agreement.self_check.into()).into()
             }
-            (_, RawOutput::AtLeast(yes)) => (*yes).into(),
-            (_, RawOutput::Sum(sum)) => digest(&[&[0xff; 8], &sum.to_le_bytes()]),
-            (_, RawOutput::CountedSums { count, sums }) => {
+            (_, Output::AtLeast(yes)) => (*yes).into(),
+            (_, Output::Sum(sum)) => digest(&[&[0xff; 8], &sum.to_le_bytes()]),
+            (_, Output::CountedSums { count, sums }) => {
                 let sums: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
                 digest(&[&count.to_le_bytes(), &sums])
             }
-            (_, RawOutput::OnlyTheirs(texts)) => {
+            (_, Output::OnlyTheirs(texts)) => {
                 let len = agreement.text_len().unwrap_or(1);
                 (set.len() + texts.len() / len) as u128
             }
-            (_, RawOutput::Ids(ids)) => {
+            (_, Output::Ids(ids)) => {
                 let [shared, _] = set.check_items();
                 let shared = ids.own.get(shared).unwrap_or_default();
                 digest(&[shared.as_flattened(), ids.all.as_flattened()])
             }
-            (_, RawOutput::Shares(shares)) => shares.len as u128,
+            (_, Output::Shares(shares)) => shares.len as u128,
             _ => return Told::Nothing,
         };
         Told::Number(number)
@@ -105,7 +105,7 @@ impl Unchecked {
         set: &CheckedSet,
         asked: &Asked<'_>,
         own: OwnRows,
-    ) -> Result<Output> {
+    ) -> Result<RunResult> {
         match self.refused {
             Some(why) => Err(why.into()),
             None => check::answer(self.said, &self.their_check_items, set, asked, own),

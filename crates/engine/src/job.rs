@@ -9,7 +9,7 @@ use crate::meeting::Purpose;
 use crate::output::{self, Finished, KeyRows};
 use crate::report::{self, InputReport};
 use crate::resources::Stopwatch;
-use crate::run::{OwnKeys, Run, Seats, Steps, context};
+use crate::run::{OwnKeys, Seats, SharedState, Steps, context};
 use crate::word::leave_word;
 use crate::{Error, Event, Observer, Phase};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub struct Job {
     /// names differ.
     pub columns: BTreeMap<String, String>,
     /// The file for the result, if one is wanted; only if this side receives the result. The result is returned as an
-    /// [`Output`](crate::Output) in any case.
+    /// [`RunResult`](crate::RunResult) in any case.
     pub output: Option<OutputOptions>,
     /// The address of the peer, or of the helper, to which a party connects. With a helper the waiting time counts
     /// whenever the helper cannot be reached.
@@ -175,7 +175,7 @@ pub fn reach(
     cancel: &CancelToken,
 ) -> Result<(), Error> {
     let seats = Seats::find(agreement, identity)?;
-    let run = Run::new(cancel);
+    let run = SharedState::new(cancel);
     let session = run.connect(agreement, identity, link, &seats, observer)?;
     let mut ctx = context(&session, seats.seat, &seats.peer, NonZeroUsize::MIN, &Meter::new())
         .map_err(|error| run.fail(&session, error))?;
@@ -340,7 +340,7 @@ fn two_parties(
     let terms = agreement.terms_of(&seats.party);
 
     // Reading and meeting the peer run side by side; a failure of one ends the other.
-    let run = Run::new(cancel);
+    let run = SharedState::new(cancel);
     let mut clock = PhaseClock::default();
     let meter = Meter::new();
     let (keys, met) = std::thread::scope(|scope| {

@@ -7,7 +7,7 @@
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
 //! * [`Choice`] — the protocol of a run and the reason for it; [`Network`] — the measurement for it.
-//! * [`Output`] — what a party has learned, in memory; a result file is written from it.
+//! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
 //! * [`Error`] — what went wrong; the variant says who must act.
@@ -46,7 +46,7 @@ pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
 pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
-pub use output::{ColumnSum, Finished, IdEntry, Ids, Output, RowSet, Union, UnionEntry};
+pub use output::{ColumnSum, Finished, IdEntry, Ids, RowSet, RunResult, Union, UnionEntry};
 pub use probe::Network;
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;

@@ -15,14 +15,14 @@ use std::fmt;
 /// What a party has learned when its job is over, checked and without self-check items. The operation of the agreement
 /// decides the variant, and whether this party receives a result.
 ///
-/// [`run`](crate::run) returns it, whether or not a result file is written; [`Output::write`]
+/// [`run`](crate::run) returns it, whether or not a result file is written; [`RunResult::write`]
 /// writes the file. Its `Debug` form has counts only.
 ///
 /// # Leakage
 /// It is the result itself: rows, keys and identifiers are as confidential as the input, and keys of a [`Union`] can be
 /// the other party's. Memory is not wiped when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Output {
+pub enum RunResult {
     /// This party does not receive the result.
     Nothing,
     /// The number of common keys is outside the agreed bounds. Both parties learn this and nothing else, also one that
@@ -69,10 +69,10 @@ pub struct Finished {
     /// What the run did: counts, times and parameters, never a key or a row.
     pub report: crate::Report,
     /// What this party learned.
-    pub output: Output,
+    pub output: RunResult,
 }
 
-impl Output {
+impl RunResult {
     /// Number of different common keys, if this party learns it.
     pub fn keys_in_common(&self) -> Option<u64> {
         match self {
@@ -92,7 +92,7 @@ impl Output {
     }
 }
 
-impl fmt::Debug for Output {
+impl fmt::Debug for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("Nothing"),

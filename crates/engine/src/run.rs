@@ -7,7 +7,7 @@ use crate::error::{ConfigFault, InputFault};
 use crate::event::reading;
 use crate::job::own_position;
 use crate::meeting::{self, Closings, Counts, Purpose};
-use crate::output::Output;
+use crate::output::RunResult;
 use crate::roles::Roles;
 use crate::self_check::CheckedSet;
 use crate::word::WORD_LIMIT;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId, StopReason, TransportError};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
-use vesica_protocols::{Output as RawOutput, Party};
+use vesica_protocols::{Output, Party};
 use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, KeySet, Source, read_keys_with};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
@@ -111,7 +111,7 @@ pub(crate) struct OwnKeys {
 
 /// The outcome of a run, its result checked.
 pub(crate) struct CheckedRun {
-    pub(crate) output: Output,
+    pub(crate) output: RunResult,
     /// This side's role.
     pub(crate) role: Role,
     pub(crate) params: PsiParams,
@@ -122,7 +122,7 @@ pub(crate) struct CheckedRun {
 }
 
 /// The state that the threads of one run share: who asked to stop, and the established session.
-pub(crate) struct Run {
+pub(crate) struct SharedState {
     link_cancel: CancelToken,
     cancelled: Arc<AtomicBool>,
     reading_is_pointless: AtomicBool,
@@ -130,7 +130,7 @@ pub(crate) struct Run {
     abort_reason: Mutex<Option<StopReason>>,
 }
 
-impl Run {
+impl SharedState {
     pub(crate) fn new(cancel: &CancelToken) -> Self {
         let run = Self {
             link_cancel: CancelToken::new(),
@@ -433,7 +433,7 @@ pub(crate) fn run_alone(
     party: Box<dyn Party>,
     ctx: &mut Context,
     label: &str,
-) -> vesica_core::Result<(RawOutput, u64)> {
+) -> vesica_core::Result<(Output, u64)> {
     let mut forks = ctx.fork(1)?;
     let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
     let output = own.child(label, |ctx| {

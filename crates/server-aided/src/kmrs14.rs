@@ -86,7 +86,7 @@ pub use board::{Board, Boards};
 pub use bytes::Room;
 pub use learned::{Answer, HelperFact, HelperLearns, Noun, PartyLearns};
 pub use list::{CommonRows, Items, Means};
-pub use party::{Memory, Outcome, Run, SEAL_LEN, Seal, run, run_in_clear};
+pub use party::{Memory, Outcome, RunFacts, SEAL_LEN, Seal, run, run_in_clear};
 pub use rows::{AidedProtocol, Check, Variant, aided, find_aided};
 pub use slot::{Kind, Slot};
 pub use spec::{MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, PartySpec, Spec};

@@ -96,7 +96,7 @@ pub use rows::{
 };
 
 use form::Variant;
-use plan::{CorePlan, Run};
+use plan::{CorePlan, CoreRun};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use vesica_core::{Block, Error, Item, ParameterError, PsiParams, Query, Result};
@@ -124,7 +124,7 @@ struct Receiver {
 impl Party for Sender {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Sender { variant, params, input } = *self;
-        let run = &Run { form: variant.form, params: &params, session: *params.session() };
+        let run = &CoreRun { form: variant.form, params: &params, session: *params.session() };
         let x = input.items();
         let output = if let Some(identifiers) = variant.identifiers {
             private_id::sender(ctx, run, identifiers, x)?
@@ -156,7 +156,7 @@ impl Party for Sender {
 impl Party for Receiver {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Receiver { variant, params, input } = *self;
-        let run = &Run { form: variant.form, params: &params, session: *params.session() };
+        let run = &CoreRun { form: variant.form, params: &params, session: *params.session() };
         let y = input.items();
         let output = if let Some(identifiers) = variant.identifiers {
             private_id::receiver(ctx, run, identifiers, y)?
@@ -187,7 +187,7 @@ impl Party for Receiver {
 }
 
 /// The sender's side of the core: π, the positions of its items in the order of e.
-fn sender_core(ctx: &mut Context, run: &Run<'_>, x: &[Item]) -> Result<Zeroizing<Vec<u32>>> {
+fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Zeroizing<Vec<u32>>> {
     let n_y = run.params.receiver_len();
     if x.is_empty() || n_y == 0 {
         let mut pi = Zeroizing::new((0..x.len() as u32).collect::<Vec<_>>());
@@ -225,7 +225,7 @@ fn sender_core(ctx: &mut Context, run: &Run<'_>, x: &[Item]) -> Result<Zeroizing
 }
 
 /// The receiver's side of the core: e, whether the items are common in the order of π.
-fn receiver_core(ctx: &mut Context, run: &Run<'_>, y: &[Item]) -> Result<Bits> {
+fn receiver_core(ctx: &mut Context, run: &CoreRun<'_>, y: &[Item]) -> Result<Bits> {
     let n_x = run.params.sender_len();
     if n_x == 0 || y.is_empty() {
         return Ok((0..n_x).map(|_| false).collect());

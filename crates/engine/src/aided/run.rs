@@ -7,7 +7,7 @@ use crate::agreement::{AidedAgreement, PartyTerms};
 use crate::clock::PhaseClock;
 use crate::error::{ConfigFault, InputFault};
 use crate::job::{check_place, key_columns, key_items, key_limits, own_position};
-use crate::output::{self, Finished, Output, RowSet};
+use crate::output::{self, Finished, RowSet, RunResult};
 use crate::report::{InputReport, OfHelper, Parts};
 use crate::resources::Stopwatch;
 use crate::rows::{self, RowItems};
@@ -89,7 +89,7 @@ pub(crate) fn run<R>(
 
     let meter = Meter::new();
     let pool = Pool::new(job.threads).map_err(|_| ConfigFault::NoThreads)?;
-    let run = Run {
+    let run = AidedRun {
         job: &job,
         agreement,
         party,
@@ -120,10 +120,10 @@ pub(crate) fn run<R>(
             state.forget().map_err(kept)?;
             return Err(error);
         }
-        Learned::Nothing => Output::Nothing,
+        Learned::Nothing => RunResult::Nothing,
         Learned::Rows(matched) => {
             observer.event(&Event::Checked);
-            Output::Rows(RowSet::new(matched.rows, streamed.rows, matched.items))
+            RunResult::Rows(RowSet::new(matched.rows, streamed.rows, matched.items))
         }
     };
     let start = Instant::now();
@@ -158,7 +158,7 @@ pub(crate) fn run<R>(
 }
 
 /// The values that the steps of one run share.
-struct Run<'a> {
+struct AidedRun<'a> {
     job: &'a Job,
     agreement: AidedAgreement<'a>,
     party: u8,
@@ -173,7 +173,7 @@ struct Run<'a> {
     pool: &'a Pool,
 }
 
-impl Run<'_> {
+impl AidedRun<'_> {
     /// A way to the helper, and a first connection to it.
     fn connect(&self) -> Result<(Remote, Box<dyn Board>), Error> {
         let (job, agreement) = (self.job, self.agreement);
@@ -310,7 +310,7 @@ impl Run<'_> {
             pool: self.pool,
             progress: &steps,
         };
-        let facts = kmrs14::Run {
+        let facts = kmrs14::RunFacts {
             spec: &spec,
             party: self.party,
             scales: &common.scales,
@@ -359,7 +359,7 @@ impl Run<'_> {
         }
     }
 
-    fn write(&self, output: &Output, options: &OutputOptions) -> Result<Option<u64>, Error> {
+    fn write(&self, output: &RunResult, options: &OutputOptions) -> Result<Option<u64>, Error> {
         // A file of that name can be one that an earlier process has written.
         let options = OutputOptions { force: options.force || self.had_said, ..options.clone() };
         output.keep(&self.job.source, &options, &**self.observer, || go_on(self.cancel))
@@ -371,7 +371,7 @@ impl Run<'_> {
     /// secrets in the folder give access to it.
     ///
     /// # Errors
-    /// As [`Run::error`]. The folder then still holds the run: the same command continues it, with
+    /// As [`AidedRun::error`]. The folder then still holds the run: the same command continues it, with
     /// or without a restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
         let kept = |error| self.storage(error);

@@ -2,12 +2,12 @@
 
 use super::{OwnRows, ids, union};
 use crate::agreement::{Agreement, Question};
-use crate::output::{ColumnSum, Output, RowSet};
+use crate::output::{ColumnSum, RowSet, RunResult};
 use crate::self_check::CheckedSet;
 use crate::shares::SharesFile;
 use crate::{rows, texts};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
-use vesica_protocols::Output as RawOutput;
+use vesica_protocols::Output;
 use vesica_records::KeyTexts;
 
 /// The question of a run, and the side that asks it.
@@ -45,12 +45,12 @@ impl Asked<'_> {
 /// # Errors
 /// As [`Unchecked::answer`](super::Unchecked::answer).
 pub(super) fn answer(
-    output: RawOutput,
+    output: Output,
     their_check_items: &[[u8; Item::LEN]],
     set: &CheckedSet,
     asked: &Asked<'_>,
     own: OwnRows,
-) -> Result<Output> {
+) -> Result<RunResult> {
     let agreement = asked.agreement;
     let bounds = agreement.bounds;
     let most = asked.most();
@@ -63,53 +63,53 @@ pub(super) fn answer(
     let shares = |shares| SharesFile::new(agreement, asked.role, &asked.session, shares);
     let key_rows = || own.keys.ok_or(Error::Bug("the rows of keys were not read"));
     Ok(match (&agreement.question, output) {
-        (_, RawOutput::OutsideBounds) => {
+        (_, Output::OutsideBounds) => {
             require(!bounds.contain(0) || !bounds.contain(most))?;
-            Output::OutsideBounds
+            RunResult::OutsideBounds
         }
-        (_, RawOutput::Nothing) if !asked.learns => Output::Nothing,
+        (_, Output::Nothing) if !asked.learns => RunResult::Nothing,
         _ if !asked.learns => return Err(Error::Bug("a party learned what was not for it")),
-        (Question::Intersection, RawOutput::Positions(positions)) => {
+        (Question::Intersection, Output::Positions(positions)) => {
             possible(set.check(&positions)?)?;
             let (rows, matched) = (own.items, set.own_items(&positions));
             let words = rows::bits(&rows, &matched);
-            Output::Rows(RowSet::new(words, rows.len() as u64, matched.len() as u64))
+            RunResult::Rows(RowSet::new(words, rows.len() as u64, matched.len() as u64))
         }
-        (Question::Cardinality, RawOutput::Cardinality(count)) => {
-            Output::Cardinality(without_check_items(count)?)
+        (Question::Cardinality, Output::Cardinality(count)) => {
+            RunResult::Cardinality(without_check_items(count)?)
         }
         // One bit reveals nothing about self-check items, unless the sets are too small for a yes.
-        (Question::Threshold { min }, RawOutput::AtLeast(yes)) => {
+        (Question::Threshold { min }, Output::AtLeast(yes)) => {
             require(!yes || *min <= most)?;
-            Output::Threshold { min: *min, reached: yes }
+            RunResult::Threshold { min: *min, reached: yes }
         }
-        (Question::Sum(_), RawOutput::Sum(sum)) => {
+        (Question::Sum(_), Output::Sum(sum)) => {
             let sum = i128::try_from(sum).map_err(|_| Misbehaviour::SelfCheckFailed)?;
-            Output::Sums { keys: None, columns: sums(&[sum], set, agreement, most)? }
+            RunResult::Sums { keys: None, columns: sums(&[sum], set, agreement, most)? }
         }
-        (Question::Sum(_), RawOutput::CountedSums { count, sums: given }) => {
+        (Question::Sum(_), Output::CountedSums { count, sums: given }) => {
             let count = without_check_items(count)?;
-            Output::Sums { keys: Some(count), columns: sums(&given, set, agreement, count)? }
+            RunResult::Sums { keys: Some(count), columns: sums(&given, set, agreement, count)? }
         }
-        (Question::Union { .. }, RawOutput::OnlyTheirs(texts)) => {
-            Output::Union(union::joined(set, &only_theirs(&texts, asked)?, key_rows()?)?)
+        (Question::Union { .. }, Output::OnlyTheirs(texts)) => {
+            RunResult::Union(union::joined(set, &only_theirs(&texts, asked)?, key_rows()?)?)
         }
-        (Question::PrivateId, RawOutput::Ids(given)) => {
+        (Question::PrivateId, Output::Ids(given)) => {
             let ids = ids::checked(&given, their_check_items, set, asked)?;
-            Output::Ids(ids::named(ids, set, key_rows()?))
+            RunResult::Ids(ids::named(ids, set, key_rows()?))
         }
-        (Question::Shares(values), RawOutput::Shares(given)) => {
+        (Question::Shares(values), Output::Shares(given)) => {
             possible(given.len as u64)?;
             let columns = values.as_ref().map_or(0, |values| values.columns.len());
             require(given.items.len() == given.len)?;
             require(given.values.len() == columns * given.len)?;
-            Output::Shares(shares(&given))
+            RunResult::Shares(shares(&given))
         }
-        (Question::SharedValues { values, .. }, RawOutput::Shares(given)) => {
+        (Question::SharedValues { values, .. }, Output::Shares(given)) => {
             let sender_len = if asked.role == Role::Sender { asked.here } else { asked.there };
             require(given.len as u64 == sender_len && given.items.is_empty())?;
             require(given.values.len() == values.columns.len() * given.len)?;
-            Output::Shares(shares(&given))
+            RunResult::Shares(shares(&given))
         }
         _ => return Err(Error::Bug("a party learned something else than was asked")),
     })
@@ -205,12 +205,12 @@ mod tests {
         OwnRows { items: Vec::new(), keys: Some(KeyRows::default()) }
     }
 
-    fn check(output: RawOutput, set: &CheckedSet, asked: &Asked<'_>) -> Result<Output> {
+    fn check(output: Output, set: &CheckedSet, asked: &Asked<'_>) -> Result<RunResult> {
         Unchecked::new(output).answer(set, asked, own())
     }
 
     /// Whether `output` passes if the smaller set has five keys, and what was told of it before.
-    fn told(agreement: &Agreement, set: &CheckedSet, output: RawOutput) -> Option<Told> {
+    fn told(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Told> {
         let unchecked = Unchecked::new(output);
         let told = unchecked.told(set, agreement);
         match unchecked.answer(set, &asked(agreement, true), own()) {
@@ -225,7 +225,7 @@ mod tests {
         let plain = agreement_for("all", "operation = \"cardinality\"", "");
         let bounded = "operation = \"cardinality\"\nmin_matches = 2\nmax_matches = 4";
         let bounded = agreement_for("all", bounded, "");
-        let of = |agreement, count| told(agreement, &set(), RawOutput::Cardinality(count));
+        let of = |agreement, count| told(agreement, &set(), Output::Cardinality(count));
         assert_eq!(of(&plain, CHECK_ITEMS), Some(Told::Number(0)));
         assert_eq!(of(&plain, CHECK_ITEMS + 5), Some(Told::Number(5)));
         assert_eq!(of(&plain, CHECK_ITEMS - 1), None, "a self-check item is lost");
@@ -239,7 +239,7 @@ mod tests {
     fn no_answer_is_told_to_both_and_only_where_it_can_be() {
         let bounds =
             |bounds: &str| agreement(&format!("operation = \"cardinality\"\n{bounds}"), "");
-        let outside = |agreement| told(&agreement, &set(), RawOutput::OutsideBounds);
+        let outside = |agreement| told(&agreement, &set(), Output::OutsideBounds);
         assert_eq!(outside(bounds("min_matches = 1")), Some(Told::OutsideBounds));
         assert_eq!(outside(bounds("max_matches = 4")), Some(Told::OutsideBounds));
         assert_eq!(outside(bounds("max_matches = 5")), None, "no count is outside");
@@ -247,7 +247,7 @@ mod tests {
         // The sender, which learns nothing else, tells it too.
         let bounded = bounds("min_matches = 1");
         for (output, expected) in
-            [(RawOutput::OutsideBounds, Told::OutsideBounds), (RawOutput::Nothing, Told::Nothing)]
+            [(Output::OutsideBounds, Told::OutsideBounds), (Output::Nothing, Told::Nothing)]
         {
             let unchecked = Unchecked::new(output);
             assert_eq!(unchecked.told(&set(), &bounded), expected);
@@ -259,16 +259,16 @@ mod tests {
     fn a_yes_needs_sets_that_are_large_enough() {
         let of = |min: u64, yes| {
             let head = format!("operation = \"threshold\"\nthreshold = {min}");
-            told(&agreement_for("all", &head, ""), &set(), RawOutput::AtLeast(yes))
+            told(&agreement_for("all", &head, ""), &set(), Output::AtLeast(yes))
         };
         assert_eq!(of(5, true), Some(Told::Number(1)));
         assert_eq!(of(6, true), None);
         assert_eq!(of(6, false), Some(Told::Number(0)));
     }
 
-    fn sum_of(agreement: &Agreement, set: &CheckedSet, output: RawOutput) -> Option<Vec<i128>> {
+    fn sum_of(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Vec<i128>> {
         match check(output, set, &asked(agreement, true)).ok()? {
-            Output::Sums { columns, .. } => Some(columns.iter().map(|one| one.sum).collect()),
+            RunResult::Sums { columns, .. } => Some(columns.iter().map(|one| one.sum).collect()),
             _ => panic!("no sum"),
         }
     }
@@ -281,7 +281,7 @@ mod tests {
         let holder = holder.unwrap();
         let check_items = u128::from(CHECK_ITEMS);
         let raw = |keys: u128| (keys << 8) + check_items;
-        let of = |set: &CheckedSet, sum| sum_of(&agreement, set, RawOutput::Sum(sum));
+        let of = |set: &CheckedSet, sum| sum_of(&agreement, set, Output::Sum(sum));
         assert_eq!(of(&holder, raw(15)), Some(vec![15]));
         assert_eq!(of(&holder, raw(16)), None, "more than all own values");
         assert_eq!(of(&set(), raw(75)), Some(vec![75]));
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(of(&set(), raw(10) + check_items + 1), None, "one is invented");
         let counted = |count, sum| {
             let sums = vec![raw(sum) as i128];
-            sum_of(&agreement, &set(), RawOutput::CountedSums { count, sums })
+            sum_of(&agreement, &set(), Output::CountedSums { count, sums })
         };
         assert_eq!(counted(CHECK_ITEMS + 2, 30), Some(vec![30]));
         assert_eq!(counted(CHECK_ITEMS + 2, 31), None, "more than two values of four bits");
@@ -304,7 +304,7 @@ mod tests {
         let agreement = agreement("operation = \"sum\"", table);
         let of = |count, sums: [i128; 3]| {
             let sums = sums.to_vec();
-            sum_of(&agreement, &set(), RawOutput::CountedSums { count: CHECK_ITEMS + count, sums })
+            sum_of(&agreement, &set(), Output::CountedSums { count: CHECK_ITEMS + count, sums })
         };
         assert_eq!(of(3, [-24, 21, check_items]), Some(vec![-24, 21]));
         assert_eq!(of(3, [-25, 21, check_items]), None);
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn what_is_told_of_a_result_does_not_depend_on_whether_it_is_refused() {
         let set = set();
-        let of = |agreement: &Agreement, output: RawOutput| {
+        let of = |agreement: &Agreement, output: Output| {
             let unchecked = Unchecked::new(output);
             let told = unchecked.told(&set, agreement);
             (told, unchecked.answer(&set, &asked(agreement, true), own()).is_ok())
@@ -332,11 +332,11 @@ mod tests {
             texts
         };
         // A key is never empty.
-        let [good, bad] = ["key", ""].map(|key| of(&union, RawOutput::OnlyTheirs(texts(key))));
+        let [good, bad] = ["key", ""].map(|key| of(&union, Output::OnlyTheirs(texts(key))));
         assert_eq!((good, bad), ((good.0, true), (good.0, false)));
         assert_eq!(good.0, Told::Number(u128::from(5 + 2 * CHECK_ITEMS + CHECK_ITEMS + 1)));
-        let refused = RawOutput::Refused {
-            said: Box::new(RawOutput::OnlyTheirs(texts("key"))),
+        let refused = Output::Refused {
+            said: Box::new(Output::OnlyTheirs(texts("key"))),
             why: Misbehaviour::InvalidValue,
         };
         assert_eq!(of(&union, refused), bad);
@@ -344,9 +344,9 @@ mod tests {
         let plain = agreement_for("all", "operation = \"intersection\"", "");
         let check_items = 5..5 + CHECK_ITEMS as usize;
         let good =
-            of(&plain, RawOutput::Positions([1].into_iter().chain(check_items.clone()).collect()));
+            of(&plain, Output::Positions([1].into_iter().chain(check_items.clone()).collect()));
         let bad =
-            of(&plain, RawOutput::Positions([1].into_iter().chain(check_items.skip(1)).collect()));
+            of(&plain, Output::Positions([1].into_iter().chain(check_items.skip(1)).collect()));
         assert_eq!((good, bad), ((Told::Number(1), true), (Told::Number(1), false)));
     }
 
@@ -357,7 +357,7 @@ mod tests {
         let check_items = 5..5 + CHECK_ITEMS as usize;
         let all: Vec<usize> = (0..5).chain(check_items).collect();
         for there in [1, 2, 5] {
-            assert!(check(RawOutput::Positions(all.clone()), &set(), &asked(there)).is_ok());
+            assert!(check(Output::Positions(all.clone()), &set(), &asked(there)).is_ok());
         }
     }
 
@@ -374,14 +374,14 @@ mod tests {
             keys.iter().for_each(|key| texts::push_key(&mut texts, key.as_bytes(), len));
             texts
         };
-        let kind = |texts| match check(RawOutput::OnlyTheirs(texts), &set, &asked) {
+        let kind = |texts| match check(Output::OnlyTheirs(texts), &set, &asked) {
             Err(Error::PeerMisbehaved(kind)) => Some(kind),
             Ok(_) => None,
             Err(error) => panic!("{error}"),
         };
         let keys = |count: u64| (0..count).map(|key| key.to_string()).collect::<Vec<_>>();
-        let Ok(Output::Union(good)) =
-            check(RawOutput::OnlyTheirs(texts(&["key".to_owned()])), &set, &asked)
+        let Ok(RunResult::Union(good)) =
+            check(Output::OnlyTheirs(texts(&["key".to_owned()])), &set, &asked)
         else {
             panic!("no union")
         };
@@ -398,9 +398,9 @@ mod tests {
     fn another_answer_than_was_asked_for_is_our_defect() {
         let agreement = agreement("operation = \"cardinality\"", "");
         for (output, learns) in [
-            (RawOutput::AtLeast(true), true),
-            (RawOutput::Nothing, true),
-            (RawOutput::Cardinality(9), false),
+            (Output::AtLeast(true), true),
+            (Output::Nothing, true),
+            (Output::Cardinality(9), false),
         ] {
             let error = check(output, &set(), &asked(&agreement, learns)).err();
             assert!(matches!(error, Some(Error::Bug(_))), "{error:?}");

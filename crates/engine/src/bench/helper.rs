@@ -144,7 +144,7 @@ pub(super) fn run(
         pool: &pool,
         progress: &Quiet,
     };
-    let facts = kmrs14::Run {
+    let facts = kmrs14::RunFacts {
         spec: &bench.spec,
         party: bench.party,
         scales: &common.scales,

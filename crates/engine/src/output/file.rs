@@ -1,6 +1,6 @@
 //! A result as a file.
 
-use super::{Ids, Output, Union};
+use super::{Ids, RunResult, Union};
 use crate::agreement::Agreement;
 use crate::event::writing;
 use crate::{Error, Event, Observer, Phase};
@@ -33,15 +33,15 @@ pub(crate) fn check(
     Ok(())
 }
 
-impl Output {
+impl RunResult {
     /// Writes this output to a file, whole or not at all. Returns the number of written rows if they are rows of
     /// `source`, the file that the job has read.
     ///
-    /// [`Output::Rows`] reads `source` again and writes the rows in the set, with all columns: a
+    /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns: a
     /// change of the file since it was opened is noticed, one before only by the number of rows.
     /// Totals are a table of one row, a union and ids a table, shares a JSON document
-    /// ([`SharesFile`](crate::shares::SharesFile)). For [`Output::Nothing`] and
-    /// [`Output::OutsideBounds`] no file is written. `progress` is called at most some tens of
+    /// ([`SharesFile`](crate::shares::SharesFile)). For [`RunResult::Nothing`] and
+    /// [`RunResult::OutsideBounds`] no file is written. `progress` is called at most some tens of
     /// times a second while `source` is read; [`Break`](ControlFlow::Break) ends the writing.
     ///
     /// # Errors

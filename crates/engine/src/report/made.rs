@@ -8,7 +8,7 @@ use super::{
 use crate::agreement::{Agreement, AidedAgreement, Question};
 use crate::choice::{Choice, Reason};
 use crate::clock::PhaseClock;
-use crate::output::{ColumnSum, Output};
+use crate::output::{ColumnSum, RunResult};
 use crate::run::CheckedRun;
 use crate::{Phase, Resources, meeting};
 use std::num::NonZeroUsize;
@@ -66,7 +66,7 @@ pub(crate) struct OfHelper<'a> {
     pub(crate) scales: &'a [u32],
     /// Labels of each party's list.
     pub(crate) list_lens: &'a [u64],
-    pub(crate) output: &'a Output,
+    pub(crate) output: &'a RunResult,
 }
 
 /// The fields that differ between the kinds of runs.
@@ -200,7 +200,7 @@ impl Parts<'_> {
         }
     }
 
-    fn result(&self, output: &Output) -> ResultReport {
+    fn result(&self, output: &RunResult) -> ResultReport {
         let learned = self.agreement.receivers.contains(&self.party);
         result_report(self.agreement, learned, output, self.rows_written)
     }
@@ -242,35 +242,36 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
 fn result_report(
     agreement: &Agreement,
     learned: bool,
-    output: &Output,
+    output: &RunResult,
     rows_written: Option<u64>,
 ) -> ResultReport {
     let sums = match output {
-        Output::Sums { columns, .. } => Some(columns),
+        RunResult::Sums { columns, .. } => Some(columns),
         _ => None,
     };
     let sum = |one: &ColumnSum| SumReport { column: one.column.clone(), sum: one.sum.to_string() };
     ResultReport {
         learned,
-        within_bounds: (!agreement.bounds.are_none()).then_some(*output != Output::OutsideBounds),
+        within_bounds: (!agreement.bounds.are_none())
+            .then_some(*output != RunResult::OutsideBounds),
         matched_keys: output.keys_in_common(),
         threshold_reached: match output {
-            Output::Threshold { reached, .. } => Some(*reached),
+            RunResult::Threshold { reached, .. } => Some(*reached),
             _ => None,
         },
         sum: sums.filter(|sums| sums.len() == 1).map(|sums| sums[0].sum.to_string()),
         sums: sums.map(|sums| sums.iter().map(sum).collect()),
         union_keys: match output {
-            Output::Union(union) => Some(union.len() as u64),
-            Output::Ids(ids) => Some(ids.len() as u64),
+            RunResult::Union(union) => Some(union.len() as u64),
+            RunResult::Ids(ids) => Some(ids.len() as u64),
             _ => None,
         },
         new_keys: match output {
-            Output::Union(union) => Some(union.new_keys()),
+            RunResult::Union(union) => Some(union.new_keys()),
             _ => None,
         },
         shared_entries: match output {
-            Output::Shares(shares) => Some(shares.entries as u64),
+            RunResult::Shares(shares) => Some(shares.entries as u64),
             _ => None,
         },
         rows_written,

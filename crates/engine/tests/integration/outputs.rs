@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::shares::{SharesFile, combine};
-use vesica_engine::{Finished, Output, RowSet};
+use vesica_engine::{Finished, RowSet, RunResult};
 use vesica_protocols::Operation;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
@@ -68,12 +68,12 @@ fn cells(text: &str) -> Vec<Vec<&str>> {
 }
 
 /// Compares the output of `party` with the rows of the files, and with the result file `text`.
-fn compare(party: usize, output: &Output, text: Option<&str>) {
+fn compare(party: usize, output: &RunResult, text: Option<&str>) {
     let lines = || cells(text.unwrap_or_default());
     let numbers =
         |rows: &[u64]| rows.iter().map(|row| (row + 1).to_string()).collect::<Vec<_>>().join(" ");
     match output {
-        Output::Rows(rows) => {
+        RunResult::Rows(rows) => {
             let expected = common_rows(party);
             assert_eq!(rows.iter().collect::<Vec<_>>(), expected);
             assert_eq!(rows.words(), [expected.iter().fold(0, |word, row| word | 1 << row)]);
@@ -83,21 +83,21 @@ fn compare(party: usize, output: &Output, text: Option<&str>) {
                 expected.iter().map(|row| KEYS[party][*row as usize]).collect();
             assert!(text.is_none() || lines().iter().map(|row| row[0]).eq(expected));
         }
-        Output::Cardinality(count) => {
+        RunResult::Cardinality(count) => {
             assert_eq!(*count, 3);
             assert!(text.is_none_or(|text| text == format!("keys_in_common\n{count}\n")));
         }
-        Output::Threshold { min, reached } => {
+        RunResult::Threshold { min, reached } => {
             assert_eq!((*min, *reached), (3, true));
             assert!(text.is_none_or(|text| text == "threshold,reached\n3,true\n"));
         }
-        Output::Sums { keys, columns } => {
+        RunResult::Sums { keys, columns } => {
             let [only] = &columns[..] else { panic!("{columns:?}") };
             assert_eq!((&*only.column, only.sum), ("amount", 120));
             assert!(keys.is_none_or(|keys| keys == 3));
             assert!(text.is_none() || lines()[0][..2] == ["amount", "120"]);
         }
-        Output::Union(union) => {
+        RunResult::Union(union) => {
             assert_eq!((union.len(), union.columns()), (9, &["id".to_owned()][..]));
             let new = union.entries().filter(|entry| entry.rows.is_none()).count();
             assert_eq!(new as u64, union.new_keys());
@@ -109,7 +109,7 @@ fn compare(party: usize, output: &Output, text: Option<&str>) {
                 assert!(text.is_none() || lines()[index] == row);
             }
         }
-        Output::Ids(ids) => {
+        RunResult::Ids(ids) => {
             assert_eq!((ids.len(), ids.columns()), (9, &["id".to_owned()][..]));
             let by_row = ids.by_row();
             assert!(
@@ -125,7 +125,7 @@ fn compare(party: usize, output: &Output, text: Option<&str>) {
                 assert!(text.is_none() || lines()[index] == [&*id, key, &numbers(&entry.rows)]);
             }
         }
-        Output::Shares(shares) => {
+        RunResult::Shares(shares) => {
             assert_eq!(shares.values.len(), usize::from(shares.keys.is_none()))
         }
         other => panic!("{other:?}"),
@@ -146,7 +146,7 @@ fn check(operation: Operation, receives: &str) {
         for (party, Finished { report, output }) in finished.iter().enumerate() {
             let name = ["one", "two"][party];
             if !agreement.is_receiver_of_result(name) {
-                assert_eq!((output, report.result.learned), (&Output::Nothing, false));
+                assert_eq!((output, report.result.learned), (&RunResult::Nothing, false));
                 continue;
             }
             assert_eq!(output.keys_in_common(), report.result.matched_keys);
@@ -162,17 +162,19 @@ fn check(operation: Operation, receives: &str) {
             output.write(&source, &again, &mut |_| ControlFlow::Continue(())).unwrap();
             let written = fs::read_to_string(&again.path).unwrap();
             assert!(text.is_none_or(|text| text == written), "{operation:?}");
-            if let Output::Shares(shares) = output {
+            if let RunResult::Shares(shares) = output {
                 assert_eq!(SharesFile::load(&again.path).as_ref(), Ok(shares));
             }
         }
-        if let [Output::Shares(one), Output::Shares(two)] =
+        if let [RunResult::Shares(one), RunResult::Shares(two)] =
             finished.each_ref().map(|one| &one.output)
         {
             let entries = combine(one, two).unwrap().entries();
             assert!(entries == if operation == Operation::Shares { 3 } else { 6 }, "{entries}");
         }
-        if let [Output::Ids(one), Output::Ids(two)] = finished.each_ref().map(|one| &one.output) {
+        if let [RunResult::Ids(one), RunResult::Ids(two)] =
+            finished.each_ref().map(|one| &one.output)
+        {
             let of =
                 |rows: Vec<Option<[u8; 16]>>| rows.into_iter().flatten().collect::<BTreeSet<_>>();
             assert_eq!(of(one.by_row()).intersection(&of(two.by_row())).count(), 3);
@@ -208,7 +210,7 @@ fn outside_the_bounds_there_is_no_output_and_no_file() {
     let key = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";
     let agreement = pair.agreement_of(head, key, ["max_rows = 50"; 2]);
     for finished in finish(&pair, &agreement, true) {
-        assert_eq!(finished.output, Output::OutsideBounds);
+        assert_eq!(finished.output, RunResult::OutsideBounds);
         assert_eq!(finished.report.result.within_bounds, Some(false));
     }
     assert_eq!(result_files(&pair), 0);

@@ -10,7 +10,7 @@ use vesica_helper::{Remote, Service};
 use vesica_labels::{List, MemoryScratch};
 use vesica_net::Progress;
 use vesica_server_aided::kmrs14::{
-    Boards, CommonRows, Kind, Means, Memory, Run, SEAL_LEN, Seal, Slot, Spec, run,
+    Boards, CommonRows, Kind, Means, Memory, RunFacts, SEAL_LEN, Seal, Slot, Spec, run,
 };
 
 struct NoSeal;
@@ -71,7 +71,7 @@ pub fn run_party_that_remembers(
     let (secret, own_secret) = (Secret::new([5; 32]), Secret::new([party as u8; 32]));
     let seal = &NoSeal;
     let (secret, own_secret, scales) = (&secret, &own_secret, &scales[..]);
-    let run_of = Run { spec, party: party as u8, scales, secret, own_secret, seal, memory };
+    let run_of = RunFacts { spec, party: party as u8, scales, secret, own_secret, seal, memory };
     let pool = pool();
     let means =
         Means { scratch: &MemoryScratch, memory_bytes: 1 << 28, pool: &pool, progress: &Silent };

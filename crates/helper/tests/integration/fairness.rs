@@ -8,7 +8,7 @@ use vesica_helper::Remote;
 use vesica_labels::MemoryScratch;
 use vesica_net::Progress;
 use vesica_server_aided::kmrs14::{
-    Board, Boards, Items, Kind, Means, Run, Seal, Slot, Spec, Variant, run,
+    Board, Boards, Items, Kind, Means, RunFacts, Seal, Slot, Spec, Variant, run,
 };
 
 struct NoSeal;
@@ -53,7 +53,7 @@ fn take_part(
 fn common_items(boards: &dyn Boards, spec: &Spec, party: u8) -> Result<u64> {
     let scales = put_hellos(&mut *boards.open()?, spec, party)?;
     let (secret, own_secret) = (Secret::new([5; 32]), Secret::new([party; 32]));
-    let facts = Run {
+    let facts = RunFacts {
         spec,
         party,
         scales: &scales,

@@ -25,7 +25,7 @@ pub const SEAL_LEN: usize = 16;
 /// Any [`Error`]. The caller can call it again after [`Error::Transport`], and after a refusal that
 /// [passes](vesica_core::Refusal::passes).
 pub fn run(
-    run: &Run<'_>,
+    run: &RunFacts<'_>,
     items: &dyn Items,
     means: &Means<'_>,
     boards: &dyn Boards,
@@ -49,7 +49,7 @@ pub fn run(
 /// # Errors
 /// As [`run`].
 pub fn run_in_clear(
-    run: &Run<'_>,
+    run: &RunFacts<'_>,
     items: &dyn Items,
     means: &Means<'_>,
     boards: &dyn Boards,
@@ -59,7 +59,7 @@ pub fn run_in_clear(
 }
 
 /// What a party knows of a run once the parties have met and tossed their coins.
-pub struct Run<'a> {
+pub struct RunFacts<'a> {
     /// The spec that the helper has.
     pub spec: &'a Spec,
     /// The index of this party in the spec.
@@ -142,7 +142,7 @@ impl Outcome {
 
 /// The steps of a party, and what they use.
 pub(super) struct PartySteps<'a> {
-    pub(super) run: &'a Run<'a>,
+    pub(super) run: &'a RunFacts<'a>,
     /// How each party's list is written.
     pub(super) formats: Vec<Format>,
     pub(super) means: &'a Means<'a>,
@@ -150,7 +150,7 @@ pub(super) struct PartySteps<'a> {
 }
 
 impl<'a> PartySteps<'a> {
-    fn new(run: &'a Run<'a>, means: &'a Means<'a>, boards: &'a dyn Boards) -> Result<Self> {
+    fn new(run: &'a RunFacts<'a>, means: &'a Means<'a>, boards: &'a dyn Boards) -> Result<Self> {
         let formats = run.spec.formats(run.scales).ok_or(Misbehaviour::InvalidValue)?;
         Ok(Self { run, formats, means, boards })
     }

@@ -4,7 +4,7 @@
 //! has r. Numbers are modulo 2^(8·bytes).
 
 use super::form::Form;
-use super::plan::Run;
+use super::plan::CoreRun;
 use super::transfers::{
     self, Payloads, recv_pads, recv_payloads, send_pads, send_payloads, stretch,
 };
@@ -54,7 +54,7 @@ pub(super) fn bytes(form: Form, layout: Layout) -> Traffic {
 /// The sender's side: calls `share` with the r of each row and column, whose value is `value`.
 pub(super) fn send(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     layout: Layout,
     value: impl Fn(usize, usize) -> u128,
     mut share: impl FnMut(usize, usize, u128),
@@ -82,7 +82,7 @@ pub(super) fn send(
 /// The receiver's side: calls `share` with its share of each row and column.
 pub(super) fn recv(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     layout: Layout,
     e: &Bits,
     mut share: impl FnMut(usize, usize, u128),

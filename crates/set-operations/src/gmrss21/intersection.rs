@@ -8,7 +8,7 @@
 //! ```
 
 use super::form::Form;
-use super::plan::Run;
+use super::plan::CoreRun;
 use super::transfers::{self, Payloads};
 use vesica_core::{Block, Item, Learns, PsiParams, Result};
 use vesica_net::Context;
@@ -27,7 +27,12 @@ pub(super) fn bytes(form: Form, params: &PsiParams) -> Traffic {
 }
 
 /// The sender's side.
-pub(super) fn sender(ctx: &mut Context, run: &Run<'_>, pi: &[u32], x: &[Item]) -> Result<Output> {
+pub(super) fn sender(
+    ctx: &mut Context,
+    run: &CoreRun<'_>,
+    pi: &[u32],
+    x: &[Item],
+) -> Result<Output> {
     if run.params.has_empty_set() {
         return answer::receive_places(ctx, run.params, &[]);
     }
@@ -40,7 +45,12 @@ pub(super) fn sender(ctx: &mut Context, run: &Run<'_>, pi: &[u32], x: &[Item]) -
 }
 
 /// The receiver's side.
-pub(super) fn receiver(ctx: &mut Context, run: &Run<'_>, e: &Bits, y: &[Item]) -> Result<Output> {
+pub(super) fn receiver(
+    ctx: &mut Context,
+    run: &CoreRun<'_>,
+    e: &Bits,
+    y: &[Item],
+) -> Result<Output> {
     if run.params.has_empty_set() {
         return Ok(Output::Positions(Vec::new()));
     }

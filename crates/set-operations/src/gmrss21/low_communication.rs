@@ -12,7 +12,7 @@
 //! ```
 
 use super::comparison;
-use super::plan::{CorePlan, Run};
+use super::plan::{CorePlan, CoreRun};
 use super::transfers::{recv_bits, send_bits};
 use vesica_core::{Block, Result, Role};
 use vesica_net::Context;
@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 /// The sender's side.
 pub(super) fn sender(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     core: &CorePlan,
     t: &[Block],
     pi_tilde: &[u32],
@@ -41,7 +41,7 @@ pub(super) fn sender(
 /// The receiver's side: e, for the `n_x` items of the sender.
 pub(super) fn receiver(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     core: &CorePlan,
     s: &[Block],
     n_x: usize,
@@ -59,7 +59,7 @@ pub(super) fn receiver(
 /// Shares of which values are equal.
 fn compare(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     core: &CorePlan,
     role: Role,
     values: &[Block],

@@ -18,13 +18,13 @@ pub(super) fn step(session: &SessionId, name: &str) -> SessionId {
 
 /// A run of the core and of the operation on it.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
+pub(super) struct CoreRun<'a> {
     pub(super) form: Form,
     pub(super) params: &'a PsiParams,
     pub(super) session: SessionId,
 }
 
-impl Run<'_> {
+impl CoreRun<'_> {
     /// The session of one step of the core.
     pub(super) fn step(&self, name: &str) -> SessionId {
         step(&self.session, name)
@@ -87,7 +87,7 @@ impl CorePlan {
     pub(super) fn switch_by_order(
         &self,
         ctx: &mut Context,
-        run: &Run<'_>,
+        run: &CoreRun<'_>,
         pi_tilde: &[u32],
     ) -> Result<Rows> {
         ctx.child("switching", |ctx| {
@@ -100,7 +100,7 @@ impl CorePlan {
     pub(super) fn switch_rows(
         &self,
         ctx: &mut Context,
-        run: &Run<'_>,
+        run: &CoreRun<'_>,
         rows: &Rows,
     ) -> Result<Rows> {
         ctx.child("switching", |ctx| {

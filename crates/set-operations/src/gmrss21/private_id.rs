@@ -12,7 +12,7 @@
 
 use super::form::{Form, Identifiers};
 use super::identifiers;
-use super::plan::{Run, step};
+use super::plan::{CoreRun, step};
 use super::transfers::{self, Payloads};
 use super::union::{recv_union, send_union, union_bytes};
 use super::{receiver_core, sender_core};
@@ -39,7 +39,7 @@ pub(super) fn flights(form: Form, identifiers: Identifiers, params: &PsiParams) 
 /// The sender's side.
 pub(super) fn sender(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     identifiers: Identifiers,
     x: &[Item],
 ) -> Result<Output> {
@@ -65,7 +65,7 @@ pub(super) fn sender(
 /// The receiver's side.
 pub(super) fn receiver(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     identifiers: Identifiers,
     y: &[Item],
 ) -> Result<Output> {
@@ -94,8 +94,8 @@ pub(super) fn receiver(
 }
 
 /// The run of step 9.
-fn union_of<'a>(run: &Run<'a>) -> Run<'a> {
-    Run { session: step(&run.session, "union"), ..*run }
+fn union_of<'a>(run: &CoreRun<'a>) -> CoreRun<'a> {
+    CoreRun { session: step(&run.session, "union"), ..*run }
 }
 
 fn as_items(ids: &[Block]) -> Vec<Item> {

@@ -9,7 +9,7 @@
 
 use super::additive::{self, Layout};
 use super::form::Form;
-use super::plan::Run;
+use super::plan::CoreRun;
 use vesica_core::{PsiParams, Result, Values};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
@@ -28,7 +28,7 @@ pub(super) fn bytes(form: Form, params: &PsiParams, values: Values) -> Traffic {
 /// The sender's side; `v` has its values in the order of its items.
 pub(super) fn sender(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     values: Values,
     default: u64,
     pi: &[u32],
@@ -51,7 +51,7 @@ pub(super) fn sender(
 /// The receiver's side.
 pub(super) fn receiver(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     values: Values,
     default: u64,
     e: &Bits,

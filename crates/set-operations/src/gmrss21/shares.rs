@@ -14,7 +14,7 @@
 
 use super::count::{COUNT_LEN, recv_count, send_count};
 use super::form::Form;
-use super::plan::Run;
+use super::plan::CoreRun;
 use super::values_of;
 use rand::seq::SliceRandom;
 use vesica_core::{Item, PsiParams, Result, Values};
@@ -61,7 +61,7 @@ pub(super) fn flights(form: Form, params: &PsiParams, values: Option<Values>) ->
 /// The sender's side.
 pub(super) fn sender(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     values: Option<Values>,
     pi: &[u32],
     input: &Input,
@@ -94,7 +94,7 @@ pub(super) fn sender(
 /// The receiver's side.
 pub(super) fn receiver(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     values: Option<Values>,
     e: &Bits,
 ) -> Result<Output> {

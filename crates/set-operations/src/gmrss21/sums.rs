@@ -14,7 +14,7 @@
 use super::additive::{self, Layout};
 use super::count::{COUNT_LEN, recv_count, send_count};
 use super::form::Form;
-use super::plan::Run;
+use super::plan::CoreRun;
 use super::transfers::{Payloads, recv_payloads, send_payloads};
 use vesica_core::params::ceil_log2;
 use vesica_core::{Learns, PsiParams, Result, Values};
@@ -52,7 +52,7 @@ pub(super) fn bytes(form: Form, params: &PsiParams, values: Values) -> Traffic {
 /// The sender's side; `v` has its values in the order of its items.
 pub(super) fn sender(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     values: Values,
     pi: &[u32],
     v: &[u64],
@@ -83,7 +83,7 @@ pub(super) fn sender(
 /// The receiver's side.
 pub(super) fn receiver(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     values: Values,
     e: &Bits,
     count: u64,

@@ -1,7 +1,7 @@
 //! Oblivious transfers in which the receiver gets a payload or nothing: one ciphertext each.
 
 use super::form::Form;
-use super::plan::Run;
+use super::plan::CoreRun;
 use vesica_core::{Block, ParameterError, Result, SemiHonest};
 use vesica_heap::may_fail;
 use vesica_net::Context;
@@ -66,7 +66,7 @@ pub(super) fn flights(form: Form, count: usize) -> u64 {
 /// The sender's side of `count` random transfers: both pads of each, that of the receiver's choice 0 first.
 pub(super) fn send_pads(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     count: usize,
 ) -> Result<Zeroizing<Vec<[Block; 2]>>> {
     let session = &run.payload_session();
@@ -94,7 +94,7 @@ pub(super) fn send_pads(
 /// The receiver's side: the pads of its `choices`.
 pub(super) fn recv_pads(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     choices: &Bits,
 ) -> Result<Zeroizing<Vec<Block>>> {
     let session = &run.payload_session();
@@ -130,7 +130,7 @@ pub(super) fn stretch(pad: Block, out: &mut [u8]) {
 /// The sender's side: sends the payloads that `fill` writes. The receiver can read those with choice 0.
 pub(super) fn send(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     payloads: Payloads,
     mut fill: impl FnMut(usize, &mut [u8]),
 ) -> Result<()> {
@@ -155,7 +155,7 @@ pub(super) fn send(
 /// [`ParameterError::OutOfMemory`], and those of the connection.
 pub(super) fn recv(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     len: usize,
     choices: &Bits,
 ) -> Result<Vec<u8>> {

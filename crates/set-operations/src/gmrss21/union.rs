@@ -9,7 +9,7 @@
 
 use super::count::{COUNT_LEN, send_count};
 use super::form::Form;
-use super::plan::Run;
+use super::plan::CoreRun;
 use super::transfers::{self, Payloads, recv_payloads, reserve, send_payloads};
 use rand::seq::SliceRandom;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub(super) fn bytes(form: Form, params: &PsiParams, len: TextLen) -> Traffic {
 /// The sender's side.
 pub(super) fn sender(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     len: TextLen,
     pi: &[u32],
     input: &Input,
@@ -54,7 +54,7 @@ pub(super) fn sender(
 /// The receiver's side.
 pub(super) fn receiver(
     ctx: &mut Context,
-    run: &Run<'_>,
+    run: &CoreRun<'_>,
     len: TextLen,
     e: &Bits,
     input: &Input,

@@ -9,7 +9,7 @@ use vesica_labels::{Bits, List, MemoryScratch, Scratch, join};
 use vesica_net::{Pool, Progress};
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
-    Board, Boards, Items, Kind, Means, Memory, Outcome, Run, SEAL_LEN, Seal, Slot, Spec, run,
+    Board, Boards, Items, Kind, Means, Memory, Outcome, RunFacts, SEAL_LEN, Seal, Slot, Spec, run,
 };
 
 /// The slots of one run, and the helper's steps on them.
@@ -187,7 +187,7 @@ pub(super) fn party(
     let means =
         Means { scratch: &MemoryScratch, memory_bytes: 1 << 20, pool: &pool, progress: &Quiet };
     let (secret, own_secret) = (Secret::new([7; 32]), Secret::new([number; 32]));
-    let facts = Run {
+    let facts = RunFacts {
         spec,
         party: number,
         scales: &[scale, scale],

@@ -4,7 +4,7 @@ use super::with_files;
 use crate::aided::scene::{Scene, TERMS, Terms};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use vesica_engine::{Finished, Job, Output, Silent, run};
+use vesica_engine::{Finished, Job, RunResult, Silent, run};
 use vesica_link::CancelToken;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
@@ -33,7 +33,7 @@ fn check(terms: &Terms<'_>, receivers: &[&str]) {
         for ((party, text), Finished { report, output }) in expected.iter().zip(&finished) {
             let path = scene.path(&format!("{party}.out.csv"));
             if !receivers.contains(party) {
-                assert_eq!((output, report.result.learned), (&Output::Nothing, false));
+                assert_eq!((output, report.result.learned), (&RunResult::Nothing, false));
                 assert!(!path.exists(), "{party}");
                 continue;
             }

@@ -12,7 +12,7 @@ use vesica_labels::{Bits, List, ListError, MemoryScratch, Scratch, ScratchFile, 
 use vesica_net::{Pool, Progress};
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
-    Board, Boards, Check, Items, Kind, Means, Memory, Outcome, PartySpec, Run, SEAL_LEN, Seal,
+    Board, Boards, Check, Items, Kind, Means, Memory, Outcome, PartySpec, RunFacts, SEAL_LEN, Seal,
     Slot, Spec, Variant, run,
 };
 
@@ -333,7 +333,7 @@ pub(crate) fn run_party_over(
     let means = Means { scratch: &MemoryScratch, memory_bytes, pool: &pool, progress: &Quiet };
     let (secret, own_secret) = (Secret::new([secret; 32]), Secret::new([way.party; 32]));
     let spec = &way.helper.spec;
-    let facts = Run {
+    let facts = RunFacts {
         spec,
         party: way.party,
         scales,

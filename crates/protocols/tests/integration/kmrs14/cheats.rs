@@ -394,7 +394,7 @@ struct Lying {
 
 impl Lying {
     fn run(self, scales: &[u32], set: &[Item]) -> Result<Outcome> {
-        use vesica_protocols::kmrs14::{Items, Means, Run, run};
+        use vesica_protocols::kmrs14::{Items, Means, RunFacts, run};
         struct Liar(crate::kmrs14::board::Way, Kind);
         impl Boards for Liar {
             fn lanes(&self) -> usize {
@@ -429,7 +429,7 @@ impl Lying {
         let means =
             Means { scratch: &scratch, memory_bytes: 1 << 14, pool: &pool, progress: &quiet };
         let secret = vesica_core::Secret::new([7; 32]);
-        let facts = Run {
+        let facts = RunFacts {
             spec: &self.way.helper.spec,
             party: 1,
             scales,

@@ -9,7 +9,7 @@ use vesica_core::{Item, Refusal, Result, Secret};
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::helper::check_put;
 use vesica_protocols::kmrs14::{
-    Board, Boards, Check, Items, Kind, Means, Run, Slot, Spec, Variant, run,
+    Board, Boards, Check, Items, Kind, Means, RunFacts, Slot, Spec, Variant, run,
 };
 
 const ALL: [Variant; 4] =
@@ -169,7 +169,7 @@ fn watched(way: &Way, scales: &[u32], set: &[Item]) -> (u64, u64, u64) {
     let spec: &Spec = &way.helper.spec;
     let (seal, memory, party) = (&PlainSeal, way, way.party);
     let (secret, own_secret) = (&secret, &own_secret);
-    let facts = Run { spec, party, scales, secret, own_secret, seal, memory };
+    let facts = RunFacts { spec, party, scales, secret, own_secret, seal, memory };
     let seen = Arc::new(AtomicU64::new(0));
     let live = Arc::clone(&scratch.live);
     let boards = Watching { way: way.clone(), live, seen: Arc::clone(&seen) };
