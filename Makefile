@@ -22,9 +22,12 @@ build: ## Build the optimised `vesica` command.
 
 dist: ## Build the command as it is published, for speed: link-time optimisation, debug information in a file of its own.
 	$(CARGO) build --profile dist --locked --package vesica-cli
+	@scripts/need objcopy
+	@scripts/split-debug $(TARGET_DIR)/dist/vesica
 
 # Not the examples, which `cargo test` alone would build too: they measure, and `make clippy` sees that they compile.
 test: ## Run all tests but the slow ones.
+	@scripts/need objcopy
 	@words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
 	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
 	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" \

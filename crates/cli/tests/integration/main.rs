@@ -11,6 +11,7 @@ mod golden;
 mod limits;
 mod own_rows;
 mod protocol_pages;
+mod published;
 mod questions;
 mod set_operations;
 mod support;
