@@ -2,6 +2,7 @@
 //! accused, nothing is called a defect, and nothing of a result stays with a side that failed.
 
 use crate::support::{Pair, TERMS, run};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -196,62 +197,89 @@ fn protocols() -> impl Iterator<Item = (&'static str, Operation)> {
     })
 }
 
-#[test]
-fn damage_in_any_protocol_is_an_error_of_the_network() {
-    let all: Vec<_> = protocols().enumerate().collect();
-    // Side by side: where a length was damaged a run waits.
+/// Runs side by side, more than there are cores: where a length was damaged, a run waits some seconds.
+const AT_ONCE: usize = 20;
+
+/// Calls `run` with each of `cases`, some at the same time.
+fn side_by_side<T: Send>(cases: impl Iterator<Item = T> + Send, run: impl Fn(T) + Sync) {
+    let cases = Mutex::new(cases);
+    let next = || cases.lock().unwrap().next();
     std::thread::scope(|scope| {
-        for some in all.chunks(all.len().div_ceil(4)) {
-            scope.spawn(move || {
-                for (index, (protocol, operation)) in some {
-                    let place = (index % 2, 60 + 37 * (*index as u64 % 20));
-                    let (results, _) = damaged(protocol, *operation, place);
-                    assert!(
-                        results.iter().any(Result::is_err),
-                        "{protocol}: the damage had no effect"
-                    );
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    run(case);
                 }
             });
         }
     });
 }
 
+/// The `n`-th of some numbers below `len`, the same in each run of the tests.
+fn random_below(name: &str, n: u64, len: u64) -> u64 {
+    const LABEL: &str = "vesica engine tests damaged offset";
+    let digest = vesica_core::hash::derive(LABEL, &[name.as_bytes(), &n.to_le_bytes()]);
+    let (first, _) = digest.split_first_chunk().unwrap();
+    u64::from_le_bytes(*first) % len
+}
+
+/// The bytes that pass each way in a run of `protocol` in which nothing is damaged.
+fn passed(protocol: &str, operation: Operation) -> [u64; 2] {
+    let (results, passed) = damaged(protocol, operation, (0, u64::MAX));
+    assert!(results.iter().all(Result::is_ok), "{protocol}: {results:?}");
+    passed
+}
+
 #[test]
-fn damage_from_the_first_words_to_the_goodbye_is_an_error_of_the_network() {
-    let (results, passed) = damaged("dh", Operation::Intersection, (0, u64::MAX));
-    assert!(results.iter().all(Result::is_ok), "{results:?}");
-    // Side by side: where a length was damaged a run waits.
-    std::thread::scope(|scope| {
-        for (way, passed) in passed.into_iter().enumerate() {
-            let offsets = [0, 3, passed / 3, passed / 2].into_iter();
-            for at in offsets.chain((1..=5).map(|step| passed.saturating_sub(step * 23))) {
-                scope.spawn(move || drop(damaged("dh", Operation::Intersection, (way, at))));
-            }
+fn damage_in_any_protocol_is_an_error_of_the_network() {
+    const PLACES: u64 = 12;
+    side_by_side(protocols(), |(protocol, operation)| {
+        let passed = passed(protocol, operation);
+        let mut errors = 0;
+        for n in 0..PLACES {
+            let way = n as usize % 2;
+            let place = (way, random_below(protocol, n, passed[way]));
+            let (results, _) = damaged(protocol, operation, place);
+            errors += u64::from(results.iter().any(Result::is_err));
         }
+        // A side that has all it needs may end before the last words of the other.
+        assert!(errors > PLACES / 2, "{protocol}: damage had an effect {errors} times");
     });
 }
 
 #[test]
-#[ignore = "slow: some hundred runs"]
-fn damage_anywhere_in_any_protocol_is_an_error_of_the_network() {
-    for (protocol, operation) in protocols() {
-        let (_, passed) = damaged(protocol, operation, (0, u64::MAX));
-        for (way, len) in passed.into_iter().enumerate() {
-            for sixth in 0..6 {
-                let _ = damaged(protocol, operation, (way, len * sixth / 6));
-            }
-            let _ = damaged(protocol, operation, (way, len.saturating_sub(20)));
-        }
-    }
+fn damage_from_the_first_words_to_the_goodbye_is_an_error_of_the_network() {
+    let passed = passed("dh", Operation::Intersection);
+    let places = passed.into_iter().enumerate().flat_map(|(way, passed)| {
+        let offsets = [0, 3, passed / 3, passed / 2].into_iter();
+        let at_the_end = (1..=5).map(move |step| passed.saturating_sub(step * 23));
+        offsets.chain(at_the_end).map(move |at| (way, at))
+    });
+    side_by_side(places, |place| drop(damaged("dh", Operation::Intersection, place)));
 }
 
+/// Up to so many bytes each way, each of them is damaged.
+const SHORT_LEN: u64 = 3000;
+
+/// Of a run that sends more, so many of the first and of the last bytes, and as many others: a run of some protocols
+/// sends a megabyte.
+const OFFSETS: u64 = 100;
+
 #[test]
-#[ignore = "slow: a run for each byte"]
+#[ignore = "slow: a run for each byte, of long runs for some hundred"]
 fn damage_at_every_offset_is_an_error_of_the_network() {
-    let (_, passed) = damaged("dh", Operation::Intersection, (0, u64::MAX));
-    for (way, len) in passed.into_iter().enumerate() {
-        for at in 0..len {
-            let _ = damaged("dh", Operation::Intersection, (way, at));
-        }
+    for (protocol, operation) in protocols() {
+        let passed = passed(protocol, operation);
+        let offsets = passed.into_iter().enumerate().flat_map(|(way, len)| {
+            let offsets: BTreeSet<u64> = match len > SHORT_LEN {
+                false => (0..len).collect(),
+                true => {
+                    let anywhere = (0..OFFSETS).map(|n| random_below(protocol, n, len));
+                    (0..OFFSETS).chain(anywhere).chain(len - OFFSETS..len).collect()
+                }
+            };
+            offsets.into_iter().map(move |at| (way, at))
+        });
+        side_by_side(offsets, |place| drop(damaged(protocol, operation, place)));
     }
 }
