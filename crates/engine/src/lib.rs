@@ -46,6 +46,7 @@ pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
 pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
+pub use meeting::WIRE_VERSION;
 pub use output::{ColumnSum, Finished, IdEntry, Ids, RowSet, RunResult, Union, UnionEntry};
 pub use probe::Network;
 pub use report::{Report, SCHEMA};

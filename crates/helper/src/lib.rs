@@ -34,4 +34,4 @@ pub use scratch::FolderScratch;
 pub use service::{Changed, MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
 pub use settings::{OptionsError, Settings, SettingsError, SettingsFault};
 pub use store::{Keeping, StoreError};
-pub use wire::Instance;
+pub use wire::{Instance, VERSION as WIRE_VERSION};

@@ -18,8 +18,8 @@ use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
 
 const MAGIC: [u8; 6] = *b"vesica";
 
-/// Version of this protocol.
-const VERSION: u16 = 3;
+/// Version of the requests and replies between a party and a helper.
+pub const VERSION: u16 = 3;
 
 /// Bytes of an opening, a request and a reply.
 pub(crate) const HEAD_LEN: usize = 16;

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::{Item, Learns, Misbehaviour, PsiParams, Role, SessionId};
-use vesica_engine::{Error, Incompatible, Phase};
+use vesica_engine::{Error, Incompatible, Phase, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 use vesica_net::{Context, Meter, Pool};
 use vesica_protocols::Output;
@@ -76,7 +76,8 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
 
     let mut hello = vec![0; 64];
     hello[..6].copy_from_slice(b"vesica");
-    hello[6] = if deviation == Deviation::Version { 6 } else { 5 };
+    let version = WIRE_VERSION + u16::from(deviation == Deviation::Version);
+    hello[6..8].copy_from_slice(&version.to_le_bytes());
     hello[16..48].copy_from_slice(hash.as_bytes());
     match deviation {
         Deviation::Magic => hello[0] = b'x',
@@ -155,7 +156,10 @@ fn a_peer_that_follows_the_script_is_an_honest_one() {
 #[test]
 fn a_peer_of_another_version_is_incompatible() {
     let result = meet(Deviation::Version);
-    let other = Error::PeerIncompatible(Incompatible::Version { here: 5, there: 6 });
+    let other = Error::PeerIncompatible(Incompatible::Version {
+        here: WIRE_VERSION,
+        there: WIRE_VERSION + 1,
+    });
     assert_eq!(result.unwrap_err().to_string(), other.to_string());
 }
 

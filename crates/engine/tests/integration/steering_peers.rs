@@ -13,7 +13,7 @@ use vesica_core::{
 };
 use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{beside, key_columns, key_items};
-use vesica_engine::{Error, Event, Observer, Phase, Report};
+use vesica_engine::{Error, Event, Observer, Phase, Report, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Streams};
 use vesica_protocols::{Input, Output};
@@ -253,7 +253,7 @@ fn watch(
 
     let mut hello = vec![0; 64];
     hello[..6].copy_from_slice(b"vesica");
-    hello[6] = 6;
+    hello[6..8].copy_from_slice(&WIRE_VERSION.to_le_bytes());
     hello[16..48].copy_from_slice(hash.as_bytes());
     ctx.peer().unwrap().send(&hello).unwrap();
     ctx.peer().unwrap().recv(64).unwrap();

@@ -36,7 +36,8 @@ fn slots_of_many_connections_stay_within_the_helpers_memory() {
         dummies: 16,
     };
     let spec = spec.to_bytes();
-    let mut opening = b"vesica\x02\x00\x01\x00\x00\x00".to_vec();
+    let [low, high] = vesica_helper::WIRE_VERSION.to_le_bytes();
+    let mut opening = [&b"vesica"[..], &[low, high, 1, 0, 0, 0]].concat();
     opening.extend_from_slice(&(spec.len() as u32).to_le_bytes());
     let mut put = vec![1, Kind::Labels as u8, 0, 0, 0, 0, 0, 0];
     put.extend_from_slice(&(SLOT_LEN as u64).to_le_bytes());
