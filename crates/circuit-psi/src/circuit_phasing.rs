@@ -125,6 +125,10 @@ impl Circuit for Phasing {
         computed::check_set(params, role, input)
     }
 
+    fn finish_flights(params: &PsiParams) -> u64 {
+        computed::send_common_flights(params)
+    }
+
     fn finish_bytes(params: &PsiParams) -> Traffic {
         computed::send_common_bytes(params)
     }

@@ -35,9 +35,9 @@ use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_party::{Input, Output, Party, Traffic, check_distinct, check_item_bits, check_set_len};
 
-pub(crate) use cost::{bytes, flights, gates};
+pub(crate) use cost::{bytes, flights, gates, least_flights};
 pub(crate) use engine::{Engine, Gmw, Yao};
-pub(crate) use query::{answer, reveal_to, send_common, send_common_bytes};
+pub(crate) use query::{answer, reveal_to, send_common, send_common_bytes, send_common_flights};
 
 /// A party in `role` of the protocol with the circuit `P`, evaluated by `E`.
 struct Evaluation<P, E> {
@@ -97,6 +97,21 @@ pub(crate) trait Circuit: Sized + Send + 'static {
 
     /// Flights of [`private`](Circuit::private).
     fn private_flights(_params: &PsiParams) -> u64 {
+        0
+    }
+
+    /// Flights that `messages` public messages of the receiver add, each about what was just revealed to it.
+    fn public_flights<E: Engine>(messages: u64) -> u64 {
+        messages
+    }
+
+    /// The fewest public messages of a run that has `messages` at most.
+    fn least_public_messages<E: Engine>(_params: &PsiParams, messages: u64) -> u64 {
+        messages
+    }
+
+    /// Flights of [`finish`](Circuit::finish).
+    fn finish_flights(_params: &PsiParams) -> u64 {
         0
     }
 

@@ -173,6 +173,10 @@ impl Circuit for Opprf {
         Plan::new(params).programmed.flights()
     }
 
+    fn finish_flights(params: &PsiParams) -> u64 {
+        computed::send_common_flights(params)
+    }
+
     fn finish_bytes(params: &PsiParams) -> Traffic {
         computed::send_common_bytes(params)
     }

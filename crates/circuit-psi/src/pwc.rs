@@ -46,12 +46,12 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use crate::computed::{self, Circuit, reveal_to, sums_of_groups, value_bits};
+use crate::computed::{self, Circuit, Engine, reveal_to, sums_of_groups, value_bits};
 use rand::seq::SliceRandom;
 pub use rows::{GMW_ROW, ROW};
 use std::collections::VecDeque;
 use vesica_circuit::gadgets::{equal, mask};
-use vesica_circuit::{Computation, Lanes, Reveal, word};
+use vesica_circuit::{Computation, Gates, Lanes, Reveal, word};
 use vesica_core::{Item, Learns, Misbehaviour, ParameterError, PsiParams, Query, Result, Role};
 use vesica_hashing::ShortItems;
 use vesica_net::Context;
@@ -103,6 +103,25 @@ impl Circuit for Pwc {
         Self { params: *params, items: ShortItems::new(params), own: None }
     }
 
+    /// The matches of a tile answer what was revealed of it. A garbler that is a tile ahead waits for those of the last
+    /// two at once, and the first tile goes with what comes before.
+    fn public_flights<E: Engine>(messages: u64) -> u64 {
+        match messages {
+            0 => 0,
+            _ if E::counting().prefers_depth() => messages,
+            _ => (2 * messages).saturating_sub(3).max(1),
+        }
+    }
+
+    /// One for each tile. No tile matches more items than it has rows or columns, and none follows where the rows or
+    /// the columns are used up.
+    fn least_public_messages<E: Engine>(params: &PsiParams, _messages: u64) -> u64 {
+        let [n_x, n_y] = [params.sender_len(), params.receiver_len()];
+        let tiles = Tiles::new(E::counting().prefers_depth(), n_x, n_y);
+        let of_columns = n_y.div_ceil(tiles.rows.min(tiles.columns));
+        n_x.div_ceil(tiles.rows).min(of_columns) as u64
+    }
+
     fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
         let [n_x, n_y] = [params.sender_len(), params.receiver_len()];
         let comparisons = n_x as u64 * n_y as u64;
@@ -123,10 +142,7 @@ impl Pwc {
         y: &[C::Wires],
     ) -> Result<Output> {
         let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
-        let tiles = match c.prefers_depth() {
-            true => Tiles::SHARED,
-            false => Tiles::garbled(n_x, n_y),
-        };
+        let tiles = Tiles::new(c.prefers_depth(), n_x, n_y);
         let mut left = Left {
             rows: (0..n_x as u32).collect(),
             columns: (0..n_y as u32).collect(),
@@ -297,6 +313,11 @@ impl Tiles {
     /// For garbled circuits, whose gates wait for no message: small tiles, as only known matches save comparisons.
     fn garbled(n_x: usize, n_y: usize) -> Self {
         Self { rows: (n_x / 32).clamp(4, 32), columns: (n_y / 16).clamp(8, 64), ahead: 1 }
+    }
+
+    /// For shares if `prefers_depth`.
+    fn new(prefers_depth: bool, n_x: usize, n_y: usize) -> Self {
+        if prefers_depth { Self::SHARED } else { Self::garbled(n_x, n_y) }
     }
 
     /// For shares, where every layer of gates is a round: large tiles, one after another.

@@ -158,6 +158,17 @@ impl<S: Shuffle> Circuit for Scs<S> {
         computed::check_set(params, role, input)
     }
 
+    fn finish_flights(params: &PsiParams) -> u64 {
+        if params.query() != Query::Intersection {
+            return 0;
+        }
+        let tags = match S::ORDER_HIDES_FROM_BOTH {
+            true => 0,
+            false => computed::send_common_flights(params),
+        };
+        S::FINISH_FLIGHTS + tags
+    }
+
     fn finish_bytes(params: &PsiParams) -> Traffic {
         if params.query() != Query::Intersection {
             return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };

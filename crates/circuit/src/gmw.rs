@@ -83,16 +83,32 @@ pub fn bytes(cost: &Cost, ot_receiver: Role) -> Traffic {
     bins.chain(results).fold(transfers + gates, |sum, bytes| sum + bytes)
 }
 
-/// Flights of a computation; small sizes can need fewer.
-pub fn flights(cost: &Cost) -> u64 {
+/// Flights of a computation; `ot_receiver` is as in [`Gmw::new`].
+pub fn flights(cost: &Cost, ot_receiver: Role) -> u64 {
     let setup = transfers::flights(transfers(cost));
     // Each extension after the first interrupts the receiver's corrections.
     let interrupted =
         if cost.bins.is_empty() { 0 } else { transfers::extensions_len(transfers(cost)) - 1 };
+    // Comparisons in bins begin with the receiver, which ends the setup where it takes the shorter way. Without gates the
+    // first result follows a message of its own sender.
+    let last = match ot_receiver {
+        _ if !cost.bins.is_empty() => Role::Sender,
+        role if setup.is_multiple_of(2) => role,
+        Role::Sender => Role::Receiver,
+        _ => Role::Sender,
+    };
+    let is_next = match cost.results.first() {
+        Some((_, Reveal::Receiver)) => last == Role::Sender,
+        Some((_, Reveal::Sender)) => last != Role::Sender,
+        _ => false,
+    };
+    let first_bins_join = !cost.bins.is_empty() && setup.is_multiple_of(2);
+    let joined = u64::from(first_bins_join) + u64::from(cost.count.rounds == 0 && is_next);
     setup
         + cost.count.rounds
         + 2 * (cost.bins.len() as u64 + interrupted)
         + cost.results.len() as u64
+        - joined
 }
 
 fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {

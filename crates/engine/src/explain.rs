@@ -352,7 +352,7 @@ impl<'a> Words<'a> {
                 if self.bytes_depend_on_result(row) { "at most " } else { "" },
                 bytes(traffic.sender_to_receiver),
                 bytes(traffic.receiver_to_sender),
-                figures.flights + u64::from(self.agreement.all_receive()),
+                figures.flights,
             )
         }));
         if let Some(integers) = self.agreement.integer_items() {

@@ -8,7 +8,7 @@
 //! | security | that of the OPRF, semi-honest |
 //! | sender learns | nothing |
 //! | receiver learns | e_i = \[x_i = y_i\] for each i |
-//! | flights | 5 with VOLE, 4 with KKRT16 |
+//! | flights | 5 with VOLE, 3 for short lists; 4 with KKRT16; [`flights`] |
 //! | bytes | those of the OPRF, and ℓ = 41 + ⌈log n⌉ bits per place from the sender |
 //!
 //! ```text
@@ -75,10 +75,15 @@ pub fn bytes(form: Form, len: usize) -> Traffic {
     oprf + Traffic { sender_to_receiver: outputs, receiver_to_sender: 0 }
 }
 
-/// Most changes of direction: with VOLE short lists take two less, and empty lists take none.
-pub fn flights(form: Form) -> u64 {
+/// Flights for lists of `len` values, the last of them from the sender. Zero for empty lists; above [`MAX_LEN`] those
+/// of that length.
+pub fn flights(form: Form, len: usize) -> u64 {
     match form {
-        Form::Vole | Form::VoleFast => 5,
+        _ if len == 0 => 0,
+        // The outputs follow the OPRF.
+        Form::Vole | Form::VoleFast => {
+            crate::vole::flights::<SemiHonest>(&vole::plan(form, len.min(MAX_LEN))) + 1
+        }
         Form::Kkrt => 4,
     }
 }

@@ -149,3 +149,8 @@ pub fn bytes<S: Hashing>(plan: &Plan) -> Traffic {
     vole::bytes::<S>(plan.correlations(), plan.values())
         + Traffic { sender_to_receiver: 0, receiver_to_sender: masked }
 }
+
+/// Flights of steps 1 to 5, the last of them from the receiver: A follows what it sent last, or answers the sender.
+pub fn flights<S: Hashing>(plan: &Plan) -> u64 {
+    vole::flights::<S>(plan.correlations(), plan.values()).next_multiple_of(2)
+}

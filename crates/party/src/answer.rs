@@ -26,6 +26,16 @@ pub fn bytes(params: &PsiParams) -> u64 {
     }
 }
 
+/// Flights of a run that takes `alone` where only the receiver learns: one more where it tells the sender, none where a
+/// set is empty.
+pub fn flights(params: &PsiParams, alone: u64) -> u64 {
+    match params.learns() {
+        _ if params.has_empty_set() => 0,
+        Learns::Receiver => alone,
+        Learns::Both => alone + 1,
+    }
+}
+
 /// The receiver's side: the set of the sender's tags, for looking up its own. With
 /// [`Learns::Both`] the sender is told, in the order of `tags_of_x`, which are among `tags_of_y`.
 pub fn send(

@@ -147,9 +147,12 @@ pub struct Protocol {
     pub sender_learns: &'static [Fact],
     /// What the receiver learns.
     pub receiver_learns: &'static [Fact],
-    /// Messages in a row that wait for each other, when only the receiver gets the result; messages that
-    /// both send at the same time count once.
+    /// Messages in a row that wait for each other, the answer to the sender among them where both learn; messages that
+    /// both send at the same time count once. Exact for a run, which ends earlier outside its bounds; where there are
+    /// `least_flights`, the most.
     pub flights: fn(&PsiParams) -> u64,
+    /// No run inside its bounds takes fewer, where the flights depend on the result; `None` where they do not.
+    pub least_flights: Option<fn(&PsiParams) -> u64>,
     /// `bytes` in words, n_x and n_y being the sender's and the receiver's set size.
     pub bytes_formula: &'static str,
     /// Exact payload bytes of a run, which ends earlier outside its bounds; where `bytes_depend_on_result`, the most.
@@ -189,6 +192,12 @@ pub struct Protocol {
 }
 
 impl Protocol {
+    /// The fewest flights of a run inside its bounds, and the most.
+    pub fn flights_range(&self, params: &PsiParams) -> RangeInclusive<u64> {
+        let most = (self.flights)(params);
+        self.least_flights.map_or(most, |least| least(params))..=most
+    }
+
     /// [`Protocol::sender_learns`] in words.
     pub fn sender_learns(&self) -> String {
         Fact::all_words(self.sender_learns, "the receiver")

@@ -166,16 +166,25 @@ pub fn psi(protocol: &Protocol, block: u64, cases: Cases) {
             assert_eq!(sent, formula.sender_to_receiver, "sender bytes, {case}");
             assert_eq!(received, formula.receiver_to_sender, "receiver bytes, {case}");
         }
-        if n_x > 0 && n_y > 0 {
-            let answer = u64::from(learns == Learns::Both);
-            let flights = (protocol.flights)(&params) + answer;
-            // Small sets may take a shorter way; both may be told by the same flight.
-            assert!(run.flights() <= flights, "{} flights, {case}", run.flights());
-            let is_exact = learns == Learns::Receiver || !protocol.bounds.are_kept();
-            if n_x.min(n_y) >= block && is_exact {
-                assert_eq!(run.flights(), flights, "flights, {case}");
-            }
-        }
+        flights_are_those_of_the_row(protocol, &params, &run, true, &case);
+    }
+}
+
+/// The flights of a run are those of the row: exactly, or between its least and its most where they depend on the
+/// result. Outside the bounds a run ends earlier.
+pub(crate) fn flights_are_those_of_the_row(
+    protocol: &Protocol,
+    params: &PsiParams,
+    run: &Run,
+    is_inside: bool,
+    case: &str,
+) {
+    let (found, range) = (run.flights(), protocol.flights_range(params));
+    assert!(range.start() <= range.end(), "no flights in {range:?}, {case}");
+    match (is_inside, protocol.least_flights) {
+        (true, None) => assert_eq!(found, *range.end(), "flights, {case}"),
+        (true, Some(_)) => assert!(range.contains(&found), "{found} of {range:?} flights, {case}"),
+        (false, _) => assert!(found <= *range.end(), "{found} of {range:?} flights, {case}"),
     }
 }
 
@@ -211,6 +220,7 @@ pub fn psi_of_integers(protocol: &Protocol) {
                         .and_then(|params| params.with_item_bits(bits))
                         .expect("test sets are small");
                 let formula = (protocol.bytes)(&params);
+                flights_are_those_of_the_row(protocol, &params, &run, true, &case);
                 if !protocol.bytes_depend_on_result {
                     assert_eq!(run.sender_bytes(), formula.sender_to_receiver, "bytes, {case}");
                     assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "bytes, {case}");
@@ -406,6 +416,7 @@ fn one_query(
     assert_eq!(run.receiver.output, Ok(expected(plain(&y, &x), true)), "receiver, {case}");
     let told = learns == Learns::Both;
     assert_eq!(run.sender.output, Ok(expected(plain(&x, &y), told)), "sender, {case}");
+    flights_are_those_of_the_row(protocol, &params, &run, is_inside, &case);
     let formula = (protocol.bytes)(&params);
     let bytes = (run.sender_bytes(), run.receiver_bytes());
     let most = (formula.sender_to_receiver, formula.receiver_to_sender);

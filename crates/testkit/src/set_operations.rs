@@ -62,12 +62,6 @@ impl Trial<'_> {
         runner.run(party(Role::Sender, self.x), party(Role::Receiver, self.y))
     }
 
-    /// The row's flights, and one more if the sender receives the result.
-    fn flights(&self) -> u64 {
-        let is_told = self.learns == Learns::Both && !self.query.operation().is_for_both();
-        (self.protocol.flights)(&self.params(1)) + u64::from(is_told)
-    }
-
     fn name(&self) -> String {
         let common = plain_intersection(self.x, self.y).len();
         let (n_x, n_y) = (self.x.len(), self.y.len());
@@ -309,10 +303,7 @@ fn bytes_are_the_formula(trial: &Trial<'_>, run: &Run, common: u64) {
     } else {
         assert!(found.0 <= most.0 && found.1 <= most.1, "{found:?} of {most:?}, {case}");
     }
-    if n_x > 0 && n_y > 0 {
-        let flights = trial.flights();
-        assert!(run.flights() <= flights, "{} of {flights} flights, {case}", run.flights());
-    }
+    crate::laws::flights_are_those_of_the_row(trial.protocol, &params, run, true, &case);
 }
 
 /// Outside the bounds both learn that and nothing else, and no result is sent.
@@ -333,8 +324,13 @@ pub fn bounds_are_kept(protocol: &Protocol) {
                 trial.check(&run);
                 let formula = (protocol.bytes)(&trial.params(1)).total();
                 let found = run.sender_bytes() + run.receiver_bytes();
-                let flights = trial.flights();
-                assert!(run.flights() <= flights, "{} flights, {}", run.flights(), trial.name());
+                crate::laws::flights_are_those_of_the_row(
+                    protocol,
+                    &trial.params(1),
+                    &run,
+                    is_inside,
+                    &trial.name(),
+                );
                 assert!(found <= formula, "{}", trial.name());
                 assert!(
                     is_inside || found < formula || query == Query::Cardinality,

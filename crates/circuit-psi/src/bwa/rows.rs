@@ -18,6 +18,7 @@ pub const ROW: Protocol = Protocol {
     sender_learns: Fact::SIZE_AND_BOUNDS,
     receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Bwa, Yao>,
+    least_flights: None,
     bytes_formula: "16 * 2^sigma for the gates and 32 * 2^sigma for counting them; inputs and \
                     transfers besides",
     bytes: computed::bytes::<Bwa, Yao>,

@@ -18,6 +18,7 @@ pub const ROW: Protocol = Protocol {
     sender_learns: Fact::SIZE_AND_BOUNDS,
     receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Phasing, Gmw>,
+    least_flights: None,
     bytes_formula: "for each of beta * max_beta + s * n_x comparisons of w bits: about (16/4 * w - \
                     w/4) / 8 bytes of tables and 1/2 byte for each gate that joins w/4 digits; \
                     transfers besides",

@@ -33,13 +33,36 @@ pub(crate) fn bytes<P: Circuit, E: Engine>(params: &PsiParams) -> Traffic {
     }
 }
 
-/// Flights of a run.
+/// Flights of a run: exact, or the most where they depend on the result.
 pub(crate) fn flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
     if params.has_empty_set() {
         return 0;
     }
-    let cost = cost::<P, E>(params);
-    P::private_flights(params) + E::flights(&cost) + 2 * cost.public_messages.len() as u64
+    flights_of::<P, E>(params, &cost::<P, E>(params))
+}
+
+/// Flights of a run with as few public messages as possible.
+pub(crate) fn least_flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
+    if params.has_empty_set() {
+        return 0;
+    }
+    let mut cost = cost::<P, E>(params);
+    let most = cost.public_messages.len() as u64;
+    if most > 0 {
+        // The gates and the results between two messages are the same for all.
+        let least = P::least_public_messages::<E>(params, most);
+        cost.count.rounds = cost.count.rounds / most * least;
+        cost.results.truncate(cost.results.len() / most as usize * least as usize);
+        cost.public_messages.truncate(least as usize);
+    }
+    flights_of::<P, E>(params, &cost)
+}
+
+fn flights_of<P: Circuit, E: Engine>(params: &PsiParams, cost: &Cost) -> u64 {
+    P::private_flights(params)
+        + E::flights(cost, P::CHOOSER)
+        + P::public_flights::<E>(cost.public_messages.len() as u64)
+        + P::finish_flights(params)
 }
 
 /// Gates of a run, for the rows that estimate seconds from them; a one-sided gate counts half.

@@ -13,8 +13,8 @@ pub(crate) trait Engine: Send + 'static {
     fn counting() -> Counting;
     /// Payload bytes of an evaluation of this cost.
     fn bytes(cost: &Cost, chooser: Role) -> vesica_ot::Traffic;
-    /// Flights of an evaluation of this cost.
-    fn flights(cost: &Cost) -> u64;
+    /// Flights of an evaluation of this cost, without public messages.
+    fn flights(cost: &Cost, chooser: Role) -> u64;
     /// Evaluates `circuit` as the party in `role`.
     fn evaluate<P: Circuit>(
         ctx: &mut Context,
@@ -40,7 +40,7 @@ impl Engine for Yao {
         yao::bytes(cost)
     }
 
-    fn flights(cost: &Cost) -> u64 {
+    fn flights(cost: &Cost, _: Role) -> u64 {
         yao::flights(cost)
     }
 
@@ -67,8 +67,8 @@ impl Engine for Gmw {
         gmw::bytes(cost, chooser)
     }
 
-    fn flights(cost: &Cost) -> u64 {
-        gmw::flights(cost)
+    fn flights(cost: &Cost, chooser: Role) -> u64 {
+        gmw::flights(cost, chooser)
     }
 
     fn evaluate<P: Circuit>(

@@ -113,6 +113,11 @@ pub(crate) fn send_common(
     }
 }
 
+/// Flights of [`send_common`].
+pub(crate) fn send_common_flights(params: &PsiParams) -> u64 {
+    u64::from(params.query() == Query::Intersection && params.learns() == Learns::Both)
+}
+
 /// Payload bytes of [`send_common`].
 pub(crate) fn send_common_bytes(params: &PsiParams) -> Traffic {
     let is_sent = params.query() == Query::Intersection;

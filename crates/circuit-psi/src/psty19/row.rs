@@ -19,6 +19,7 @@ pub const ROW: Protocol = Protocol {
     sender_learns: Fact::SIZE_AND_BOUNDS,
     receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Opprf, Gmw>,
+    least_flights: None,
     bytes_formula: "OPRF of n_y + hint of 3·n_x values of ℓ bits + half a byte for each of (ℓ − \
                     1)·1.32·n_y gates; ℓ = 40 + ⌈log 1.32·n_y⌉; with a sum of the sender's values \
                     ℓ and their length in the hint; transfers and the gates of the query besides",

@@ -18,6 +18,7 @@ pub const ROW: Protocol = Protocol {
     sender_learns: Fact::SIZE_AND_BOUNDS,
     receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Pwc, Yao>,
+    least_flights: Some(computed::least_flights::<Pwc, Yao>),
     bytes_formula: "32 * (sigma - 1) * n_x * n_y for the gates, fewer when both learn; inputs and \
                     transfers besides",
     bytes: computed::bytes::<Pwc, Yao>,
@@ -40,6 +41,7 @@ pub const GMW_ROW: Protocol = Protocol {
     id: "pwc_gmw",
     name: "PWC: pairwise comparisons, on shares",
     flights: computed::flights::<Pwc, Gmw>,
+    least_flights: Some(computed::least_flights::<Pwc, Gmw>),
     bytes_formula: "4 bits for each of (sigma - 1) * n_x * n_y gates, fewer when both learn; \
                     transfers besides",
     bytes: computed::bytes::<Pwc, Gmw>,

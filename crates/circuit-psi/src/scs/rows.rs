@@ -2,8 +2,7 @@
 
 use super::Scs;
 use super::shuffle::{Homomorphic, Sorted, Waksman};
-use crate::computed::{self, Engine, Gmw, Yao};
-use vesica_core::{PsiParams, Query};
+use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
     BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
@@ -20,6 +19,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     sender_learns: Fact::SIZE_AND_BOUNDS,
     receiver_learns: Fact::ANSWER,
     flights: computed::flights::<Scs<Waksman>, Yao>,
+    least_flights: None,
     bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n) + 16 * sigma * (n*log n - n + 1) \
                     for n = n_x = n_y a power of two; inputs and transfers besides",
     bytes: computed::bytes::<Scs<Waksman>, Yao>,
@@ -88,7 +88,7 @@ pub const HE_ROW: Protocol = Protocol {
     name: "SCS: sort, compare, homomorphic shuffle, garbled",
     source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.2 and 6, Figure 6",
     assumption: assumptions::SILENT_AND_PAILLIER_2048,
-    flights: he_flights::<false, Yao>,
+    flights: computed::flights::<Scs<Homomorphic<false>>, Yao>,
     bytes_formula: "32 * (2*sigma*n*log(2n) + (3n-1)*sigma - n + (sigma+40+log n)*n) for n = n_x = \
                     n_y a power of two; 512 for each of n + n/slots ciphertexts; inputs and \
                     transfers besides",
@@ -108,7 +108,7 @@ pub const HE_3072_ROW: Protocol = Protocol {
     id: "scs_he_3072",
     name: "SCS: sort, compare, homomorphic shuffle with keys of 3072 bits, garbled",
     assumption: assumptions::SILENT_AND_PAILLIER_3072,
-    flights: he_flights::<true, Yao>,
+    flights: computed::flights::<Scs<Homomorphic<true>>, Yao>,
     bytes_formula: "as scs_he; 768 for each of n + n/slots ciphertexts",
     bytes: computed::bytes::<Scs<Homomorphic<true>>, Yao>,
     seconds: |params| {
@@ -125,7 +125,7 @@ pub const HE_3072_ROW: Protocol = Protocol {
 pub const HE_GMW_ROW: Protocol = Protocol {
     id: "scs_he_gmw",
     name: "SCS: sort, compare, homomorphic shuffle, on shares",
-    flights: he_flights::<false, Gmw>,
+    flights: computed::flights::<Scs<Homomorphic<false>>, Gmw>,
     bytes_formula: "4 bits for each gate of the circuit of least depth; 512 bytes for each of n + \
                     n/slots ciphertexts; transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Gmw>,
@@ -137,12 +137,6 @@ pub const HE_GMW_ROW: Protocol = Protocol {
     receiver: computed::receiver::<Scs<Homomorphic<false>>, Gmw>,
     ..HE_ROW
 };
-
-/// Flights with the homomorphic shuffle: the permuted items come back, where items are asked for.
-fn he_flights<const IS_LONG: bool, E: Engine>(params: &PsiParams) -> u64 {
-    let is_shuffled = params.query() == Query::Intersection && !params.has_empty_set();
-    u64::from(is_shuffled) + computed::flights::<Scs<Homomorphic<IS_LONG>>, E>(params)
-}
 
 const LENGTH: Parameter = Parameter {
     name: "length of compared items",

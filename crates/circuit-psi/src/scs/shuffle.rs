@@ -50,6 +50,9 @@ pub(super) trait Shuffle: Sized + Send + 'static {
     /// Whether the order reveals nothing to the sender either, so that where both learn the circuit reveals to both.
     const ORDER_HIDES_FROM_BOTH: bool;
 
+    /// Flights of [`finish`](Shuffle::finish), after what the circuit reveals.
+    const FINISH_FLIGHTS: u64 = 0;
+
     /// The random choices of the party in `role`, for `windows` items of `width` bits.
     fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets;
 
@@ -140,6 +143,8 @@ impl Shuffle for Sorted {
 
 impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
     const ORDER_HIDES_FROM_BOTH: bool = false;
+
+    const FINISH_FLIGHTS: u64 = 1;
 
     fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets {
         match role {

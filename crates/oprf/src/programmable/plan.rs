@@ -93,12 +93,12 @@ impl Plan {
         oprf + Traffic { sender_to_receiver: hint, receiver_to_sender: 0 }
     }
 
-    /// Most changes of direction: with VOLE a small set of the receiver takes two less. Zero if a set is
-    /// empty.
+    /// Flights, the last of them from the programmer. Zero if a set is empty.
     pub fn flights(&self) -> u64 {
         match self.oprf {
             _ if self.has_empty_set() => 0,
-            Oprf::Vole | Oprf::VoleFast => 5,
+            // The hint follows the OPRF.
+            Oprf::Vole | Oprf::VoleFast => vole::flights::<SemiHonest>(&self.vole()) + 1,
             Oprf::Kkrt => 4,
         }
     }

@@ -17,11 +17,7 @@ fn random(len: usize, seed: u64) -> Vec<Block> {
 fn compare(form: Form, x: &[Block], y: &[Block], setting: &Setting) -> Bits {
     let run = setting.run(|ctx| tell(ctx, &SESSION, form, x), |ctx| learn(ctx, &SESSION, form, y));
     assert_eq!(run.traffic, bytes(form, x.len()), "{form:?}, {} values", x.len());
-    assert!(run.flights <= flights(form));
-    // Few correlations take a shorter way.
-    if x.len() > 2000 {
-        assert_eq!(run.flights, flights(form));
-    }
+    assert_eq!(run.flights, flights(form, x.len()), "{form:?}, {} values", x.len());
     run.unwrap().1
 }
 

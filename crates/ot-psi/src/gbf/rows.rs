@@ -18,7 +18,8 @@ pub const SILENT_ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 5,
+    flights: |params| flights(Mode::Silent, params),
+    least_flights: None,
     bytes_formula: "COT(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when \
                     both learn; m ≈ 1.5·(40 + ⌈log n_x⌉)·max(n_x, n_y) + 1024 slots; tags(n, ℓ) = \
                     ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
@@ -65,7 +66,7 @@ pub const IKNP_ROW: Protocol = Protocol {
     source: "Dong, Chen, Wen, ACM CCS 2013, §4, with distinct indices; Ishai, Kilian, Nissim, \
              Petrank, CRYPTO 2003",
     assumption: assumptions::TRANSFERS,
-    flights: |_| 3,
+    flights: |params| flights(Mode::Iknp, params),
     bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + m·⌈(40 + ⌈log n_y⌉)/8⌉, and tags(min(n_x, n_y), ℓ) when \
                     both learn; IKNP(m) = 127·m bits and a setup; m, tags and ℓ as in gbf",
     bytes: |params| bytes(Mode::Iknp, params),
@@ -93,6 +94,7 @@ pub const PAPER_ROW: Protocol = Protocol {
     bytes_formula: "IKNP(m) + 32 + ⌈m/8⌉ + 16·m, and tags(min(n_x, n_y), ℓ) when both learn; m ≈ \
                     1.44·128·max(n_x, n_y) slots; IKNP(m) = 127·m bits and a setup; tags and ℓ as \
                     in gbf",
+    flights: |params| flights(Mode::Paper, params),
     bytes: |params| bytes(Mode::Paper, params),
     seconds: |params| seconds(Mode::Paper, params),
     compared: |params| compared(Mode::Paper, params),
@@ -134,6 +136,14 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
             + (blocks * plan.corrections_len()) as u64
             + answer::items_bytes(params),
     }
+}
+
+/// Flights of a run: the strings follow the corrections.
+fn flights(mode: Mode, params: &PsiParams) -> u64 {
+    if params.has_empty_set() {
+        return 0;
+    }
+    answer::flights(params, transfers::flights(&Plan::new(mode, params)) + 1)
 }
 
 /// Estimated seconds of computation, fitted to measurements.

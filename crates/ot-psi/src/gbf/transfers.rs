@@ -39,6 +39,17 @@ pub(super) fn bytes(plan: &Plan) -> Traffic {
     }
 }
 
+/// Flights of all transfers with the corrections, which the receiver sends last.
+pub(super) fn flights(plan: &Plan) -> u64 {
+    match plan.mode {
+        // The setup's first is one for all extensions.
+        Mode::Silent => extensions(plan.shape.len())
+            .fold(1, |sum, len| sum + cot::flights::<SemiHonest>(len) - 1)
+            .next_multiple_of(2),
+        Mode::Iknp | Mode::Paper => 2,
+    }
+}
+
 /// The sender's part, after the setup.
 pub(super) enum Keys {
     /// Silent; the streams once they are extended.

@@ -6,7 +6,8 @@ use vesica_core::elias_fano::Shape;
 use vesica_core::{Block, Malicious, PsiParams};
 use vesica_ot::silent::cot;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer,
+    assumptions,
 };
 
 /// The row of `gbf_malicious`.
@@ -20,7 +21,8 @@ pub const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 9,
+    flights,
+    least_flights: None,
     bytes_formula: "COT(2^b·N) + 128 + 2^b·(⌈N/8⌉ + ⌈c/8⌉ + ⌈m·⌈log N⌉/8⌉ + 16) + tags(n_x, 128), \
                     and p·n_x when both learn; 2^b blocks of N transfers, 2^b·N ≈ 250·n_y from a \
                     thousand items on, of which c are opened and m = N − c used; tags(n, ℓ) = ⌈(n \
@@ -75,6 +77,16 @@ pub fn bytes(params: &PsiParams) -> Traffic {
             + (SEED_LEN + blocks * of_block) as u64
             + proofs::bytes(params),
     }
+}
+
+/// Flights of a run: after the transfers r, C, π with what it follows, and the tags.
+fn flights(params: &PsiParams) -> u64 {
+    if params.has_empty_set() {
+        return 0;
+    }
+    let sizes = Plan::new(params).sizes;
+    let transfers = cot::flights::<Malicious>(sizes.blocks() * sizes.transfers);
+    answer::flights(params, transfers.next_multiple_of(2) + 3)
 }
 
 /// Estimated seconds of computation, fitted to measurements.

@@ -19,7 +19,8 @@ pub const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 4,
+    flights: |params| answer::flights(params, 4),
+    least_flights: None,
     bytes_formula: "setup(W) + W/8·β + tags(3·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both \
                     learn; β ≈ 1.32·n_y; W = 400 to 464 by n_x; setup(W) ≈ 10,000 + 8·W; ℓ = 40 + \
                     ⌈log 3·n_x⌉ + ⌈log n_y⌉, ℓ' = 40 + ⌈log n_x⌉ + ⌈log n_y⌉; tags as in rr22",

@@ -19,7 +19,8 @@ pub const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 4,
+    flights: |params| answer::flights(params, 4),
+    least_flights: None,
     bytes_formula: "setup + 32·t·β + tags(h·n_x, ℓ), and tags(min(n_x, n_y), ℓ') when both learn; \
                     h = 3 and β ≈ 1.32·n_y, or h = 2 and β ≥ 16·n_y where that is less; t = ⌈(σ' − \
                     ⌊log β⌋ + 2)/8⌉; σ' = min(σ, 40 + ⌈log n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)); ℓ = \

@@ -20,7 +20,8 @@ pub const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 4,
+    flights: |params| answer::flights(params, 4),
+    least_flights: None,
     bytes_formula: "setup + 32·t·(2.4·n_y + s) + tags((2 + s)·n_x, ℓ), and tags(min(n_x, n_y), ℓ') \
                     when both learn; t = ⌈σ'/8⌉; s from Table 4; ℓ = 40 + ⌈log (2 + s)·n_x⌉ + ⌈log \
                     (n_y·max_β + s·n_x)⌉; σ', ℓ' and tags as in ot_phasing",

@@ -18,7 +18,8 @@ pub const FAST_ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 5,
+    flights: |params| flights(Mode::Fast, params),
+    least_flights: None,
     bytes_formula: "VOLE(m) + 32 + 16·m + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; m ≈ 1.28·n_y \
                     slots of the 3-hash store; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = \
                     ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
@@ -55,6 +56,7 @@ pub const LOW_COMMUNICATION_ROW: Protocol = Protocol {
     assumption: assumptions::SUBFIELD_VOLE,
     bytes_formula: "VOLE(m) + 32 + ⌈ℓ/16⌉·2·m + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; m ≈ \
                     1.04·n_y slots of the random-band store; tags and ℓ as in rr22",
+    flights: |params| flights(Mode::LowCommunication, params),
     bytes: |params| bytes(Mode::LowCommunication, params),
     seconds: |params| seconds(Mode::LowCommunication, params),
     parameters: &[
@@ -100,6 +102,11 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
         sender_to_receiver: oprf.sender_to_receiver + tags(params).bytes(),
         receiver_to_sender: oprf.receiver_to_sender + answer::bytes(params),
     }
+}
+
+/// Flights of a run: the tags follow the OPRF.
+fn flights(mode: Mode, params: &PsiParams) -> u64 {
+    answer::flights(params, vole::flights::<SemiHonest>(&mode.plan(params)) + 1)
 }
 
 /// Estimated seconds of computation, fitted to measurements.

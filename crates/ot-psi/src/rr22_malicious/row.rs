@@ -8,7 +8,7 @@ use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
     BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, UsableSetLen,
-    assumptions,
+    answer, assumptions,
 };
 
 /// The row of `rr22_malicious`.
@@ -22,7 +22,8 @@ pub const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 7,
+    flights,
+    least_flights: None,
     bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x when both \
                     learn; m = n_y slots of one polynomial where n_y ≤ 32, or n_y ≤ 512 and \
                     n_x·n_y ≤ 2^22; else up to n_y = 6,144 those of the random band, n_y + 43 up \
@@ -83,6 +84,11 @@ pub fn bytes(params: &PsiParams) -> Traffic {
         receiver_to_sender: oprf.receiver_to_sender
             + (Block::LEN + SHARED_PROOF_LEN + proofs) as u64,
     }
+}
+
+/// Flights of a run: the tags follow the OPRF.
+fn flights(params: &PsiParams) -> u64 {
+    answer::flights(params, vole::flights::<Malicious>(&plan(params)) + 1)
 }
 
 /// Estimated seconds of computation, fitted to measurements.

@@ -76,6 +76,15 @@ pub fn extend_bytes<S: Security>(len: usize) -> Traffic {
     below + own
 }
 
+/// Flights of a setup and one extension by `len` transfers, as [`vole::flights`](super::vole::flights).
+pub fn flights<S: Security>(len: usize) -> u64 {
+    match CotPlan::new(len).steps.is_empty() {
+        true => 2,
+        false if S::MALICIOUS => 5,
+        false => 3,
+    }
+}
+
 /// The request to the extension below, with one spare VOLE if the trees are checked.
 fn request<S: Security>(plan: &CotPlan) -> Request<'static> {
     let spare = usize::from(S::MALICIOUS && !plan.steps.is_empty());

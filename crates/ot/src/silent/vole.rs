@@ -81,6 +81,19 @@ pub fn extend_bytes<S: Security>(len: usize, values: Values) -> Traffic {
     below + own
 }
 
+/// Flights of a setup and one extension by `len` correlations: two where they come directly from the extension below,
+/// the last of them from the receiver; else three, or five against deviating parties, the last from the sender.
+///
+/// # Panics
+/// As [`extend_bytes`].
+pub fn flights<S: Security>(len: usize, values: Values) -> u64 {
+    match VolePlan::new(len, values).start {
+        Start::Direct => 2,
+        _ if S::MALICIOUS => 5,
+        _ => 3,
+    }
+}
+
 /// The request to the extension below.
 fn request<'a, S: Security>(plan: &VolePlan, lift: &'a crate::Lift) -> Request<'a> {
     let spare = usize::from(S::MALICIOUS && plan.start != Start::Direct);

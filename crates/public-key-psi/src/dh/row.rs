@@ -1,7 +1,7 @@
 //! The row of the catalogue.
 
 use super::{POINT_LEN, run_receiver, run_sender};
-use vesica_core::{PsiParams, Role};
+use vesica_core::{Learns, PsiParams, Role};
 use vesica_party::{
     BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
 };
@@ -17,7 +17,8 @@ pub const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: Fact::INTERSECTION,
-    flights: |_| 2,
+    flights,
+    least_flights: None,
     bytes_formula: "32·n_x + 32·n_y + ℓ·n_y, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + \
                     ⌈log n_y⌉)/8⌉",
     bytes,
@@ -58,6 +59,14 @@ pub fn bytes(params: &PsiParams) -> Traffic {
         sender_to_receiver: POINT_LEN as u64 * n_x + params.tag_len_bytes() as u64 * n_y,
         receiver_to_sender: POINT_LEN as u64 * n_y + answer::bytes(params),
     }
+}
+
+/// Flights of a run, also where a set is empty: both send their points at the same time, tags answer those of the
+/// receiver, bits those of the sender.
+fn flights(params: &PsiParams) -> u64 {
+    let has_points = params.sender_len() > 0;
+    let tags = if params.receiver_len() > 0 { 2 } else { u64::from(has_points) };
+    tags + u64::from(has_points && params.learns() == Learns::Both)
 }
 
 /// One scalar multiplication for each item of both sets, side by side at both parties.

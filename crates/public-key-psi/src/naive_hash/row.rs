@@ -1,7 +1,7 @@
 //! The row of the catalogue.
 
 use super::{SALT_LEN, run_receiver, run_sender};
-use vesica_core::{PsiParams, Role};
+use vesica_core::{Learns, PsiParams, Role};
 use vesica_party::{
     BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
 };
@@ -16,7 +16,8 @@ pub const ROW: Protocol = Protocol {
     operations: &[Operation::Intersection],
     sender_learns: Fact::SIZE,
     receiver_learns: &[Fact::Guesses],
-    flights: |_| 2,
+    flights,
+    least_flights: None,
     bytes_formula: "32 + ℓ·n_x, and ⌈n_x/8⌉ when both learn; ℓ = ⌈(40 + ⌈log n_x⌉ + ⌈log n_y⌉)/8⌉",
     bytes,
     seconds,
@@ -50,6 +51,15 @@ pub fn bytes(params: &PsiParams) -> Traffic {
     Traffic {
         sender_to_receiver: params.tag_len_bytes() as u64 * n_x,
         receiver_to_sender: SALT_LEN as u64 + answer::bytes(params),
+    }
+}
+
+/// Flights of a run: the key, also where a set is empty; tags and bits where the sender has items.
+fn flights(params: &PsiParams) -> u64 {
+    match (params.sender_len(), params.learns()) {
+        (0, _) => 1,
+        (_, Learns::Receiver) => 2,
+        (_, Learns::Both) => 3,
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn bytes(len: usize, bits: u32) -> Traffic {
 
 /// Flights of them.
 pub(super) fn flights(len: usize, bits: u32) -> u64 {
-    gmw::flights(&cost(len, bits))
+    gmw::flights(&cost(len, bits), CHOOSER)
 }
 
 /// This party's share of whether each of its `values` equals the other's at the same place; only the lowest

@@ -3,10 +3,11 @@
 use super::form::{Form, Identifiers, Variant};
 use super::plan::CorePlan;
 use super::{
-    bounds, count, intersection, private_id, shared_values, shares, sums, transfers, union,
+    bounds, count, identifiers, intersection, private_id, shared_values, shares, sums, transfers,
+    union,
 };
 use vesica_core::params::ceil_log2;
-use vesica_core::{PsiParams, Query};
+use vesica_core::{Learns, PsiParams, Query};
 use vesica_party::{Compared, Traffic};
 
 fn core_plan(form: Form, params: &PsiParams) -> CorePlan {
@@ -41,22 +42,42 @@ pub(super) fn compared(variant: Variant, params: &PsiParams) -> Compared {
     Compared::outputs(core_plan(variant.form, params).compared_bits)
 }
 
-/// Messages in a row that wait for each other: for sets of some thousand items, at most for smaller ones.
+/// Messages in a row that wait for each other; for shares of the intersection, at most.
 pub(super) fn flights(variant: Variant, params: &PsiParams) -> u64 {
     let form = variant.form;
-    let after = match (variant.identifiers, params.query()) {
-        (Some(identifiers), _) => private_id::flights(form, identifiers, params),
-        (_, Query::Cardinality) => 0,
-        (_, Query::Shares(values)) => shares::flights(form, params, values),
-        _ => transfers::flights(form, params.sender_len()),
-    };
-    // The bounds go from the receiver to the sender, so that the setup of what follows is two flights more.
-    let bounds = match (bounds::bytes(params), params.query()) {
-        (0, _) => 0,
-        (_, Query::Cardinality) => 1,
-        _ => 3,
-    };
-    core_plan(form, params).flights() + after + bounds
+    let is_empty = params.has_empty_set();
+    let core = core_flights(form, params);
+    let bounds = bounds::bytes(params);
+    let answer = u64::from(params.learns() == Learns::Both);
+    // The core ends with a message of the sender, and transfers begin with one, if no bounds come between.
+    let joined = u64::from(!is_empty && bounds == 0);
+    let transfers = transfers::flights(form, params.sender_len()).saturating_sub(joined);
+    match (variant.identifiers, params.query()) {
+        (Some(identifiers), _) => {
+            identifiers::flights(identifiers, params) + core + transfers + answer
+        }
+        (_, Query::Union(_)) => core + bounds + transfers + answer,
+        (_, Query::SharedValues { .. }) => core + bounds + transfers,
+        _ if is_empty => 0,
+        // The bounds and the answer are the receiver's, as is the count that shares begin with.
+        (_, Query::Cardinality) => core + bounds.max(answer),
+        (_, Query::Shares(values)) => core + shares::flights(form, params, values),
+        _ => core + bounds + transfers + answer,
+    }
+}
+
+/// The fewest flights of [`Query::Shares`].
+pub(super) fn least_flights_of_shares(form: Form, params: &PsiParams) -> u64 {
+    match params.query() {
+        Query::Shares(values) if !params.has_empty_set() => {
+            core_flights(form, params) + shares::least_flights(form, params, values)
+        }
+        _ => 0,
+    }
+}
+
+fn core_flights(form: Form, params: &PsiParams) -> u64 {
+    if params.has_empty_set() { 0 } else { core_plan(form, params).flights() }
 }
 
 /// Estimated seconds of computation, fitted to measurements.

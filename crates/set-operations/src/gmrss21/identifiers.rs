@@ -31,15 +31,22 @@ fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize) -> Tr
     }
 }
 
-/// Messages in a row that wait for each other, at most.
+/// Messages in a row that wait for each other, the last of them from the party that the core begins with.
 pub(super) fn flights(identifiers: Identifiers, params: &PsiParams) -> u64 {
+    let (n_x, n_y) = (params.sender_len(), params.receiver_len());
     match identifiers {
         Identifiers::Sloppy(form) => {
             let of = |learner, holder| sloppy_plan(form, learner, holder).flights();
-            let (n_x, n_y) = (params.sender_len(), params.receiver_len());
-            of(n_x, n_y) + of(n_y, n_x)
+            // With KKRT16 each OPRF begins with a message of its learner, who sent the last before; so does the core.
+            let joined = if form == Form::Paper { 2 } else { 0 };
+            (of(n_x, n_y) + of(n_y, n_x)).saturating_sub(joined)
         }
-        Identifiers::Oprf(_) => 6,
+        Identifiers::Oprf(_) if params.has_empty_set() => 0,
+        Identifiers::Oprf(form) => {
+            let of = |learner| vole::flights::<SemiHonest>(&plan(form, learner));
+            // An OPRF ends with its learner, with whom the second one begins, and the core.
+            of(n_x) + of(n_y) - 2
+        }
     }
 }
 

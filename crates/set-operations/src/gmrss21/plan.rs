@@ -71,13 +71,13 @@ impl CorePlan {
         (self.programmed.bytes() + switching).reversed() + compared
     }
 
-    /// Messages in a row that wait for each other, at most.
+    /// Messages in a row that wait for each other, the last of them from the sender.
     pub(super) fn flights(&self) -> u64 {
         let parts =
             self.programmed.flights() + oblivious::flights(self.form.switching(), &self.shape);
         let compared = match self.form.compares_first() {
             true => low_communication::flights(self.programmed.bins(), self.compared_bits),
-            false => equality::flights(self.form.equality()),
+            false => equality::flights(self.form.equality(), self.shape.outputs),
         };
         // Where one part ends and the next begins, messages go the same way: once, or twice in the paper's form.
         parts + compared - if self.form == Form::Paper { 2 } else { 1 }

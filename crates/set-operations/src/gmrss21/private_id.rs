@@ -30,12 +30,6 @@ pub(super) fn bytes(form: Form, identifiers: Identifiers, params: &PsiParams) ->
     bytes
 }
 
-/// Flights besides the core, at most.
-pub(super) fn flights(form: Form, identifiers: Identifiers, params: &PsiParams) -> u64 {
-    let union = transfers::flights(form, params.sender_len()) + 1;
-    identifiers::flights(identifiers, params) + union
-}
-
 /// The sender's side.
 pub(super) fn sender(
     ctx: &mut Context,

@@ -1,6 +1,6 @@
 //! The rows of the catalogue: each is an operation in one form.
 
-use super::cost::{bytes, compared, flights, seconds};
+use super::cost::{bytes, compared, flights, least_flights_of_shares, seconds};
 use super::form::{Form, Identifiers, Variant};
 use super::{Receiver, Sender};
 use vesica_core::{PsiParams, Result};
@@ -50,6 +50,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     sender_learns: Fact::SIZE_AND_BOUNDS,
     receiver_learns: &[Fact::Count, Fact::PeerSetLen],
     flights: |params| flights(SILENT, params),
+    least_flights: None,
     bytes_formula: PARTS,
     bytes: |params| bytes(SILENT, params),
     seconds: |params| seconds(SILENT, params),
@@ -137,6 +138,7 @@ pub const SHARES_ROW: Protocol = Protocol {
                     1)/8 for each switch from n_x to the common items",
     wide_values: true,
     bytes_depend_on_result: true,
+    least_flights: Some(|params| least_flights_of_shares(SILENT.form, params)),
     ..CARDINALITY_ROW
 };
 

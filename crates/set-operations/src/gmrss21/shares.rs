@@ -53,9 +53,16 @@ pub(super) fn bytes(form: Form, params: &PsiParams, values: Option<Values>) -> T
     bytes
 }
 
-/// Messages in a row that wait for each other.
+/// Messages in a row that wait for each other, where as many items are common as can be.
 pub(super) fn flights(form: Form, params: &PsiParams, values: Option<Values>) -> u64 {
-    1 + oblivious::flights(form.switching(), &largest_shape(params, values)).max(5)
+    1 + oblivious::flights(form.switching(), &largest_shape(params, values))
+}
+
+/// The same where as few are common as the bounds allow.
+pub(super) fn least_flights(form: Form, params: &PsiParams, values: Option<Values>) -> u64 {
+    let most = params.sender_len().min(params.receiver_len());
+    let least = usize::try_from(params.bounds().min()).unwrap_or(most).min(most);
+    1 + oblivious::flights(form.switching(), &shape(params, columns_of(values), least))
 }
 
 /// The sender's side.

@@ -52,13 +52,14 @@ pub(super) fn bytes(form: Form, payloads: Payloads) -> Traffic {
         }
 }
 
-/// Messages in a row that wait for each other, after one from the sender.
+/// Messages in a row that wait for each other, the first and the last of them from the sender.
 pub(super) fn flights(form: Form, count: usize) -> u64 {
-    let sender_answers = || cot::extend_bytes::<SemiHonest>(count).sender_to_receiver > 0;
     match form {
         _ if count == 0 => 0,
-        Form::Silent | Form::LowCommunication if sender_answers() => 4,
-        Form::Silent | Form::LowCommunication => 2,
+        // The corrections follow the transfers, and the ciphertexts those.
+        Form::Silent | Form::LowCommunication => {
+            cot::flights::<SemiHonest>(count).next_multiple_of(2) + 1
+        }
         Form::Paper => 3,
     }
 }

@@ -67,10 +67,10 @@ impl Holder {
         }
         ctx.child("switches", |ctx| match form {
             InForm::Correlated(mut holder) => {
+                holder.receive_corrections(ctx)?;
                 let mut seed = [0; Block::LEN];
                 ctx.rng().fill_bytes(&mut seed);
                 ctx.peer()?.send(&seed)?;
-                holder.receive_corrections(ctx)?;
                 let outputs = through(ctx, &mut holder, &sizes, rows.clone())?;
                 Ok(randomised(outputs, seed))
             }
