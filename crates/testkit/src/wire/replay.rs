@@ -149,7 +149,7 @@ impl WireRun {
             let streams = Recorded { inbound: Arc::clone(&inbound), shared: Arc::default() };
             (threads, streams)
         });
-        let sent = thread::scope(|scope| {
+        let replayed = thread::scope(|scope| {
             for (threads, streams) in &replays {
                 scope.spawn(|| self.replay(protocol, role, *threads, streams));
             }
@@ -176,13 +176,16 @@ impl WireRun {
                     break;
                 }
             }
+            let are_waiting = replays.iter().all(|(_, streams)| streams.lock().waiting > 0);
             replays.iter().for_each(|(_, streams)| streams.stop());
-            [0, 1].map(|i| std::mem::take(&mut replays[i].1.lock().sent))
+            (are_waiting, [0, 1].map(|i| std::mem::take(&mut replays[i].1.lock().sent)))
         });
+        let (are_waiting, sent) = replayed;
         let lens = sent.each_ref().map(|sent| sent.values().map(Vec::len).collect::<Vec<_>>());
         assert_eq!(lens[0], lens[1], "another number of bytes was sent: {case}");
         assert!(sent[0] == sent[1], "other bytes were sent: {case}");
         // Two replays that fail at once would agree as well.
+        assert!(are_waiting, "it ended without what it had not received: {case}");
         let is_of_the_run = |(id, sent): (&StreamId, &Vec<u8>)| {
             sent.is_empty() || own.get(id).is_some_and(|own| own.starts_with(sent))
         };
