@@ -64,6 +64,9 @@ pub enum Keeping {
     },
 }
 
+/// Permission bits with which the group or others may write.
+const WRITABLE: u32 = 0o022;
+
 /// Why the helper's directory cannot be used. Holds its path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -81,6 +84,14 @@ pub enum StoreError {
     NotOurs {
         /// The directory.
         path: PathBuf,
+    },
+    /// Other users of the machine could change what is in it.
+    #[error("other users can write in the helper's directory {} (mode {mode:03o})", path.display())]
+    Writable {
+        /// The directory.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
     },
     /// Another helper uses it.
     #[error("another helper uses the directory {}", path.display())]
@@ -127,15 +138,19 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(unusable(root)(error)),
         };
-        // A mode that lets others in is corrected below.
-        if access == Some(Access::Owner) {
-            return Err(StoreError::NotOurs { path: root.to_path_buf() });
-        }
-        // Files of another program must not be swept.
-        let is_foreign = fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_some())
-            && !root.join("lock").is_file();
-        if is_foreign {
-            return Err(unusable(root)(io::ErrorKind::DirectoryNotEmpty.into()));
+        let is_used = fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_some());
+        match access {
+            Some(Access::Owner) => return Err(StoreError::NotOurs { path: root.to_path_buf() }),
+            // Files of another program must not be swept.
+            _ if is_used && !root.join("lock").is_file() => {
+                return Err(unusable(root)(io::ErrorKind::DirectoryNotEmpty.into()));
+            }
+            // By links they could lead what is written elsewhere.
+            Some(Access::Mode { mode }) if is_used && mode & WRITABLE != 0 => {
+                return Err(StoreError::Writable { path: root.to_path_buf(), mode });
+            }
+            // Any other mode that lets others in is corrected below.
+            _ => {}
         }
         file::make_dir(root).map_err(unusable(root))?;
         for dir in [root.join("runs"), root.join("ended"), root.join("gone")] {

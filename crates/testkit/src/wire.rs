@@ -181,7 +181,8 @@ pub fn sent_depends_only_on_seed_input_and_received(
 mod tests {
     use super::*;
     use std::panic::catch_unwind;
-    use vesica_core::Result;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use vesica_core::{Misbehaviour, Result};
     use vesica_net::Context;
     use vesica_party::{MakeParty, Output, of_set};
 
@@ -244,6 +245,31 @@ mod tests {
         });
         assert!(!of_whole_runs(&protocol));
         assert!(!in_the_middle(&protocol));
+    }
+
+    #[test]
+    fn a_party_that_fails_or_sends_something_else_in_the_replays_does_not() {
+        static RUNS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+        // The first is the whole run.
+        fn is_replay(of: usize) -> bool {
+            RUNS[of].fetch_add(1, Ordering::Relaxed) > 0
+        }
+        let fails: MakeParty = |params, input| {
+            of_set(Role::Sender, params, input, |_, _, ctx| match is_replay(0) {
+                true => Err(Misbehaviour::InvalidValue.into()),
+                false => answer(ctx, 1),
+            })
+        };
+        let sends_more: MakeParty = |params, input| {
+            of_set(Role::Sender, params, input, |_, _, ctx| {
+                if is_replay(1) {
+                    ctx.peer()?.send(&[3; 30])?;
+                }
+                answer(ctx, 1)
+            })
+        };
+        assert!(!in_the_middle(&with_sender(fails)));
+        assert!(!in_the_middle(&with_sender(sends_more)));
     }
 
     #[test]

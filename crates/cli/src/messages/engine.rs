@@ -115,7 +115,8 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
         ),
         ConfigFault::StateOfAnotherUser { folder } => Message::here(
             format!("{} belongs to another user of this machine", folder.display()),
-            "give --state a folder of your own; it is created if it does not exist",
+            "run the command as that user, if it began the run; otherwise give --state a folder of \
+             your own, which is created if it does not exist",
         ),
         ConfigFault::StateTooOpen { folder, mode } => Message::here(
             format!(

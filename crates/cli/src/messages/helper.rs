@@ -39,6 +39,24 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
             format!("another helper uses the directory {}", path.display()),
             "end it, or give this one a directory of its own with --state",
         ),
+        StartError::Store(StoreError::NotOurs { path }) => Message::here(
+            format!(
+                "the helper's directory {} belongs to another user of this machine",
+                path.display()
+            ),
+            "run the helper as that user, or give it a directory of its own with --state",
+        ),
+        StartError::Store(StoreError::Writable { path, mode }) => Message::here(
+            format!(
+                "other users can write in the helper's directory {} (mode {mode:03o})",
+                path.display()
+            ),
+            format!(
+                "run `chmod 700 {}` if nobody else has changed anything in it; otherwise remove \
+                 it: its runs are then lost",
+                path.display()
+            ),
+        ),
         StartError::Store(StoreError::Unusable { path, kind: ErrorKind::DirectoryNotEmpty }) => {
             Message::here(
                 format!("{} is not a helper's directory: it contains other files", path.display()),

@@ -32,7 +32,8 @@ pub(super) fn identity(error: &IdentityError) -> Message {
         ),
         IdentityError::OfAnother { path } => Message::here(
             format!("the key file {} belongs to another user of this machine", path.display()),
-            "use a key of your own: its owner can read it and act as you",
+            "run the command as that user, or use a key of your own: whoever owns the file can \
+             read it and act as you",
         ),
         IdentityError::TooOpen { path, mode } => Message::here(
             format!("other users can access the key file {} (mode {mode:03o})", path.display()),

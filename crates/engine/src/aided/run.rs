@@ -54,9 +54,11 @@ pub(crate) fn run<R>(
     if state.was_finished() && !job.state.restart {
         return Err(Error::AlreadyFinished);
     }
-    let had_said = state.has_said().map_err(kept)?;
+    // A file of that name can be one that an earlier process of the run has written.
+    let may_be_own = |output: &OutputOptions| state.may_have_written(&output.path);
+    let had_written = job.output.as_ref().map_or(Ok(false), may_be_own).map_err(kept)?;
     if let Some(output) = &job.output {
-        let output = OutputOptions { force: output.force || had_said, ..output.clone() };
+        let output = OutputOptions { force: output.force || had_written, ..output.clone() };
         output::check(&agreement, &job.source, &output)?;
     }
     observer.event(&Event::State {
@@ -96,7 +98,7 @@ pub(crate) fn run<R>(
         terms,
         folder: &folder,
         state: &state,
-        had_said,
+        had_written,
         observer: &observer,
         cancel,
         meter: &meter,
@@ -112,7 +114,8 @@ pub(crate) fn run<R>(
     };
     // Nobody else sees what follows, nor that it fails.
     observer.event(&Event::LastMessage);
-    state.keep_said().map_err(kept)?;
+    let place = job.output.as_ref().map(|output| &*output.path);
+    state.keep_said(place).map_err(kept)?;
     let Answer { scales, list_lens, learned } = answer;
     let output = match learned {
         Learned::Refused(why) => {
@@ -165,8 +168,8 @@ struct AidedRun<'a> {
     terms: &'a PartyTerms,
     folder: &'a Path,
     state: &'a State,
-    /// Whether an earlier process has said `done`, so that a result file may be its own.
-    had_said: bool,
+    /// Whether an earlier process has said `done`, so that a file where the result goes may be its own.
+    had_written: bool,
     observer: &'a Arc<dyn Observer>,
     cancel: &'a CancelToken,
     meter: &'a Meter,
@@ -360,8 +363,7 @@ impl AidedRun<'_> {
     }
 
     fn write(&self, output: &RunResult, options: &OutputOptions) -> Result<Option<u64>, Error> {
-        // A file of that name can be one that an earlier process has written.
-        let options = OutputOptions { force: options.force || self.had_said, ..options.clone() };
+        let options = OutputOptions { force: options.force || self.had_written, ..options.clone() };
         output.keep(&self.job.source, &options, &**self.observer, || go_on(self.cancel))
     }
 

@@ -5,14 +5,18 @@
 use super::answer::Answer;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use vesica_core::Secret;
+use vesica_core::hash::derive;
 use vesica_helper::Instance;
 use vesica_link::letters::Meeting;
 use vesica_link::{Access, access_of_others};
 use vesica_protocols::kmrs14::{Kind, Memory};
 use zeroize::Zeroizing;
+
+const OUTPUT_LABEL: &str = "vesica engine 2026 result file of an aided run v1";
 
 const MEETING: &str = "meeting";
 const SHARES: &str = "shares";
@@ -81,6 +85,12 @@ fn as_instance(kept: &[u8]) -> Option<Instance> {
 
 fn is_lost(kept: &[u8]) -> bool {
     kept.iter().all(|byte| *byte == 0)
+}
+
+/// Stands for the path of a result file.
+fn place(output: &Path) -> io::Result<[u8; 32]> {
+    let path = std::path::absolute(output)?;
+    Ok(derive(OUTPUT_LABEL, &[path.as_os_str().as_bytes()]))
 }
 
 fn has_begun(folder: &Path) -> bool {
@@ -246,13 +256,24 @@ impl State {
         }
     }
 
-    /// Whether the helper has heard this party's last message, so that a result file may be there.
+    /// Whether the helper has heard this party's last message.
     pub(crate) fn has_said(&self) -> io::Result<bool> {
         Ok(self.read(SAID)?.is_some())
     }
 
-    pub(crate) fn keep_said(&self) -> io::Result<()> {
-        self.write(SAID, &[])
+    /// Whether a process that had said its last message was to write the result to `output`, so that a file there may
+    /// be its own.
+    pub(crate) fn may_have_written(&self, output: &Path) -> io::Result<bool> {
+        let place = place(output)?;
+        Ok(self.read(SAID)?.is_some_and(|kept| kept[..] == place))
+    }
+
+    /// Keeps that the helper has heard the last message, and where the result goes next, if it goes to a file.
+    pub(crate) fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
+        match output {
+            Some(output) => self.write(SAID, &place(output)?),
+            None => self.write(SAID, &[]),
+        }
     }
 
     /// Writes the owner again into a folder that [is damaged](Self::is_damaged).
@@ -390,11 +411,12 @@ mod tests {
             state.secrets().unwrap();
             state.keep_rows(&[3; 32]).unwrap();
             state.keep_answer(&answer(), 70).unwrap();
-            state.keep_said().unwrap();
+            state.keep_said(None).unwrap();
         };
         begin();
         let state = State::open(&folder, OWN).unwrap();
         assert!(state.has_said().unwrap());
+        assert!(!state.may_have_written(Path::new("a.csv")).unwrap());
         assert_eq!(state.answer(2, 70).unwrap().unwrap(), answer());
         drop(state);
         fs::remove_file(folder.join(MEETING)).unwrap();
@@ -506,7 +528,7 @@ mod tests {
         let state = State::open(&folder, OWN).unwrap();
         state.secrets().unwrap();
         fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
-        state.keep_said().unwrap();
+        state.keep_said(None).unwrap();
         assert!(!folder.join(UNFINISHED).exists());
         fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
         state.remove().unwrap();

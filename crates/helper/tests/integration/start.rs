@@ -16,6 +16,24 @@ fn a_directory_accessible_to_others_is_restricted() {
 }
 
 #[test]
+fn a_used_directory_in_which_others_can_write_is_refused() {
+    let fixture = Fixture::new(2);
+    drop(fixture.start());
+    for mode in [0o770, 0o702, 0o777] {
+        fs::set_permissions(fixture.state(), Permissions::from_mode(mode)).unwrap();
+        match Service::start(fixture.options()) {
+            Err(StartError::Store(error)) => {
+                let path = fixture.state().to_path_buf();
+                assert_eq!(error, StoreError::Writable { path, mode });
+            }
+            other => panic!("{mode:o}: {other:?}"),
+        }
+    }
+    fs::set_permissions(fixture.state(), Permissions::from_mode(0o755)).unwrap();
+    drop(fixture.start());
+}
+
+#[test]
 fn a_directory_of_another_user_is_refused() {
     let fixture = Fixture::new(2);
     // Only the superuser can change owners; other users use a directory of the superuser's.

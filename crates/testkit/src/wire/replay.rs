@@ -115,7 +115,9 @@ impl WireRun {
         thirds: &[usize],
     ) {
         let [sender, receiver] = self.transcripts(protocol, &Runner::default());
-        let peer = if role == Role::Sender { receiver } else { sender };
+        let (own, peer) =
+            if role == Role::Sender { (sender, receiver) } else { (receiver, sender) };
+        let own: Record = own.streams().into_iter().collect();
         let whole: Record = peer.streams().into_iter().collect();
         for (id, bytes) in &whole {
             for third in thirds {
@@ -130,18 +132,24 @@ impl WireRun {
                     protocol.id,
                     bytes.len()
                 );
-                self.replays_agree(protocol, role, inbound, &case);
+                self.replays_agree(protocol, role, (inbound, &own), &case);
             }
         }
     }
 
-    fn replays_agree(&self, protocol: &Protocol, role: Role, inbound: Record, case: &str) {
+    fn replays_agree(
+        &self,
+        protocol: &Protocol,
+        role: Role,
+        (inbound, own): (Record, &Record),
+        case: &str,
+    ) {
         let inbound = Arc::new(inbound);
         let replays = [1, 3].map(|threads| {
             let streams = Recorded { inbound: Arc::clone(&inbound), shared: Arc::default() };
             (threads, streams)
         });
-        let sent = thread::scope(|scope| {
+        let replayed = thread::scope(|scope| {
             for (threads, streams) in &replays {
                 scope.spawn(|| self.replay(protocol, role, *threads, streams));
             }
@@ -168,12 +176,20 @@ impl WireRun {
                     break;
                 }
             }
+            let are_waiting = replays.iter().all(|(_, streams)| streams.lock().waiting > 0);
             replays.iter().for_each(|(_, streams)| streams.stop());
-            [0, 1].map(|i| std::mem::take(&mut replays[i].1.lock().sent))
+            (are_waiting, [0, 1].map(|i| std::mem::take(&mut replays[i].1.lock().sent)))
         });
+        let (are_waiting, sent) = replayed;
         let lens = sent.each_ref().map(|sent| sent.values().map(Vec::len).collect::<Vec<_>>());
         assert_eq!(lens[0], lens[1], "another number of bytes was sent: {case}");
         assert!(sent[0] == sent[1], "other bytes were sent: {case}");
+        // Two replays that fail at once would agree as well.
+        assert!(are_waiting, "it ended without what it had not received: {case}");
+        let is_of_the_run = |(id, sent): (&StreamId, &Vec<u8>)| {
+            sent.is_empty() || own.get(id).is_some_and(|own| own.starts_with(sent))
+        };
+        assert!(sent[0].iter().all(is_of_the_run), "not what the whole run sent: {case}");
     }
 
     fn replay(&self, protocol: &Protocol, role: Role, threads: usize, streams: &Recorded) {
