@@ -5,7 +5,7 @@ mod support;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use support::{Run, SESSION, Setting, run};
+use support::{Outcomes, SESSION, Setting, run};
 use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{BitLanes, Clear, Computation, Cost, Gates, Known, Lanes, Reveal, gadgets};
 use vesica_core::{Error, Misbehaviour, Result, Role};
@@ -142,7 +142,12 @@ fn cost(circuit: impl Circuit, widths: [usize; 2], len: usize, opening: Opening)
     counting.cost().clone()
 }
 
-fn garbled(circuit: impl Circuit, x: &[Bits], y: &[Bits], opening: Opening) -> Run<Values, Values> {
+fn garbled(
+    circuit: impl Circuit,
+    x: &[Bits],
+    y: &[Bits],
+    opening: Opening,
+) -> Outcomes<Values, Values> {
     let (len, widths) = (x[0].len(), [x.len(), y.len()]);
     let cost = cost(circuit, widths, len, opening);
     run(
@@ -274,7 +279,7 @@ fn a_wrong_number_of_private_bits_is_refused() {
 }
 
 /// A garbler that sends `table` instead of its gates.
-fn wrong_tables(table: Vec<u8>, opening: Opening) -> Run<Values, Values> {
+fn wrong_tables(table: Vec<u8>, opening: Opening) -> Outcomes<Values, Values> {
     let (x, y) = (random_word(1, 1, 100), random_word(2, 1, 100));
     run(
         |ctx| {

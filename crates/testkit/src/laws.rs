@@ -7,7 +7,7 @@ pub use places::{empty_places_hold_no_item, placing_that_fails_ends_both_parties
 pub use tampering::{deviations_are_caught_or_harmless, tampering_never_hangs_or_panics};
 
 use crate::sets::{integers, items, overlapping, plain_intersection};
-use crate::{Cases, Run, Runner};
+use crate::{Cases, Outcomes, Runner};
 use std::sync::Arc;
 use vesica_core::{
     Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, TextLen, Values,
@@ -21,7 +21,7 @@ pub fn run_psi(
     learns: Learns,
     x: &[Item],
     y: &[Item],
-) -> Run {
+) -> Outcomes {
     run_with_bits(protocol, runner, learns, law_bits(protocol), x, y)
 }
 
@@ -33,7 +33,7 @@ fn run_with_bits(
     bits: u32,
     x: &[Item],
     y: &[Item],
-) -> Run {
+) -> Outcomes {
     let session = SessionId::from_bytes([runner.seed; 32]);
     let params = PsiParams::new(session, x.len() as u64, y.len() as u64, learns)
         .and_then(|params| params.with_item_bits(bits))
@@ -49,7 +49,7 @@ fn run_with(
     x: &[Item],
     y: &[Item],
     value: Option<fn(&Item) -> u64>,
-) -> Run {
+) -> Outcomes {
     let party = |role, items: &[Item]| {
         let set = Arc::new(items.to_vec());
         let input = match value.filter(|_| params.query().values_of(role).is_some()) {
@@ -175,7 +175,7 @@ pub fn psi(protocol: &Protocol, block: u64, cases: Cases) {
 pub(crate) fn flights_are_those_of_the_row(
     protocol: &Protocol,
     params: &PsiParams,
-    run: &Run,
+    run: &Outcomes,
     is_inside: bool,
     case: &str,
 ) {

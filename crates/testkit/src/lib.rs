@@ -38,6 +38,6 @@ mod two_parties;
 pub mod wire;
 
 pub use cases::Cases;
-pub use runner::{Run, run};
+pub use runner::{Outcomes, run};
 pub use side_by_side::side_by_side;
 pub use two_parties::{BothRun, PartyRun, Runner, Transcript, tamper};

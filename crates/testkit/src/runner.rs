@@ -3,10 +3,10 @@ use vesica_net::Context;
 use vesica_party::{Output, Party};
 
 /// What both parties of a protocol's run ended with.
-pub type Run = BothRun<Output, Output>;
+pub type Outcomes = BothRun<Output, Output>;
 
 /// Runs `sender` and `receiver` in one process over an unshaped in-memory connection.
-pub fn run(sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Run {
+pub fn run(sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Outcomes {
     Runner::default().run(sender, receiver)
 }
 
@@ -15,7 +15,7 @@ impl Runner {
     ///
     /// # Panics
     /// When a party panics: that is what the test is for.
-    pub fn run(&self, sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Run {
+    pub fn run(&self, sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Outcomes {
         let end = |ctx: &mut Context, party: Box<dyn Party>| {
             let output = party.run(ctx)?;
             ctx.finish()?;

@@ -3,7 +3,7 @@
 
 use crate::sets::{overlapping, plain_intersection};
 use crate::tamper::Change;
-use crate::{Cases, Run, Runner, Transcript};
+use crate::{Cases, Outcomes, Runner, Transcript};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
@@ -45,7 +45,7 @@ impl Trial<'_> {
             .with_bounds(self.bounds)
     }
 
-    fn run(&self, runner: &Runner) -> Run {
+    fn run(&self, runner: &Runner) -> Outcomes {
         let params = self.params(runner.seed);
         let party = |role, items: &[Item]| {
             let set = Arc::new(items.to_vec());
@@ -72,7 +72,7 @@ impl Trial<'_> {
     }
 
     /// Checks both outputs against plain sets.
-    fn check(&self, run: &Run) {
+    fn check(&self, run: &Outcomes) {
         let case = self.name();
         let common = plain_intersection(self.x, self.y);
         let sender = run.sender.output.as_ref().unwrap_or_else(|e| panic!("sender, {case}: {e}"));
@@ -285,7 +285,7 @@ pub fn answers_are_those_of_plain_sets(protocol: &Protocol, cases: Cases) {
     }
 }
 
-fn bytes_are_the_formula(trial: &Trial<'_>, run: &Run, common: u64) {
+fn bytes_are_the_formula(trial: &Trial<'_>, run: &Outcomes, common: u64) {
     let case = trial.name();
     let params = trial.params(1);
     let formula = (trial.protocol.bytes)(&params);

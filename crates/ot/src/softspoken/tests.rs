@@ -2,7 +2,7 @@
 
 use super::layout::{COLUMNS, TILE};
 use super::*;
-use crate::support::{Run, SESSION, run};
+use crate::support::{Outcomes, SESSION, run};
 use vesica_core::{Block, Error, Malicious, Misbehaviour, Result, Secret};
 
 const REFUSED: Error = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);
@@ -14,7 +14,7 @@ fn run_with(
     delta: Block,
     request: Request<'_>,
     cheat: receiver::Cheat,
-) -> Run<(Result<SenderOutput>, Option<Error>), ReceiverOutput> {
+) -> Outcomes<(Result<SenderOutput>, Option<Error>), ReceiverOutput> {
     run(
         |ctx| {
             let delta = Secret::new(delta);

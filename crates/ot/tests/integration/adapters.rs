@@ -1,6 +1,6 @@
 //! Random, chosen and correlated transfer and VOLE, over SoftSpoken and over an ideal transfer.
 
-use crate::support::{Run, SESSION, assert_unbiased, run};
+use crate::support::{Outcomes, SESSION, assert_unbiased, run};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use vesica_core::{Block, Malicious, Result, Secret};
@@ -68,7 +68,7 @@ fn over_both<A: Send, B: Send>(
     let traffic = ideal.traffic;
     let (a, b) = ideal.unwrap();
     check("ideal", Some(traffic), a, b);
-    let real: Run<A, B> = run(
+    let real: Outcomes<A, B> = run(
         |ctx| {
             let mut cots = softspoken::Sender::<Malicious>::setup(ctx, &SESSION, FieldBits::Four)?;
             sender(&mut cots, ctx)

@@ -2,7 +2,7 @@
 
 use crate::support;
 use support::tamper::Change;
-use support::{Run, SESSION, Setting, change_each_message};
+use support::{Outcomes, SESSION, Setting, change_each_message};
 use vesica_core::{Block, Error, Malicious, Misbehaviour, Result, Role, Security, SemiHonest};
 use vesica_net::Context;
 use vesica_ot::Lift;
@@ -27,7 +27,7 @@ fn receiver<S: Security>(ctx: &mut Context, bits: FieldBits) -> Result<ReceiverO
     receiver.extend(ctx, request)
 }
 
-fn attempt<S: Security>(setting: &Setting, bits: FieldBits) -> Run<Sent, ReceiverOutput> {
+fn attempt<S: Security>(setting: &Setting, bits: FieldBits) -> Outcomes<Sent, ReceiverOutput> {
     setting.run(|ctx| sender::<S>(ctx, bits), |ctx| receiver::<S>(ctx, bits))
 }
 

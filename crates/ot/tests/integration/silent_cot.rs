@@ -30,7 +30,10 @@ fn receive<S: Security>(ctx: &mut Context, lens: &[usize]) -> Result<Vec<Block>>
     Ok(blocks)
 }
 
-fn run<S: Security>(setting: &Setting, lens: &[usize]) -> support::Run<SenderPart, Vec<Block>> {
+fn run<S: Security>(
+    setting: &Setting,
+    lens: &[usize],
+) -> support::Outcomes<SenderPart, Vec<Block>> {
     setting.run(|ctx| send::<S>(ctx, lens), |ctx| receive::<S>(ctx, lens))
 }
 

@@ -62,7 +62,7 @@ fn run<S: Security>(
     setting: &Setting,
     lens: &[usize],
     values: Values,
-) -> support::Run<SenderPart, ReceiverPart> {
+) -> support::Outcomes<SenderPart, ReceiverPart> {
     setting.run(|ctx| send::<S>(ctx, lens, values), |ctx| receive::<S>(ctx, lens, values))
 }
 

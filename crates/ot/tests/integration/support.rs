@@ -20,7 +20,7 @@ pub use two_parties::{Runner as Setting, Transcript, tamper};
 pub const SESSION: SessionId = SessionId::from_bytes([7; 32]);
 
 /// What both parties of a run ended with.
-pub struct Run<A, B> {
+pub struct Outcomes<A, B> {
     pub sender: Result<A>,
     pub receiver: Result<B>,
     pub traffic: Traffic,
@@ -32,7 +32,7 @@ pub struct Run<A, B> {
     pub messages: [(Role, u64); 2],
 }
 
-impl<A, B> Run<A, B> {
+impl<A, B> Outcomes<A, B> {
     /// Both results of a run that nobody disturbed.
     pub fn unwrap(self) -> (A, B) {
         match (self.sender, self.receiver) {
@@ -47,9 +47,9 @@ impl Setting {
         &self,
         sender: impl FnOnce(&mut Context) -> Result<A> + Send,
         receiver: impl FnOnce(&mut Context) -> Result<B> + Send,
-    ) -> Run<A, B> {
+    ) -> Outcomes<A, B> {
         let run = self.run_both(sender, receiver);
-        Run {
+        Outcomes {
             traffic: Traffic {
                 sender_to_receiver: run.sender_bytes(),
                 receiver_to_sender: run.receiver_bytes(),
@@ -67,7 +67,7 @@ impl Setting {
 pub fn run<A: Send, B: Send>(
     sender: impl FnOnce(&mut Context) -> Result<A> + Send,
     receiver: impl FnOnce(&mut Context) -> Result<B> + Send,
-) -> Run<A, B> {
+) -> Outcomes<A, B> {
     Setting::default().run(sender, receiver)
 }
 
@@ -75,9 +75,9 @@ pub fn run<A: Send, B: Send>(
 /// run; `check` gets those.
 pub fn change_each_message<A, B>(
     changes: &[tamper::Change],
-    attempt: impl Fn(&Setting) -> Run<A, B>,
-    mut check: impl FnMut(&tamper::Tampering, Run<A, B>),
-) -> Run<A, B> {
+    attempt: impl Fn(&Setting) -> Outcomes<A, B>,
+    mut check: impl FnMut(&tamper::Tampering, Outcomes<A, B>),
+) -> Outcomes<A, B> {
     let setting = Setting::default();
     let undisturbed = attempt(&setting);
     for sent in undisturbed.messages {
@@ -88,7 +88,7 @@ pub fn change_each_message<A, B>(
 
 /// Every message of either party is changed in turn: a message of a wrong length, and one that is missing, is an error
 /// of the party that reads it; nothing panics and nothing hangs.
-pub fn wrong_lengths_are_errors<A, B>(attempt: impl Fn(&Setting) -> Run<A, B>) {
+pub fn wrong_lengths_are_errors<A, B>(attempt: impl Fn(&Setting) -> Outcomes<A, B>) {
     use tamper::Change;
     let lengths = [Change::Drop, Change::Truncate, Change::Grow, Change::Announce];
     let contents = [Change::Fill, Change::Zero, Change::FlipBit(12)];

@@ -8,7 +8,7 @@ use vesica_core::{
 use vesica_ot::silent::cot;
 use vesica_protocols::{Output, Protocol, catalogue, find};
 use vesica_testkit::sets::integers;
-use vesica_testkit::{Run, Runner};
+use vesica_testkit::{Outcomes, Runner};
 
 fn params(n: u64, bits: u32, learns: Learns) -> PsiParams {
     PsiParams::new(SessionId::from_bytes([1; 32]), n, n, learns)
@@ -47,7 +47,7 @@ fn garbled_pairwise_comparison_sends_the_gates_of_the_papers_formula() {
     assert!((besides(256) - besides(128)).abs() < 200_000);
 }
 
-fn run(protocol: &Protocol, params: PsiParams, x: Vec<Item>, y: Vec<Item>) -> Run {
+fn run(protocol: &Protocol, params: PsiParams, x: Vec<Item>, y: Vec<Item>) -> Outcomes {
     let sender = protocol.party(Role::Sender, params, Arc::new(x)).unwrap();
     let receiver = protocol.party(Role::Receiver, params, Arc::new(y)).unwrap();
     Runner::default().run(sender, receiver)

@@ -11,7 +11,7 @@ use vesica_modular::{Exponent, Modulus, Residue};
 use vesica_net::Context;
 use vesica_protocols::{Output, Party, find};
 use vesica_testkit::sets::{items, overlapping};
-use vesica_testkit::{Run, run};
+use vesica_testkit::{Outcomes, run};
 
 const N_X: u64 = 3;
 const N_Y: u64 = 2;
@@ -34,7 +34,7 @@ fn params() -> PsiParams {
 fn against_receiver(
     id: &str,
     deviating: impl FnOnce(&mut Context) -> Result<()> + Send + 'static,
-) -> Run {
+) -> Outcomes {
     let receiver =
         find(id).unwrap().party(Role::Receiver, params(), Arc::new(items(0..N_Y))).unwrap();
     run(Box::new(Deviating(deviating)), receiver)
@@ -43,7 +43,7 @@ fn against_receiver(
 fn against_sender(
     id: &str,
     deviating: impl FnOnce(&mut Context) -> Result<()> + Send + 'static,
-) -> Run {
+) -> Outcomes {
     let sender = find(id).unwrap().party(Role::Sender, params(), Arc::new(items(0..N_X))).unwrap();
     run(sender, Box::new(Deviating(deviating)))
 }

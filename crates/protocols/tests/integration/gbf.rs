@@ -7,11 +7,11 @@ use vesica_core::{
 use vesica_protocols::{Output, Protocol, find};
 use vesica_testkit::laws::run_psi;
 use vesica_testkit::sets::{items, overlapping, plain_intersection};
-use vesica_testkit::{Run, Runner};
+use vesica_testkit::{Outcomes, Runner};
 
 const IDS: [&str; 3] = ["gbf", "gbf_iknp", "gbf_paper"];
 
-fn run(protocol: &Protocol, learns: Learns, x: &[Item], y: &[Item]) -> Run {
+fn run(protocol: &Protocol, learns: Learns, x: &[Item], y: &[Item]) -> Outcomes {
     run_psi(protocol, &Runner::default(), learns, x, y)
 }
 

@@ -6,7 +6,7 @@ use vesica_core::{Error, Item, Learns, Misbehaviour, PsiParams, Role, SessionId}
 use vesica_protocols::rr22_malicious::usable_set_len;
 use vesica_protocols::{Input, Output, Protocol, UsableSetLen, find};
 use vesica_testkit::sets::{items, plain_intersection};
-use vesica_testkit::{Run, Runner};
+use vesica_testkit::{Outcomes, Runner};
 
 /// Self-check items of an agreement that does not say.
 const SHARED: u64 = 16;
@@ -27,7 +27,7 @@ fn with_shared(keys: std::ops::Range<u64>, shared: u64) -> Vec<Item> {
     set
 }
 
-fn run(x: &[Item], y: &[Item], shared: u64, learns: Learns) -> Run {
+fn run(x: &[Item], y: &[Item], shared: u64, learns: Learns) -> Outcomes {
     let params = params(x.len() as u64, y.len() as u64, shared, learns);
     let party = |role, set: &[Item]| {
         let range = set.len() - shared as usize..set.len();

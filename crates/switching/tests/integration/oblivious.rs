@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use support::tamper::{Change, Tampering};
-use support::{Run, SESSION, Setting, Transcript, change_each_message};
+use support::{Outcomes, SESSION, Setting, Transcript, change_each_message};
 use vesica_core::{Block, Error, Misbehaviour, ParameterError, Role, SessionId};
 use vesica_switching::oblivious::{self, Form, Rows, Sizes as Shape};
 
@@ -29,7 +29,7 @@ fn switched(
     rows: &Rows,
     injection: &[u32],
     outputs: usize,
-) -> Run<Rows, Rows> {
+) -> Outcomes<Rows, Rows> {
     let shape = Shape { inputs: rows.len(), outputs, bits: rows.bits() };
     setting.run(
         |ctx| oblivious::hold(ctx, &SESSION, form, rows, outputs),

@@ -3,7 +3,7 @@
 use super::{LEARNS, affordable, run_psi};
 use crate::sets::{overlapping, plain_intersection};
 use crate::tamper::{Change, Tampering};
-use crate::{Cases, Run, Runner};
+use crate::{Cases, Outcomes, Runner};
 use vesica_core::{Item, Learns, Role};
 use vesica_party::{Operation, Protocol};
 
@@ -56,7 +56,7 @@ fn change_each_message(
     changes: &[Change],
     cases: Cases,
     (x, y): &(Vec<Item>, Vec<Item>),
-    mut check: impl FnMut(&Tampering, Learns, Run),
+    mut check: impl FnMut(&Tampering, Learns, Outcomes),
 ) {
     let runner = Runner::default();
     let messages = LEARNS.map(|learns| {
