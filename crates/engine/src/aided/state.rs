@@ -429,6 +429,19 @@ mod tests {
     }
 
     #[test]
+    fn only_the_file_that_was_to_be_written_counts_as_the_runs_own() {
+        let parent = tempfile::tempdir().unwrap();
+        let state = begin(&parent.path().join("run"));
+        let [own, other] = ["a.csv", "b.csv"].map(|name| parent.path().join(name));
+        let may = |path: &Path| state.may_have_written(path).unwrap();
+        assert!(!may(&own));
+        state.keep_said(Some(&own)).unwrap();
+        assert!(may(&own) && !may(&other));
+        state.keep_said(None).unwrap();
+        assert!(!may(&own) && state.has_said().unwrap());
+    }
+
+    #[test]
     fn what_the_helper_showed_is_remembered_until_the_run_is_forgotten() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("run");

@@ -192,7 +192,7 @@ impl Words<'_> {
         // The number of common items is the same answer again.
         let is_count = matches!(self.agreement.question, Question::Cardinality);
         let others = facts.into_iter().filter(|fact| {
-            !is_answer(fact) && !(*fact == Fact::Count && is_count && answer.is_some())
+            !(is_answer(fact) || *fact == Fact::Count && is_count && answer.is_some())
         });
         let others = others.map(|fact| self.words(fact, receiver, sender));
         answer.clone().into_iter().chain(others).collect::<Vec<_>>().join("; ")
