@@ -26,8 +26,6 @@ mod wire;
 mod common;
 #[cfg(test)]
 extern crate self as vesica_helper;
-#[cfg(test)]
-mod power_failure;
 
 pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
 pub use scratch::FolderScratch;
@@ -35,3 +33,8 @@ pub use service::{Changed, MetricsOptions, PartyLimits, Service, ServiceOptions,
 pub use settings::{OptionsError, Settings, SettingsError, SettingsFault};
 pub use store::{Keeping, StoreError};
 pub use wire::{Instance, VERSION as WIRE_VERSION};
+
+#[cfg(test)]
+mod tests {
+    mod power_failure;
+}

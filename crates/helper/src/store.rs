@@ -25,6 +25,7 @@ mod disk;
 mod ended;
 mod file;
 #[cfg(test)]
+#[path = "tests/power.rs"]
 pub(crate) mod power;
 mod record;
 mod run;

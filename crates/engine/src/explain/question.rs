@@ -189,7 +189,7 @@ impl Words<'_> {
         // An insecure protocol reveals more than the result; its row describes what.
         let is_answer = |fact: &Fact| matches!(fact, Fact::CommonItems | Fact::Answer);
         let answer = facts.iter().any(is_answer).then(|| self.answer());
-        // The number of common items is the same answer again.
+        // The number of common items is the answer once more.
         let is_count = matches!(self.agreement.question, Question::Cardinality);
         let others = facts.into_iter().filter(|fact| {
             !(is_answer(fact) || *fact == Fact::Count && is_count && answer.is_some())

@@ -3,7 +3,7 @@
 //! killed, or has its answer already and never returns. Nobody is blamed, and nobody sees other data
 //! than before.
 
-#[path = "../tests/integration/aided.rs"]
+#[path = "../../tests/integration/aided.rs"]
 mod aided;
 
 use crate::Service;
