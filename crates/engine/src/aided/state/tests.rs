@@ -1,4 +1,4 @@
-use super::super::super::answer::Learned;
+use super::super::answer::Learned;
 use super::*;
 use vesica_protocols::kmrs14::CommonRows;
 
