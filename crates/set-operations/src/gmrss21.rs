@@ -22,7 +22,7 @@
 //! | sender learns, `gmrss21_secret_shared_intersection` | how many items are common; the size of the receiver's set |
 //! | sender learns, `gmrss21_values` | the size of the receiver's set; with bounds, whether the number of common items is inside |
 //! | sender learns, `gmrss21_private_id`, `gmrss21_private_id_paper`, `private_id_oprf`, `private_id_low_communication` | a random identifier of each of its items and those of the union, and so how many items are common; the size of the receiver's set |
-//! | flights | 14 (`gmrss21_cardinality`), 43 (`gmrss21_cardinality_paper`), 18 (`gmrss21_intersection`, `gmrss21_cardinality_sum`, `gmrss21_union`, `gmrss21_values`), 46 (`gmrss21_union_paper`), 20 (`gmrss21_secret_shared_intersection`), 29 (`gmrss21_private_id`), 55 (`gmrss21_private_id_paper`), 25 (`private_id_oprf`), 19 (`cardinality_low_communication`), 23 (`union_low_communication`), 30 (`private_id_low_communication`), for 2^16 items each |
+//! | flights | 14 (`gmrss21_cardinality`), 43 (`gmrss21_cardinality_paper`), 18 (`gmrss21_intersection`, `gmrss21_cardinality_sum`, `gmrss21_union`, `gmrss21_values`), 45 (`gmrss21_union_paper`), 20 (`gmrss21_secret_shared_intersection`), 29 (`gmrss21_private_id`), 52 (`gmrss21_private_id_paper`), 25 (`private_id_oprf`), 19 (`cardinality_low_communication`), 23 (`union_low_communication`), 30 (`private_id_low_communication`), for 2^16 items each |
 //! | payload bytes | those of the parts, see [`bytes`](vesica_party::Protocol::bytes) |
 //!
 //! The core is the *permuted characteristic*. Steps 1 to 10 have the numbers of the paper's Figure 6:
