@@ -83,7 +83,8 @@ pub fn bytes(cost: &Cost, ot_receiver: Role) -> Traffic {
     bins.chain(results).fold(transfers + gates, |sum, bytes| sum + bytes)
 }
 
-/// Flights of a computation; `ot_receiver` is as in [`Gmw::new`].
+/// Flights of a computation; `ot_receiver` is as in [`Gmw::new`]. If comparisons in bins take more than one extension of
+/// the transfers, it is the most: an extension can fall where the direction changes anyway.
 pub fn flights(cost: &Cost, ot_receiver: Role) -> u64 {
     let setup = transfers::flights(transfers(cost));
     // Each extension after the first interrupts the receiver's corrections.
