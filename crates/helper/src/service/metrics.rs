@@ -24,7 +24,7 @@ struct Outcome {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Party {
+struct PartyLabel {
     party: String,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct PartyNow {
 }
 
 /// A figure for each party.
-type ByParty = Family<Party, Gauge<u64, AtomicU64>>;
+type ByParty = Family<PartyLabel, Gauge<u64, AtomicU64>>;
 
 /// All counters and gauges.
 pub(super) struct Metrics {
@@ -216,7 +216,7 @@ impl Metrics {
             rows.clear();
         }
         for party in &now.parties {
-            let row = Party { party: party.name.clone() };
+            let row = PartyLabel { party: party.name.clone() };
             self.connections.get_or_create(&row).set(party.connections.into());
             self.party_stored.get_or_create(&row).set(party.stored_bytes);
             self.party_reserved.get_or_create(&row).set(party.reserved_bytes);

@@ -156,7 +156,7 @@ fn spec_of(fixture: &Fixture, variant: Variant) -> Spec {
     spec
 }
 
-struct Party<'a> {
+struct ScriptedParty<'a> {
     fixture: &'a Fixture,
     wire: &'a Wire,
     spec: &'a Spec,
@@ -166,7 +166,7 @@ struct Party<'a> {
     kill: CancelToken,
 }
 
-impl Party<'_> {
+impl ScriptedParty<'_> {
     fn remote(&self, service: &Service, cancel: &CancelToken) -> crate::RemoteOptions {
         let mut options = self.fixture.remote_options(service, self.number, self.spec);
         options.address = self.wire.address.to_string();
@@ -232,8 +232,8 @@ fn play(case: Case) -> u64 {
         Fault::Disk { after } => power.refuse_after(after),
     }
     wire.lead_to(&service, &power);
-    let parties: Vec<Party<'_>> = (0..2)
-        .map(|number| Party {
+    let parties: Vec<ScriptedParty<'_>> = (0..2)
+        .map(|number| ScriptedParty {
             fixture: &fixture,
             wire: &wire,
             spec: &spec,
@@ -258,7 +258,7 @@ fn play(case: Case) -> u64 {
             std::thread::sleep(Duration::from_millis(1));
         }
         if let (true, Fault::Power { loss, after }) = (power.is_off(), case.fault) {
-            let is_killed = |party: &&Party<'_>| party.manner == Manner::IsKilled;
+            let is_killed = |party: &&ScriptedParty<'_>| party.manner == Manner::IsKilled;
             parties.iter().filter(is_killed).for_each(|party| party.kill.cancel());
             wire.cut();
             let mut drawn = after.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
