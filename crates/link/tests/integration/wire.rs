@@ -32,8 +32,8 @@ fn values_can_be_exported_after_a_byte_was_damaged() {
     let (a, b, _wire) = over(Way::There, AFTER_THE_HANDSHAKE, Fault::Damage(1), |_| ());
     let (mut a_in, _a_out) = root(&a);
     let (_b_in, mut b_out) = root(&b);
-    b_out.write_all(&[7; 100_000]).unwrap();
-    b_out.flush().unwrap();
+    // The other end may have found the damage, and closed the connection, before all is written.
+    let _ = b_out.write_all(&[7; 100_000]).and_then(|()| b_out.flush());
     let mut buf = vec![0; 100_000];
     assert_eq!(a_in.read_exact(&mut buf), Err(TransportError::Tls));
     assert_eq!(a.export("label", b"x"), b.export("label", b"x"));
