@@ -151,8 +151,8 @@ impl SharedState {
         run
     }
 
-    /// Ends the session with `reason`. If there is no session yet, this side still waits a moment for the peer, to
-    /// tell it the reason.
+    /// Ends the session with `reason`. If there is no session yet, this side waits a moment for the peer, and
+    /// then sends it the reason.
     pub(crate) fn abort(&self, reason: StopReason) {
         lock(&self.abort_reason).get_or_insert(reason);
         let until = Instant::now() + WORD_LIMIT;

@@ -521,10 +521,8 @@ fn bad_addresses() {
     session.redactions.push((taken.0.clone(), "127.0.0.1:[PORT]"));
     drop(taken.1);
     session.vesica(&format!("{run} --listen {}", taken.0));
-    session.vesica(
-        "check agreement.toml --key one.key --input people.csv --quiet --wait 1s \
-         --connect 127.0.0.1:1",
-    );
+    let check = "check agreement.toml --key one.key --input people.csv --quiet --wait 1s";
+    session.vesica(&format!("{check} --connect 127.0.0.1:1"));
     assert!(!session.path("o.csv").exists());
     session.assert_all_fail(5);
     session.assert_golden("no_peer.txt");

@@ -231,7 +231,7 @@ fn the_head_of_every_module_says_what_its_rows_do() {
         } else {
             assert_eq!(found, expected, "{}", path.display());
         }
-        // A fact that is told once more, below the others, could differ.
+        // A fact that is repeated below the others could differ from them.
         let table = rest[found.len()..].lines().take_while(|line| line.starts_with("//! |"));
         for line in table {
             assert!(!is_fact(&line), "{}: {line}", path.display());

@@ -209,7 +209,7 @@ mod tests {
         Unchecked::new(output).answer(set, asked, own())
     }
 
-    /// Whether `output` passes if the smaller set has five keys, and what was told of it before.
+    /// Whether `output` passes if the smaller set has five keys, and what the closing message said of it.
     fn told(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Told> {
         let unchecked = Unchecked::new(output);
         let told = unchecked.told(set, agreement);
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(outside(bounds("max_matches = 4")), Some(Told::OutsideBounds));
         assert_eq!(outside(bounds("max_matches = 5")), None, "no count is outside");
         assert_eq!(outside(bounds("")), None);
-        // The sender, which learns nothing else, tells it too.
+        // The sender learns nothing else, and also reports that the count is outside the bounds.
         let bounded = bounds("min_matches = 1");
         for (output, expected) in
             [(Output::OutsideBounds, Told::OutsideBounds), (Output::Nothing, Told::Nothing)]

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// Bytes stream by stream.
 type Record = BTreeMap<StreamId, Vec<u8>>;
 
-/// The streams of a party whose peer has sent what is recorded, and sends no more.
+/// The streams of a party whose peer sends what is recorded, and nothing else.
 #[derive(Clone)]
 struct Recorded {
     inbound: Arc<Record>,
