@@ -1,6 +1,6 @@
 //! Files and columns: CSV, Parquet, normalisers, key encoding.
 //!
-//! * [`Source`] — a file of rows, opened and checked once, read any number of times.
+//! * [`Source`] — a file of rows, opened and checked once, read any number of times; or a frame, read once.
 //! * [`Profile`] — a named, versioned rule that makes equal what two organisations write differently.
 //! * [`KeyColumn`] — a column of the key, and its profile.
 //! * [`encoding`] — the injective encoding of a composite key.
@@ -47,7 +47,7 @@ mod texts;
 mod unnamed;
 mod values;
 
-pub use columnar::panic_is_caught;
+pub use columnar::{Batches, panic_is_caught};
 pub use error::{
     EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, ValueFault,
     WriteError,

@@ -12,8 +12,8 @@ use std::process::Command;
 const HEADING: &str = "## Who may depend on whom";
 const COLUMNS: [&str; 4] = ["crate", "depends on", "in tests also on", "touches"];
 
-/// The only crates that may hold unsafe code: vector kernels, and the global allocator.
-const UNSAFE_CRATES: [&str; 2] = ["heap", "simd"];
+/// The only crates that may hold unsafe code: vector kernels, the global allocator, and what Python hands over.
+const UNSAFE_CRATES: [&str; 3] = ["heap", "python", "simd"];
 
 /// Crates that only tests use.
 const TEST_CRATES: [&str; 3] = ["fuzz", "servers", "testkit"];
