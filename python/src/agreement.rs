@@ -5,6 +5,43 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use vesica_engine::explain;
 use vesica_link::PublicIdentity;
+use vesica_protocols::kmrs14::find_aided;
+use vesica_protocols::{Operation, Security, catalogue};
+
+/// Whether the operation gives each party a result of its own; also if there is no such operation.
+#[pyfunction]
+pub(crate) fn is_for_both(operation: &str) -> bool {
+    find(operation).is_some_and(|operation| operation.is_for_both())
+}
+
+/// The strongest security that a protocol offers for an operation, with bounds or without; with a helper that of
+/// `protocol` against the helper.
+#[pyfunction]
+pub(crate) fn strongest(
+    operation: &str,
+    is_bounded: bool,
+    is_aided: bool,
+    protocol: &str,
+) -> &'static str {
+    let security = match find(operation) {
+        _ if is_aided => {
+            find_aided(protocol).map_or(Security::SemiHonest, |row| row.helper_security)
+        }
+        None => Security::SemiHonest,
+        Some(operation) if is_bounded => catalogue()
+            .iter()
+            .filter(|row| row.bounds.are_kept() && row.operations.contains(&operation))
+            .map(|row| row.security)
+            .max()
+            .unwrap_or(Security::Insecure),
+        Some(operation) => vesica_protocols::strongest(operation),
+    };
+    security.name()
+}
+
+fn find(operation: &str) -> Option<Operation> {
+    Operation::ALL.iter().find(|known| known.name() == operation).copied()
+}
 
 /// A checked agreement.
 #[pyclass(frozen, module = "vesica._vesica")]
@@ -12,10 +49,17 @@ pub(crate) struct Agreement(pub(crate) vesica_engine::agreement::Agreement);
 
 #[pymethods]
 impl Agreement {
+    /// The agreement in a file, and its text.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let loaded = py.detach(|| vesica_engine::agreement::Agreement::load(path));
-        Ok(Self(loaded.map_err(|error| Failed::agreement(error).raise(py))?))
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
+        use vesica_engine::agreement::Agreement;
+        let loaded = py.detach(|| Agreement::load(&path));
+        let agreement = loaded.map_err(|error| Failed::agreement(error).raise(py))?;
+        let text = std::fs::read_to_string(&path).ok();
+        // A file that has just been replaced may hold another one.
+        let same = |text: &String| Agreement::parse(text).is_ok_and(|other| other == agreement);
+        let text = text.filter(same).unwrap_or_else(|| agreement.canonical());
+        Ok((Self(agreement), text))
     }
 
     #[staticmethod]
@@ -27,11 +71,6 @@ impl Agreement {
     #[getter]
     fn hash(&self) -> String {
         self.0.hash().to_string()
-    }
-
-    #[getter]
-    fn canonical(&self) -> String {
-        self.0.canonical()
     }
 
     #[getter]

@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -82,6 +82,9 @@ fn cell<'py>(py: Python<'py>, array: &ArrayRef, index: usize) -> PyResult<Bound<
         return Ok(truths.value(index).into_pyobject(py)?.to_owned().into_any());
     }
     if let Some(numbers) = array.as_primitive_opt::<Int64Type>() {
+        return Ok(numbers.value(index).into_pyobject(py)?.into_any());
+    }
+    if let Some(numbers) = array.as_primitive_opt::<UInt64Type>() {
         return Ok(numbers.value(index).into_pyobject(py)?.into_any());
     }
     if let Some(texts) = array.as_string_opt::<i32>() {

@@ -19,6 +19,16 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
+/// The format of that name.
+pub(crate) fn format_of(name: &str) -> Option<Format> {
+    match name {
+        "csv" => Some(Format::Csv),
+        "tsv" => Some(Format::Tsv),
+        "parquet" => Some(Format::Parquet),
+        _ => None,
+    }
+}
+
 /// Rows that one run, or one check, takes.
 #[pyclass(frozen, module = "vesica._vesica")]
 pub(crate) struct Input {
@@ -53,16 +63,11 @@ impl Input {
         header: bool,
         format: Option<&str>,
     ) -> PyResult<Self> {
-        let format = match format {
-            None => None,
-            Some("csv") => Some(Format::Csv),
-            Some("tsv") => Some(Format::Tsv),
-            Some("parquet") => Some(Format::Parquet),
-            Some(_) => {
-                let hint = "the formats are csv, tsv and parquet";
-                return Err(Failed::new(Kind::Settings, "unknown file format", hint).raise(py));
-            }
-        };
+        if format.is_some_and(|name| format_of(name).is_none()) {
+            let hint = "the formats are csv, tsv and parquet";
+            return Err(Failed::new(Kind::Settings, "unknown file format", hint).raise(py));
+        }
+        let format = format.and_then(format_of);
         let options = ReadOptions { delimiter, header, format };
         Self::of(py, py.detach(|| Source::open(path, &options)))
     }

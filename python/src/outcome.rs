@@ -2,16 +2,17 @@
 
 use crate::export::{Column, Table};
 use crate::failure::Failed;
-use arrow_array::builder::{BooleanBuilder, Int64Builder, ListBuilder, StringBuilder};
-use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchIterator};
+use crate::tables;
+use arrow_array::builder::StringBuilder;
+use arrow_array::{BooleanArray, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow_buffer::{BooleanBuffer, Buffer};
-use arrow_schema::{Field, Schema};
+use arrow_schema::Schema;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vesica_engine::{Finished, RowSet, RunResult};
-use vesica_records::{OutputOptions, Source, distinct_columns};
+use vesica_records::{OutputOptions, Source};
 
 /// The result of a run, and its report.
 #[pyclass(frozen, module = "vesica._vesica")]
@@ -103,22 +104,21 @@ impl Outcome {
         }
     }
 
-    /// The keys of a union, or the identifiers.
+    /// The keys of a union, the identifiers, or one row of figures.
     fn table(&self, py: Python<'_>) -> PyResult<Option<Table>> {
         let batch = py.detach(|| match &self.result {
-            RunResult::Union(union) => union_table(union).map(Some),
-            RunResult::Ids(ids) => ids_table(ids).map(Some),
-            _ => Ok(None),
+            RunResult::Union(union) => tables::union(union).map(Some),
+            RunResult::Ids(ids) => tables::ids(ids).map(Some),
+            other => tables::figures(other),
         });
-        let batch = batch.map_err(|_| Failed::panic().raise(py))?;
-        Ok(batch.map(Table))
+        Ok(batch.map_err(|_| Failed::panic().raise(py))?.map(Table))
     }
 
     /// The identifier of each row of the input; `None` for a row without a usable key.
     fn ids(&self) -> Option<Column> {
         let RunResult::Ids(ids) = &self.result else { return None };
         let mut column = StringBuilder::new();
-        ids.by_row().iter().for_each(|id| column.append_option(id.as_ref().map(hex)));
+        ids.by_row().iter().for_each(|id| column.append_option(id.as_ref().map(tables::hex)));
         Some(Column(Arc::new(column.finish())))
     }
 
@@ -147,78 +147,4 @@ impl Outcome {
         });
         written.map_err(|error| Failed::run(&error).raise(py))
     }
-}
-
-fn hex(bytes: &[u8; 16]) -> String {
-    format!("{:032x}", u128::from_be_bytes(*bytes))
-}
-
-/// The text columns of keys.
-struct KeyColumns(Vec<StringBuilder>);
-
-impl KeyColumns {
-    fn new(columns: &[String]) -> Self {
-        Self(columns.iter().map(|_| StringBuilder::new()).collect())
-    }
-
-    fn push(&mut self, values: Option<&[&str]>) {
-        for (at, column) in self.0.iter_mut().enumerate() {
-            column.append_option(values.and_then(|values| values.get(at)));
-        }
-    }
-
-    fn finish(self) -> impl Iterator<Item = ArrayRef> {
-        self.0.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef)
-    }
-}
-
-fn push_rows(column: &mut ListBuilder<Int64Builder>, rows: Option<&[u64]>) {
-    for row in rows.unwrap_or_default() {
-        column.values().append_value(*row as i64);
-    }
-    column.append(rows.is_some());
-}
-
-fn batch(
-    names: &[String],
-    columns: Vec<ArrayRef>,
-) -> Result<RecordBatch, arrow_schema::ArrowError> {
-    let fields: Vec<Field> = names
-        .iter()
-        .zip(&columns)
-        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
-        .collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-}
-
-fn union_table(union: &vesica_engine::Union) -> Result<RecordBatch, arrow_schema::ArrowError> {
-    let mut keys = KeyColumns::new(union.columns());
-    let (mut new, mut rows) = (BooleanBuilder::new(), ListBuilder::new(Int64Builder::new()));
-    for entry in union.entries() {
-        keys.push(Some(&entry.values));
-        new.append_value(entry.rows.is_none());
-        push_rows(&mut rows, entry.rows.as_deref());
-    }
-    let names: Vec<&str> =
-        union.columns().iter().map(String::as_str).chain(["new", "rows"]).collect();
-    let mut columns: Vec<ArrayRef> = keys.finish().collect();
-    columns.extend([Arc::new(new.finish()) as ArrayRef, Arc::new(rows.finish())]);
-    batch(&distinct_columns(&names), columns)
-}
-
-fn ids_table(ids: &vesica_engine::Ids) -> Result<RecordBatch, arrow_schema::ArrowError> {
-    let mut keys = KeyColumns::new(ids.columns());
-    let (mut id, mut rows) = (StringBuilder::new(), ListBuilder::new(Int64Builder::new()));
-    for entry in ids.entries() {
-        id.append_value(hex(entry.id));
-        keys.push(entry.values.as_deref());
-        push_rows(&mut rows, entry.values.is_some().then_some(&entry.rows));
-    }
-    let names: Vec<&str> = ids.columns().iter().map(String::as_str).chain(["rows", "id"]).collect();
-    let mut names = distinct_columns(&names);
-    names.rotate_right(1);
-    let mut columns: Vec<ArrayRef> = vec![Arc::new(id.finish())];
-    columns.extend(keys.finish());
-    columns.push(Arc::new(rows.finish()));
-    batch(&names, columns)
 }

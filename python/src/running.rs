@@ -3,7 +3,7 @@
 use crate::agreement::Agreement;
 use crate::failure::{Failed, Kind};
 use crate::identity::Identity;
-use crate::input::Input;
+use crate::input::{Input, format_of};
 use crate::outcome::Outcome;
 use pyo3::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -99,10 +99,14 @@ pub(crate) struct Running {
     process: u32,
 }
 
+/// The path of a file, its delimiter, whether it has a header, and its format.
+type Again = (PathBuf, Option<u8>, bool, Option<String>);
+
 /// The file of an input, opened once more: for rows that are written after the run.
-fn file_of(path: Option<(PathBuf, Option<u8>, bool)>) -> Option<Source> {
-    let (path, delimiter, header) = path?;
-    Source::open(path, &ReadOptions { delimiter, header, format: None }).ok()
+fn file_of(again: Option<Again>) -> Option<Source> {
+    let (path, delimiter, header, format) = again?;
+    let format = format.as_deref().and_then(format_of);
+    Source::open(path, &ReadOptions { delimiter, header, format }).ok()
 }
 
 #[pymethods]
@@ -134,7 +138,7 @@ impl Running {
         strict: bool,
         output: Option<PathBuf>,
         force: bool,
-        again: Option<(PathBuf, Option<u8>, bool)>,
+        again: Option<Again>,
     ) -> PyResult<Self> {
         let endpoint = match (listen, connect) {
             (Some(address), None) => Endpoint::Listen(address),
@@ -144,7 +148,8 @@ impl Running {
                 return Err(Failed::new(Kind::Settings, what, hint).raise(py));
             }
         };
-        let seconds = |time: f64| Duration::try_from_secs_f64(time).unwrap_or(Duration::MAX);
+        // Python has checked their ranges.
+        let seconds = |time: f64| Duration::try_from_secs_f64(time).unwrap_or(Duration::ZERO);
         let link = LinkOptions {
             endpoint,
             wait: seconds(wait),

@@ -14,7 +14,8 @@ A run takes an agreement that all parties have, the own rows, and the own key:
 ``help(v.run)`` says what else it takes; ``v.demo()`` runs both sides in this process.
 """
 
-from vesica._agreement import Agreement, Key, Party
+from vesica._agreement import Agreement, Explanation, Key, Party, Values
+from vesica._demo import Demo, demo
 from vesica._errors import (
     AgreementMismatch,
     Cancelled,
@@ -26,9 +27,11 @@ from vesica._errors import (
     SettingsError,
     VesicaError,
 )
+from vesica._figures import Figure
+from vesica._helper import Helper, serve_helper
 from vesica._identity import Identity
 from vesica._progress import Progress
-from vesica._result import Report, Result
+from vesica._result import Report, Result, Shares, combine
 from vesica._run import run, run_async
 from vesica._vesica import __version__
 
@@ -37,7 +40,11 @@ __all__ = [
     "AgreementMismatch",
     "Cancelled",
     "DataError",
+    "Demo",
     "Difference",
+    "Explanation",
+    "Figure",
+    "Helper",
     "Identity",
     "InternalError",
     "Key",
@@ -48,8 +55,13 @@ __all__ = [
     "Report",
     "Result",
     "SettingsError",
+    "Shares",
+    "Values",
     "VesicaError",
     "__version__",
+    "combine",
+    "demo",
     "run",
     "run_async",
+    "serve_helper",
 ]

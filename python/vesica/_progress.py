@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from vesica import _vesica
+
 LOG = logging.getLogger("vesica")
 
 Note = tuple[str, str, int, int]
@@ -113,6 +115,15 @@ def display(progress: bool | Callback) -> Display:
     return Bars(tqdm)
 
 
+LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO}
+
+
+def log_pending() -> None:
+    """Pass the log lines of the native module on to `logging`."""
+    for level, text in _vesica.log_lines():
+        LOG.log(LEVELS[level], "%s", text)
+
+
 class Follower:
     """Turns the notes of a run into progress and log lines."""
 
@@ -125,6 +136,8 @@ class Follower:
         self._shown.close()
 
     def follow(self, notes: list[Note]) -> None:
+        """Show and log what has happened."""
+        log_pending()
         for kind, text, one, two in notes:
             if kind == "phase":
                 self._phase = text

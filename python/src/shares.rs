@@ -1,0 +1,25 @@
+//! Shares of two parties, put together.
+
+use crate::export::Table;
+use crate::failure::{Failed, Kind};
+use crate::tables;
+use pyo3::prelude::*;
+use std::path::Path;
+use vesica_engine::shares::{self, SharesError, SharesFile};
+
+/// The content of two documents of shares.
+#[pyfunction]
+pub(crate) fn combine(py: Python<'_>, one: &str, other: &str) -> PyResult<Table> {
+    let batch = py.detach(|| {
+        let parse = |text: &str, name: &str| SharesFile::parse(text.as_bytes(), Path::new(name));
+        let (one, other) =
+            (parse(one, "the first document")?, parse(other, "the second document")?);
+        let combined = shares::combine(&one, &other)?;
+        Ok::<_, SharesError>(tables::combined(&combined))
+    });
+    let batch = batch.map_err(|error| {
+        let hint = "give the shares of both parties of one run, as they were written";
+        Failed::new(Kind::Data, error.to_string(), hint).raise(py)
+    })?;
+    Ok(Table(batch.map_err(|_| Failed::panic().raise(py))?))
+}
