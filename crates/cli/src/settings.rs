@@ -326,8 +326,8 @@ pub(crate) fn choose_kernels() -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::code;
     use crate::messages;
+    use vesica_messages::Who;
 
     fn time(text: &str) -> Result<Option<Duration>, TimeLimitError> {
         text.parse::<TimeLimit>().map(TimeLimit::limit)
@@ -340,7 +340,7 @@ mod tests {
         let refused =
             check_clock(epoch - Duration::from_nanos(1)).expect_err("a clock before 1970");
         let message = messages::of(&refused);
-        assert_eq!(message.code, code::HERE);
+        assert_eq!(message.who, Who::You);
         assert!(message.error.contains("before 1970"), "{}", message.error);
     }
 

@@ -6,7 +6,7 @@ mod summary;
 use super::output::{NamedFile, Pending};
 use super::{AGREEMENT, REPORT, open_report, output, seat};
 use crate::args::RunArgs;
-use crate::failure::{AidedFailure, Failure, code};
+use crate::failure::{Failure, code};
 use crate::logging;
 use crate::progress::Reporter;
 use patience::Patience;
@@ -25,6 +25,7 @@ use vesica_core::{Operation, StopReason};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Observer, Report, leave_word};
 use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_messages::with_helper::AidedFailure;
 use vesica_records::{OutputOptions, Source};
 
 /// What a run needs in addition to agreement, key and address.

@@ -1,15 +1,61 @@
 //! Failures of the helper's service, and why a helper cannot be reached.
 
-use super::tables::Written;
-use super::{Message, files, link, no_threads};
-use crate::failure::{HelperFailure, HelperPlaces, code};
+use crate::tables::Written;
+use crate::{Message, Who, files, link, no_threads};
 use std::io::ErrorKind;
 use vesica_backends::{BackendError, BadUrl};
 use vesica_core::{Error, Refusal, TransportError};
-use vesica_helper::{OptionsError, SettingsError, SettingsFault, StartError, StoreError};
+use vesica_helper::{OptionsError, Settings, SettingsError, SettingsFault, StartError, StoreError};
 use vesica_link::{Endpoint, LinkError, ParseIdentityError};
 
-pub(super) fn failure(failure: &HelperFailure) -> Message {
+/// Why a helper could not start.
+#[derive(Debug)]
+pub enum HelperFailure {
+    /// The settings file.
+    Settings(SettingsError),
+    /// The values of the settings.
+    Options {
+        /// What is wrong.
+        error: OptionsError,
+        /// The helper's addresses.
+        at: HelperPlaces,
+    },
+    /// The start of the service.
+    Start {
+        /// What is wrong.
+        error: StartError,
+        /// The helper's addresses.
+        at: HelperPlaces,
+    },
+}
+
+/// The addresses of a helper.
+#[derive(Clone, Debug)]
+pub struct HelperPlaces {
+    /// Where parties connect to.
+    pub listen: String,
+    /// Where the pages on health and metrics are, or `off`.
+    pub metrics: String,
+    /// The backend, without its password.
+    pub backend: String,
+}
+
+impl HelperPlaces {
+    /// The addresses in `settings`.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            listen: settings.listen.clone(),
+            metrics: settings.metrics.as_ref().map_or("off", |metrics| &metrics.listen).to_owned(),
+            backend: match &settings.backend {
+                Some(url) => vesica_backends::redacted(url),
+                None => format!("disk:{}", settings.state.display()),
+            },
+        }
+    }
+}
+
+/// A helper that could not start.
+pub fn failure(failure: &HelperFailure) -> Message {
     match failure {
         HelperFailure::Settings(error) => settings(error),
         HelperFailure::Options { error: OptionsError::Backend(error), at }
@@ -20,11 +66,6 @@ pub(super) fn failure(failure: &HelperFailure) -> Message {
             "the machine may lack memory or threads: --threads sets how many threads are used",
         ),
         HelperFailure::Start { error, at } => start(error, at),
-        HelperFailure::Conflict { option, other } => Message {
-            error: format!("{option} and {other} both name the helper's directory"),
-            hint: format!("leave out {option}"),
-            code: code::USAGE,
-        },
     }
 }
 
@@ -116,7 +157,7 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
         BackendError::Unreachable(kind) => Message {
             error: format!("the backend {url} cannot be reached: {}", files::cause(*kind)),
             hint: "start the database; are host and port right?".to_owned(),
-            code: code::NETWORK,
+            who: Who::Network,
         },
         BackendError::Refused => Message::here(
             format!(
@@ -194,7 +235,7 @@ fn settings(error: &SettingsError) -> Message {
 }
 
 /// Why a helper cannot be reached or cannot serve now, in a few words.
-pub(crate) fn away(error: &Error) -> String {
+pub fn away(error: &Error) -> String {
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::Storage => "its disk is full or faulty".to_owned(),

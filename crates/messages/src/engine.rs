@@ -1,10 +1,9 @@
 //! Runs that ended without a result.
 
-use super::{
-    Message, REPORT_DEFECT, agreement, defect, files, input, link, list, no_memory, no_threads,
+use crate::words::{duration, list};
+use crate::{
+    Message, REPORT_DEFECT, Who, agreement, defect, files, input, link, no_memory, no_threads,
 };
-use crate::failure::code;
-use crate::progress::duration;
 use std::fmt::Write;
 use vesica_core::{Misbehaviour, StopReason, TransportError};
 use vesica_engine::agreement::Difference;
@@ -13,7 +12,7 @@ use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::Endpoint;
 
 /// A run, a check or a benchmark party with a peer at `endpoint`.
-pub(super) fn error(error: &Error, endpoint: Option<&Endpoint>) -> Message {
+pub fn error(error: &Error, endpoint: Option<&Endpoint>) -> Message {
     match error {
         Error::Input(fault) => input::fault(fault),
         Error::Config(fault) => config(fault, endpoint),
@@ -23,21 +22,21 @@ pub(super) fn error(error: &Error, endpoint: Option<&Endpoint>) -> Message {
         Error::Interrupted { phase } => Message {
             error: format!("interrupted while {}", doing(*phase)),
             hint: "no result was written; you can run it again at any time".to_owned(),
-            code: code::INTERRUPTED,
+            who: Who::Nobody,
         },
         Error::Bug(what) => {
-            Message { error: defect(what), hint: REPORT_DEFECT.to_owned(), code: code::BUG }
+            Message { error: defect(what), hint: REPORT_DEFECT.to_owned(), who: Who::Vesica }
         }
         error => Message {
             error: defect(&error.to_string()),
             hint: REPORT_DEFECT.to_owned(),
-            code: code::BUG,
+            who: Who::Vesica,
         },
     }
 }
 
 /// The phase after "while".
-pub(super) fn doing(phase: Phase) -> &'static str {
+pub(crate) fn doing(phase: Phase) -> &'static str {
     match phase {
         Phase::Preparing => "preparing",
         Phase::Reading => "reading the input",
@@ -186,7 +185,7 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
         Incompatible::Link(error) => link::incompatible(error, endpoint),
         how => Message::here(how.to_string(), "compare versions and settings with the other side"),
     };
-    Message { code: code::PEER, ..message }
+    Message { who: Who::Peers, ..message }
 }
 
 /// One line for each field, the first ones of many.
@@ -281,7 +280,7 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
     Message {
         error: format!("{peer} {what} while {}", doing(phase)),
         hint: hint.to_owned(),
-        code: code::PEER,
+        who: Who::Peers,
     }
 }
 
@@ -298,7 +297,7 @@ fn transport(
             return Message {
                 error: format!("no connection to {peer} while {}: {kind}", doing(phase)),
                 hint: "start both sides again".to_owned(),
-                code: code::NETWORK,
+                who: Who::Network,
             };
         }
     };
@@ -331,14 +330,14 @@ fn transport(
         ),
         TransportError::AlreadyOpen | TransportError::Poisoned => {
             let error = defect(&format!("{error} while {}", doing(phase)));
-            return Message { error, hint: REPORT_DEFECT.to_owned(), code: code::BUG };
+            return Message { error, hint: REPORT_DEFECT.to_owned(), who: Who::Vesica };
         }
         error => (format!("the connection to {peer} failed: {error}"), again),
     };
     Message {
         error: format!("{what} while {}", doing(phase)),
         hint: hint.to_owned(),
-        code: code::NETWORK,
+        who: Who::Network,
     }
 }
 

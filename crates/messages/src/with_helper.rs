@@ -1,13 +1,15 @@
 //! Runs with a helper that ended without a result.
 
-use super::engine::{self, doing};
-use super::{Message, and, files, link};
-use crate::failure::{Aided, AidedFailure, code};
-use crate::progress::duration;
+use crate::engine::{self, doing};
+use crate::words::{and, duration};
+use crate::{Message, Who, files, link};
+use std::path::PathBuf;
+use std::time::Duration;
 use vesica_core::{Refusal, TransportError};
+use vesica_engine::agreement::Agreement;
 use vesica_engine::{Error, Incompatible, Phase, TransportFault};
 use vesica_link::letters::LetterError;
-use vesica_link::{Endpoint, LinkError};
+use vesica_link::{Endpoint, LinkError, LinkOptions};
 
 /// What to do when nothing is lost.
 const GO_ON: &str = "run the same command again: the run continues where it stopped";
@@ -16,7 +18,50 @@ const GO_ON: &str = "run the same command again: the run continues where it stop
 const DECEIT: &str = "nobody gets a result from this run; find out who runs modified or damaged \
                       software before you try again";
 
-pub(super) fn error(failure: &Aided) -> Message {
+/// Why a run with a helper failed, and what its message needs.
+#[derive(Debug)]
+pub struct Aided {
+    /// Why it failed.
+    pub what: AidedFailure,
+    /// The helper's name.
+    pub helper: String,
+    /// The helper's address.
+    pub address: String,
+    /// The folder of the run; `None` for a check.
+    pub folder: Option<PathBuf>,
+}
+
+/// Why a run with a helper failed.
+#[derive(Debug)]
+pub enum AidedFailure {
+    /// The engine's error.
+    Run(Error),
+    /// Other parties did not connect in time.
+    Absent {
+        /// Their names.
+        parties: Vec<String>,
+        /// How long this party waited for them.
+        wait: Duration,
+    },
+}
+
+impl Aided {
+    /// The failure of a run of `agreement` with a helper at the address of `link`; `folder` is the folder of the run,
+    /// or `None` for a check.
+    pub fn new(
+        what: AidedFailure,
+        agreement: &Agreement,
+        link: &LinkOptions,
+        folder: Option<PathBuf>,
+    ) -> Self {
+        let helper = agreement.helper.as_ref().map_or(String::new(), |helper| helper.name.clone());
+        let (Endpoint::Connect(address) | Endpoint::Listen(address)) = link.endpoint.clone();
+        Self { what, helper, address, folder }
+    }
+}
+
+/// A run with a helper that ended without a result.
+pub fn error(failure: &Aided) -> Message {
     let error = match &failure.what {
         AidedFailure::Run(error) => error,
         AidedFailure::Absent { parties, wait } => {
@@ -41,7 +86,7 @@ pub(super) fn error(failure: &Aided) -> Message {
                 }
                 None => "you can run it again at any time".to_owned(),
             },
-            code: code::INTERRUPTED,
+            who: Who::Nobody,
         },
         Error::PeerIncompatible(Incompatible::Link(error)) => incompatible(failure, error),
         Error::Transport { peer, phase, kind } => transport(failure, peer, *phase, kind),
@@ -54,11 +99,11 @@ fn endpoint(failure: &Aided) -> Endpoint {
 }
 
 fn network(error: String, hint: impl Into<String>) -> Message {
-    Message { error, hint: hint.into(), code: code::NETWORK }
+    Message { error, hint: hint.into(), who: Who::Network }
 }
 
 fn peer(error: String, hint: impl Into<String>) -> Message {
-    Message { error, hint: hint.into(), code: code::PEER }
+    Message { error, hint: hint.into(), who: Who::Peers }
 }
 
 fn refused(

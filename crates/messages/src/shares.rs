@@ -1,9 +1,10 @@
 //! Files of shares that cannot be combined.
 
-use super::{Message, files};
+use crate::{Message, files};
 use vesica_engine::shares::SharesError;
 
-pub(super) fn error(error: &SharesError) -> Message {
+/// Files of shares that cannot be combined.
+pub fn error(error: &SharesError) -> Message {
     match error {
         SharesError::Unreadable { path, kind } => Message::here(
             format!(

@@ -1,6 +1,7 @@
 //! Data that cannot be used, and results that cannot be written.
 
-use super::{Message, counted, files, list};
+use crate::words::{counted, list};
+use crate::{Message, files};
 use vesica_engine::InputFault;
 use vesica_engine::explain::grouped;
 use vesica_records::{
@@ -9,7 +10,7 @@ use vesica_records::{
 };
 
 /// An input file, or an output, that cannot be used.
-pub(super) fn fault(fault: &InputFault) -> Message {
+pub fn fault(fault: &InputFault) -> Message {
     match fault {
         InputFault::Data(error) => data(error),
         InputFault::Output(error) => output(error),
@@ -40,7 +41,7 @@ pub(super) fn fault(fault: &InputFault) -> Message {
 }
 
 /// What is wrong with rows of the file; the list of faults has been printed before.
-pub(super) fn faults(faults: &Faults) -> Message {
+pub fn faults(faults: &Faults) -> Message {
     match faults.kinds() {
         [kind] if kind.count == 1 => data(&kind.example),
         [kind] => Message::here(
@@ -63,7 +64,7 @@ pub(super) fn faults(faults: &Faults) -> Message {
 }
 
 /// What is wrong with rows of one kind, anywhere in the file.
-pub(crate) fn kind_of(error: &InputError) -> String {
+pub fn kind_of(error: &InputError) -> String {
     match error {
         InputError::Ragged { expected, .. } => {
             format!("more or fewer than {}", counted(*expected as u64, "field"))
@@ -100,7 +101,7 @@ pub(crate) fn kind_of(error: &InputError) -> String {
 }
 
 /// Warnings about a usable file: contents that may cost matches.
-pub(crate) fn warnings(counts: &KeyCounts) -> Vec<String> {
+pub fn warnings(counts: &KeyCounts) -> Vec<String> {
     let quoted = counts.single_quoted.iter().map(|quoted| {
         let places: Vec<String> = quoted.first.iter().map(ToString::to_string).collect();
         let more = if quoted.count > places.len() as u64 { " and more" } else { "" };
@@ -115,7 +116,8 @@ pub(crate) fn warnings(counts: &KeyCounts) -> Vec<String> {
     quoted.collect()
 }
 
-fn data(error: &InputError) -> Message {
+/// An input file that cannot be used.
+pub fn data(error: &InputError) -> Message {
     match error {
         InputError::Missing { path } => Message::here(
             format!("the input file {} does not exist", path.display()),
@@ -346,7 +348,7 @@ fn data(error: &InputError) -> Message {
 }
 
 /// Why a value was refused, completing "the column …".
-pub(crate) fn refusal(reason: Refusal) -> String {
+pub fn refusal(reason: Refusal) -> String {
     match reason {
         Refusal::AmbiguousDate => {
             "holds a date whose day and month could be swapped (the profile date:dmy or date:mdy \
@@ -360,7 +362,8 @@ pub(crate) fn refusal(reason: Refusal) -> String {
     }
 }
 
-fn output(error: &OutputError) -> Message {
+/// A result that cannot be written.
+pub fn output(error: &OutputError) -> Message {
     match error {
         OutputError::UnknownFormat { path } => Message::here(
             format!("the name of the output {} does not show its format", path.display()),

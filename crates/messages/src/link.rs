@@ -1,13 +1,12 @@
 //! Keys, addresses and connections.
 
-use super::{Message, REPORT_DEFECT, defect, files, no_memory, no_threads};
-use crate::failure::code;
-use crate::progress::duration;
+use crate::words::duration;
+use crate::{Message, REPORT_DEFECT, Who, defect, files, no_memory, no_threads};
 use std::io;
 use vesica_link::{Endpoint, IdentityError, LinkError};
 
 /// A key file.
-pub(super) fn identity(error: &IdentityError) -> Message {
+pub fn identity(error: &IdentityError) -> Message {
     match error {
         IdentityError::Missing { path } => Message::here(
             format!("the key file {} does not exist", path.display()),
@@ -67,7 +66,7 @@ fn address(endpoint: Option<&Endpoint>) -> &str {
 }
 
 /// An address of this side that cannot be used.
-pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
+pub fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
     let address = address(endpoint);
     match error {
         LinkError::BadAddress => Message::here(
@@ -103,7 +102,7 @@ pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message
 }
 
 /// The other side has the wrong identity, or uses another protocol.
-pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
+pub fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
     let at = address(endpoint);
     let message = match error {
         LinkError::WrongIdentity { presented } => Message::here(
@@ -138,11 +137,11 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
             Message::here(error.to_string(), "compare versions and settings with the other side")
         }
     };
-    Message { code: code::PEER, ..message }
+    Message { who: Who::Peers, ..message }
 }
 
 /// There is no connection.
-pub(super) fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoint>) -> Message {
+pub fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoint>) -> Message {
     let at = address(endpoint);
     let message = match error {
         LinkError::NoPeer { waited, last } => {
@@ -157,7 +156,7 @@ pub(super) fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoin
             return Message {
                 error: defect("no peer was named to the link"),
                 hint: REPORT_DEFECT.to_owned(),
-                code: code::BUG,
+                who: Who::Vesica,
             };
         }
         error => Message::here(
@@ -165,7 +164,7 @@ pub(super) fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoin
             "check the address, and that the other side is running",
         ),
     };
-    Message { code: code::NETWORK, ..message }
+    Message { who: Who::Network, ..message }
 }
 
 fn no_peer(
@@ -195,7 +194,7 @@ fn no_peer(
 }
 
 /// Why a connection was not established, in a few words.
-pub(crate) fn reason(error: &LinkError) -> String {
+pub fn reason(error: &LinkError) -> String {
     match error {
         LinkError::UnknownHost => "the host name cannot be resolved".to_owned(),
         LinkError::ConnectFailed(kind) => match kind {

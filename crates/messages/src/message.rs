@@ -1,0 +1,80 @@
+//! One message, and those that belong to no family of errors.
+
+/// What to do about a defect of ours.
+pub const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it \
+                                 with the version (`vesica --version`) and the command line";
+
+/// The message for a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What is wrong.
+    pub error: String,
+    /// What to do next.
+    pub hint: String,
+    /// Who must act.
+    pub who: Who,
+}
+
+/// Who must act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// You: what you call Vesica with does not go together.
+    Caller,
+    /// You: your data, your settings or your files.
+    You,
+    /// You and the other side: the settings differ, or a side does not follow the protocol.
+    Peers,
+    /// The network, or the peer who went away.
+    Network,
+    /// Us: a defect of Vesica.
+    Vesica,
+    /// Nobody: you interrupted it.
+    Nobody,
+}
+
+impl Message {
+    /// A fault on this side: data, settings or files.
+    pub fn here(error: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { error: error.into(), hint: hint.into(), who: Who::You }
+    }
+
+    /// The same words, for `who`.
+    pub fn by(self, who: Who) -> Self {
+        Self { who, ..self }
+    }
+}
+
+/// The system refuses to start a thread.
+pub fn no_threads() -> Message {
+    Message::here(
+        "the system cannot give this process any more threads",
+        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on \
+         memory (ulimit -v), or use fewer with --threads",
+    )
+}
+
+macro_rules! no_memory {
+    () => {
+        "the system cannot give this process any more memory"
+    };
+}
+
+macro_rules! no_memory_hint {
+    () => {
+        "raise the limit (ulimit -v, or the limit of the container), or use less memory: fewer \
+         --threads, or a smaller --memory in a run with a helper"
+    };
+}
+
+/// What the command prints of [`no_memory()`], prepared in advance: without memory no text can be built.
+pub const NO_MEMORY: &str = concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n");
+
+/// The system refuses an allocation.
+pub fn no_memory() -> Message {
+    Message::here(no_memory!(), no_memory_hint!())
+}
+
+/// The error line of a defect.
+pub fn defect(what: &str) -> String {
+    format!("internal error: {what}")
+}
