@@ -3,7 +3,7 @@
 use crate::args::Arguments;
 use crate::bench::BenchError;
 use crate::demo::DemoError;
-use crate::messages;
+use crate::messages::{self, SPEECH};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use serde_json::json;
@@ -15,9 +15,10 @@ use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_link::{Endpoint, IdentityError, LinkOptions};
+use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::helper::HelperFailure;
 use vesica_messages::with_helper::{Aided, AidedFailure};
-use vesica_messages::{Message, REPORT_DEFECT, Who, defect, no_memory, no_threads};
+use vesica_messages::{Message, Who, defect, no_memory, no_threads};
 use vesica_records::{Faults, InputError, OutputError};
 
 /// Exit codes.
@@ -47,22 +48,10 @@ pub(crate) enum Failure {
     Helper(Box<HelperFailure>),
     /// Two options both name the helper's directory.
     HelperDirectoryTwice { option: &'static str, other: &'static str },
-    /// An option that is only for runs with a helper.
-    OnlyWithHelper { option: &'static str },
-    /// An option that is only for runs without a helper.
-    NotWithHelper { option: &'static str },
-    /// The address of the helper is missing.
-    NoHelperAddress { helper: String },
-    /// `--as` names another party than the key file.
-    OtherParty { asked: String, is: String },
-    /// `--as` names a party that the agreement does not have.
-    NoSuchParty { asked: String, known: Vec<String> },
+    /// Addresses, keys and names that do not go together.
+    Arguments(ArgumentFault),
     /// One key was given two columns.
     ColumnTwice { key: String },
-    /// Neither `--listen` nor `--connect`.
-    NoAddress,
-    /// Meeting the other side needs a key file.
-    NoKey,
     /// `VESICA_SIMD` names kernels that this machine does not have.
     Kernels { name: String, available: Vec<&'static str> },
     /// A file that the command writes itself could not be written.
@@ -169,6 +158,12 @@ impl From<HelperFailure> for Failure {
     }
 }
 
+impl From<ArgumentFault> for Failure {
+    fn from(fault: ArgumentFault) -> Self {
+        Failure::Arguments(fault)
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Stdout(error)
@@ -232,7 +227,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 
 /// Makes the message for exhausted memory a line of JSON.
 pub(crate) fn use_json_message_for_no_memory() {
-    let Message { error, hint, who } = no_memory();
+    let Message { error, hint, who } = no_memory(SPEECH);
     let code = messages::exit_code(who);
     let fields = json!({ "message": error, "hint": hint, "exit_code": code });
     let text = format!("{}\n", json!({ "level": "ERROR", "fields": fields }));
@@ -266,13 +261,9 @@ const NO_THREAD: [&str; 4] = [
 /// The message for a panic with this `text` at `place`.
 fn of_panic(text: &str, place: Option<String>) -> Message {
     if NO_THREAD.iter().any(|begin| text.starts_with(begin)) {
-        return no_threads();
+        return no_threads(SPEECH);
     }
-    Message {
-        error: defect(&place.unwrap_or_else(|| "an unknown place".to_owned())),
-        hint: REPORT_DEFECT.to_owned(),
-        who: Who::Vesica,
-    }
+    defect(&place.unwrap_or_else(|| "an unknown place".to_owned()), SPEECH)
 }
 
 #[cfg(test)]
@@ -298,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_prepared_message_is_that_of_any_failure() {
-        let Message { error, hint, who } = no_memory();
+        let Message { error, hint, who } = no_memory(SPEECH);
         let words = messages::OUT_OF_MEMORY;
         assert_eq!(words.text, format!("error: {error}\nhint: {hint}\n"));
         assert_eq!(words.exit_code, messages::exit_code(who));

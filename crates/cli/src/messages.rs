@@ -11,11 +11,13 @@ use crate::logging;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use vesica_heap::OutOfMemoryMessage;
-use vesica_messages::words::list;
 use vesica_messages::{
-    Message, NO_MEMORY, REPORT_DEFECT, Who, defect, engine, files, helper, input, shares,
+    Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, shares,
     with_helper,
 };
+
+/// Messages name the options of the command.
+pub(crate) const SPEECH: Speech = Speech::Command;
 
 /// The exit code of a failure after which `who` must act.
 pub(crate) fn exit_code(who: Who) -> u8 {
@@ -59,57 +61,18 @@ pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage =
 /// The message of `failure`.
 pub(crate) fn of(failure: &Failure) -> Message {
     match failure {
-        Failure::Engine { error, endpoint } => engine::error(error, endpoint.as_ref()),
-        Failure::Aided(failure) => with_helper::error(failure),
-        Failure::Helper(failure) => helper::failure(failure),
+        Failure::Engine { error, endpoint } => engine::error(error, endpoint.as_ref(), SPEECH),
+        Failure::Aided(failure) => with_helper::error(failure, SPEECH),
+        Failure::Helper(failure) => helper::failure(failure, SPEECH),
         Failure::HelperDirectoryTwice { option, other } => Message::here(
             format!("{option} and {other} both name the helper's directory"),
             format!("leave out {option}"),
         )
         .by(Who::Caller),
-        Failure::OnlyWithHelper { option } => Message::here(
-            format!("{option} is only for runs with a helper, and the agreement has no helper"),
-            format!(
-                "leave out {option}: a run between two parties keeps no state and always \
-                     starts from the beginning"
-            ),
-        )
-        .by(Who::Caller),
-        Failure::NotWithHelper { option } => Message::here(
-            format!(
-                "{option} cannot be used here: the agreement has a helper, and all parties \
-                     connect to it"
-            ),
-            "give the helper's address, for example --connect helper.example:7500",
-        )
-        .by(Who::Caller),
-        Failure::NoHelperAddress { helper } => Message::here(
-            format!("--connect is missing: the address of {helper} is not known"),
-            "give the helper's address, for example --connect helper.example:7500",
-        )
-        .by(Who::Caller),
-        Failure::OtherParty { asked, is } => Message::here(
-            format!("the key file belongs to {is}, not to {asked}"),
-            format!("give the key file of {asked}, or leave out --as"),
-        ),
-        Failure::NoSuchParty { asked, known } => Message::here(
-            format!("the agreement has no party {asked:?}"),
-            format!("its parties are {}", list(known)),
-        ),
+        Failure::Arguments(fault) => arguments::error(fault, SPEECH),
         Failure::ColumnTwice { key } => Message::here(
             format!("--column is given twice for the key {key:?}"),
             "give one column for each key",
-        )
-        .by(Who::Caller),
-        Failure::NoAddress => Message::here(
-            "neither --listen nor --connect is given",
-            "one side listens, for example --listen 0.0.0.0:7400; the other connects to it, for \
-             example --connect partner.example:7400",
-        )
-        .by(Who::Caller),
-        Failure::NoKey => Message::here(
-            "meeting the other side needs your key file",
-            "add --key FILE, or leave out --listen and --connect",
         )
         .by(Who::Caller),
         Failure::Clock => Message::here(
@@ -158,7 +121,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
             "give one --party for each, for example --party north --party south --party east",
         )
         .by(Who::Caller),
-        Failure::Shares(error) => shares::error(error),
+        Failure::Shares(error) => shares::error(error, SPEECH),
         Failure::OtherAgreement => Message::here(
             "the shares were made under a different agreement",
             "give the agreement of that run: the hash that `vesica agree show` prints must equal \
@@ -218,7 +181,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
                 }
             },
         ),
-        Failure::Faults(faults) => input::faults(faults),
+        Failure::Faults(faults) => input::faults(faults, SPEECH),
         Failure::InState { what, path, folder } => Message::here(
             format!(
                 "the {what} file {} is in {}, which is removed when the run is over",
@@ -293,11 +256,7 @@ fn bench(error: &BenchError) -> Message {
             format!("the {role} of the benchmark failed"),
             "see its message above; a smaller --size needs less memory",
         ),
-        BenchError::WrongResult => Message {
-            error: defect("a run gave a wrong result"),
-            hint: REPORT_DEFECT.to_owned(),
-            who: Who::Vesica,
-        },
+        BenchError::WrongResult => defect("a run gave a wrong result", SPEECH),
     }
 }
 
@@ -318,11 +277,9 @@ fn demo(error: &DemoError) -> Message {
         DemoError::Command(command) => {
             Message::here(format!("`vesica {command}` failed in the demo"), "see its message above")
         }
-        DemoError::WrongResult(what) => Message {
-            error: defect(&format!("the demo's result is wrong: {what}")),
-            hint: REPORT_DEFECT.to_owned(),
-            who: Who::Vesica,
-        },
+        DemoError::WrongResult(what) => {
+            defect(&format!("the demo's result is wrong: {what}"), SPEECH)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::bytes;
 use vesica_link::{Endpoint, LinkOptions, check_address, check_peer_address};
+use vesica_messages::arguments::ArgumentFault;
 use vesica_records::ReadOptions;
 use vesica_simd::Backend;
 
@@ -254,7 +255,7 @@ impl PlaceArgs {
     /// and waits longer by default for it and for the other parties.
     ///
     /// # Errors
-    /// [`Failure::NotWithHelper`] for `--listen` with a helper.
+    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper.
     pub(crate) fn link_options_for(
         &self,
         agreement: &Agreement,
@@ -275,7 +276,7 @@ impl PlaceArgs {
         agreement: &Agreement,
     ) -> Result<Option<LinkOptions>, Failure> {
         match (&agreement.helper, &self.listen) {
-            (Some(_), Some(_)) => Err(Failure::NotWithHelper { option: "--listen" }),
+            (Some(_), Some(_)) => Err(ArgumentFault::ListenWithHelper.into()),
             _ => Ok(self.link_options()),
         }
     }

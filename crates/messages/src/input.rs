@@ -1,7 +1,7 @@
 //! Data that cannot be used, and results that cannot be written.
 
 use crate::words::{counted, list};
-use crate::{Message, files};
+use crate::{Message, Speech, files};
 use vesica_engine::InputFault;
 use vesica_engine::explain::grouped;
 use vesica_records::{
@@ -10,10 +10,10 @@ use vesica_records::{
 };
 
 /// An input file, or an output, that cannot be used.
-pub fn fault(fault: &InputFault) -> Message {
+pub fn fault(fault: &InputFault, say: Speech) -> Message {
     match fault {
-        InputFault::Data(error) => data(error),
-        InputFault::Output(error) => output(error),
+        InputFault::Data(error) => data(error, say),
+        InputFault::Output(error) => output(error, say),
         InputFault::TooFewKeys { distinct, min } => Message::here(
             format!(
                 "the input has {} different keys; the agreement requires at least {} (min_rows)",
@@ -33,24 +33,32 @@ pub fn fault(fault: &InputFault) -> Message {
         ),
         InputFault::OtherRows { state } => Message::here(
             format!("the file changed since the run in {} began", state.display()),
-            "restore the file and run the same command again; or add --restart, which ends the run \
-             for all parties and begins a new one",
+            format!(
+                "restore the file and {}; or add {}, which ends the run for all parties and begins \
+                 a new one",
+                say.again(),
+                say.restart()
+            ),
         ),
-        fault => Message::here(fault.to_string(), "run `vesica check` on the file"),
+        fault => Message::here(fault.to_string(), check_it(say)),
     }
 }
 
+fn check_it(say: Speech) -> &'static str {
+    say.either("run `vesica check` on the file", "call `vesica.check` on the input")
+}
+
 /// What is wrong with rows of the file; the list of faults has been printed before.
-pub fn faults(faults: &Faults) -> Message {
+pub fn faults(faults: &Faults, say: Speech) -> Message {
     match faults.kinds() {
-        [kind] if kind.count == 1 => data(&kind.example),
+        [kind] if kind.count == 1 => data(&kind.example, say),
         [kind] => Message::here(
             format!(
                 "{} rows of the input have the same fault: {}",
                 grouped(kind.count),
                 kind_of(&kind.example)
             ),
-            data(&kind.example).hint,
+            data(&kind.example, say).hint,
         ),
         kinds => Message::here(
             format!(
@@ -58,7 +66,10 @@ pub fn faults(faults: &Faults) -> Message {
                 grouped(faults.total()),
                 kinds.len()
             ),
-            "fix all those listed above: `vesica run` stops at the first",
+            say.either(
+                "fix all those listed above: `vesica run` stops at the first",
+                "fix all of them: `vesica.run` stops at the first",
+            ),
         ),
     }
 }
@@ -117,7 +128,7 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
 }
 
 /// An input file that cannot be used.
-pub fn data(error: &InputError) -> Message {
+pub fn data(error: &InputError, say: Speech) -> Message {
     match error {
         InputError::Missing { path } => Message::here(
             format!("the input file {} does not exist", path.display()),
@@ -133,8 +144,14 @@ pub fn data(error: &InputError) -> Message {
         ),
         InputError::UnknownFormat { path } => Message::here(
             format!("the name of {} does not show its format", path.display()),
-            "add --format csv, tsv or parquet, or use a name that ends in .csv, .tsv, .txt or \
-             .parquet; .gz or .zst may follow the first three",
+            format!(
+                "add {}, or use a name that ends in .csv, .tsv, .txt or .parquet; .gz or .zst may \
+                 follow the first three",
+                say.either(
+                    "--format csv, tsv or parquet",
+                    "`format=` with \"csv\", \"tsv\" or \"parquet\""
+                )
+            ),
         ),
         InputError::BadDelimiter { delimiter } => Message::here(
             format!("the byte {delimiter:#04x} cannot be a delimiter"),
@@ -143,11 +160,13 @@ pub fn data(error: &InputError) -> Message {
         InputError::WrongContent { path, expected, found } => Message::here(
             format!("{} should be {expected} but holds {found}", path.display()),
             match found {
-                Content::Zip => "save the workbook as CSV, and give that file",
-                Content::Gzip => "give it a name that ends in .gz",
-                Content::Zstd => "give it a name that ends in .zst",
-                Content::Parquet => "give it a name that ends in .parquet, or add --format parquet",
-                _ => "check the file, or name its format with --format",
+                Content::Zip => "save the workbook as CSV, and give that file".to_owned(),
+                Content::Gzip => "give it a name that ends in .gz".to_owned(),
+                Content::Zstd => "give it a name that ends in .zst".to_owned(),
+                Content::Parquet => {
+                    format!("give it a name that ends in .parquet, or add {}", say.parquet())
+                }
+                _ => format!("check the file, or name its format with {}", say.format()),
             },
         ),
         InputError::Empty { path } => Message::here(
@@ -156,8 +175,12 @@ pub fn data(error: &InputError) -> Message {
         ),
         InputError::NoRows { path } => Message::here(
             format!("the input file {} has column names but no rows", path.display()),
-            "check how it was exported; if its first row is data, add --no-header; an empty file \
-             is allowed only with min_rows = 0 in the agreement",
+            say.either(
+                "check how it was exported; if its first row is data, add --no-header; an empty \
+                 file is allowed only with min_rows = 0 in the agreement",
+                "check how it was made; if the first row of a file is data, add `header=False`; \
+                 an input without rows is allowed only with min_rows = 0 in the agreement",
+            ),
         ),
         InputError::ColumnMissing { path, column, nearest, guessed } => Message::here(
             format!("the input file {} has no column {column:?}", path.display()),
@@ -168,20 +191,24 @@ pub fn data(error: &InputError) -> Message {
                         byte => format!("{:?}", char::from(byte)),
                     };
                     format!(
-                        "; its fields seem to be separated by {by}, --delimiter sets another \
-                             character"
+                        "; its fields seem to be separated by {by}, {} sets another character",
+                        say.delimiter()
                     )
                 });
                 format!(
-                    "choose a column of the file with --column KEY=COLUMN, where KEY is its name \
-                     in the agreement; if the first row is data, add --no-header and give the \
-                     number of the column{delimiter}"
+                    "choose a column {}with {}, where KEY is its name in the agreement; if the \
+                     first row {}is data, add {} and give the number of the column{delimiter}",
+                    say.either("of the file ", ""),
+                    say.key_column(),
+                    say.either("", "of a file "),
+                    say.no_header()
                 )
             } else {
                 format!(
-                    "similar columns: {}; choose one with --column KEY=COLUMN, where KEY is its \
-                     name in the agreement",
-                    list(nearest)
+                    "similar columns: {}; choose one with {}, where KEY is its name in the \
+                     agreement",
+                    list(nearest),
+                    say.key_column()
                 )
             },
         ),
@@ -191,15 +218,22 @@ pub fn data(error: &InputError) -> Message {
                  {second}",
                 path.display()
             ),
-            "rename one of them; if the first row is data, add --no-header",
+            format!(
+                "rename one of them; if the first row {}is data, add {}",
+                say.either("", "of a file "),
+                say.no_header()
+            ),
         ),
         InputError::Ragged { path, line, expected, found } => Message::here(
             format!(
                 "{}, line {line}: the row has {found} fields instead of {expected}",
                 path.display()
             ),
-            "look at the line: often a delimiter or a quote inside a value is not quoted; \
-             --delimiter sets another delimiter",
+            format!(
+                "look at the line: often a delimiter or a quote inside a value is not quoted; {} \
+                 sets another delimiter",
+                say.delimiter()
+            ),
         ),
         InputError::InvalidUtf8 { path, place, byte, column, guess } => Message::here(
             format!(
@@ -258,8 +292,11 @@ pub fn data(error: &InputError) -> Message {
         ),
         InputError::WindowTooLarge { path } => Message::here(
             format!("{}: the zstd data needs a window of more than 128 MiB", path.display()),
-            "the file is intact, but was compressed with `zstd --long=28` or more: compress it \
-             again without that option, or give it uncompressed",
+            format!(
+                "the file is intact, but was compressed with {} or more: compress it again without \
+                 that option, or give it uncompressed",
+                say.either("`zstd --long=28`", "a window of 2^28 bytes (zstd's option `long`)")
+            ),
         ),
         InputError::TooManyOpen { path } => Message::here(
             format!(
@@ -274,14 +311,20 @@ pub fn data(error: &InputError) -> Message {
         ),
         InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
             format!("{}: column {column:?} of type {type_name} cannot be a key", path.display()),
-            "export the column as text, a whole number, a decimal or a date",
+            say.either(
+                "export the column as text, a whole number, a decimal or a date",
+                "make the column text, whole numbers, decimals or dates",
+            ),
         ),
         InputError::UnsupportedValueType { path, column, type_name } => Message::here(
             format!(
                 "{}: column {column:?} of type {type_name} does not hold whole numbers",
                 path.display()
             ),
-            "export the column as whole numbers, or as text",
+            say.either(
+                "export the column as whole numbers, or as text",
+                "make the column whole numbers, or text",
+            ),
         ),
         InputError::BadValue { path, place, column, fault } => Message::here(
             format!("{}, {place}: column {column:?} {fault}", path.display()),
@@ -319,7 +362,10 @@ pub fn data(error: &InputError) -> Message {
         ),
         InputError::Refused { path, place, column, reason } => Message::here(
             format!("{}, {place}: column {column:?} {}", path.display(), refusal(*reason)),
-            "correct the value, or leave out --strict to skip and count such rows",
+            format!(
+                "correct the value, or {} to skip and count such rows",
+                say.either("leave out --strict", "give `strict=False`")
+            ),
         ),
         InputError::NoKeys { path, rows, empty, refused } => Message::here(
             format!(
@@ -329,8 +375,11 @@ pub fn data(error: &InputError) -> Message {
                 grouped(*empty),
                 grouped(*refused)
             ),
-            "the column (--column) or the profile may be wrong; `vesica check` shows the shapes of \
-             the values",
+            format!(
+                "the column ({}) or the profile may be wrong; {} shows the shapes of the values",
+                say.column(),
+                say.check()
+            ),
         ),
         InputError::TooManyRows { path, limit } => Message::here(
             format!("{} has more than {}", path.display(), counted(*limit, "row")),
@@ -343,7 +392,7 @@ pub fn data(error: &InputError) -> Message {
             ),
             "no result was written; run again with a file that does not change during the run",
         ),
-        error => Message::here(error.to_string(), "run `vesica check` on the file"),
+        error => Message::here(error.to_string(), check_it(say)),
     }
 }
 
@@ -363,7 +412,7 @@ pub fn refusal(reason: Refusal) -> String {
 }
 
 /// A result that cannot be written.
-pub fn output(error: &OutputError) -> Message {
+pub fn output(error: &OutputError, say: Speech) -> Message {
     match error {
         OutputError::UnknownFormat { path } => Message::here(
             format!("the name of the output {} does not show its format", path.display()),
@@ -375,7 +424,7 @@ pub fn output(error: &OutputError) -> Message {
         ),
         OutputError::Exists { path } => Message::here(
             format!("the output file {} already exists", path.display()),
-            "choose another name, or add --force to replace it",
+            format!("choose another name, or add {} to replace it", say.force()),
         ),
         OutputError::NotAFile { path, kind } => Message::here(
             format!("the output {} is {kind}", path.display()),
@@ -418,7 +467,10 @@ pub fn output(error: &OutputError) -> Message {
         ),
         OutputError::UnsupportedParquetType { column, type_name } => Message::here(
             format!("column {column:?} of type {type_name} cannot be written as Parquet"),
-            "leave the column out of the input, or export it as another type",
+            say.either(
+                "leave the column out of the input, or export it as another type",
+                "leave the column out of the input, or convert it to another type",
+            ),
         ),
         error => Message::here(error.to_string(), "choose another place for the output"),
     }

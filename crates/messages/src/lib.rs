@@ -5,11 +5,13 @@
 //! item or the value of a cell.
 //!
 //! * [`Message`], [`Who`] — an error with its hint, and who must act.
+//! * [`Speech`] — whether a message names the options of the command or the arguments of the Python package.
 //! * [`agreement`] — agreements that cannot be used.
+//! * [`arguments`] — addresses, keys and names that do not go together.
 //! * [`engine`] — a run between two parties, and its files and settings.
 //! * [`with_helper`] — a run with a helper.
 //! * [`helper`] — the helper's service.
-//! * [`input`] — rows that cannot be used, and results that cannot be written.
+//! * [`input`] — inputs that cannot be used, and results that cannot be written.
 //! * [`link`] — keys, addresses and connections.
 //! * [`shares`] — files of shares.
 //! * [`files`] — what the operating system says about files.
@@ -19,6 +21,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod agreement;
+pub mod arguments;
 pub mod engine;
 pub mod files;
 pub mod helper;
@@ -26,8 +29,10 @@ pub mod input;
 pub mod link;
 mod message;
 pub mod shares;
+mod speech;
 mod tables;
 pub mod with_helper;
 pub mod words;
 
-pub use message::{Message, NO_MEMORY, REPORT_DEFECT, Who, defect, no_memory, no_threads};
+pub use message::{Message, NO_MEMORY, Who, defect, no_memory, no_threads};
+pub use speech::Speech;

@@ -1,8 +1,6 @@
 //! One message, and those that belong to no family of errors.
 
-/// What to do about a defect of ours.
-pub const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please report it \
-                                 with the version (`vesica --version`) and the command line";
+use crate::Speech;
 
 /// The message for a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,12 +42,29 @@ impl Message {
     }
 }
 
+/// A defect of ours.
+pub fn defect(what: &str, say: Speech) -> Message {
+    Message::here(
+        format!("internal error: {what}"),
+        format!(
+            "this is a defect of Vesica, not of your data: please report it with the version ({}) \
+             and the {}",
+            say.version(),
+            say.either("command line", "call"),
+        ),
+    )
+    .by(Who::Vesica)
+}
+
 /// The system refuses to start a thread.
-pub fn no_threads() -> Message {
+pub fn no_threads(say: Speech) -> Message {
     Message::here(
         "the system cannot give this process any more threads",
-        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on \
-         memory (ulimit -v), or use fewer with --threads",
+        format!(
+            "raise the limit on processes and threads (ulimit -u, or the limit of the container) \
+             or on memory (ulimit -v), or use fewer with {}",
+            say.threads()
+        ),
     )
 }
 
@@ -66,15 +81,17 @@ macro_rules! no_memory_hint {
     };
 }
 
-/// What the command prints of [`no_memory()`], prepared in advance: without memory no text can be built.
+/// What the command prints for [`no_memory()`], prepared in advance: without memory no text can be built.
 pub const NO_MEMORY: &str = concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n");
 
 /// The system refuses an allocation.
-pub fn no_memory() -> Message {
-    Message::here(no_memory!(), no_memory_hint!())
-}
-
-/// The error line of a defect.
-pub fn defect(what: &str) -> String {
-    format!("internal error: {what}")
+pub fn no_memory(say: Speech) -> Message {
+    Message::here(
+        no_memory!(),
+        say.either(
+            no_memory_hint!(),
+            "raise the limit (ulimit -v, or the limit of the container), or use less memory: a \
+             smaller `threads=`, or a smaller `memory=` in a run with a helper",
+        ),
+    )
 }

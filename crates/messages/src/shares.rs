@@ -1,10 +1,10 @@
 //! Files of shares that cannot be combined.
 
-use crate::{Message, files};
+use crate::{Message, Speech, files};
 use vesica_engine::shares::SharesError;
 
 /// Files of shares that cannot be combined.
-pub fn error(error: &SharesError) -> Message {
+pub fn error(error: &SharesError, say: Speech) -> Message {
     match error {
         SharesError::Unreadable { path, kind } => Message::here(
             format!(
@@ -16,7 +16,11 @@ pub fn error(error: &SharesError) -> Message {
         ),
         SharesError::NotShares { path } => Message::here(
             format!("{} is not a file of shares", path.display()),
-            "give the .json files that both sides' `vesica run` wrote as --output",
+            format!(
+                "give the .json files that both sides' {} wrote as {}",
+                say.run(),
+                say.output()
+            ),
         ),
         SharesError::Version { path, found, known } => Message::here(
             format!(

@@ -18,6 +18,7 @@ use vesica_engine::explain::{bytes, grouped};
 use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::input::{kind_of, refusal, warnings};
 use vesica_messages::with_helper::AidedFailure;
 use vesica_messages::words::{and, counted, list};
@@ -31,7 +32,7 @@ const MAX_COMPARED_ITEMS: usize = 1 << 24;
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
-        return Err(Failure::NoKey);
+        return Err(ArgumentFault::NoKey.into());
     }
     if let Some(log) = args.talk.log_file.as_deref() {
         let mut read = vec![
