@@ -32,10 +32,11 @@ pub fn fault(fault: &InputFault, say: Speech) -> Message {
              with the other side",
         ),
         InputFault::OtherRows { state } => Message::here(
-            format!("the file changed since the run in {} began", state.display()),
+            format!("{} changed since the run in {} began", say.input(), state.display()),
             format!(
-                "restore the file and {}; or add {}, which ends the run for all parties and begins \
-                 a new one",
+                "restore {} and {}; or add {}, which ends the run for all parties and begins a new \
+                 one",
+                say.input(),
                 say.again(),
                 say.restart()
             ),

@@ -28,11 +28,13 @@ pub mod helper;
 pub mod input;
 pub mod link;
 mod message;
+mod no_memory;
 pub mod shares;
 mod speech;
 mod tables;
 pub mod with_helper;
 pub mod words;
 
-pub use message::{Message, NO_MEMORY, Who, defect, no_memory, no_threads};
+pub use message::{Message, Who, defect, no_threads};
+pub use no_memory::{NO_MEMORY, no_memory};
 pub use speech::Speech;

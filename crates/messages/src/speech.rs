@@ -66,4 +66,5 @@ terms! {
     version:     "`vesica --version`",  "`vesica.__version__`";
     again:       "run the same command again", "make the same call again";
     program:     "the command",         "the program";
+    input:       "the file",            "the input";
 }
